@@ -1,0 +1,338 @@
+//! The launch ABI, declared once: which kernels exist, what they are called,
+//! what they take and how they are launched. The device crate generates its
+//! entry points from [`for_each_kernel!`](crate::for_each_kernel), the host looks
+//! kernels up in [`Kernel::ALL`], which is expanded from the same table.
+
+use crate::operation::{Algorithm, Level, Operation};
+use crate::scratch;
+use crate::shape::{Layout, Strides};
+
+/// One operand or result of a kernel, as the device sees it.
+///
+/// Limb `j` of number `i` is at `limbs + 4 * (i * number_stride + j * limb_stride)`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MatrixArgument {
+    /// Device address of the first limb, 256-byte aligned.
+    pub limbs: u64,
+    /// Distance between numbers, in limbs; zero for a broadcast operand.
+    pub number_stride: u64,
+    /// Distance between limbs, in limbs. Kernels of the contiguous layout take 1 only.
+    pub limb_stride: u64,
+    /// Limbs in each number.
+    pub width: u64,
+}
+
+impl MatrixArgument {
+    /// A batch of numbers of `width` limbs at device address `limbs`.
+    pub const fn new(limbs: u64, width: usize, strides: Strides) -> Self {
+        MatrixArgument {
+            limbs,
+            number_stride: strides.number as u64,
+            limb_stride: strides.limb as u64,
+            width: width as u64,
+        }
+    }
+}
+
+/// The one parameter of every kernel, passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// The result; no part of it overlaps an operand.
+    pub r: MatrixArgument,
+    /// The first operand.
+    pub a: MatrixArgument,
+    /// The second operand.
+    pub b: MatrixArgument,
+    /// Scratch, one "number" per worker; zero where the kernel needs none.
+    pub scratch: MatrixArgument,
+    /// Device address of `count` words that take each number's carry or borrow
+    /// out (0 or 1), or zero where nobody asks. Multiplication ignores it.
+    pub carry: u64,
+    /// Numbers in the batch.
+    pub count: u64,
+    /// Workers (threads, or groups of lanes) of the launch: worker `w` computes
+    /// numbers `w`, `w + workers`, `w + 2 workers`, ...
+    pub workers: u64,
+}
+
+/// Expands `$callback!` once, over the table of all kernels.
+///
+/// A row is `(name, operation, algorithm, level, lanes, layout)`. One expansion,
+/// for `callback = show`:
+///
+/// ```text
+/// show! {
+///     (add_ripple_thread_contiguous, Add, Ripple, Thread, 1, Contiguous)
+///     (add_ripple_thread_interleaved, Add, Ripple, Thread, 1, Interleaved)
+///     // ...
+/// }
+/// ```
+#[macro_export]
+macro_rules! for_each_kernel {
+    ($callback:path) => {
+        $callback! {
+            (add_ripple_thread_contiguous, Add, Ripple, Thread, 1, Contiguous)
+            (add_ripple_thread_interleaved, Add, Ripple, Thread, 1, Interleaved)
+            (add_carry_lookahead_warp4_contiguous, Add, CarryLookahead, Warp, 4, Contiguous)
+            (add_carry_lookahead_warp4_interleaved, Add, CarryLookahead, Warp, 4, Interleaved)
+            (add_carry_lookahead_warp8_contiguous, Add, CarryLookahead, Warp, 8, Contiguous)
+            (add_carry_lookahead_warp8_interleaved, Add, CarryLookahead, Warp, 8, Interleaved)
+            (add_carry_lookahead_warp16_contiguous, Add, CarryLookahead, Warp, 16, Contiguous)
+            (add_carry_lookahead_warp16_interleaved, Add, CarryLookahead, Warp, 16, Interleaved)
+            (add_carry_lookahead_warp32_contiguous, Add, CarryLookahead, Warp, 32, Contiguous)
+            (add_carry_lookahead_warp32_interleaved, Add, CarryLookahead, Warp, 32, Interleaved)
+            (sub_ripple_thread_contiguous, Sub, Ripple, Thread, 1, Contiguous)
+            (sub_ripple_thread_interleaved, Sub, Ripple, Thread, 1, Interleaved)
+            (sub_carry_lookahead_warp4_contiguous, Sub, CarryLookahead, Warp, 4, Contiguous)
+            (sub_carry_lookahead_warp4_interleaved, Sub, CarryLookahead, Warp, 4, Interleaved)
+            (sub_carry_lookahead_warp8_contiguous, Sub, CarryLookahead, Warp, 8, Contiguous)
+            (sub_carry_lookahead_warp8_interleaved, Sub, CarryLookahead, Warp, 8, Interleaved)
+            (sub_carry_lookahead_warp16_contiguous, Sub, CarryLookahead, Warp, 16, Contiguous)
+            (sub_carry_lookahead_warp16_interleaved, Sub, CarryLookahead, Warp, 16, Interleaved)
+            (sub_carry_lookahead_warp32_contiguous, Sub, CarryLookahead, Warp, 32, Contiguous)
+            (sub_carry_lookahead_warp32_interleaved, Sub, CarryLookahead, Warp, 32, Interleaved)
+            (mul_school_thread_contiguous, Mul, School, Thread, 1, Contiguous)
+            (mul_school_thread_interleaved, Mul, School, Thread, 1, Interleaved)
+            (mul_comba_thread_contiguous, Mul, Comba, Thread, 1, Contiguous)
+            (mul_comba_thread_interleaved, Mul, Comba, Thread, 1, Interleaved)
+            (mul_karatsuba_thread_contiguous, Mul, Karatsuba, Thread, 1, Contiguous)
+            (mul_karatsuba_thread_interleaved, Mul, Karatsuba, Thread, 1, Interleaved)
+            (mul_school_warp4_contiguous, Mul, School, Warp, 4, Contiguous)
+            (mul_school_warp4_interleaved, Mul, School, Warp, 4, Interleaved)
+            (mul_school_warp8_contiguous, Mul, School, Warp, 8, Contiguous)
+            (mul_school_warp8_interleaved, Mul, School, Warp, 8, Interleaved)
+            (mul_school_warp16_contiguous, Mul, School, Warp, 16, Contiguous)
+            (mul_school_warp16_interleaved, Mul, School, Warp, 16, Interleaved)
+            (mul_school_warp32_contiguous, Mul, School, Warp, 32, Contiguous)
+            (mul_school_warp32_interleaved, Mul, School, Warp, 32, Interleaved)
+            (mul_comba_warp4_contiguous, Mul, Comba, Warp, 4, Contiguous)
+            (mul_comba_warp4_interleaved, Mul, Comba, Warp, 4, Interleaved)
+            (mul_comba_warp8_contiguous, Mul, Comba, Warp, 8, Contiguous)
+            (mul_comba_warp8_interleaved, Mul, Comba, Warp, 8, Interleaved)
+            (mul_comba_warp16_contiguous, Mul, Comba, Warp, 16, Contiguous)
+            (mul_comba_warp16_interleaved, Mul, Comba, Warp, 16, Interleaved)
+            (mul_comba_warp32_contiguous, Mul, Comba, Warp, 32, Contiguous)
+            (mul_comba_warp32_interleaved, Mul, Comba, Warp, 32, Interleaved)
+            (mul_karatsuba_warp4_contiguous, Mul, Karatsuba, Warp, 4, Contiguous)
+            (mul_karatsuba_warp4_interleaved, Mul, Karatsuba, Warp, 4, Interleaved)
+            (mul_karatsuba_warp8_contiguous, Mul, Karatsuba, Warp, 8, Contiguous)
+            (mul_karatsuba_warp8_interleaved, Mul, Karatsuba, Warp, 8, Interleaved)
+            (mul_karatsuba_warp16_contiguous, Mul, Karatsuba, Warp, 16, Contiguous)
+            (mul_karatsuba_warp16_interleaved, Mul, Karatsuba, Warp, 16, Interleaved)
+            (mul_karatsuba_warp32_contiguous, Mul, Karatsuba, Warp, 32, Contiguous)
+            (mul_karatsuba_warp32_interleaved, Mul, Karatsuba, Warp, 32, Interleaved)
+        }
+    };
+}
+
+macro_rules! all_kernels {
+    ($(($name:ident, $operation:ident, $algorithm:ident, $level:ident, $lanes:literal, $layout:ident))*) => {
+        impl Kernel {
+            /// Every kernel there is, in the order of the table.
+            pub const ALL: &'static [Kernel] = &[$(
+                Kernel {
+                    name: stringify!($name),
+                    operation: Operation::$operation,
+                    algorithm: Algorithm::$algorithm,
+                    level: Level::$level,
+                    lanes: $lanes,
+                    layout: Layout::$layout,
+                },
+            )*];
+        }
+    };
+}
+for_each_kernel!(all_kernels);
+
+/// A kernel: what it computes, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kernel {
+    /// The entry point's name in the PTX.
+    pub name: &'static str,
+    /// What it computes.
+    pub operation: Operation,
+    /// By which algorithm.
+    pub algorithm: Algorithm,
+    /// Who works on one number.
+    pub level: Level,
+    /// Lanes that share one number: 1 at thread level.
+    pub lanes: u32,
+    /// The layout of operands and result. A kernel of the interleaved layout takes
+    /// any strides, so it serves operands of different layouts too.
+    pub layout: Layout,
+}
+
+/// Threads in a block of every kernel.
+pub const BLOCK: u32 = 128;
+
+/// Workers a launch may have at most where each needs scratch of its own: the
+/// scratch of all of them stays below this many bytes (or one block's worth).
+pub const SCRATCH_BUDGET: usize = 256 << 20;
+
+/// How a kernel is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Blocks in the grid.
+    pub grid: u32,
+    /// Threads in a block.
+    pub block: u32,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// Workers of the whole launch: `grid * block / lanes`.
+    pub workers: usize,
+    /// Limbs of scratch for each worker.
+    pub scratch_width: usize,
+}
+
+impl Launch {
+    /// Where the scratch of each worker lies: interleaved at thread level, so
+    /// that neighbouring threads touch neighbouring words, else contiguous.
+    pub const fn scratch_strides(&self, level: Level) -> Strides {
+        match level {
+            Level::Thread => Strides {
+                number: 1,
+                limb: self.workers,
+            },
+            Level::Warp => Strides {
+                number: self.scratch_width,
+                limb: 1,
+            },
+        }
+    }
+}
+
+impl Kernel {
+    /// The kernel for these properties, if the table has it.
+    pub fn find(
+        operation: Operation,
+        algorithm: Algorithm,
+        level: Level,
+        lanes: u32,
+        layout: Layout,
+    ) -> Option<&'static Kernel> {
+        Kernel::ALL.iter().find(|kernel| {
+            kernel.operation == operation
+                && kernel.algorithm == algorithm
+                && kernel.level == level
+                && kernel.lanes == lanes
+                && kernel.layout == layout
+        })
+    }
+
+    /// The PTX module the kernel is in. One module per operation.
+    pub const fn module(&self) -> &'static str {
+        self.operation.name()
+    }
+
+    /// Limbs of scratch one worker needs for operands of `n` and `m` limbs.
+    pub const fn scratch_width(&self, n: usize, m: usize) -> usize {
+        match self.algorithm {
+            // The whole product stands in scratch until it is cut to the
+            // result's width; the recursion's own scratch lies behind it.
+            Algorithm::Karatsuba => n + m + scratch::karatsuba(if n > m { n } else { m }),
+            _ => 0,
+        }
+    }
+
+    /// Grid, block and workers for `count` numbers of `n` and `m` limbs.
+    ///
+    /// `count` must not be zero: there is nothing to launch for an empty batch.
+    pub const fn launch(&self, count: usize, n: usize, m: usize) -> Launch {
+        let workers_per_block = (BLOCK / self.lanes) as usize;
+        let scratch_width = self.scratch_width(n, m);
+        let most_blocks = if scratch_width == 0 {
+            i32::MAX as usize
+        } else {
+            let by_budget = SCRATCH_BUDGET / (4 * scratch_width * workers_per_block);
+            if by_budget == 0 { 1 } else { by_budget }
+        };
+        let wanted = count.div_ceil(workers_per_block);
+        let grid = if wanted < most_blocks {
+            wanted
+        } else {
+            most_blocks
+        };
+        Launch {
+            grid: grid as u32,
+            block: BLOCK,
+            shared_bytes: 0,
+            workers: grid * workers_per_block,
+            scratch_width,
+        }
+    }
+}
+
+/// The number of lanes that may share one number at warp level.
+pub const WARP_LANES: [u32; 4] = [4, 8, 16, 32];
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::collections::HashSet;
+    use std::format;
+
+    #[test]
+    fn every_row_is_named_after_what_it_says() {
+        for kernel in Kernel::ALL {
+            let lanes = match kernel.level {
+                Level::Thread => "".into(),
+                Level::Warp => format!("{}", kernel.lanes),
+            };
+            let name = format!(
+                "{}_{}_{}{lanes}_{}",
+                kernel.operation.name(),
+                kernel.algorithm.name(),
+                kernel.level.name(),
+                kernel.layout.name()
+            );
+            assert_eq!(kernel.name, name);
+        }
+    }
+
+    #[test]
+    fn the_table_has_every_combination_once() {
+        let mut expected = 0;
+        for operation in Operation::ALL {
+            for level in Level::ALL {
+                let lanes: &[u32] = match level {
+                    Level::Thread => &[1],
+                    Level::Warp => &WARP_LANES,
+                };
+                for algorithm in operation.algorithms(level) {
+                    for &lanes in lanes {
+                        for layout in Layout::ALL {
+                            assert!(
+                                Kernel::find(operation, *algorithm, level, lanes, layout).is_some()
+                            );
+                            expected += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(Kernel::ALL.len(), expected);
+        let names: HashSet<_> = Kernel::ALL.iter().map(|kernel| kernel.name).collect();
+        assert_eq!(names.len(), expected);
+    }
+
+    #[test]
+    fn launches_cover_the_batch_and_bound_the_scratch() {
+        for kernel in Kernel::ALL {
+            for count in [1, 31, 32, 33, 1000, 1 << 20] {
+                for width in [1, 32, 1024, 1 << 20] {
+                    let launch = kernel.launch(count, width, width);
+                    assert_eq!(
+                        launch.workers as u64 * u64::from(kernel.lanes),
+                        u64::from(launch.grid) * u64::from(launch.block)
+                    );
+                    let bytes = 4 * launch.scratch_width * launch.workers;
+                    assert!(launch.grid == 1 || bytes <= SCRATCH_BUDGET);
+                    assert!(launch.scratch_width > 0 || launch.workers >= count);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+#![no_std]
+#![doc = include_str!("../README.md")]
+
+pub mod kernel;
+pub mod operation;
+pub mod scratch;
+pub mod shape;
+
+pub use kernel::{Arguments, Kernel, Launch, MatrixArgument};
+pub use operation::{Algorithm, Level, Operation};
+pub use shape::{LIMB_BITS, Layout, Limb, MAX_WIDTH, Shape, Strides};

@@ -1,0 +1,128 @@
+//! How a batch of fixed-width numbers lies in memory.
+
+/// The digit of every number: numbers are little-endian arrays of 32-bit limbs.
+///
+/// 32 bits is the width of the GPU's integer registers and of its carry chain.
+pub type Limb = u32;
+
+/// Bits in a [`Limb`].
+pub const LIMB_BITS: usize = Limb::BITS as usize;
+
+/// The widest number a batch may hold, in limbs (2^31 bits).
+///
+/// Column sums are kept in 96 bits, which holds for any product of operands
+/// this wide: 2^26 terms below 2^64 sum to less than 2^90.
+pub const MAX_WIDTH: usize = 1 << 26;
+
+/// Numbers that neighbouring limbs of an interleaved batch are padded to, so
+/// that every row of limbs begins on a 128-byte line.
+pub const INTERLEAVE: usize = 32;
+
+/// The order of limbs in a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// All limbs of number 0, then all limbs of number 1, and so on.
+    #[default]
+    Contiguous,
+    /// Limb 0 of every number, then limb 1 of every number, and so on, each row
+    /// padded to a multiple of [`INTERLEAVE`] numbers: neighbouring GPU threads
+    /// that hold one number each read neighbouring words.
+    Interleaved,
+}
+
+impl Layout {
+    /// Both layouts.
+    pub const ALL: [Layout; 2] = [Layout::Contiguous, Layout::Interleaved];
+
+    /// The layout's name, as it stands in kernel names and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layout::Contiguous => "contiguous",
+            Layout::Interleaved => "interleaved",
+        }
+    }
+}
+
+/// Distances, in limbs, between neighbours in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Strides {
+    /// From limb `j` of number `i` to limb `j` of number `i + 1`. Zero where one
+    /// number stands for the whole batch (a broadcast operand).
+    pub number: usize,
+    /// From limb `j` of a number to its limb `j + 1`.
+    pub limb: usize,
+}
+
+/// `count` numbers of `width` limbs each, in a layout.
+///
+/// ```
+/// use bigint_core::{Layout, Shape};
+/// let shape = Shape::new(3, 2, Layout::Interleaved);
+/// assert_eq!(shape.strides().limb, 32); // rows are padded to 32 numbers
+/// assert_eq!(shape.index(1, 1), 33);
+/// assert_eq!(shape.limbs(), 64);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Numbers in the batch.
+    pub count: usize,
+    /// Limbs in each number.
+    pub width: usize,
+    /// The order of the limbs.
+    pub layout: Layout,
+}
+
+impl Shape {
+    /// A batch of `count` numbers of `width` limbs.
+    pub const fn new(count: usize, width: usize, layout: Layout) -> Self {
+        Shape {
+            count,
+            width,
+            layout,
+        }
+    }
+
+    /// The distances between neighbouring limbs and numbers.
+    pub const fn strides(self) -> Strides {
+        match self.layout {
+            Layout::Contiguous => Strides {
+                number: self.width,
+                limb: 1,
+            },
+            Layout::Interleaved => Strides {
+                number: 1,
+                limb: self.count.next_multiple_of(INTERLEAVE),
+            },
+        }
+    }
+
+    /// Where limb `limb` of number `number` lies.
+    pub const fn index(self, number: usize, limb: usize) -> usize {
+        let strides = self.strides();
+        number * strides.number + limb * strides.limb
+    }
+
+    /// Limbs of memory the batch takes, padding included.
+    pub const fn limbs(self) -> usize {
+        match self.layout {
+            Layout::Contiguous => self.count * self.width,
+            Layout::Interleaved => self.strides().limb * self.width,
+        }
+    }
+
+    /// Like [`Shape::limbs`], or `None` where that overflows.
+    pub const fn checked_limbs(self) -> Option<usize> {
+        match self.layout {
+            Layout::Contiguous => self.count.checked_mul(self.width),
+            Layout::Interleaved => match self.count.checked_next_multiple_of(INTERLEAVE) {
+                Some(row) => row.checked_mul(self.width),
+                None => None,
+            },
+        }
+    }
+
+    /// The same shape with another width.
+    pub const fn with_width(self, width: usize) -> Self {
+        Shape { width, ..self }
+    }
+}
