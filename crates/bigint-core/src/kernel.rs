@@ -3,8 +3,8 @@
 //! entry points from [`for_each_kernel!`](crate::for_each_kernel), the host looks
 //! kernels up in [`Kernel::ALL`], which is expanded from the same table.
 
+use crate::karatsuba;
 use crate::operation::{Algorithm, Level, Operation};
-use crate::scratch;
 use crate::shape::{Layout, Strides};
 
 /// One operand or result of a kernel, as the device sees it.
@@ -231,7 +231,7 @@ impl Kernel {
         match self.algorithm {
             // The whole product stands in scratch until it is cut to the
             // result's width; the recursion's own scratch lies behind it.
-            Algorithm::Karatsuba => n + m + scratch::karatsuba(if n > m { n } else { m }),
+            Algorithm::Karatsuba => n + m + karatsuba::scratch(if n > m { n } else { m }),
             _ => 0,
         }
     }

@@ -1,9 +1,9 @@
 #![no_std]
 #![doc = include_str!("../README.md")]
 
+pub mod karatsuba;
 pub mod kernel;
 pub mod operation;
-pub mod scratch;
 pub mod shape;
 
 pub use kernel::{Arguments, Kernel, Launch, MatrixArgument};
