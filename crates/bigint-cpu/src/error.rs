@@ -1,0 +1,42 @@
+use bigint_core::{Algorithm, Operation, Shape};
+
+/// Why an operation was refused. Nothing has been written then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A batch's memory is not as long as its shape says.
+    #[error(
+        "{} numbers of {} limbs ({}) do not take {found} limbs of memory",
+        shape.count, shape.width, shape.layout.name()
+    )]
+    Length {
+        /// The shape that was claimed.
+        shape: Shape,
+        /// The limbs that were given.
+        found: usize,
+    },
+    /// An operand has neither one number nor as many as the result.
+    #[error("an operand of {operand} numbers does not fit a result of {result}")]
+    Count {
+        /// Numbers in the operand.
+        operand: usize,
+        /// Numbers in the result.
+        result: usize,
+    },
+    /// The carry array has not one word for each number.
+    #[error("{found} carry words for {count} numbers")]
+    CarryLength {
+        /// Numbers in the result.
+        count: usize,
+        /// Words given.
+        found: usize,
+    },
+    /// The algorithm does not compute the operation.
+    #[error("{} is no algorithm for {}", algorithm.name(), operation.name())]
+    Algorithm {
+        /// What was to be computed.
+        operation: Operation,
+        /// The algorithm asked for.
+        algorithm: Algorithm,
+    },
+}

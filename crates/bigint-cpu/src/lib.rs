@@ -1,0 +1,71 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+pub mod fast;
+mod numbers;
+mod piece;
+pub mod reference;
+
+use bigint_core::{Algorithm, Limb};
+
+pub use error::Error;
+pub use fast::Path;
+pub use numbers::{Numbers, NumbersMut};
+
+/// `r = (a + b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
+///
+/// Operands are cut to `w` limbs or extended by zeros; an operand of one number
+/// stands for as many as `r` has. `carry`, where given, takes one word (0 or 1)
+/// for each number: the carry out of limb `w - 1`. `w = max(n, m) + 1` is always
+/// exact. Linear in the limbs; over all cores where the batch is large.
+///
+/// # Errors
+///
+/// [`Error::Count`] where an operand has neither one number nor `r`'s count,
+/// [`Error::CarryLength`] where `carry` has not one word per number,
+/// [`Error::Algorithm`] for an algorithm that does not add.
+pub fn add(
+    r: NumbersMut<'_>,
+    a: Numbers<'_>,
+    b: Numbers<'_>,
+    carry: Option<&mut [Limb]>,
+    algorithm: Algorithm,
+) -> Result<(), Error> {
+    reference::add(r, a, b, carry, algorithm)
+}
+
+/// `r = (a - b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
+///
+/// As [`add`], with the borrow out of limb `w - 1` in `borrow`: 1 where
+/// `a mod 2^(32 w) < b mod 2^(32 w)`.
+///
+/// # Errors
+///
+/// As [`add`].
+pub fn sub(
+    r: NumbersMut<'_>,
+    a: Numbers<'_>,
+    b: Numbers<'_>,
+    borrow: Option<&mut [Limb]>,
+    algorithm: Algorithm,
+) -> Result<(), Error> {
+    reference::sub(r, a, b, borrow, algorithm)
+}
+
+/// `r = (a * b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
+///
+/// Operands and counts as in [`add`]. `w = n + m` is always exact; a narrower
+/// result costs less.
+///
+/// # Errors
+///
+/// [`Error::Count`] where an operand has neither one number nor `r`'s count,
+/// [`Error::Algorithm`] for an algorithm that does not multiply.
+pub fn mul(
+    r: NumbersMut<'_>,
+    a: Numbers<'_>,
+    b: Numbers<'_>,
+    algorithm: Algorithm,
+) -> Result<(), Error> {
+    reference::mul(r, a, b, algorithm)
+}

@@ -1,0 +1,112 @@
+use bigint_core::{Layout, Limb, Shape};
+
+use crate::Error;
+
+/// A batch of numbers to read: `limbs[shape.index(i, j)]` is limb `j` of number `i`.
+///
+/// A batch of one number stands for as many equal numbers as the result has.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers<'a> {
+    limbs: &'a [Limb],
+    shape: Shape,
+}
+
+/// A batch of numbers to write, laid out as [`Numbers`]. Padding is left as it is.
+#[derive(Debug)]
+pub struct NumbersMut<'a> {
+    limbs: &'a mut [Limb],
+    shape: Shape,
+}
+
+fn check(found: usize, shape: Shape) -> Result<(), Error> {
+    if shape.checked_limbs() == Some(found) {
+        Ok(())
+    } else {
+        Err(Error::Length { shape, found })
+    }
+}
+
+impl<'a> Numbers<'a> {
+    /// The batch of `shape` in `limbs`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`] unless `limbs` has exactly `shape.limbs()` limbs.
+    pub fn new(limbs: &'a [Limb], shape: Shape) -> Result<Self, Error> {
+        check(limbs.len(), shape)?;
+        Ok(Numbers { limbs, shape })
+    }
+
+    /// The memory, padding included.
+    pub fn limbs(&self) -> &'a [Limb] {
+        self.limbs
+    }
+
+    /// Count, width and layout.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Whether number 0 stands for all.
+    pub(crate) fn is_broadcast(&self) -> bool {
+        self.shape.count == 1
+    }
+
+    /// Refuses a batch that does not fit a result of `count` numbers.
+    pub(crate) fn check_count(&self, count: usize) -> Result<(), Error> {
+        if self.shape.count == count || self.shape.count == 1 {
+            Ok(())
+        } else {
+            Err(Error::Count {
+                operand: self.shape.count,
+                result: count,
+            })
+        }
+    }
+
+    /// Number `i` as a slice, where it lies in one piece: `None` if interleaved.
+    pub(crate) fn contiguous(&self, i: usize) -> Option<&'a [Limb]> {
+        let i = if self.is_broadcast() { 0 } else { i };
+        match self.shape.layout {
+            Layout::Contiguous => Some(&self.limbs[i * self.shape.width..][..self.shape.width]),
+            Layout::Interleaved => None,
+        }
+    }
+
+    /// Number `i` in one piece: in place, or gathered into `buffer`.
+    pub(crate) fn gather<'b>(&self, i: usize, buffer: &'b mut Vec<Limb>) -> &'b [Limb]
+    where
+        'a: 'b,
+    {
+        if let Some(number) = self.contiguous(i) {
+            return number;
+        }
+        let i = if self.is_broadcast() { 0 } else { i };
+        let row = self.shape.strides().limb;
+        buffer.clear();
+        buffer.extend((0..self.shape.width).map(|limb| self.limbs[limb * row + i]));
+        buffer
+    }
+}
+
+impl<'a> NumbersMut<'a> {
+    /// The batch of `shape` in `limbs`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`] unless `limbs` has exactly `shape.limbs()` limbs.
+    pub fn new(limbs: &'a mut [Limb], shape: Shape) -> Result<Self, Error> {
+        check(limbs.len(), shape)?;
+        Ok(NumbersMut { limbs, shape })
+    }
+
+    /// Count, width and layout.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The memory, padding included.
+    pub fn into_limbs(self) -> &'a mut [Limb] {
+        self.limbs
+    }
+}

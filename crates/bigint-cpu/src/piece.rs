@@ -1,0 +1,106 @@
+//! A result cut into pieces of consecutive numbers, one worker for each.
+//!
+//! The numbers of an interleaved batch share rows, so that a piece of it is one
+//! short slice of every row: 16 bytes of bookkeeping per row and piece buy safe
+//! code for both layouts.
+
+use bigint_core::{Layout, Limb};
+use rayon::prelude::*;
+
+use crate::NumbersMut;
+
+/// `count` numbers of a result, from number `first`, and their carry words.
+pub(crate) struct Piece<'a> {
+    pub first: usize,
+    pub count: usize,
+    pub width: usize,
+    pub limbs: PieceLimbs<'a>,
+    pub carry: Option<&'a mut [Limb]>,
+}
+
+/// The memory of a piece.
+pub(crate) enum PieceLimbs<'a> {
+    /// `count * width` limbs, number after number.
+    Contiguous(&'a mut [Limb]),
+    /// `width` rows of `count` limbs.
+    Rows(Vec<&'a mut [Limb]>),
+}
+
+impl<'a> Piece<'a> {
+    /// Writes number `i` of the piece.
+    pub fn store(&mut self, i: usize, number: &[Limb]) {
+        match &mut self.limbs {
+            PieceLimbs::Contiguous(limbs) => {
+                limbs[i * self.width..][..self.width].copy_from_slice(number);
+            }
+            PieceLimbs::Rows(rows) => {
+                for (row, limb) in rows.iter_mut().zip(number) {
+                    row[i] = *limb;
+                }
+            }
+        }
+    }
+
+    /// Writes the carry of number `i`, if anyone asked for it.
+    pub fn store_carry(&mut self, i: usize, carry: Limb) {
+        if let Some(words) = &mut self.carry {
+            words[i] = carry;
+        }
+    }
+
+    /// Cuts a result and its carry words into pieces of `size` numbers.
+    fn cut(r: NumbersMut<'a>, carry: Option<&'a mut [Limb]>, size: usize) -> Vec<Piece<'a>> {
+        let shape = r.shape();
+        let row_length = shape.strides().limb;
+        let counts = (0..shape.count)
+            .step_by(size)
+            .map(|first| (first, size.min(shape.count - first)));
+        let mut rest = r.into_limbs();
+        let mut rows: Vec<&mut [Limb]> = match shape.layout {
+            Layout::Contiguous => Vec::new(),
+            Layout::Interleaved => std::mem::take(&mut rest)
+                .chunks_exact_mut(row_length.max(1))
+                .collect(),
+        };
+        let mut carry = carry;
+        counts
+            .map(|(first, count)| Piece {
+                first,
+                count,
+                width: shape.width,
+                limbs: match shape.layout {
+                    Layout::Contiguous => {
+                        PieceLimbs::Contiguous(split_front(&mut rest, count * shape.width))
+                    }
+                    Layout::Interleaved => PieceLimbs::Rows(
+                        rows.iter_mut().map(|row| split_front(row, count)).collect(),
+                    ),
+                },
+                carry: carry.as_mut().map(|words| split_front(words, count)),
+            })
+            .collect()
+    }
+}
+
+/// Takes the first `length` limbs off `rest`.
+fn split_front<'a>(rest: &mut &'a mut [Limb], length: usize) -> &'a mut [Limb] {
+    let (front, back) = std::mem::take(rest).split_at_mut(length);
+    *rest = back;
+    front
+}
+
+/// Runs `work` on pieces of at most `size` numbers, over all cores of the current
+/// rayon pool if there is more than one piece.
+pub(crate) fn for_each_piece<'a>(
+    r: NumbersMut<'a>,
+    carry: Option<&'a mut [Limb]>,
+    size: usize,
+    work: impl Fn(Piece<'a>) + Sync + Send,
+) {
+    let pieces = Piece::cut(r, carry, size.max(1));
+    if pieces.len() > 1 && rayon::current_num_threads() > 1 {
+        pieces.into_par_iter().for_each(work);
+    } else {
+        pieces.into_iter().for_each(work);
+    }
+}

@@ -1,0 +1,51 @@
+//! Addition: `r = (a + b) mod 2^(32 w)`, `w = r.len()`, and the carry out.
+//!
+//! With `c[0] = 0`: `r[i] = (a[i] + b[i] + c[i]) mod 2^32`, and `c[i + 1] = 1`
+//! where that sum reaches `2^32`. Operands of any widths; no scratch.
+
+use bigint_core::{LIMB_BITS, Limb};
+
+use super::limb;
+
+/// Limb after limb, the carry handed on. Cost: `w` dependent steps.
+///
+/// ```
+/// let mut r = [0; 2];
+/// assert_eq!(bigint_cpu::reference::add::ripple(&mut r, &[u32::MAX, u32::MAX], &[1]), 1);
+/// assert_eq!(r, [0, 0]);
+/// ```
+pub fn ripple(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
+    let mut carry = false;
+    for (i, r) in r.iter_mut().enumerate() {
+        (*r, carry) = limb(a, i).carrying_add(limb(b, i), carry);
+    }
+    Limb::from(carry)
+}
+
+/// 32 limbs at once, as a warp does it (Langer, Bringgaard).
+///
+/// Limb `i` *generates* a carry where `a[i] + b[i] >= 2^32`, and *propagates* the
+/// one it receives where `a[i] + b[i] = 2^32 - 1`; never both. Take the limbs'
+/// answers as bits of the words `g` and `p`. Adding `p` to the carries that enter
+/// from below, `(g << 1) + c`, lets each of them run through its unbroken run of
+/// propagating limbs as an ordinary binary carry; `xor p` then leaves a one
+/// exactly where a carry enters a limb.
+pub fn carry_lookahead(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
+    let mut carry = 0;
+    for (chunk, r) in r.chunks_mut(LIMB_BITS).enumerate() {
+        let (mut generate, mut propagate) = (0_u64, 0_u64);
+        for (i, r) in r.iter_mut().enumerate() {
+            let at = chunk * LIMB_BITS + i;
+            let (sum, over) = limb(a, at).overflowing_add(limb(b, at));
+            generate |= u64::from(over) << i;
+            propagate |= u64::from(sum == Limb::MAX) << i;
+            *r = sum;
+        }
+        let entering = (((generate << 1) | carry) + propagate) ^ propagate;
+        for (i, r) in r.iter_mut().enumerate() {
+            *r = r.wrapping_add(Limb::from((entering >> i) & 1 == 1));
+        }
+        carry = (entering >> r.len()) & 1;
+    }
+    Limb::from(carry == 1)
+}

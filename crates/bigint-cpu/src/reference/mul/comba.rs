@@ -1,0 +1,28 @@
+//! Multiplication by columns (Honda).
+//!
+//! Column `k` is the sum of all `a[i] b[j]` with `i + j = k`; each limb of the
+//! result is written once. A column of at most 2^26 products below 2^64, and what
+//! the columns below hand on, stays below 2^91: three words hold it.
+//! Cost: `n m` multiply-adds; no scratch; operands of any widths.
+
+use bigint_core::{LIMB_BITS, Limb};
+
+/// `r = (a * b) mod 2^(32 w)`, column by column.
+///
+/// ```
+/// let mut r = [0; 2];
+/// bigint_cpu::reference::mul::comba(&mut r, &[u32::MAX], &[u32::MAX]);
+/// assert_eq!(r, [1, u32::MAX - 1]);
+/// ```
+pub fn comba(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
+    let mut column = 0_u128;
+    for (k, r) in r.iter_mut().enumerate() {
+        let first = (k + 1).saturating_sub(b.len());
+        let end = a.len().min(k + 1);
+        for i in first..end {
+            column += u128::from(u64::from(a[i]) * u64::from(b[k - i]));
+        }
+        *r = column as Limb;
+        column >>= LIMB_BITS;
+    }
+}

@@ -1,0 +1,9 @@
+//! Multiplication: `r = (a * b) mod 2^(32 w)`, `w = r.len()`.
+
+mod comba;
+mod karatsuba;
+mod school;
+
+pub use comba::comba;
+pub use karatsuba::{KARATSUBA_LIMBS, karatsuba};
+pub use school::school;
