@@ -8,21 +8,18 @@
 //! ```
 //!
 //! Differences, unlike sums, need no more than `h` limbs: their absolute values
-//! are multiplied and the sign decides between adding and subtracting.
+//! are multiplied and the sign decides between adding and subtracting. Where the
+//! shorter operand does not reach `X`, two products are left.
 //!
-//! Precondition of the recursion: both operands have `n` limbs; unequal operands
-//! are extended by zeros. Cost: `3^k` products of `n / 2^k` limbs, about `n^1.585`
-//! in all. Scratch: [`bigint_core::scratch::karatsuba`] limbs, and the operands
-//! and the whole product where the result is cut or an operand is short.
+//! How often and where operands are cut is [`bigint_core::karatsuba::split`]'s
+//! answer, as on the device. Cost: with `k` splits `3^k` products of `n / 2^k`
+//! limbs. Scratch: [`bigint_core::karatsuba::scratch`] limbs, and the whole product.
 
-use bigint_core::{Limb, scratch};
+use bigint_core::Limb;
+use bigint_core::karatsuba::{DEPTH, Split, scratch, split};
 
 use super::comba;
 use crate::reference::sub;
-
-/// Below this width, in limbs, halving costs more than it saves: Comba takes over.
-/// At least 5, so that the middle product fits above limb `h` of the result.
-pub const KARATSUBA_LIMBS: usize = 32;
 
 /// `r = (a * b) mod 2^(32 w)`; `buffer` keeps the scratch from call to call.
 ///
@@ -32,42 +29,54 @@ pub const KARATSUBA_LIMBS: usize = 32;
 /// assert_eq!(r, [1, u32::MAX - 1]);
 /// ```
 pub fn karatsuba(r: &mut [Limb], a: &[Limb], b: &[Limb], buffer: &mut Vec<Limb>) {
-    let n = a.len().max(b.len());
+    let whole = a.len() + b.len();
     buffer.clear();
-    buffer.resize(4 * n + scratch::karatsuba(n), 0);
-    let (long_a, rest) = buffer.split_at_mut(n);
-    let (long_b, rest) = rest.split_at_mut(n);
-    let (product, scratch) = rest.split_at_mut(2 * n);
-    long_a[..a.len()].copy_from_slice(a);
-    long_b[..b.len()].copy_from_slice(b);
-    recurse(product, long_a, long_b, scratch);
-    let kept = r.len().min(2 * n);
+    buffer.resize(whole + scratch(a.len().max(b.len())), 0);
+    let (product, scratch) = buffer.split_at_mut(whole);
+    recurse(product, a, b, scratch, DEPTH);
+    let kept = r.len().min(whole);
     r[..kept].copy_from_slice(&product[..kept]);
     r[kept..].fill(0);
 }
 
-/// `r = a * b` for operands of `n` limbs each and a result of `2 n`.
-fn recurse(r: &mut [Limb], a: &[Limb], b: &[Limb], scratch: &mut [Limb]) {
-    let n = a.len();
-    if n < KARATSUBA_LIMBS {
-        return comba(r, a, b);
+/// `p = a * b`, `p` as wide as both together, by at most `depth` more splits.
+fn recurse(p: &mut [Limb], a: &[Limb], b: &[Limb], s: &mut [Limb], depth: usize) {
+    let (a, b) = if a.len() < b.len() { (b, a) } else { (a, b) };
+    match split(a.len(), b.len(), depth) {
+        Split::Base => comba(p, a, b),
+        Split::Two { half } => two(p, a, b, s, half, depth - 1),
+        Split::Three { half } => three(p, a, b, s, half, depth - 1),
     }
-    let h = n.div_ceil(2);
+}
+
+/// `b < X`: `a b = (a1 b) X + a0 b`.
+fn two(p: &mut [Limb], a: &[Limb], b: &[Limb], s: &mut [Limb], h: usize, depth: usize) {
+    let (a0, a1) = a.split_at(h);
+    let (high, s) = s.split_at_mut(2 * h + 1);
+    let high = &mut high[..a1.len() + b.len()];
+    recurse(high, a1, b, s, depth);
+    let (low, above) = p.split_at_mut(h + b.len());
+    recurse(low, a0, b, s, depth);
+    above.fill(0);
+    add_to(&mut p[h..], high);
+}
+
+fn three(p: &mut [Limb], a: &[Limb], b: &[Limb], s: &mut [Limb], h: usize, depth: usize) {
     let (a0, a1) = a.split_at(h);
     let (b0, b1) = b.split_at(h);
-    let (middle, scratch) = scratch.split_at_mut(2 * h + 1);
+    let (middle, s) = s.split_at_mut(2 * h + 1);
 
     // The differences stand where z0 will: it is computed after they are used up.
-    let (difference_a, rest) = r.split_at_mut(h);
+    let (difference_a, rest) = p.split_at_mut(h);
     let difference_b = &mut rest[..h];
     let negative =
         absolute_difference(difference_a, a0, a1) ^ absolute_difference(difference_b, b0, b1);
-    recurse(&mut middle[..2 * h], difference_a, difference_b, scratch);
+    recurse(&mut middle[..2 * h], difference_a, difference_b, s, depth);
     middle[2 * h] = 0;
 
-    let (z0, z2) = r.split_at_mut(2 * h);
-    recurse(z0, a0, b0, scratch);
-    recurse(z2, a1, b1, scratch);
+    let (z0, z2) = p.split_at_mut(2 * h);
+    recurse(z0, a0, b0, s, depth);
+    recurse(z2, a1, b1, s, depth);
 
     // middle = z0 + z2 - (a0 - a1)(b0 - b1) = a0 b1 + a1 b0 >= 0, below 2 X^2. On
     // the way it may pass below zero, which the 2 h + 1 limbs undo by wrapping.
@@ -76,8 +85,8 @@ fn recurse(r: &mut [Limb], a: &[Limb], b: &[Limb], scratch: &mut [Limb]) {
     }
     add_to(middle, z0);
     add_to(middle, z2);
-    // The product has 2 n limbs, so no carry leaves them.
-    add_to(&mut r[h..], middle);
+    // middle X <= a b, which fits p: limbs of it beyond p are zero.
+    add_to(&mut p[h..], middle);
 }
 
 /// `d = |x - y|`; whether `x < y`. `y` may be shorter than `x`.
@@ -97,14 +106,11 @@ fn negate(x: &mut [Limb]) {
     }
 }
 
-/// `x = (x + y) mod 2^(32 n)`; `y` is not longer than `x`.
+/// `x = (x + y) mod 2^(32 n)`, `n = x.len()`; `y` is below `2^(32 n)`.
 fn add_to(x: &mut [Limb], y: &[Limb]) {
-    let (low, high) = x.split_at_mut(y.len());
     let mut carry = false;
-    for (x, y) in low.iter_mut().zip(y) {
-        (*x, carry) = x.carrying_add(*y, carry);
-    }
-    for x in high {
-        (*x, carry) = x.overflowing_add(Limb::from(carry));
+    for (i, x) in x.iter_mut().enumerate() {
+        let y = y.get(i).copied().unwrap_or(0);
+        (*x, carry) = x.carrying_add(y, carry);
     }
 }
