@@ -5,5 +5,5 @@ mod karatsuba;
 mod school;
 
 pub use comba::comba;
-pub use karatsuba::{KARATSUBA_LIMBS, karatsuba};
+pub use karatsuba::karatsuba;
 pub use school::school;
