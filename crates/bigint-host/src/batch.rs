@@ -1,0 +1,218 @@
+//! Batches: many numbers of one width, on the host or on a device.
+
+use crate::compute::Inner;
+use crate::cuda::{Buffer, Device};
+use crate::{BackEnd, Error, Options, limbs};
+use bigint_core::{Layout, Limb, Operation, Shape};
+use num_bigint::BigUint;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A batch of unsigned integers of one width, made by an
+/// [`Engine`](crate::Engine).
+///
+/// A batch never changes; cloning one is free. A result of a GPU stays there
+/// until one of the `to_` methods asks for it.
+#[derive(Clone)]
+pub struct Batch {
+    pub(crate) handle: Arc<Handle>,
+}
+
+/// Where the numbers are.
+///
+/// The engine `auto` promises that no device error loses a result. Each node
+/// therefore remembers how it was made, from nodes that do the same, down to
+/// numbers that the host has; but only a user's handle keeps device memory alive.
+pub(crate) struct Node {
+    pub shape: Shape,
+    /// The limbs on the host, once they are there.
+    pub host: OnceLock<Vec<Limb>>,
+    pub device: Mutex<Option<Arc<Buffer>>>,
+    /// How to make it again; `None` where the host has it or nobody promised.
+    pub recipe: Option<Recipe>,
+    pub engine: Arc<Inner>,
+}
+
+/// How a result was made.
+pub(crate) struct Recipe {
+    pub operation: Operation,
+    pub options: Options,
+    pub a: Arc<Node>,
+    pub b: Arc<Node>,
+    /// Operations between this node and limbs on the host.
+    pub depth: u32,
+}
+
+/// A user's hold on a node. Dropping the last one frees the device memory, even
+/// while recipes still refer to the node.
+pub(crate) struct Handle {
+    pub node: Arc<Node>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.node.take_buffer();
+    }
+}
+
+impl Node {
+    pub fn on_host(engine: &Arc<Inner>, shape: Shape, limbs: Vec<Limb>) -> Self {
+        debug_assert_eq!(limbs.len(), shape.limbs());
+        Node {
+            shape,
+            host: OnceLock::from(limbs),
+            device: Mutex::new(None),
+            recipe: None,
+            engine: Arc::clone(engine),
+        }
+    }
+
+    pub fn on_device(
+        engine: &Arc<Inner>,
+        shape: Shape,
+        buffer: Buffer,
+        recipe: Option<Recipe>,
+    ) -> Self {
+        Node {
+            shape,
+            host: OnceLock::new(),
+            device: Mutex::new(Some(Arc::new(buffer))),
+            recipe,
+            engine: Arc::clone(engine),
+        }
+    }
+
+    fn device(&self) -> MutexGuard<'_, Option<Arc<Buffer>>> {
+        self.device.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The device memory that holds the limbs, if any.
+    pub fn buffer(&self) -> Option<Arc<Buffer>> {
+        self.device().clone()
+    }
+
+    /// Gives the device memory up.
+    pub fn take_buffer(&self) -> Option<Arc<Buffer>> {
+        self.device().take()
+    }
+
+    /// The limbs in device memory, brought there if they are on the host only.
+    pub fn resident(&self, device: &Arc<Device>) -> Result<Arc<Buffer>, Error> {
+        if let Some(buffer) = self.buffer() {
+            return Ok(buffer);
+        }
+        let buffer = Arc::new(device.upload(self.limbs()?)?);
+        Ok(Arc::clone(self.device().insert(buffer)))
+    }
+
+    /// The limbs, brought to the host if they are not there.
+    pub fn limbs(&self) -> Result<&[Limb], Error> {
+        if let Some(limbs) = self.host.get() {
+            return Ok(limbs);
+        }
+        let limbs = self.engine.fetch(self)?;
+        Ok(self.host.get_or_init(|| limbs))
+    }
+
+    /// Operations between this node and limbs on the host.
+    pub fn depth(&self) -> u32 {
+        match &self.recipe {
+            Some(recipe) if self.host.get().is_none() => recipe.depth,
+            _ => 0,
+        }
+    }
+}
+
+impl Batch {
+    pub(crate) fn new(node: Node) -> Self {
+        Batch {
+            handle: Arc::new(Handle {
+                node: Arc::new(node),
+            }),
+        }
+    }
+
+    pub(crate) fn node(&self) -> &Arc<Node> {
+        &self.handle.node
+    }
+
+    /// Count, width and layout.
+    pub fn shape(&self) -> Shape {
+        self.node().shape
+    }
+
+    /// Numbers in the batch.
+    pub fn len(&self) -> usize {
+        self.shape().count
+    }
+
+    /// Whether the batch holds no number.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Limbs of 32 bits in each number.
+    pub fn width(&self) -> usize {
+        self.shape().width
+    }
+
+    /// Where the numbers are now.
+    pub fn location(&self) -> BackEnd {
+        if let Some(buffer) = self.node().buffer() {
+            return BackEnd::Cuda(buffer.ordinal());
+        }
+        BackEnd::Cpu
+    }
+
+    /// The limbs, in the batch's layout; padding of an interleaved batch is zero.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where they are on a device that fails.
+    pub fn to_limbs(&self) -> Result<Vec<Limb>, Error> {
+        self.node().limbs().map(<[Limb]>::to_vec)
+    }
+
+    /// The numbers.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where they are on a device that fails.
+    pub fn to_biguints(&self) -> Result<Vec<BigUint>, Error> {
+        Ok(limbs::to_biguints(self.node().limbs()?, self.shape()))
+    }
+
+    /// The limbs number after number, `width()` to each, whatever the layout:
+    /// borrowed where they already lie so.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where they are on a device that fails.
+    pub fn rows(&self) -> Result<Cow<'_, [Limb]>, Error> {
+        let limbs = self.node().limbs()?;
+        Ok(match self.shape().layout {
+            Layout::Contiguous => Cow::Borrowed(limbs),
+            Layout::Interleaved => Cow::Owned(limbs::to_layout(
+                limbs.to_vec(),
+                self.shape(),
+                Layout::Contiguous,
+            )),
+        })
+    }
+
+    /// The numbers as little-endian bytes, `4 * width()` to each.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where they are on a device that fails.
+    pub fn to_bytes_le(&self) -> Result<Vec<u8>, Error> {
+        let rows = self.rows()?;
+        Ok(rows.iter().flat_map(|limb| limb.to_le_bytes()).collect())
+    }
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("shape", &self.shape())
+            .field("location", &self.location())
+            .finish()
+    }
+}

@@ -1,0 +1,420 @@
+//! The engine as users see it: makes batches and computes with them.
+
+use crate::batch::Batch;
+use crate::compute::{Inner, Job};
+use crate::cuda::{self, Device};
+use crate::{DeviceError, Error, Options, Tuning, limbs};
+use bigint_core::{Algorithm, Layout, Level, Limb, Operation, Shape};
+use num_bigint::BigUint;
+use std::fmt;
+use std::sync::Arc;
+
+/// Computes with batches, on one back end.
+///
+/// Cloning an engine is free; clones share the device. Engines are `Send` and
+/// `Sync`.
+///
+/// Every operation takes two batches of equal length, or one batch and a single
+/// number that stands for all (it is broadcast, not copied). Operands may have any two
+/// widths and layouts and may be the same batch. The result has the layout of the
+/// longer operand.
+///
+/// ```
+/// use bigint_host::{BigUint, Engine};
+/// let engine = Engine::auto();
+/// let a = engine.batch_from_biguints(&[3u32.into(), 1u32.into()])?;
+/// let b = engine.batch_from_biguints(&[BigUint::from(5u32) << 100])?;
+/// let product = engine.mul(&a, &b)?;
+/// assert_eq!(product.to_biguints()?[0], BigUint::from(15u32) << 100);
+/// # Ok::<(), bigint_host::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+    options: Options,
+}
+
+/// Where numbers are, and who computes with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BackEnd {
+    /// Every core of the CPU.
+    Cpu,
+    /// The CUDA device of this number.
+    Cuda(usize),
+}
+
+impl fmt::Display for BackEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BackEnd::Cpu => f.write_str("cpu"),
+            BackEnd::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+        }
+    }
+}
+
+/// A CUDA device that the driver sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceDescription {
+    /// Its number, for [`Engine::cuda`].
+    pub ordinal: usize,
+    /// Its name.
+    pub name: String,
+    /// Its compute capability, as in `(9, 0)`.
+    pub compute_capability: (u32, u32),
+    /// Its memory, in bytes.
+    pub memory_bytes: usize,
+}
+
+/// The CUDA devices that the driver sees.
+///
+/// # Errors
+/// [`DeviceErrorKind::NoDriver`] or [`DeviceErrorKind::NotBuilt`] says why there
+/// is none.
+pub fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
+    cuda::devices()
+}
+
+impl Engine {
+    /// The engine for whatever this machine has: the first CUDA device that can be
+    /// used, else the CPU.
+    ///
+    /// It never fails for want of a device: what a device cannot do, the CPU does,
+    /// and [`Engine::warnings`] tells of it.
+    pub fn auto() -> Self {
+        let mut warnings = Vec::new();
+        let mut device = None;
+        for described in cuda::devices().unwrap_or_default() {
+            match Device::open(described.ordinal) {
+                Ok(opened) => {
+                    device = Some(opened);
+                    break;
+                }
+                Err(error) => warnings.push(format!("{error}; going on without it")),
+            }
+        }
+        let engine = Engine::new(device, true);
+        for warning in warnings {
+            engine.inner.warn(warning);
+        }
+        engine
+    }
+
+    /// The engine on all cores of the CPU.
+    pub fn cpu() -> Self {
+        Engine::new(None, true)
+    }
+
+    /// The engine on CUDA device `ordinal`, and on nothing else: its errors are
+    /// returned.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is no driver, no such device, or the device
+    /// cannot run the kernels.
+    pub fn cuda(ordinal: usize) -> Result<Self, Error> {
+        Ok(Engine::new(Some(Device::open(ordinal)?), false))
+    }
+
+    fn new(device: Option<Arc<Device>>, falls_back: bool) -> Self {
+        Engine {
+            inner: Arc::new(Inner::new(device, falls_back, Tuning::default())),
+            options: Options::default(),
+        }
+    }
+
+    /// The same engine with other thresholds.
+    ///
+    /// Batches of the old engine are foreign to it: they go through the host.
+    pub fn with_tuning(&self, tuning: Tuning) -> Self {
+        Engine {
+            inner: Arc::new(self.inner.with_tuning(tuning)),
+            options: self.options,
+        }
+    }
+
+    /// The same engine with an algorithm or level forced.
+    #[must_use]
+    pub fn using(&self, options: impl Into<Options>) -> Self {
+        Engine {
+            inner: Arc::clone(&self.inner),
+            options: options.into(),
+        }
+    }
+
+    /// Every choice that can be forced for `operation` on this back end.
+    pub fn choices(&self, operation: Operation) -> Vec<Options> {
+        let named = |algorithm: Algorithm, level, lanes| Options {
+            algorithm,
+            level,
+            lanes,
+        };
+        if self.inner.device().is_none() {
+            let algorithms = Level::ALL.iter().flat_map(|&l| operation.algorithms(l));
+            let mut choices: Vec<_> = algorithms.map(|&a| named(a, None, None)).collect();
+            choices.sort_by_key(|choice| choice.algorithm.name());
+            choices.dedup();
+            return choices;
+        }
+        let kernels = bigint_core::Kernel::ALL.iter();
+        kernels
+            .filter(|k| k.operation == operation && k.layout == Layout::Contiguous)
+            .map(|k| named(k.algorithm, Some(k.level), Some(k.lanes)))
+            .collect()
+    }
+
+    /// Who computes.
+    pub fn back_end(&self) -> BackEnd {
+        match self.inner.device() {
+            Some(device) => BackEnd::Cuda(device.ordinal()),
+            None => BackEnd::Cpu,
+        }
+    }
+
+    /// What went wrong and was made good, oldest first; each is told once.
+    pub fn warnings(&self) -> Vec<String> {
+        self.inner.take_warnings()
+    }
+
+    /// A batch of `shape` from its limbs: `shape.limbs()` of them, in the shape's
+    /// layout. Padding of an interleaved batch is ignored.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::Width`]; [`Error::Device`] on a device.
+    pub fn batch_from_limbs(&self, limbs: Vec<Limb>, shape: Shape) -> Result<Batch, Error> {
+        let expected = limbs::checked_limbs(shape)?;
+        if limbs.len() != expected {
+            return Err(Error::Length {
+                expected,
+                found: limbs.len(),
+                unit: "limbs",
+            });
+        }
+        let mut limbs = limbs;
+        limbs::clear_padding(&mut limbs, shape);
+        self.inner.admit(shape, limbs)
+    }
+
+    /// A contiguous batch as wide as its widest number.
+    ///
+    /// # Errors
+    /// [`Error::Device`] on a device.
+    pub fn batch_from_biguints(&self, numbers: &[BigUint]) -> Result<Batch, Error> {
+        self.batch_from_biguints_in(numbers, limbs::width_of(numbers), Layout::Contiguous)
+    }
+
+    /// A batch of numbers of `width` limbs in `layout`.
+    ///
+    /// # Errors
+    /// [`Error::TooWide`] names the first number that does not fit;
+    /// [`Error::Width`]; [`Error::Device`] on a device.
+    pub fn batch_from_biguints_in(
+        &self,
+        numbers: &[BigUint],
+        width: usize,
+        layout: Layout,
+    ) -> Result<Batch, Error> {
+        let shape = Shape::new(numbers.len(), width, layout);
+        if let Some(index) = numbers
+            .iter()
+            .position(|number| number.bits() > width as u64 * u64::from(Limb::BITS))
+        {
+            return Err(Error::TooWide {
+                index,
+                bits: numbers[index].bits(),
+                width,
+            });
+        }
+        let limbs = limbs::build(shape, |index, row| {
+            for (limb, digit) in row.iter_mut().zip(numbers[index].iter_u32_digits()) {
+                *limb = digit;
+            }
+        })?;
+        self.inner.admit(shape, limbs)
+    }
+
+    /// A batch from little-endian bytes, `bytes_per_number` to each number; the
+    /// width is the fewest limbs that hold them.
+    ///
+    /// # Errors
+    /// [`Error::Length`] where the bytes are not a whole number of numbers;
+    /// [`Error::Width`]; [`Error::Device`] on a device.
+    pub fn batch_from_bytes_le(
+        &self,
+        bytes: &[u8],
+        bytes_per_number: usize,
+        layout: Layout,
+    ) -> Result<Batch, Error> {
+        const LIMB_BYTES: usize = size_of::<Limb>();
+        let width = bytes_per_number.div_ceil(LIMB_BYTES);
+        let count = bytes.len().checked_div(bytes_per_number).unwrap_or(0);
+        let shape = Shape::new(count, width, layout);
+        limbs::checked_limbs(shape)?;
+        if bytes.len() != count * bytes_per_number {
+            return Err(Error::Length {
+                expected: (count + 1) * bytes_per_number,
+                found: bytes.len(),
+                unit: "bytes",
+            });
+        }
+        let limbs = limbs::build(shape, |index, row| {
+            let number = &bytes[index * bytes_per_number..][..bytes_per_number];
+            for (limb, chunk) in row.iter_mut().zip(number.chunks(LIMB_BYTES)) {
+                let mut word = [0; LIMB_BYTES];
+                word[..chunk.len()].copy_from_slice(chunk);
+                *limb = Limb::from_le_bytes(word);
+            }
+        })?;
+        self.inner.admit(shape, limbs)
+    }
+
+    /// The same numbers in another layout. Goes through the host.
+    ///
+    /// # Errors
+    /// [`Error::Device`] on a device.
+    pub fn to_layout(&self, batch: &Batch, layout: Layout) -> Result<Batch, Error> {
+        let shape = batch.shape();
+        if shape.layout == layout {
+            return Ok(batch.clone());
+        }
+        let limbs = limbs::to_layout(batch.to_limbs()?, shape, layout);
+        self.inner.admit(Shape { layout, ..shape }, limbs)
+    }
+
+    /// `a + b`, one limb wider than the wider operand, so that it is exact.
+    ///
+    /// # Errors
+    /// [`Error::CountMismatch`]; [`Error::Device`] on a device.
+    pub fn add(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        self.exact(Operation::Add, a, b)
+    }
+
+    /// `a - b`, as wide as the wider operand.
+    ///
+    /// # Errors
+    /// [`Error::Underflow`] names the first pair with `a < b`;
+    /// [`Error::CountMismatch`]; [`Error::Device`] on a device.
+    pub fn sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        let (difference, borrows) = self.overflowing_sub(a, b)?;
+        match borrows.iter().position(|&borrow| borrow) {
+            Some(index) => Err(Error::Underflow { index }),
+            None => Ok(difference),
+        }
+    }
+
+    /// `a * b`, as wide as both operands together, so that it is exact.
+    ///
+    /// # Errors
+    /// [`Error::CountMismatch`], [`Error::Algorithm`]; [`Error::Device`] on a device.
+    pub fn mul(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        self.exact(Operation::Mul, a, b)
+    }
+
+    /// `a + b` modulo 2^(32 w), with `w` the wider operand's width.
+    ///
+    /// # Errors
+    /// As [`Engine::add`].
+    pub fn wrapping_add(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        self.wrapping(Operation::Add, a, b)
+    }
+
+    /// `a - b` modulo 2^(32 w), with `w` the wider operand's width.
+    ///
+    /// # Errors
+    /// As [`Engine::add`].
+    pub fn wrapping_sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        self.wrapping(Operation::Sub, a, b)
+    }
+
+    /// `a * b` modulo 2^(32 w), with `w` the wider operand's width.
+    ///
+    /// # Errors
+    /// As [`Engine::mul`].
+    pub fn wrapping_mul(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        self.wrapping(Operation::Mul, a, b)
+    }
+
+    /// [`Engine::wrapping_add`], and for each number whether it wrapped. Waits for
+    /// the device.
+    ///
+    /// # Errors
+    /// As [`Engine::add`].
+    pub fn overflowing_add(&self, a: &Batch, b: &Batch) -> Result<(Batch, Vec<bool>), Error> {
+        self.overflowing(Operation::Add, a, b)
+    }
+
+    /// [`Engine::wrapping_sub`], and for each number whether `a < b`. Waits for
+    /// the device.
+    ///
+    /// # Errors
+    /// As [`Engine::add`].
+    pub fn overflowing_sub(&self, a: &Batch, b: &Batch) -> Result<(Batch, Vec<bool>), Error> {
+        self.overflowing(Operation::Sub, a, b)
+    }
+
+    fn exact(&self, operation: Operation, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        let width = operation.exact_width(a.width(), b.width());
+        Ok(self.compute(operation, a, b, width, false)?.0)
+    }
+
+    fn wrapping(&self, operation: Operation, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        let width = operation.wrapping_width(a.width(), b.width());
+        Ok(self.compute(operation, a, b, width, false)?.0)
+    }
+
+    fn overflowing(
+        &self,
+        operation: Operation,
+        a: &Batch,
+        b: &Batch,
+    ) -> Result<(Batch, Vec<bool>), Error> {
+        let width = operation.wrapping_width(a.width(), b.width());
+        let (batch, carries) = self.compute(operation, a, b, width, true)?;
+        Ok((batch, carries.iter().map(|&carry| carry != 0).collect()))
+    }
+
+    fn compute(
+        &self,
+        operation: Operation,
+        a: &Batch,
+        b: &Batch,
+        width: usize,
+        wants_carry: bool,
+    ) -> Result<(Batch, Vec<Limb>), Error> {
+        let (count, layout) = match (a.shape(), b.shape()) {
+            (a, b) if a.count == b.count || b.count == 1 => (a.count, a.layout),
+            (a, b) if a.count == 1 => (b.count, b.layout),
+            (a, b) => {
+                return Err(Error::CountMismatch {
+                    a: a.count,
+                    b: b.count,
+                });
+            }
+        };
+        let job = Job {
+            operation,
+            shape: Shape::new(count, width, layout),
+            options: self.options,
+            wants_carry,
+        };
+        limbs::checked_limbs(job.shape)?;
+        let (a, b) = (self.adopt(a)?, self.adopt(b)?);
+        let (node, carries) = self.inner.compute(job, a.node(), b.node())?;
+        Ok((Batch::new(node), carries))
+    }
+
+    /// The batch itself, or a copy where another engine's device may hold it.
+    fn adopt(&self, batch: &Batch) -> Result<Batch, Error> {
+        if Arc::ptr_eq(&batch.node().engine, &self.inner) {
+            return Ok(batch.clone());
+        }
+        self.inner.admit(batch.shape(), batch.to_limbs()?)
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("back_end", &self.back_end())
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,139 @@
+//! What can go wrong, where, and what to do about it.
+
+use bigint_core::{Algorithm, MAX_WIDTH, Operation};
+
+/// An error of the engine. Nothing is lost with it: operands stay as they were.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two batches of different lengths, neither of which is a single number.
+    #[error(
+        "batches of {a} and {b} numbers do not go together: \
+         they must be equally long, or one of them a single number"
+    )]
+    CountMismatch {
+        /// Numbers in the first batch.
+        a: usize,
+        /// Numbers in the second batch.
+        b: usize,
+    },
+    /// A number that does not fit the width asked for.
+    #[error("number {index} has {bits} bits and does not fit {width} limbs of 32 bits")]
+    TooWide {
+        /// Which number of the batch, from 0.
+        index: usize,
+        /// Its length in bits.
+        bits: u64,
+        /// The width of the batch, in limbs.
+        width: usize,
+    },
+    /// An exact difference of unsigned numbers that is negative.
+    #[error("difference {index} is negative: use overflowing_sub, wrapping_sub or a signed batch")]
+    Underflow {
+        /// Which number of the batch, from 0.
+        index: usize,
+    },
+    /// A width of zero limbs, or of more than [`MAX_WIDTH`].
+    #[error("a number of {width} limbs is not possible: widths go from 1 to {MAX_WIDTH} limbs")]
+    Width {
+        /// The width asked for, in limbs.
+        width: usize,
+    },
+    /// More limbs than memory can address.
+    #[error("{count} numbers of {width} limbs are more than memory can address")]
+    TooLarge {
+        /// Numbers in the batch.
+        count: usize,
+        /// Limbs in each.
+        width: usize,
+    },
+    /// A slice whose length is not what its shape says.
+    #[error("the shape takes {expected} {unit}, the slice has {found}")]
+    Length {
+        /// The length that the shape asks for.
+        expected: usize,
+        /// The length of the slice.
+        found: usize,
+        /// What is counted: limbs or bytes.
+        unit: &'static str,
+    },
+    /// An algorithm or level this operation does not have on this back end.
+    #[error("{} has no algorithm {} here", operation.name(), algorithm.name())]
+    Algorithm {
+        /// The operation.
+        operation: Operation,
+        /// The algorithm asked for.
+        algorithm: Algorithm,
+    },
+    /// The GPU, its driver, or the way to it.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The CPU back end refused; the checks before it make that a defect.
+    #[error(transparent)]
+    Cpu(#[from] bigint_cpu::Error),
+    /// A tuning file that cannot be read.
+    #[error("tuning file {path}: {message}")]
+    Tuning {
+        /// The file.
+        path: String,
+        /// What is wrong with it, and where.
+        message: String,
+    },
+}
+
+/// A failure of a GPU or of the way to it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("CUDA device {ordinal}: {during}: {kind}")]
+pub struct DeviceError {
+    /// The device's number, as the driver counts.
+    pub ordinal: usize,
+    /// What was being done.
+    pub during: String,
+    /// What happened.
+    pub kind: DeviceErrorKind,
+}
+
+/// What happened to a GPU.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceErrorKind {
+    /// The crate was built without its `cuda` feature.
+    #[error("this build has no CUDA back end: build bigint-host with the feature `cuda`")]
+    NotBuilt,
+    /// No driver, or one that cannot be used.
+    #[error("{0}: install the NVIDIA driver, or use the CPU back end")]
+    NoDriver(String),
+    /// The driver is there, the device is not.
+    #[error("no such device (the driver sees {found}): choose another, or use the CPU back end")]
+    NoDevice {
+        /// Devices that the driver sees.
+        found: usize,
+    },
+    /// The driver is older than the PTX, or the device older than its target.
+    #[error("the driver cannot use the kernels ({0}): update the driver, or use the CPU back end")]
+    Unsupported(String),
+    /// An allocation failed.
+    #[error("out of memory allocating {bytes} bytes: use smaller batches, or the back end `auto`")]
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+    /// The device or its context is gone; every later call fails too.
+    #[error("the device is lost ({0}): start a new engine; results left on it are gone")]
+    Lost(String),
+    /// Anything else the driver said.
+    #[error("{0}")]
+    Driver(String),
+}
+
+impl DeviceError {
+    /// Whether a smaller piece of the work might succeed.
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        matches!(self.kind, DeviceErrorKind::OutOfMemory { .. })
+    }
+
+    /// Whether the device can still be used after this error.
+    pub(crate) fn is_fatal(&self) -> bool {
+        !self.is_out_of_memory()
+    }
+}

@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+
+mod batch;
+mod compute;
+#[path = "no_cuda.rs"]
+mod cuda;
+mod engine;
+mod error;
+mod limbs;
+mod options;
+mod pieces;
+mod signed;
+mod tuning;
+
+pub use batch::Batch;
+pub use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape};
+pub use engine::{BackEnd, DeviceDescription, Engine, devices};
+pub use error::{DeviceError, DeviceErrorKind, Error};
+pub use num_bigint::BigUint;
+pub use options::Options;
+pub use signed::SignedBatch;
+pub use tuning::{AddTuning, LanesTuning, MulTuning, Provenance, Tuning};

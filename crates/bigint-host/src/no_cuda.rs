@@ -1,0 +1,64 @@
+//! Stands in for `cuda` in a build without it: the same names, no values.
+
+use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
+use bigint_core::{Arguments, Kernel, Launch, Limb};
+use std::sync::Arc;
+
+/// No device exists in this build.
+pub(crate) enum Device {}
+
+/// No device memory exists in this build.
+pub(crate) enum Buffer {}
+
+fn not_built(ordinal: usize) -> DeviceError {
+    DeviceError {
+        ordinal,
+        during: "opening the device".to_owned(),
+        kind: DeviceErrorKind::NotBuilt,
+    }
+}
+
+pub(crate) fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
+    Err(not_built(0))
+}
+
+impl Device {
+    pub fn open(ordinal: usize) -> Result<Arc<Self>, DeviceError> {
+        Err(not_built(ordinal))
+    }
+
+    pub fn ordinal(&self) -> usize {
+        match *self {}
+    }
+
+    pub fn allocate(self: &Arc<Self>, _limbs: usize) -> Result<Buffer, DeviceError> {
+        match **self {}
+    }
+
+    pub fn upload(self: &Arc<Self>, _limbs: &[Limb]) -> Result<Buffer, DeviceError> {
+        match **self {}
+    }
+
+    pub fn download(&self, _buffer: &Buffer) -> Result<Vec<Limb>, DeviceError> {
+        match *self {}
+    }
+
+    pub fn launch(
+        &self,
+        _kernel: &Kernel,
+        _launch: Launch,
+        _arguments: Arguments,
+    ) -> Result<(), DeviceError> {
+        match *self {}
+    }
+}
+
+impl Buffer {
+    pub fn ordinal(&self) -> usize {
+        match *self {}
+    }
+
+    pub fn address(&self) -> u64 {
+        match *self {}
+    }
+}

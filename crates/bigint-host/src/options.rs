@@ -1,0 +1,46 @@
+//! What a user may force instead of leaving it to the tuned thresholds.
+
+use bigint_core::{Algorithm, Level, Operation};
+
+/// A choice of algorithm and level; the default leaves all to the thresholds.
+///
+/// ```
+/// use bigint_host::{Algorithm, Engine};
+/// let engine = Engine::cpu().using(Algorithm::Comba);
+/// let a = engine.batch_from_biguints(&[7u32.into()])?;
+/// assert_eq!(engine.mul(&a, &a)?.to_biguints()?, [49u32.into()]);
+/// # Ok::<(), bigint_host::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The algorithm. It binds the operations that have it; to the others (an
+    /// addition beside [`Algorithm::Comba`], say) it leaves the choice.
+    pub algorithm: Algorithm,
+    /// Who works on one number, on a GPU. The CPU back end has no such choice.
+    pub level: Option<Level>,
+    /// Lanes that share one number at warp level: 4, 8, 16 or 32.
+    pub lanes: Option<u32>,
+}
+
+impl From<Algorithm> for Options {
+    fn from(algorithm: Algorithm) -> Self {
+        Options {
+            algorithm,
+            ..Options::default()
+        }
+    }
+}
+
+impl Options {
+    /// The algorithm these options name for `operation`, or `Auto`.
+    pub(crate) fn algorithm_for(self, operation: Operation) -> Algorithm {
+        let has_it = Level::ALL
+            .iter()
+            .any(|&level| operation.algorithms(level).contains(&self.algorithm));
+        if has_it {
+            self.algorithm
+        } else {
+            Algorithm::Auto
+        }
+    }
+}

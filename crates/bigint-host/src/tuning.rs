@@ -1,0 +1,193 @@
+//! Thresholds of the GPU back end: data with provenance, read from a file.
+
+use crate::{Error, Options};
+use bigint_core::{Algorithm, Kernel, Layout, Level, Operation};
+use serde::Deserialize;
+use std::path::Path;
+
+/// Where one kernel takes over from another.
+///
+/// The table that ships with the crate is `tuning/default.toml`; its form is the
+/// form of a user's own file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tuning {
+    /// On which machine, when and how the thresholds were found.
+    pub provenance: Provenance,
+    /// Addition and subtraction.
+    pub add: AddTuning,
+    /// Multiplication.
+    pub mul: MulTuning,
+}
+
+/// Where a table of thresholds comes from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The GPU.
+    pub machine: String,
+    /// The day of the measurement.
+    pub date: String,
+    /// The command or the reasoning.
+    pub how: String,
+}
+
+/// Thresholds of addition and subtraction, widths in limbs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddTuning {
+    /// The widest result that one thread computes.
+    pub thread_max_width: usize,
+}
+
+/// Thresholds of multiplication, widths in limbs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MulTuning {
+    /// The widest operand whose product one thread computes.
+    pub thread_max_width: usize,
+    /// Lanes per number by the wider operand's width, narrowest first.
+    pub lanes: Vec<LanesTuning>,
+    /// The narrower operand from which a thread uses Karatsuba.
+    pub karatsuba_min_width_thread: usize,
+    /// The narrower operand from which a warp uses Karatsuba.
+    pub karatsuba_min_width_warp: usize,
+    /// The widest narrower operand for which `auto` uses a device.
+    pub device_max_width: usize,
+}
+
+/// Up to `max_width` limbs, `lanes` lanes share a number.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LanesTuning {
+    /// The widest operand, in limbs.
+    pub max_width: usize,
+    /// 4, 8, 16 or 32.
+    pub lanes: u32,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Tuning::parse(
+            include_str!("../tuning/default.toml"),
+            "tuning/default.toml",
+        )
+        .expect("the shipped tuning table is read by a test")
+    }
+}
+
+impl Tuning {
+    /// Reads a tuning file.
+    ///
+    /// # Errors
+    /// [`Error::Tuning`] where the file cannot be read or says what no kernel can do.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| Error::Tuning {
+            path: name.clone(),
+            message: error.to_string(),
+        })?;
+        Tuning::parse(&text, &name)
+    }
+
+    fn parse(text: &str, path: &str) -> Result<Self, Error> {
+        let refuse = |message: String| Error::Tuning {
+            path: path.to_owned(),
+            message,
+        };
+        let tuning: Tuning = toml::from_str(text).map_err(|error| refuse(error.to_string()))?;
+        if tuning.mul.lanes.is_empty() {
+            return Err(refuse("mul.lanes must have at least one row".to_owned()));
+        }
+        for row in &tuning.mul.lanes {
+            if !bigint_core::kernel::WARP_LANES.contains(&row.lanes) {
+                return Err(refuse(format!(
+                    "mul.lanes: {} lanes cannot share a number: 4, 8, 16 or 32 can",
+                    row.lanes
+                )));
+            }
+        }
+        Ok(tuning)
+    }
+
+    /// The kernel for operands of `n` and `m` limbs and a result of `width`, as
+    /// far as `options` leave the choice.
+    pub(crate) fn kernel(
+        &self,
+        operation: Operation,
+        (n, m): (usize, usize),
+        width: usize,
+        layout: Layout,
+        options: Options,
+    ) -> Result<&'static Kernel, Error> {
+        let level = options.level.unwrap_or(match (operation, options.lanes) {
+            (_, Some(lanes)) if lanes > 1 => Level::Warp,
+            (_, Some(_)) => Level::Thread,
+            (Operation::Mul, _) if n.max(m) <= self.mul.thread_max_width => Level::Thread,
+            (Operation::Mul, _) => Level::Warp,
+            (_, _) if width <= self.add.thread_max_width => Level::Thread,
+            _ => Level::Warp,
+        });
+        let lanes = match level {
+            Level::Thread => 1,
+            _ => options.lanes.unwrap_or_else(|| {
+                let rows = &self.mul.lanes;
+                let row = rows.iter().find(|row| n.max(m) <= row.max_width);
+                row.or(rows.last()).map_or(32, |row| row.lanes)
+            }),
+        };
+        let algorithm = match options.algorithm_for(operation) {
+            Algorithm::Auto => self.algorithm(operation, n.min(m), level),
+            named => named,
+        };
+        Kernel::find(operation, algorithm, level, lanes, layout).ok_or(Error::Algorithm {
+            operation,
+            algorithm,
+        })
+    }
+
+    fn algorithm(&self, operation: Operation, narrower: usize, level: Level) -> Algorithm {
+        match (operation, level) {
+            (Operation::Mul, Level::Thread) if narrower >= self.mul.karatsuba_min_width_thread => {
+                Algorithm::Karatsuba
+            }
+            (Operation::Mul, Level::Warp) if narrower >= self.mul.karatsuba_min_width_warp => {
+                Algorithm::Karatsuba
+            }
+            (Operation::Mul, _) => Algorithm::Comba,
+            (_, Level::Thread) => Algorithm::Ripple,
+            _ => Algorithm::CarryLookahead,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_table_finds_a_kernel_for_every_size() {
+        let tuning = Tuning::default();
+        for operation in Operation::ALL {
+            for layout in Layout::ALL {
+                for width in [1, 2, 8, 9, 16, 17, 32, 33, 64, 65, 1024, 1 << 20] {
+                    let kernel = tuning
+                        .kernel(operation, (width, 1), width, layout, Options::default())
+                        .unwrap();
+                    assert_eq!((kernel.operation, kernel.layout), (operation, layout));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_with_five_lanes_or_an_unknown_key_is_refused() {
+        let shipped = include_str!("../tuning/default.toml");
+        let five = shipped.replace("lanes = 8", "lanes = 5");
+        let error = Tuning::parse(&five, "mine.toml").unwrap_err().to_string();
+        assert!(error.contains("mine.toml") && error.contains("5 lanes"));
+        let unknown = shipped.replace("thread_max_width", "thread_width");
+        let error = Tuning::parse(&unknown, "mine.toml").unwrap_err();
+        assert!(error.to_string().contains("thread_width"));
+    }
+}

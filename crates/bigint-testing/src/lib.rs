@@ -1,0 +1,13 @@
+//! One conformance suite for every back end.
+//!
+//! [`run`] takes an engine and compares what it computes, operation by operation,
+//! form by form and choice by choice (algorithm, level, lanes), with num-bigint.
+//! The operands are adversarial ([`operands`]); widths, layouts and batch lengths
+//! walk through lists made of the boundaries ([`trial`]). Equal seeds give equal
+//! cases on every machine.
+
+pub mod operands;
+mod suite;
+pub mod trial;
+
+pub use suite::{Failure, Mismatch, Report, Tally, run};

@@ -1,0 +1,91 @@
+//! Numbers chosen to break arithmetic.
+
+use num_bigint::BigUint;
+use rand::{Rng, RngCore};
+use rand_chacha::ChaCha8Rng;
+
+/// A pair of numbers below 2^(32 n) and 2^(32 m).
+///
+/// One pair in four is related so that carries or borrows run through all limbs:
+/// `b` is the complement of `a`, or one more; `a` itself, or one more or less.
+pub fn pair(rng: &mut ChaCha8Rng, n: usize, m: usize) -> (BigUint, BigUint) {
+    let a = number(rng, n);
+    let b_modulus = BigUint::from(1u32) << (32 * m);
+    let reduced = &a % &b_modulus;
+    let b = match rng.random_range(0..16u32) {
+        0 => &b_modulus - 1u32 - reduced,
+        1 => (&b_modulus - reduced) % &b_modulus,
+        2 => reduced,
+        3 => (reduced + 1u32 + (&b_modulus - 2u32 * rng.random_range(0..2u32))) % &b_modulus,
+        _ => number(rng, m),
+    };
+    (a, b)
+}
+
+/// A number below 2^(32 width): zero, one, all ones, a power of two or its
+/// neighbour, long runs of equal bits, a short number, or uniformly random.
+pub fn number(rng: &mut ChaCha8Rng, width: usize) -> BigUint {
+    let one = BigUint::from(1u32);
+    let bits = 32 * width as u64;
+    match rng.random_range(0..12u32) {
+        0 => BigUint::ZERO,
+        1 => one,
+        2 => (one << bits) - 1u32,
+        3 => one << rng.random_range(0..bits),
+        4 => (one << rng.random_range(0..bits)) - 1u32,
+        5 => ((&one << rng.random_range(0..bits)) + 1u32) % (one << bits),
+        6 | 7 => runs(rng, width),
+        8 => {
+            let short = rng.random_range(1..=width);
+            random(rng, short)
+        }
+        _ => random(rng, width),
+    }
+}
+
+fn random(rng: &mut ChaCha8Rng, width: usize) -> BigUint {
+    BigUint::new((0..width).map(|_| rng.next_u32()).collect())
+}
+
+/// Runs of zeros and ones whose lengths are up to three limbs: carries start,
+/// pass over and stop at every place in a limb.
+fn runs(rng: &mut ChaCha8Rng, width: usize) -> BigUint {
+    let mut limbs = vec![0u32; width];
+    let (mut bit, mut ones) = (0, rng.random::<bool>());
+    while bit < 32 * width {
+        let end = (bit + rng.random_range(1..=96usize)).min(32 * width);
+        while bit < end {
+            // Whole limbs at once where the run covers them.
+            let (limb, offset) = (bit / 32, bit % 32);
+            let length = (end - bit).min(32 - offset);
+            let mask = (u32::MAX >> (32 - length)) << offset;
+            if ones {
+                limbs[limb] |= mask;
+            }
+            bit += length;
+        }
+        ones = !ones;
+    }
+    BigUint::new(limbs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    #[test]
+    fn numbers_keep_their_width_and_reach_its_ends() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for (n, m) in [(1, 1), (1, 5), (5, 1), (33, 32)] {
+            let ones = |width: usize| (BigUint::from(1u32) << (32 * width)) - 1u32;
+            let pairs: Vec<_> = (0..500).map(|_| pair(&mut rng, n, m)).collect();
+            assert!(pairs.iter().all(|(a, b)| *a <= ones(n) && *b <= ones(m)));
+            for wanted in [BigUint::ZERO, BigUint::from(1u32), ones(n)] {
+                assert!(pairs.iter().any(|(a, _)| *a == wanted));
+            }
+            let complements = pairs.iter().filter(|(a, b)| a + b == ones(n.max(m)));
+            assert!(n != m || complements.count() > 10);
+        }
+    }
+}

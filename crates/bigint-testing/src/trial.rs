@@ -1,0 +1,109 @@
+//! Which widths, layouts, batch lengths and choices go together.
+
+use bigint_host::{Layout, Options};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+/// Widths in limbs: 32 to 2048 bits in steps of 32, then 4096 to 32768 bits.
+pub const WIDTHS: [usize; 68] = {
+    let mut widths = [0; 68];
+    let mut i = 0;
+    while i < 64 {
+        widths[i] = i + 1;
+        i += 1;
+    }
+    [widths[64], widths[65], widths[66], widths[67]] = [128, 256, 512, 1024];
+    widths
+};
+
+/// Batch lengths: nothing, one, a warp and its neighbours.
+const COUNTS: [usize; 5] = [1, 31, 32, 33, 0];
+
+/// A long batch, of several blocks, and the widest numbers it is made of.
+const LONG: (usize, usize) = (1000, 16);
+
+/// One batch to compute: its widths, layouts, length and choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// Its place in the sequence, from 0.
+    pub index: usize,
+    /// Width of the first operand, in limbs.
+    pub n: usize,
+    /// Width of the second operand, in limbs.
+    pub m: usize,
+    /// Layout of the first operand.
+    pub a_layout: Layout,
+    /// Layout of the second operand.
+    pub b_layout: Layout,
+    /// Numbers in the batch.
+    pub count: usize,
+    /// Whether the second operand is one number for the whole batch.
+    pub broadcast: bool,
+    /// What is forced.
+    pub choice: Options,
+}
+
+impl Trial {
+    /// Trial `index` of the sequence over `choices`.
+    ///
+    /// Within `68 * choices` trials every width meets every choice; layouts and
+    /// lengths walk beside them with periods that share no factor with that.
+    pub fn new(index: usize, choices: &[Options], rng: &mut ChaCha8Rng) -> Self {
+        let round = index / WIDTHS.len();
+        let n = WIDTHS[index % WIDTHS.len()];
+        let any = WIDTHS[rng.random_range(0..WIDTHS.len())];
+        let m = match (index + round) % 7 {
+            0..=2 => n,
+            3 => any,
+            4 => n + 1,
+            5 => (n - 1).max(1),
+            _ => 1,
+        };
+        // The widest operands are few: their cost grows with the square.
+        let count = match n.max(m) {
+            wide if wide > 256 => 1 + index % 3,
+            wide if wide <= LONG.1 && (index + round) % 11 == 5 => LONG.0,
+            _ => COUNTS[(index + round) % COUNTS.len()],
+        };
+        let flip = |odd: bool| Layout::ALL[usize::from(odd)];
+        let layout = (index / 2 + round) % 2 == 1;
+        Trial {
+            index,
+            n,
+            m,
+            a_layout: flip(layout),
+            b_layout: flip(layout != (index % 9 == 4)),
+            count,
+            broadcast: index % 13 == 6 && count > 0,
+            choice: choices[(index % WIDTHS.len() + round) % choices.len()],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bigint_host::{Algorithm, Engine, Operation};
+    use rand::SeedableRng;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_width_meets_every_choice_and_every_length_every_layout() {
+        let choices = Engine::cpu().choices(Operation::Mul);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let trials: Vec<_> = (0..WIDTHS.len() * 30)
+            .map(|index| Trial::new(index, &choices, &mut rng))
+            .collect();
+        let met: HashSet<(usize, Algorithm)> =
+            trials.iter().map(|t| (t.n, t.choice.algorithm)).collect();
+        assert_eq!(met.len(), WIDTHS.len() * choices.len());
+        let lengths: HashSet<_> = trials.iter().map(|t| (t.count, t.a_layout)).collect();
+        for count in [0, 1, 31, 32, 33, 1000] {
+            for layout in Layout::ALL {
+                assert!(lengths.contains(&(count, layout)), "{count} {layout:?}");
+            }
+        }
+        assert!(trials.iter().any(|t| t.broadcast && t.count > 1));
+        assert!(trials.iter().any(|t| t.a_layout != t.b_layout));
+    }
+}
