@@ -1,0 +1,198 @@
+//! What goes into a batch comes out of it, and what cannot go in is refused by name.
+
+use bigint_host::{Algorithm, BigUint, Engine, Error, Layout, MAX_WIDTH, Shape};
+use proptest::prelude::*;
+
+fn powers(count: usize) -> Vec<BigUint> {
+    (0..count)
+        .map(|i| BigUint::from(1u32) << (i % 96))
+        .collect()
+}
+
+#[test]
+fn numbers_survive_every_form_in_every_layout() {
+    let engine = Engine::cpu();
+    for layout in Layout::ALL {
+        for count in [0, 1, 31, 32, 33, 1000] {
+            let numbers = powers(count);
+            let batch = engine.batch_from_biguints_in(&numbers, 3, layout).unwrap();
+            assert_eq!(batch.shape(), Shape::new(count, 3, layout));
+            assert_eq!(batch.to_biguints().unwrap(), numbers);
+
+            let limbs = batch.to_limbs().unwrap();
+            let again = engine
+                .batch_from_limbs(limbs.clone(), batch.shape())
+                .unwrap();
+            assert_eq!(again.to_limbs().unwrap(), limbs);
+
+            let bytes = batch.to_bytes_le().unwrap();
+            let again = engine.batch_from_bytes_le(&bytes, 12, layout).unwrap();
+            assert_eq!(again.to_biguints().unwrap(), numbers);
+
+            for other in Layout::ALL {
+                let moved = engine.to_layout(&batch, other).unwrap();
+                assert_eq!(moved.shape().layout, other);
+                assert_eq!(moved.to_biguints().unwrap(), numbers);
+                assert_eq!(moved.rows().unwrap(), batch.rows().unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_no_whole_number_of_limbs_are_extended_by_zeros() {
+    let engine = Engine::cpu();
+    let batch =
+        engine.batch_from_bytes_le(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 5, Layout::Interleaved);
+    let batch = batch.unwrap();
+    assert_eq!((batch.len(), batch.width()), (2, 2));
+    assert_eq!(batch.rows().unwrap()[..], [0x0403_0201, 5, 0x0908_0706, 10]);
+}
+
+#[test]
+fn padding_that_a_user_fills_does_not_show() {
+    let engine = Engine::cpu();
+    let shape = Shape::new(2, 1, Layout::Interleaved);
+    let batch = engine
+        .batch_from_limbs(vec![7; shape.limbs()], shape)
+        .unwrap();
+    let limbs = batch.to_limbs().unwrap();
+    assert_eq!(
+        (&limbs[..2], limbs[2..].iter().max()),
+        (&[7, 7][..], Some(&0))
+    );
+}
+
+#[test]
+fn what_cannot_be_a_batch_is_refused_by_name() {
+    let engine = Engine::cpu();
+    let wide = engine.batch_from_biguints_in(&powers(65), 2, Layout::Contiguous);
+    assert!(matches!(
+        wide,
+        Err(Error::TooWide {
+            index: 64,
+            bits: 65,
+            width: 2
+        })
+    ));
+    for width in [0, MAX_WIDTH + 1] {
+        let error = engine.batch_from_limbs(vec![], Shape::new(0, width, Layout::Contiguous));
+        assert!(matches!(error, Err(Error::Width { width: found }) if found == width));
+    }
+    let huge = engine.batch_from_limbs(vec![], Shape::new(usize::MAX / 2, 4, Layout::Interleaved));
+    assert!(matches!(huge, Err(Error::TooLarge { .. })));
+    let short = engine.batch_from_limbs(vec![0; 5], Shape::new(2, 3, Layout::Contiguous));
+    assert!(matches!(
+        short,
+        Err(Error::Length {
+            expected: 6,
+            found: 5,
+            ..
+        })
+    ));
+    let bytes = engine.batch_from_bytes_le(&[0; 10], 4, Layout::Contiguous);
+    assert!(matches!(
+        bytes,
+        Err(Error::Length {
+            expected: 12,
+            found: 10,
+            ..
+        })
+    ));
+    let none = engine.batch_from_bytes_le(&[], 0, Layout::Contiguous);
+    assert!(matches!(none, Err(Error::Width { width: 0 })));
+
+    let two = engine.batch_from_biguints(&powers(2)).unwrap();
+    let three = engine.batch_from_biguints(&powers(3)).unwrap();
+    let error = engine.mul(&two, &three).unwrap_err();
+    assert!(matches!(error, Error::CountMismatch { a: 2, b: 3 }));
+    assert!(matches!(
+        engine.sub(&two, &three),
+        Err(Error::CountMismatch { .. })
+    ));
+}
+
+#[test]
+fn the_first_negative_difference_is_named() {
+    let engine = Engine::cpu();
+    let numbers = |list: &[u32]| {
+        let list: Vec<BigUint> = list.iter().map(|&n| n.into()).collect();
+        engine.batch_from_biguints(&list).unwrap()
+    };
+    let (a, b) = (numbers(&[5, 5, 5, 5]), numbers(&[5, 4, 6, 7]));
+    assert!(matches!(
+        engine.sub(&a, &b),
+        Err(Error::Underflow { index: 2 })
+    ));
+    let (_, borrows) = engine.overflowing_sub(&a, &b).unwrap();
+    assert_eq!(borrows, [false, false, true, true]);
+}
+
+#[test]
+fn an_algorithm_binds_only_the_operations_that_have_it() {
+    let engine = Engine::cpu();
+    let a = engine.batch_from_biguints(&powers(40)).unwrap();
+    for algorithm in Algorithm::NAMED {
+        let engine = engine.using(algorithm);
+        let sum = engine.add(&a, &a).unwrap().to_biguints().unwrap();
+        let product = engine.mul(&a, &a).unwrap().to_biguints().unwrap();
+        for (i, number) in powers(40).iter().enumerate() {
+            assert_eq!(
+                (&sum[i], &product[i]),
+                (&(number + number), &(number * number))
+            );
+        }
+    }
+}
+
+#[test]
+fn batches_of_one_engine_serve_another() {
+    let (one, other) = (Engine::cpu(), Engine::auto());
+    let a = one.batch_from_biguints(&powers(10)).unwrap();
+    let b = other.batch_from_biguints(&powers(1)).unwrap();
+    assert_eq!(
+        other.mul(&a, &b).unwrap().to_biguints().unwrap(),
+        powers(10)
+    );
+}
+
+#[test]
+fn a_device_that_is_not_there_is_a_typed_error() {
+    let error = Engine::cuda(99).unwrap_err();
+    assert!(matches!(&error, Error::Device(device) if device.ordinal == 99));
+    assert!(error.to_string().contains("CUDA device 99"));
+}
+
+proptest! {
+    #[test]
+    fn signed_results_are_num_bigints(
+        pairs in prop::collection::vec((any::<i128>(), any::<i128>(), 0u8..4), 1..40)
+    ) {
+        // Every second pair is close together, so that signs of differences vary.
+        let (a, b): (Vec<_>, Vec<_>) = pairs
+            .iter()
+            .map(|&(a, b, near)| match near {
+                0 => (a, a),
+                1 => (a, a.wrapping_neg()),
+                _ => (a, b),
+            })
+            .map(|(a, b)| (num_bigint::BigInt::from(a), num_bigint::BigInt::from(b)))
+            .unzip();
+        let engine = Engine::cpu();
+        let x = engine.signed_from_bigints(&a).unwrap();
+        let y = engine.signed_from_bigints(&b).unwrap();
+        let sum = engine.signed_add(&x, &y).unwrap().to_bigints().unwrap();
+        let difference = engine.signed_sub(&x, &y).unwrap().to_bigints().unwrap();
+        let product = engine.signed_mul(&x, &y).unwrap().to_bigints().unwrap();
+        let one = engine.signed_from_bigints(&b[..1]).unwrap();
+        let broadcast = engine.signed_sub(&one, &x).unwrap().to_bigints().unwrap();
+        for (i, (a, b)) in a.iter().zip(&b).enumerate() {
+            prop_assert_eq!(&sum[i], &(a + b));
+            prop_assert_eq!(&difference[i], &(a - b));
+            prop_assert_eq!(&product[i], &(a * b));
+        }
+        for (a, found) in a.iter().zip(&broadcast) {
+            prop_assert_eq!(found, &(&b[0] - a));
+        }
+    }
+}
