@@ -1,0 +1,9 @@
+//! The machine: everything that Rust has no word for. The only place with
+//! `asm!` and LLVM intrinsics; what stands above it is safe code.
+//!
+//! Names follow `cuda_std` where it has them.
+
+pub mod carry;
+pub mod memory;
+pub mod thread;
+pub mod warp;

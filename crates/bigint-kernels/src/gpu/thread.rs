@@ -1,0 +1,28 @@
+//! Where a thread stands in the launch.
+
+// Reading the special registers is an intrinsic of the target.
+#![allow(unsafe_code)]
+
+use core::arch::nvptx;
+
+/// The thread's index in the whole launch.
+#[inline(always)]
+pub fn index_1d() -> u64 {
+    // SAFETY: the three registers are defined in every thread of every launch,
+    // and reading them has no effect.
+    let (block, threads, thread) = unsafe {
+        (
+            nvptx::_block_idx_x(),
+            nvptx::_block_dim_x(),
+            nvptx::_thread_idx_x(),
+        )
+    };
+    block as u64 * threads as u64 + thread as u64
+}
+
+/// The thread's lane in its warp: blocks are one-dimensional.
+#[inline(always)]
+pub fn lane() -> u32 {
+    // SAFETY: as in `index_1d`.
+    unsafe { nvptx::_thread_idx_x() as u32 % 32 }
+}

@@ -1,0 +1,93 @@
+//! Groups of neighbouring lanes that share one number.
+//!
+//! Shuffle, vote and barrier are LLVM intrinsics and not `asm!`: the intrinsics
+//! are `convergent`, so no optimisation moves them into or out of a branch.
+
+// The intrinsics are foreign functions.
+#![allow(unsafe_code)]
+
+use super::thread;
+use bigint_core::Limb;
+
+unsafe extern "C" {
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    fn shuffle_index(lanes: u32, value: u32, source: u32, segment: u32) -> u32;
+    #[link_name = "llvm.nvvm.vote.ballot.sync"]
+    fn vote_ballot(lanes: u32, predicate: bool) -> u32;
+    #[link_name = "llvm.nvvm.bar.warp.sync"]
+    fn barrier(lanes: u32);
+}
+
+/// All lanes of the warp take part in every shuffle, vote and barrier.
+const ALL: u32 = u32::MAX;
+
+/// `LANES` neighbouring lanes of a warp, seen from one of them.
+///
+/// `LANES` is 4, 8, 16 or 32. The other groups of the warp run the same
+/// instructions at the same time on numbers of their own.
+#[derive(Clone, Copy)]
+pub struct Group<const LANES: usize> {
+    lane: u32,
+}
+
+impl<const LANES: usize> Group<LANES> {
+    const POWER_OF_TWO: () = assert!(LANES.is_power_of_two() && LANES <= 32);
+
+    /// The calling lane's group.
+    ///
+    /// # Safety
+    /// From here on, all 32 lanes of the warp must come to every call of
+    /// [`shuffle`](Self::shuffle), [`ballot`](Self::ballot) and
+    /// [`sync`](Self::sync) together: control flow may depend on what is the same
+    /// for the whole launch (widths, the batch), never on limbs or the lane.
+    #[inline(always)]
+    pub unsafe fn new() -> Self {
+        let () = Self::POWER_OF_TWO;
+        Group {
+            lane: thread::lane(),
+        }
+    }
+
+    /// The calling lane's place in its group, below `LANES`.
+    #[inline(always)]
+    pub fn lane(self) -> usize {
+        self.lane as usize % LANES
+    }
+
+    /// What the group's lane `source` (taken modulo `LANES`) gives as `value`.
+    #[inline(always)]
+    pub fn shuffle(self, value: Limb, source: usize) -> Limb {
+        // The segment mask keeps lanes to their group, the bound 31 is never met.
+        let segment = (32 - LANES as u32) << 8 | 31;
+        // SAFETY: the warp is converged by the contract of `new`.
+        unsafe { shuffle_index(ALL, value, source as u32, segment) }
+    }
+
+    /// What the lane `by` places below gives, around the end of the group.
+    #[inline(always)]
+    pub fn rotate_up(self, value: Limb, by: usize) -> Limb {
+        self.shuffle(value, self.lane().wrapping_sub(by))
+    }
+
+    /// What the lane one place above gives, around the end of the group.
+    #[inline(always)]
+    pub fn rotate_down(self, value: Limb) -> Limb {
+        self.shuffle(value, self.lane() + 1)
+    }
+
+    /// Bit `t` says whether `predicate` holds in the group's lane `t`.
+    #[inline(always)]
+    pub fn ballot(self, predicate: bool) -> u64 {
+        // SAFETY: the warp is converged by the contract of `new`.
+        let warp = unsafe { vote_ballot(ALL, predicate) };
+        let first = self.lane - self.lane % LANES as u32;
+        u64::from(warp >> first) & ((1 << LANES) - 1)
+    }
+
+    /// Waits for the warp: what its lanes wrote before, all of them may read after.
+    #[inline(always)]
+    pub fn sync(self) {
+        // SAFETY: the warp is converged by the contract of `new`.
+        unsafe { barrier(ALL) }
+    }
+}

@@ -1,0 +1,17 @@
+#![no_std]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, link_llvm_intrinsics)
+)]
+// The intrinsics of LLVM have no other name in Rust yet.
+#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+#![doc = include_str!("../README.md")]
+
+#[cfg(target_arch = "nvptx64")]
+mod entry;
+#[cfg(target_arch = "nvptx64")]
+pub mod gpu;
+#[cfg(target_arch = "nvptx64")]
+pub mod thread;
+#[cfg(target_arch = "nvptx64")]
+pub mod warp;

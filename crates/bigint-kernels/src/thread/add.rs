@@ -1,0 +1,33 @@
+//! Addition, limb after limb (Ripple).
+//!
+//! With `c[0] = 0`, `r[j] = (a[j] + b[j] + c[j]) mod B` and `c[j+1]` is what was
+//! cut off; `B` = 2^32. A sum of two limbs and a carry is at most `2B - 1`, so
+//! every carry is 0 or 1. Operands are zero-extended to the result's width.
+//!
+//! Cost: one carry-chain instruction a limb, in chunks of eight. No scratch.
+//! `r` may be an operand: a chunk is read before it is written.
+
+use super::CHUNK;
+use crate::gpu::carry;
+use crate::gpu::memory::{Number, Stride};
+use bigint_core::{LIMB_BITS, Limb};
+
+/// `r = a + b`, cut to the width of `r`; returns the carry out of its top limb.
+#[inline(always)]
+pub fn ripple(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) -> Limb {
+    let mut carry = 0;
+    let mut at = 0;
+    while at + CHUNK <= r.width() {
+        let (sum, out) = carry::add(a.limbs(at), b.limbs(at), carry);
+        r.set_limbs(at, sum);
+        carry = out;
+        at += CHUNK;
+    }
+    while at < r.width() {
+        let sum = u64::from(a.limb(at)) + u64::from(b.limb(at)) + u64::from(carry);
+        r.set(at, sum as Limb);
+        carry = (sum >> LIMB_BITS) as Limb;
+        at += 1;
+    }
+    carry
+}

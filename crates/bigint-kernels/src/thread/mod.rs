@@ -1,0 +1,85 @@
+//! One thread per number.
+
+pub mod add;
+pub mod mul;
+pub mod sub;
+
+use crate::gpu::memory::{Any, CarryOut, Number, Stride};
+use crate::gpu::thread;
+use bigint_core::Arguments;
+use core::marker::PhantomData;
+
+/// Limbs that addition and subtraction keep in registers at a time.
+const CHUNK: usize = 8;
+
+/// One number's operands and where its results go.
+pub struct Work<S> {
+    /// The result.
+    pub r: Number<S>,
+    /// The first operand.
+    pub a: Number<S>,
+    /// The second operand.
+    pub b: Number<S>,
+    /// The thread's own scratch.
+    pub scratch: Number<Any>,
+    /// The word for the carry or borrow out.
+    pub carry: CarryOut,
+}
+
+/// The calling thread's numbers, one after the other.
+pub struct Numbers<'a, S> {
+    arguments: &'a Arguments,
+    worker: u64,
+    next: u64,
+    stride: PhantomData<S>,
+}
+
+impl<'a, S: Stride> Numbers<'a, S> {
+    /// The numbers that fall to the calling thread.
+    ///
+    /// # Safety
+    /// `arguments` are those of a launch of a thread-level kernel: its operands
+    /// allocated, its result and carry words apart from everything else, and its
+    /// `workers` as many as its threads.
+    #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+    #[inline(always)]
+    pub unsafe fn new(arguments: &'a Arguments) -> Self {
+        let worker = thread::index_1d();
+        Numbers {
+            arguments,
+            worker,
+            next: worker,
+            stride: PhantomData,
+        }
+    }
+}
+
+impl<S: Stride> Iterator for Numbers<'_, S> {
+    type Item = Work<S>;
+
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    fn next(&mut self) -> Option<Work<S>> {
+        let Numbers {
+            arguments,
+            worker,
+            next: index,
+            ..
+        } = *self;
+        if index >= arguments.count {
+            return None;
+        }
+        self.next += arguments.workers;
+        // SAFETY: by the contract of `new`; `index` is in the batch, and no other
+        // thread has this number or this worker's scratch.
+        Some(unsafe {
+            Work {
+                r: Number::new(&arguments.r, index),
+                a: Number::new(&arguments.a, index),
+                b: Number::new(&arguments.b, index),
+                scratch: Number::new(&arguments.scratch, worker),
+                carry: CarryOut::new(arguments.carry, index),
+            }
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! Multiplication by three products of half the width (Karatsuba; Honda,
+//! Carlessi-Kashani).
+//!
+//! With `a = a1 B^h + a0` and `b = b1 B^h + b0`,
+//!
+//! ```text
+//! a b = a1 b1 B^2h + (a0 b0 + a1 b1 - (a0 - a1)(b0 - b1)) B^h + a0 b0
+//! ```
+//!
+//! The recursion, its scratch and what happens to operands of unequal length are
+//! written down in [`bigint_core::karatsuba`]. It is unrolled by type: each level
+//! is a loop over its two or three products, whose body is the level below; so
+//! there is one copy of each level's code, and no call.
+//!
+//! Cost: at most `(3/4)^DEPTH` of Comba's products; the linear rest runs on
+//! scratch in device memory.
+
+use super::comba;
+use crate::gpu::memory::{Any, Number, Stride};
+use crate::thread::{add, sub};
+use bigint_core::karatsuba::{DEPTH, Split, split};
+use bigint_core::{LIMB_BITS, Limb};
+use core::marker::PhantomData;
+
+/// `r = a * b`, cut or zero-extended to the width of `r`. `scratch` holds the
+/// full product and `bigint_core::karatsuba::scratch` limbs more.
+#[inline(always)]
+pub fn product<S: Stride>(r: Number<S>, a: Number<S>, b: Number<S>, scratch: Number<Any>) {
+    let width = a.width() + b.width();
+    let p = scratch.part(0, width);
+    let s = scratch.part(width, scratch.width());
+    Whole::multiply(p, a.strided(), b.strided(), s);
+    let mut at = 0;
+    while at < r.width() {
+        r.set(at, p.limb(at));
+        at += 1;
+    }
+}
+
+/// A product that may be split [`DEPTH`] times.
+type Whole = Halves<Halves<Base>>;
+const _: () = assert!(Whole::DEPTH == DEPTH);
+
+/// How the products of one level of the recursion are computed.
+trait Level {
+    /// Splits that are left.
+    const DEPTH: usize;
+
+    /// `p = a * b` exactly; `p` has the limbs of both, `s` is scratch.
+    fn multiply(p: Number<Any>, a: Number<Any>, b: Number<Any>, s: Number<Any>);
+}
+
+/// The end of the recursion: Comba.
+struct Base;
+
+impl Level for Base {
+    const DEPTH: usize = 0;
+
+    #[inline(always)]
+    fn multiply(p: Number<Any>, a: Number<Any>, b: Number<Any>, _: Number<Any>) {
+        comba::product(p, a, b);
+    }
+}
+
+/// One split; `Below` multiplies the halves.
+struct Halves<Below>(PhantomData<Below>);
+
+impl<Below: Level> Level for Halves<Below> {
+    const DEPTH: usize = Below::DEPTH + 1;
+
+    #[inline(always)]
+    fn multiply(p: Number<Any>, a: Number<Any>, b: Number<Any>, s: Number<Any>) {
+        let (a, b) = if a.width() < b.width() {
+            (b, a)
+        } else {
+            (a, b)
+        };
+        let (n, m) = (a.width(), b.width());
+        let plan = split(n, m, Self::DEPTH);
+        let (h, products) = match plan {
+            Split::Base => (n, 1),
+            Split::Two { half } => (half, 2),
+            Split::Three { half } => (half, 3),
+        };
+        let (a0, a1) = (a.part(0, h), a.part(h, n));
+        let (b0, b1) = (b.part(0, h), b.part(h, m));
+        let (x, y) = (p.part(0, h), p.part(h, 2 * h));
+        let mut same_sign = true;
+        if products == 3 {
+            same_sign = magnitude(x, a0, a1) == magnitude(y, b0, b1);
+        }
+        for step in 0..products {
+            let (p, a, b) = match (plan, step) {
+                (Split::Base, _) => (p, a, b),
+                (Split::Two { .. }, 0) => (s.part(0, n - h + m), a1, b),
+                (Split::Two { .. }, _) => (p.part(0, h + m), a0, b),
+                (Split::Three { .. }, 0) => (s.part(0, 2 * h), x, y),
+                (Split::Three { .. }, 1) => (p.part(0, 2 * h), a0, b0),
+                (Split::Three { .. }, _) => (p.part(2 * h, n + m), a1, b1),
+            };
+            Below::multiply(p, a, b, s.part(2 * h + 1, s.width()));
+        }
+        let upper = p.part(h, n + m);
+        match plan {
+            Split::Base => {}
+            Split::Two { .. } => {
+                add::ripple(upper, p.part(h, h + m), s.part(0, n - h + m));
+            }
+            Split::Three { .. } => {
+                middle(s.part(0, 2 * h + 1), p, h, same_sign);
+                add::ripple(upper, upper, s.part(0, 2 * h + 1));
+            }
+        }
+    }
+}
+
+/// `r = |x - y|`; says whether `x < y`.
+#[inline(always)]
+fn magnitude(r: Number<Any>, x: Number<Any>, y: Number<Any>) -> bool {
+    let negative = sub::ripple(r, x, y) != 0;
+    if negative {
+        // A part without limbs reads as zero.
+        sub::ripple(r, r.part(0, 0), r);
+    }
+    negative
+}
+
+/// `t = a0 b0 + a1 b1 - t`, or `+ t` where the differences have unequal signs;
+/// `p` holds the first two products.
+///
+/// Subtraction adds the complement of `t` and 1, modulo the width of `t`: the
+/// result is not negative and fits.
+#[inline(always)]
+fn middle(t: Number<Any>, p: Number<Any>, h: usize, subtract: bool) {
+    let (low, high) = (p.part(0, 2 * h), p.part(2 * h, p.width()));
+    let product = t.part(0, 2 * h);
+    let complement = if subtract { Limb::MAX } else { 0 };
+    let mut carry = u64::from(subtract);
+    let mut at = 0;
+    while at < t.width() {
+        let sum = u64::from(low.limb(at))
+            + u64::from(high.limb(at))
+            + u64::from(product.limb(at) ^ complement)
+            + carry;
+        t.set(at, sum as Limb);
+        carry = sum >> LIMB_BITS;
+        at += 1;
+    }
+}

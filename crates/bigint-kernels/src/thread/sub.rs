@@ -1,0 +1,35 @@
+//! Subtraction, limb after limb (Ripple).
+//!
+//! With `c[0] = 0`, `r[j] = (a[j] - b[j] - c[j]) mod B` and `c[j+1]` is 1 where
+//! that difference is negative; `B` = 2^32. It is at least `-B`, so every borrow
+//! is 0 or 1. Operands are zero-extended to the result's width.
+//!
+//! Cost: one carry-chain instruction a limb, in chunks of eight. No scratch.
+//! `r` may be an operand: a chunk is read before it is written.
+
+use super::CHUNK;
+use crate::gpu::carry;
+use crate::gpu::memory::{Number, Stride};
+use bigint_core::{LIMB_BITS, Limb};
+
+/// `r = a - b` modulo the width of `r`; returns the borrow out of its top limb.
+#[inline(always)]
+pub fn ripple(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) -> Limb {
+    let mut borrow = 0;
+    let mut at = 0;
+    while at + CHUNK <= r.width() {
+        let (difference, out) = carry::sub(a.limbs(at), b.limbs(at), borrow);
+        r.set_limbs(at, difference);
+        borrow = out;
+        at += CHUNK;
+    }
+    while at < r.width() {
+        let subtrahend = u64::from(b.limb(at)) + u64::from(borrow);
+        let difference = u64::from(a.limb(at)).wrapping_sub(subtrahend);
+        r.set(at, difference as Limb);
+        // Negative numbers have all of the upper bits set.
+        borrow = (difference >> LIMB_BITS) as Limb & 1;
+        at += 1;
+    }
+    borrow
+}

@@ -1,0 +1,103 @@
+//! `LANES` lanes of a warp per number, 4, 8, 16 or 32: limb `j` belongs to lane
+//! `j mod LANES`, so that a chunk of `LANES` limbs stands in one register of each.
+//!
+//! All lanes of a warp run the same instructions: loops and branches around a
+//! shuffle or a vote depend on widths and the batch only.
+
+pub mod add;
+pub mod mul;
+pub mod sub;
+
+use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
+use crate::gpu::thread;
+use crate::gpu::warp::Group;
+use bigint_core::Arguments;
+use core::marker::PhantomData;
+
+/// One number's operands and where its results go.
+pub struct Work<const LANES: usize, S> {
+    /// The lanes that share the number.
+    pub group: Group<LANES>,
+    /// The result.
+    pub r: Number<S>,
+    /// The first operand.
+    pub a: Number<S>,
+    /// The second operand.
+    pub b: Number<S>,
+    /// The group's own scratch.
+    pub scratch: Number<Unit>,
+    /// The word for the carry or borrow out, which lane 0 reports.
+    pub carry: CarryOut,
+}
+
+/// The numbers of the calling lane's group, one after the other.
+///
+/// Groups past the end of the batch must stay with their warp: they compute the
+/// last number once more, with its result switched off. So every lane of the
+/// launch is given the same number of numbers.
+pub struct Numbers<'a, const LANES: usize, S> {
+    arguments: &'a Arguments,
+    group: Group<LANES>,
+    worker: u64,
+    /// The number of worker 0.
+    first: u64,
+    stride: PhantomData<S>,
+}
+
+impl<'a, const LANES: usize, S: Stride> Numbers<'a, LANES, S> {
+    /// The numbers that fall to the calling lane's group.
+    ///
+    /// # Safety
+    /// `arguments` are those of a launch of a warp-level kernel: its operands
+    /// allocated, its result and carry words apart from everything else, its
+    /// `workers` as many as its groups, its blocks made of whole warps. The lanes
+    /// of a warp go through the numbers together, as [`Group::new`] asks.
+    #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+    #[inline(always)]
+    pub unsafe fn new(arguments: &'a Arguments) -> Self {
+        Numbers {
+            arguments,
+            // SAFETY: by this function's own contract.
+            group: unsafe { Group::new() },
+            worker: thread::index_1d() / LANES as u64,
+            first: 0,
+            stride: PhantomData,
+        }
+    }
+}
+
+impl<const LANES: usize, S: Stride> Iterator for Numbers<'_, LANES, S> {
+    type Item = Work<LANES, S>;
+
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    fn next(&mut self) -> Option<Work<LANES, S>> {
+        let Numbers {
+            arguments,
+            group,
+            worker,
+            first,
+            ..
+        } = *self;
+        if first >= arguments.count {
+            return None;
+        }
+        self.first += arguments.workers;
+        let on = first + worker < arguments.count;
+        let index = (first + worker).min(arguments.count - 1);
+        let reports = on && group.lane() == 0;
+        // SAFETY: by the contract of `new`; `index` is in the batch, no other
+        // group writes its result, which is switched off in those that repeat it,
+        // and none has this worker's scratch.
+        Some(unsafe {
+            Work {
+                group,
+                r: Number::new(&arguments.r, index).switched(on),
+                a: Number::new(&arguments.a, index),
+                b: Number::new(&arguments.b, index),
+                scratch: Number::new(&arguments.scratch, worker),
+                carry: CarryOut::new(if reports { arguments.carry } else { 0 }, index),
+            }
+        })
+    }
+}
