@@ -1,0 +1,378 @@
+//! A simulated device: its memory, the modules loaded on it, and launches.
+
+use crate::arch::Arch;
+use crate::check::{Checks, Fault, FaultKind};
+use crate::count::Counts;
+use crate::memory::{Memory, OutOfMemory};
+use crate::ptx::{Global, Kernel, Module};
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// What a device is and what it watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceConfig {
+    /// The architecture: its limits hold for every launch.
+    pub arch: Arch,
+    /// Bytes of global memory. Nothing is committed before it is touched.
+    pub memory_bytes: u64,
+    /// Which mistakes to look for.
+    pub checks: Checks,
+    /// Whether to count what launches do.
+    pub count: bool,
+    /// Instructions that each block may issue (counted per warp) before the
+    /// launch fails with [`FaultKind::InstructionBudget`]; without a budget a
+    /// kernel that does not end never returns.
+    pub instruction_budget: Option<u64>,
+}
+
+impl Default for DeviceConfig {
+    /// The oldest architecture with 4 GiB, every check on, counting.
+    fn default() -> Self {
+        DeviceConfig {
+            arch: Arch::default(),
+            memory_bytes: 4 << 30,
+            checks: Checks::ALL,
+            count: true,
+            instruction_budget: None,
+        }
+    }
+}
+
+/// The extent of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared_bytes: u32,
+}
+
+impl Grid {
+    /// Blocks of the whole grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&size| u64::from(size)).product()
+    }
+
+    /// Threads of one block.
+    pub fn threads(&self) -> u64 {
+        self.block.iter().map(|&size| u64::from(size)).product()
+    }
+}
+
+/// What a launch that ended well did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The counts; all zero where the device does not count.
+    pub counts: Counts,
+}
+
+/// Why a module could not be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// The PTX is for a newer architecture than the device.
+    #[error("the PTX targets {target}, the device is sm_{device}")]
+    TargetTooNew {
+        /// The target of the PTX.
+        target: String,
+        /// The number of the device's architecture.
+        device: u32,
+    },
+    /// Its variables do not fit.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// A variable's initial value, or an instruction, names a variable that the
+    /// module only declares.
+    #[error("undefined symbol `{0}`")]
+    UndefinedSymbol(String),
+}
+
+/// A module on a device: its variables have addresses.
+#[derive(Clone, Debug)]
+pub struct LoadedModule {
+    module: Arc<Module>,
+    addresses: HashMap<String, u64>,
+}
+
+impl LoadedModule {
+    /// The module that was loaded.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// The kernel with this name.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.module.kernel(name)
+    }
+
+    /// Address and size in bytes of a variable.
+    pub fn global(&self, name: &str) -> Option<(u64, u64)> {
+        let address = *self.addresses.get(name)?;
+        let global = self.module.globals().iter().find(|g| g.name == name)?;
+        Some((address, global.size))
+    }
+}
+
+/// A simulated GPU. All methods take `&self`; launches of one device run one
+/// after the other, however many threads ask for them.
+pub struct Device {
+    config: DeviceConfig,
+    memory: RwLock<Memory>,
+}
+
+impl Device {
+    /// A device with empty memory.
+    pub fn new(config: DeviceConfig) -> Device {
+        let shadowed = config.checks.uninitialised || config.checks.races;
+        Device {
+            config,
+            memory: RwLock::new(Memory::new(config.memory_bytes, shadowed)),
+        }
+    }
+
+    /// What the device was made from.
+    pub fn config(&self) -> &DeviceConfig {
+        &self.config
+    }
+
+    // Nothing panics while the lock is held for writing except on a bug, and
+    // memory is consistent after every statement.
+    fn memory(&self) -> RwLockReadGuard<'_, Memory> {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn memory_mut(&self) -> RwLockWriteGuard<'_, Memory> {
+        self.memory.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes `bytes` of global memory and returns their address, a multiple of
+    /// 256. The contents are uninitialised. Addresses are never used twice.
+    ///
+    /// # Errors
+    /// If that much is not free; allocations count in whole granules of 256 bytes.
+    pub fn alloc(&self, bytes: u64) -> Result<u64, OutOfMemory> {
+        Ok(self.memory_mut().alloc(bytes, true)?.start)
+    }
+
+    /// Gives an allocation back.
+    ///
+    /// # Errors
+    /// If no allocation begins at the address.
+    pub fn free(&self, address: u64) -> Result<(), Fault> {
+        self.memory_mut().free(address)
+    }
+
+    /// Copies device memory to the host.
+    ///
+    /// # Errors
+    /// If the bytes do not lie within one allocation.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Fault> {
+        self.memory().read(address, bytes)
+    }
+
+    /// Copies host memory to the device.
+    ///
+    /// # Errors
+    /// If the bytes do not lie within one allocation.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Fault> {
+        self.memory().write(address, bytes)
+    }
+
+    /// Fills `bytes` bytes with repetitions of `pattern`, the last one cut short
+    /// where it does not fit; an empty pattern changes nothing.
+    ///
+    /// # Errors
+    /// If the bytes do not lie within one allocation.
+    pub fn fill(&self, address: u64, pattern: &[u8], bytes: u64) -> Result<(), Fault> {
+        self.memory().fill(address, pattern, bytes)
+    }
+
+    /// Copies `bytes` bytes within the device; source and target may overlap.
+    /// Uninitialised bytes stay uninitialised.
+    ///
+    /// # Errors
+    /// If either side does not lie within one allocation.
+    pub fn copy(&self, to: u64, from: u64, bytes: u64) -> Result<(), Fault> {
+        self.memory().copy(to, from, bytes)
+    }
+
+    /// Start and length in bytes of everything not freed, loaded modules'
+    /// variables included, by ascending address.
+    pub fn allocations(&self) -> Vec<(u64, u64)> {
+        self.memory()
+            .live()
+            .map(|allocation| (allocation.start, allocation.len))
+            .collect()
+    }
+
+    /// Start and length of the allocation that the address lies in.
+    pub fn allocation_at(&self, address: u64) -> Option<(u64, u64)> {
+        let memory = self.memory();
+        let allocation = memory.at(address)?;
+        Some((allocation.start, allocation.len))
+    }
+
+    /// Bytes of global memory: free, and in all.
+    pub fn memory_info(&self) -> (u64, u64) {
+        self.memory().info()
+    }
+
+    /// Puts a module's variables into device memory.
+    ///
+    /// # Errors
+    /// See [`LoadError`]. Nothing stays allocated after an error.
+    pub fn load(&self, module: &Module) -> Result<LoadedModule, LoadError> {
+        let device = self.config.arch.sm();
+        if module.target_sm() > device {
+            return Err(LoadError::TargetTooNew {
+                target: module.target().to_owned(),
+                device,
+            });
+        }
+        let mut addresses = HashMap::new();
+        let placed = self.place(module, &mut addresses);
+        if let Err(error) = placed {
+            self.release(&addresses);
+            return Err(error);
+        }
+        Ok(LoadedModule {
+            module: Arc::new(module.clone()),
+            addresses,
+        })
+    }
+
+    fn place(
+        &self,
+        module: &Module,
+        addresses: &mut HashMap<String, u64>,
+    ) -> Result<(), LoadError> {
+        for global in module.globals() {
+            let allocation = self.memory_mut().alloc(global.size, !global.constant)?;
+            addresses.insert(global.name.clone(), allocation.start);
+        }
+        for global in module.globals() {
+            let bytes = initial_bytes(global, addresses)?;
+            let address = addresses[&global.name];
+            // The allocation was made with this very length.
+            let written = self.write(address, &bytes);
+            debug_assert!(written.is_ok());
+        }
+        Ok(())
+    }
+
+    fn release(&self, addresses: &HashMap<String, u64>) {
+        let mut memory = self.memory_mut();
+        for &address in addresses.values() {
+            let freed = memory.free(address);
+            debug_assert!(freed.is_ok());
+        }
+    }
+
+    /// Takes a module's variables off the device.
+    pub fn unload(&self, module: LoadedModule) {
+        self.release(&module.addresses);
+    }
+
+    /// Runs a kernel to its end. `params` is the parameter buffer, laid out as
+    /// [`Kernel::params`] says, at least [`Kernel::param_bytes`] long.
+    ///
+    /// # Errors
+    /// The first mistake found, by ascending block; a launch that the
+    /// architecture or the kernel does not allow does nothing at all.
+    pub fn launch(
+        &self,
+        module: &LoadedModule,
+        kernel: &str,
+        grid: Grid,
+        params: &[u8],
+    ) -> Result<Report, Fault> {
+        let fault = |kind, detail| Err(Fault::of_launch(kind, kernel, detail));
+        let Some(entry) = module.kernel(kernel) else {
+            return fault(
+                FaultKind::InvalidLaunch,
+                "no such kernel in the module".into(),
+            );
+        };
+        if params.len() < entry.param_bytes as usize {
+            let detail = format!(
+                "{} bytes of parameters given, {} expected",
+                params.len(),
+                entry.param_bytes
+            );
+            return fault(FaultKind::InvalidLaunch, detail);
+        }
+        check_limits(&self.config.arch, entry, grid)?;
+        fault(
+            FaultKind::InvalidLaunch,
+            "instructions are not executed yet".into(),
+        )
+    }
+}
+
+/// The bytes of a variable once the addresses of all are known.
+fn initial_bytes(global: &Global, addresses: &HashMap<String, u64>) -> Result<Vec<u8>, LoadError> {
+    let mut bytes = global.initial.clone();
+    for relocation in &global.relocations {
+        let Some(address) = addresses.get(&relocation.symbol) else {
+            return Err(LoadError::UndefinedSymbol(relocation.symbol.clone()));
+        };
+        let value = (address.wrapping_add(relocation.addend) & relocation.mask)
+            >> relocation.mask.trailing_zeros().min(63);
+        let offset = relocation.offset as usize;
+        let len = relocation.bytes as usize;
+        bytes[offset..offset + len].copy_from_slice(&value.to_le_bytes()[..len]);
+    }
+    Ok(bytes)
+}
+
+/// Holds a launch to what the architecture and the kernel allow.
+fn check_limits(arch: &Arch, kernel: &Kernel, grid: Grid) -> Result<(), Fault> {
+    let too_large = |detail: String| {
+        Err(Fault::of_launch(
+            FaultKind::LaunchTooLarge,
+            &kernel.name,
+            format!("{detail} (sm_{})", arch.sm()),
+        ))
+    };
+    for (axis, name) in ["x", "y", "z"].iter().enumerate() {
+        let (blocks, most) = (grid.grid[axis], arch.max_grid_dim[axis]);
+        if blocks == 0 || blocks > most {
+            return too_large(format!("{blocks} blocks along {name}, 1 to {most} allowed"));
+        }
+        let (threads, most) = (grid.block[axis], arch.max_block_dim[axis]);
+        if threads == 0 || threads > most {
+            return too_large(format!(
+                "{threads} threads along {name}, 1 to {most} allowed"
+            ));
+        }
+    }
+    let threads = grid.threads();
+    let most = kernel.max_threads.min(arch.max_threads_per_block);
+    if threads > u64::from(most) {
+        return too_large(format!(
+            "{threads} threads in a block, at most {most} allowed"
+        ));
+    }
+    if let Some(required) = kernel.required_threads.filter(|&r| r != grid.block) {
+        return too_large(format!(
+            "blocks of {:?} threads, exactly {required:?} required",
+            grid.block
+        ));
+    }
+    let shared = u64::from(kernel.shared_bytes) + u64::from(grid.shared_bytes);
+    let most = arch.shared_per_block_optin;
+    if shared > u64::from(most) || kernel.shared_bytes > arch.shared_per_block {
+        return too_large(format!(
+            "{} bytes of static and {} of dynamic shared memory, at most {} and {most} in all allowed",
+            kernel.shared_bytes, grid.shared_bytes, arch.shared_per_block
+        ));
+    }
+    if kernel.param_bytes > arch.max_param_bytes {
+        return too_large(format!(
+            "{} bytes of parameters, at most {} allowed",
+            kernel.param_bytes, arch.max_param_bytes
+        ));
+    }
+    Ok(())
+}

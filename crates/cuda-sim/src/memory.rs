@@ -1,0 +1,396 @@
+//! Global memory: allocations, each with its own backing store and shadow.
+//!
+//! Every allocation is backed on its own, so an address belongs to exactly one
+//! allocation or to none, and an overrun by a single byte is seen. Addresses are
+//! never used again, so an access after a free is seen too. Backing store comes
+//! zeroed from the system and is only committed where it is touched: a device of
+//! 80 GB costs nothing until a kernel uses it.
+//!
+//! Blocks run in parallel, so the store is an array of relaxed atomic words: a
+//! race in a simulated kernel stays a wrong (and, if asked for, reported) result
+//! and never becomes undefined behaviour of the simulator.
+
+use crate::check::{Fault, FaultKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Generic addresses of shared memory begin here.
+pub(crate) const SHARED_WINDOW: u64 = 0x0100_0000_0000;
+/// Generic addresses of local memory begin here.
+pub(crate) const LOCAL_WINDOW: u64 = 0x0200_0000_0000;
+/// Generic addresses of the kernel's parameters begin here.
+pub(crate) const PARAM_WINDOW: u64 = 0x0300_0000_0000;
+/// Values of function pointers begin here.
+pub(crate) const CODE_WINDOW: u64 = 0x0400_0000_0000;
+/// Bytes that each window spans.
+pub(crate) const WINDOW_BYTES: u64 = 1 << 32;
+/// Addresses of global memory begin here.
+const GLOBAL_BASE: u64 = 0x1000_0000_0000;
+/// Every allocation begins at a multiple of this, as `cuMemAlloc` promises.
+pub(crate) const ALLOCATION_ALIGN: u64 = 256;
+
+/// Whether the address lies in the window of generic addresses that begins at `window`.
+pub(crate) const fn in_window(address: u64, window: u64) -> bool {
+    address.wrapping_sub(window) < WINDOW_BYTES
+}
+
+/// Shadow bits of a word: one "initialised" bit per byte, in bits 0 to 3. The
+/// rest belongs to the race check (see `exec::race`).
+pub(crate) const INITIALISED: u64 = 0xf;
+
+/// A piece of global memory.
+pub(crate) struct Allocation {
+    pub start: u64,
+    pub len: u64,
+    /// Whether kernels may write it.
+    pub writable: bool,
+    words: Box<[AtomicU32]>,
+    /// One shadow word per word of the store; empty where no check wants it.
+    shadow: Box<[AtomicU64]>,
+}
+
+impl Allocation {
+    fn new(start: u64, len: u64, writable: bool, shadowed: bool) -> Option<Self> {
+        let words = usize::try_from(granules(len)?).ok()? / 4;
+        Some(Allocation {
+            start,
+            len,
+            writable,
+            words: bytemuck::allocation::try_zeroed_slice_box(words).ok()?,
+            shadow: bytemuck::allocation::try_zeroed_slice_box(if shadowed { words } else { 0 })
+                .ok()?,
+        })
+    }
+
+    /// Bytes that may be touched from `start` on: the exact length, or with
+    /// `exact` off, whole granules.
+    pub fn extent(&self, exact: bool) -> u64 {
+        if exact {
+            self.len
+        } else {
+            4 * self.words.len() as u64
+        }
+    }
+
+    /// The word that holds the byte at `offset`.
+    #[inline(always)]
+    pub fn word(&self, offset: u64) -> &AtomicU32 {
+        &self.words[(offset / 4) as usize]
+    }
+
+    /// The shadow of the word that holds the byte at `offset`, if there is one.
+    #[inline(always)]
+    pub fn shadow(&self, offset: u64) -> Option<&AtomicU64> {
+        self.shadow.get((offset / 4) as usize)
+    }
+
+    /// Forgets which launch last touched each word.
+    pub fn clear_races(&self) {
+        for shadow in &self.shadow {
+            shadow.fetch_and(INITIALISED, Relaxed);
+        }
+    }
+
+    fn read(&self, offset: u64, bytes: &mut [u8]) {
+        for (at, part) in pieces(offset, bytes.len()) {
+            let word = self.word(at).load(Relaxed).to_le_bytes();
+            let first = (at % 4) as usize;
+            bytes[part.clone()].copy_from_slice(&word[first..first + part.len()]);
+        }
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) {
+        for (at, part) in pieces(offset, bytes.len()) {
+            let first = (at % 4) as usize;
+            let word = self.word(at);
+            if part.len() == 4 {
+                let mut whole = [0; 4];
+                whole.copy_from_slice(&bytes[part]);
+                word.store(u32::from_le_bytes(whole), Relaxed);
+            } else {
+                let mut whole = word.load(Relaxed).to_le_bytes();
+                whole[first..first + part.len()].copy_from_slice(&bytes[part.clone()]);
+                word.store(u32::from_le_bytes(whole), Relaxed);
+            }
+        }
+        self.mark_initialised(offset, bytes.len() as u64);
+    }
+
+    fn mark_initialised(&self, offset: u64, len: u64) {
+        if self.shadow.is_empty() {
+            return;
+        }
+        for (at, part) in pieces(offset, len as usize) {
+            let bits = ((1 << part.len()) - 1) << (at % 4);
+            if let Some(shadow) = self.shadow(at) {
+                shadow.fetch_or(bits, Relaxed);
+            }
+        }
+    }
+}
+
+/// Cuts `len` bytes from `offset` on into parts that lie within one word each:
+/// the offset of each part, and its place among the bytes.
+fn pieces(offset: u64, len: usize) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = offset + done as u64;
+        let part = (4 - (at % 4) as usize).min(len - done);
+        let range = done..done + part;
+        done += part;
+        (part > 0).then_some((at, range))
+    })
+}
+
+fn granules(len: u64) -> Option<u64> {
+    len.checked_next_multiple_of(ALLOCATION_ALIGN)
+}
+
+/// There is not that much memory left on the simulated device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("out of device memory: {wanted} bytes wanted, {free} free")]
+pub struct OutOfMemory {
+    /// Bytes that were asked for.
+    pub wanted: u64,
+    /// Bytes that are left.
+    pub free: u64,
+}
+
+/// The allocations of a device.
+pub(crate) struct Memory {
+    total: u64,
+    used: u64,
+    next: u64,
+    shadowed: bool,
+    live: BTreeMap<u64, Arc<Allocation>>,
+    /// Length by start of what was freed, to say so when it is used again.
+    freed: BTreeMap<u64, u64>,
+}
+
+impl Memory {
+    pub fn new(total: u64, shadowed: bool) -> Self {
+        Memory {
+            total,
+            used: 0,
+            next: GLOBAL_BASE,
+            shadowed,
+            live: BTreeMap::new(),
+            freed: BTreeMap::new(),
+        }
+    }
+
+    pub fn info(&self) -> (u64, u64) {
+        (self.total - self.used, self.total)
+    }
+
+    pub fn alloc(&mut self, len: u64, writable: bool) -> Result<Arc<Allocation>, OutOfMemory> {
+        let free = self.total - self.used;
+        let failure = OutOfMemory { wanted: len, free };
+        let taken = granules(len).ok_or(failure)?;
+        if taken > free {
+            return Err(failure);
+        }
+        let allocation = Allocation::new(self.next, len, writable, self.shadowed).ok_or(failure)?;
+        let allocation = Arc::new(allocation);
+        self.live.insert(self.next, Arc::clone(&allocation));
+        self.used += taken;
+        // One granule stays free between neighbours, so that an end is never
+        // another allocation's start.
+        self.next += taken + ALLOCATION_ALIGN;
+        Ok(allocation)
+    }
+
+    pub fn free(&mut self, start: u64) -> Result<(), Fault> {
+        let Some(allocation) = self.live.remove(&start) else {
+            return Err(Fault::of_host(
+                FaultKind::OutOfBounds,
+                Some(start),
+                format!(
+                    "free of an address that no allocation begins at{}",
+                    self.near(start)
+                ),
+            ));
+        };
+        self.used -= granules(allocation.len).unwrap_or(0);
+        self.freed.insert(start, allocation.len);
+        Ok(())
+    }
+
+    pub fn live(&self) -> impl Iterator<Item = &Arc<Allocation>> {
+        self.live.values()
+    }
+
+    /// The allocation that begins at or before the address, if the address is in it.
+    pub fn at(&self, address: u64) -> Option<&Arc<Allocation>> {
+        let (_, allocation) = self.live.range(..=address).next_back()?;
+        (address - allocation.start < allocation.len.max(1)).then_some(allocation)
+    }
+
+    /// What lies around an address that belongs to nothing, as the end of a sentence.
+    pub fn near(&self, address: u64) -> String {
+        let before = |map: &BTreeMap<u64, u64>| {
+            map.range(..=address)
+                .next_back()
+                .filter(|(start, len)| address - *start < **len)
+                .map(|(start, len)| format!(" ({len} bytes at {start:#x} were freed)"))
+        };
+        if let Some(freed) = before(&self.freed) {
+            return freed;
+        }
+        match self.live.range(..=address).next_back() {
+            Some((start, allocation)) if address - start < allocation.len + (1 << 20) => format!(
+                " ({} bytes past the end of the {}-byte allocation at {start:#x})",
+                address - start - allocation.len.min(address - start),
+                allocation.len
+            ),
+            _ => " (no allocation is near)".to_owned(),
+        }
+    }
+
+    fn span(&self, address: u64, len: u64, what: &str) -> Result<(&Allocation, u64), Fault> {
+        let allocation = self.live.range(..=address).next_back().map(|(_, a)| a);
+        if let Some(allocation) = allocation {
+            let offset = address - allocation.start;
+            if offset <= allocation.len && len <= allocation.len - offset {
+                return Ok((allocation, offset));
+            }
+        }
+        let past = allocation.map_or(address, |allocation| {
+            address.max(allocation.start + allocation.len)
+        });
+        Err(Fault::of_host(
+            FaultKind::OutOfBounds,
+            Some(address),
+            format!("{what} of {len} bytes{}", self.near(past)),
+        ))
+    }
+
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Fault> {
+        let (allocation, offset) = self.span(address, bytes.len() as u64, "read")?;
+        allocation.read(offset, bytes);
+        Ok(())
+    }
+
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Fault> {
+        let (allocation, offset) = self.span(address, bytes.len() as u64, "write")?;
+        allocation.write(offset, bytes);
+        Ok(())
+    }
+
+    pub fn fill(&self, address: u64, pattern: &[u8], len: u64) -> Result<(), Fault> {
+        let (allocation, mut offset) = self.span(address, len, "fill")?;
+        if pattern.is_empty() {
+            return Ok(());
+        }
+        // A whole number of patterns per step, so that each step starts anew.
+        let step = pattern.repeat((1_usize << 16).div_ceil(pattern.len()));
+        let mut left = len;
+        while left > 0 {
+            let part = left.min(step.len() as u64);
+            allocation.write(offset, &step[..part as usize]);
+            offset += part;
+            left -= part;
+        }
+        Ok(())
+    }
+
+    pub fn copy(&self, to: u64, from: u64, len: u64) -> Result<(), Fault> {
+        let (source, source_offset) = self.span(from, len, "copy")?;
+        let (target, target_offset) = self.span(to, len, "copy")?;
+        // Through a buffer: source and target may overlap.
+        let mut bytes = vec![0; len as usize];
+        source.read(source_offset, &mut bytes);
+        let initialised = !source.shadow.is_empty();
+        let undefined: Vec<usize> = if initialised {
+            (0..bytes.len())
+                .filter(|&i| {
+                    let at = source_offset + i as u64;
+                    source
+                        .shadow(at)
+                        .is_some_and(|shadow| shadow.load(Relaxed) >> (at % 4) & 1 == 0)
+                })
+                .collect()
+        } else {
+            Vec::new()
+        };
+        target.write(target_offset, &bytes);
+        // A copy carries "nothing was written here" along.
+        for i in undefined {
+            let at = target_offset + i as u64;
+            if let Some(shadow) = target.shadow(at) {
+                shadow.fetch_and(!(1 << (at % 4)), Relaxed);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_written_at_any_offset_read_back() {
+        let mut memory = Memory::new(1 << 20, true);
+        let start = memory.alloc(100, true).unwrap().start;
+        for offset in 0..9 {
+            for len in 0..20 {
+                let bytes: Vec<u8> = (0..len).map(|i| (17 * i + offset) as u8).collect();
+                memory.write(start + offset, &bytes).unwrap();
+                let mut back = vec![0; len as usize];
+                memory.read(start + offset, &mut back).unwrap();
+                assert_eq!(back, bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn overlapping_copies_are_as_if_through_a_buffer() {
+        let mut memory = Memory::new(1 << 20, true);
+        let start = memory.alloc(64, true).unwrap().start;
+        let bytes: Vec<u8> = (0..64).collect();
+        memory.write(start, &bytes).unwrap();
+        memory.copy(start + 5, start + 1, 40).unwrap();
+        let mut back = vec![0; 40];
+        memory.read(start + 5, &mut back).unwrap();
+        assert_eq!(back, bytes[1..41]);
+    }
+
+    #[test]
+    fn patterns_fill_from_their_start() {
+        let mut memory = Memory::new(1 << 20, false);
+        let start = memory.alloc(200_000, true).unwrap().start;
+        memory.fill(start, &[1, 2, 3], 199_998).unwrap();
+        let mut back = vec![0; 199_998];
+        memory.read(start, &mut back).unwrap();
+        assert!(
+            back.iter()
+                .enumerate()
+                .all(|(i, &b)| b == 1 + (i % 3) as u8)
+        );
+    }
+
+    #[test]
+    fn ends_and_freed_addresses_are_known() {
+        let mut memory = Memory::new(1 << 20, false);
+        let start = memory.alloc(10, true).unwrap().start;
+        assert_eq!(start % ALLOCATION_ALIGN, 0);
+        assert_eq!(memory.info(), ((1 << 20) - 256, 1 << 20));
+        let fault = memory.write(start + 8, &[0; 4]).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::OutOfBounds);
+        assert!(
+            fault
+                .to_string()
+                .contains("0 bytes past the end of the 10-byte")
+        );
+        memory.free(start).unwrap();
+        assert!(memory.free(start).is_err());
+        let fault = memory.read(start, &mut [0; 1]).unwrap_err();
+        assert!(fault.to_string().contains("were freed"));
+        assert_eq!(memory.info(), (1 << 20, 1 << 20));
+        assert!(memory.alloc((1 << 20) + 1, true).is_err());
+        assert!(memory.alloc(u64::MAX, true).is_err());
+        assert!(memory.at(start).is_none());
+    }
+}

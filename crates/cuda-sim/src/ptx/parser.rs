@@ -1,0 +1,857 @@
+//! Tokens to the syntax tree.
+
+use super::ParseError;
+use super::lexer::{Position, Token, tokens};
+use super::syntax::{Formal, Function, Initial, Instruction, Operand, Source, Statement, Variable};
+use super::types::{Space, Type};
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+pub(crate) fn parse(source: &str) -> Result<Source<'_>> {
+    let mut parser = Parser {
+        tokens: tokens(source)?,
+        at: 0,
+    };
+    parser.source()
+}
+
+struct Parser<'s> {
+    tokens: Vec<(Token<'s>, Position)>,
+    at: usize,
+}
+
+impl<'s> Parser<'s> {
+    fn peek(&self) -> &Token<'s> {
+        &self.tokens[self.at].0
+    }
+
+    fn position(&self) -> Position {
+        self.tokens[self.at].1
+    }
+
+    fn next(&mut self) -> Token<'s> {
+        let token = self.tokens[self.at].0.clone();
+        // The last token is the end, and it stays the last.
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(ParseError::at(self.position(), message))
+    }
+
+    fn describe(&self) -> String {
+        match self.peek() {
+            Token::Word(word) => format!("`{word}`"),
+            Token::Mark(mark) => format!("`{mark}`"),
+            Token::Text(text) => format!("\"{text}\""),
+            Token::End => "the end of the source".to_owned(),
+            _ => "a number".to_owned(),
+        }
+    }
+
+    fn take(&mut self, mark: char) -> bool {
+        let found = *self.peek() == Token::Mark(mark);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn expect(&mut self, mark: char) -> Result<()> {
+        if self.take(mark) {
+            return Ok(());
+        }
+        self.fail(format!("expected `{mark}`, found {}", self.describe()))
+    }
+
+    fn take_word(&mut self, wanted: &str) -> bool {
+        let found = *self.peek() == Token::Word(wanted);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn word(&mut self, what: &str) -> Result<&'s str> {
+        match *self.peek() {
+            Token::Word(word) => {
+                self.next();
+                Ok(word)
+            }
+            _ => self.fail(format!("expected {what}, found {}", self.describe())),
+        }
+    }
+
+    fn source(&mut self) -> Result<Source<'s>> {
+        let mut source = Source {
+            version: (0, 0),
+            target: "",
+            variables: Vec::new(),
+            functions: Vec::new(),
+        };
+        loop {
+            let at = self.position();
+            match *self.peek() {
+                Token::End => break,
+                Token::Word(".version") => {
+                    self.next();
+                    source.version = self.version()?;
+                }
+                Token::Word(".target") => {
+                    self.next();
+                    source.target = self.word("a target such as sm_75")?;
+                    while self.take(',') {
+                        self.word("a target option")?;
+                    }
+                }
+                Token::Word(".address_size") => {
+                    self.next();
+                    if self.constant()? != 64 {
+                        return Err(ParseError::at(at, "only .address_size 64 is supported"));
+                    }
+                }
+                Token::Word(".file" | ".loc") => self.skip_line(),
+                Token::Word(".pragma") => self.skip_statement()?,
+                Token::Word(".section") => self.skip_section()?,
+                Token::Mark(';') => {
+                    self.next();
+                }
+                Token::Word(word) if word.starts_with('.') => self.linkable(&mut source)?,
+                _ => {
+                    return self.fail(format!(
+                        "expected a directive, a variable or a function, found {}",
+                        self.describe()
+                    ));
+                }
+            }
+        }
+        if source.version == (0, 0) {
+            return self.fail("no .version directive");
+        }
+        if source.target.is_empty() {
+            return self.fail("no .target directive");
+        }
+        Ok(source)
+    }
+
+    /// `6.3`, which the lexer reads as a decimal fraction.
+    fn version(&mut self) -> Result<(u32, u32)> {
+        if let Token::Double(bits) = *self.peek() {
+            let text = f64::from_bits(bits).to_string();
+            let (major, minor) = text.split_once('.').unwrap_or((&text, "0"));
+            if let (Ok(major), Ok(minor)) = (major.parse(), minor.parse()) {
+                self.next();
+                return Ok((major, minor));
+            }
+        }
+        self.fail("expected a version such as 7.8")
+    }
+
+    fn skip_line(&mut self) {
+        let line = self.position().line;
+        while self.position().line == line && *self.peek() != Token::End {
+            self.next();
+        }
+    }
+
+    fn skip_statement(&mut self) -> Result<()> {
+        while !self.take(';') {
+            if *self.peek() == Token::End {
+                return self.fail("a directive that does not end");
+            }
+            self.next();
+        }
+        Ok(())
+    }
+
+    /// `.section .debug_info { ... }`
+    fn skip_section(&mut self) -> Result<()> {
+        while !self.take('{') {
+            if *self.peek() == Token::End {
+                return self.fail("a section without contents");
+            }
+            self.next();
+        }
+        while !self.take('}') {
+            if *self.peek() == Token::End {
+                return self.fail("a section that does not end");
+            }
+            self.next();
+        }
+        Ok(())
+    }
+
+    fn linkable(&mut self, source: &mut Source<'s>) -> Result<()> {
+        let mut is_extern = false;
+        loop {
+            match *self.peek() {
+                Token::Word(".extern") => is_extern = true,
+                Token::Word(".visible" | ".weak" | ".common" | ".noreturn") => {}
+                _ => break,
+            }
+            self.next();
+        }
+        match *self.peek() {
+            Token::Word(".entry") => {
+                self.next();
+                let function = self.function(true)?;
+                source.functions.push(function);
+            }
+            Token::Word(".func") => {
+                self.next();
+                let function = self.function(false)?;
+                source.functions.push(function);
+            }
+            Token::Word(word) => {
+                let Some(space) = word.strip_prefix('.').and_then(Space::named) else {
+                    return self.fail(format!("unknown directive `{word}`"));
+                };
+                self.next();
+                let first = source.variables.len();
+                self.variables(space, &mut |variable| source.variables.push(variable))?;
+                for variable in &mut source.variables[first..] {
+                    variable.is_extern = is_extern;
+                }
+            }
+            _ => return self.fail(format!("unexpected {}", self.describe())),
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, entry: bool) -> Result<Function<'s>> {
+        while matches!(*self.peek(), Token::Word(".noreturn")) {
+            self.next();
+        }
+        if self.take_word(".attribute") {
+            self.skip_parentheses()?;
+        }
+        let returns = if *self.peek() == Token::Mark('(') {
+            self.formals()?
+        } else {
+            Vec::new()
+        };
+        let at = self.position();
+        let name = self.word("a function's name")?;
+        let formals = if *self.peek() == Token::Mark('(') {
+            self.formals()?
+        } else {
+            Vec::new()
+        };
+        let mut function = Function {
+            name,
+            entry,
+            returns,
+            formals,
+            body: None,
+            max_threads: None,
+            required_threads: None,
+            at,
+        };
+        loop {
+            match *self.peek() {
+                Token::Word(".maxntid") => {
+                    self.next();
+                    function.max_threads = Some(self.dimensions()?);
+                }
+                Token::Word(".reqntid") => {
+                    self.next();
+                    function.required_threads = Some(self.dimensions()?);
+                }
+                Token::Word(".minnctapersm" | ".maxnctapersm" | ".maxnreg") => {
+                    self.next();
+                    self.constant()?;
+                }
+                Token::Word(".noreturn" | ".unified") => {
+                    self.next();
+                }
+                Token::Word(".attribute") => {
+                    self.next();
+                    self.skip_parentheses()?;
+                }
+                Token::Word(".pragma") => self.skip_statement()?,
+                Token::Mark(';') => {
+                    self.next();
+                    return Ok(function);
+                }
+                Token::Mark('{') => {
+                    self.next();
+                    function.body = Some(self.statements()?);
+                    return Ok(function);
+                }
+                _ => {
+                    return self.fail(format!(
+                        "expected the body of `{name}`, found {}",
+                        self.describe()
+                    ));
+                }
+            }
+        }
+    }
+
+    fn skip_parentheses(&mut self) -> Result<()> {
+        self.expect('(')?;
+        while !self.take(')') {
+            if *self.peek() == Token::End {
+                return self.fail("expected `)`");
+            }
+            self.next();
+        }
+        Ok(())
+    }
+
+    fn dimensions(&mut self) -> Result<[u32; 3]> {
+        let mut sizes = [1; 3];
+        for (i, size) in sizes.iter_mut().enumerate() {
+            if i > 0 && !self.take(',') {
+                break;
+            }
+            let at = self.position();
+            *size = u32::try_from(self.constant()?)
+                .map_err(|_| ParseError::at(at, "a dimension out of range"))?;
+        }
+        Ok(sizes)
+    }
+
+    fn formals(&mut self) -> Result<Vec<Formal<'s>>> {
+        self.expect('(')?;
+        let mut formals = Vec::new();
+        while !self.take(')') {
+            if !formals.is_empty() {
+                self.expect(',')?;
+            }
+            match self.word("`.param` or `.reg`")? {
+                ".param" => formals.push(Formal::Memory(self.variable(Space::Param)?)),
+                ".reg" => {
+                    let ty = self.scalar_type()?;
+                    formals.push(Formal::Register(self.word("a register's name")?, ty));
+                }
+                other => return self.fail(format!("expected a parameter, found `{other}`")),
+            }
+        }
+        Ok(formals)
+    }
+
+    fn scalar_type(&mut self) -> Result<Type> {
+        let at = self.position();
+        let word = self.word("a type")?;
+        word.strip_prefix('.')
+            .and_then(Type::named)
+            .ok_or_else(|| ParseError::at(at, format!("unknown type `{word}`")))
+    }
+
+    /// One or more variables of one type, to the semicolon.
+    fn variables(&mut self, space: Space, sink: &mut dyn FnMut(Variable<'s>)) -> Result<()> {
+        let first = self.variable(space)?;
+        let (element, align) = (first.element, first.align);
+        let lanes = first.bytes;
+        let plain = !first.unsized_array && first.initial.is_empty();
+        sink(first);
+        while self.take(',') {
+            if !plain {
+                return self.fail("one array or initialised variable per declaration, please");
+            }
+            let at = self.position();
+            let mut next = Variable {
+                space,
+                name: self.word("a variable's name")?,
+                align,
+                bytes: lanes,
+                unsized_array: false,
+                is_extern: false,
+                element,
+                initial: Vec::new(),
+                at,
+            };
+            self.extent_and_initial(&mut next)?;
+            sink(next);
+        }
+        self.expect(';')
+    }
+
+    /// `.align 8 .b8 name[16] = {...}`, from after the space's name on.
+    fn variable(&mut self, space: Space) -> Result<Variable<'s>> {
+        let mut align = 0;
+        let mut lanes = 1;
+        let mut ty = None;
+        loop {
+            let Token::Word(word) = *self.peek() else {
+                return self.fail(format!("expected a variable, found {}", self.describe()));
+            };
+            let Some(modifier) = word.strip_prefix('.') else {
+                break;
+            };
+            let at = self.position();
+            self.next();
+            match modifier {
+                "align" => {
+                    align = self.constant()?;
+                    if !align.is_power_of_two() {
+                        return Err(ParseError::at(at, "an alignment that is no power of two"));
+                    }
+                }
+                "v2" => lanes = 2,
+                "v4" => lanes = 4,
+                // What a pointer parameter points to.
+                "ptr" | "global" | "const" | "shared" | "local" | "generic" => {}
+                "attribute" => self.skip_parentheses()?,
+                _ => match Type::named(modifier) {
+                    // `.ptr .align 4` gives the alignment of what is pointed
+                    // to, not of the parameter: it follows the type.
+                    Some(named) => {
+                        ty = Some(named);
+                        if self.take_word(".ptr") {
+                            self.skip_pointer_attributes()?;
+                        }
+                    }
+                    None => return Err(ParseError::at(at, format!("unknown type `{word}`"))),
+                },
+            }
+        }
+        let at = self.position();
+        let name = self.word("a variable's name")?;
+        let Some(ty) = ty else {
+            return Err(ParseError::at(at, format!("`{name}` has no type")));
+        };
+        let bytes = u64::from(ty.bytes()) * lanes;
+        let mut variable = Variable {
+            space,
+            name,
+            align: align.max(bytes),
+            bytes,
+            unsized_array: false,
+            is_extern: false,
+            element: ty.bytes(),
+            initial: Vec::new(),
+            at,
+        };
+        if align != 0 {
+            variable.align = align;
+        }
+        self.extent_and_initial(&mut variable)?;
+        Ok(variable)
+    }
+
+    fn skip_pointer_attributes(&mut self) -> Result<()> {
+        loop {
+            match *self.peek() {
+                Token::Word(".align") => {
+                    self.next();
+                    self.constant()?;
+                }
+                Token::Word(".global" | ".const" | ".shared" | ".local" | ".generic") => {
+                    self.next();
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn extent_and_initial(&mut self, variable: &mut Variable<'s>) -> Result<()> {
+        while self.take('[') {
+            if self.take(']') {
+                variable.unsized_array = true;
+                continue;
+            }
+            let at = self.position();
+            let count = self.constant()?;
+            variable.bytes = variable
+                .bytes
+                .checked_mul(count)
+                .filter(|&bytes| bytes < 1 << 40)
+                .ok_or_else(|| ParseError::at(at, "an array too large"))?;
+            self.expect(']')?;
+        }
+        if self.take('=') {
+            self.initials(&mut variable.initial)?;
+            if variable.unsized_array {
+                variable.bytes = u64::from(variable.element) * variable.initial.len() as u64;
+                variable.unsized_array = false;
+            }
+            if variable.initial.len() as u64 * u64::from(variable.element) > variable.bytes {
+                return self.fail(format!("too many initial values for `{}`", variable.name));
+            }
+        }
+        if variable.unsized_array {
+            variable.bytes = 0;
+        }
+        Ok(())
+    }
+
+    fn initials(&mut self, initials: &mut Vec<Initial<'s>>) -> Result<()> {
+        if self.take('{') {
+            while !self.take('}') {
+                self.initials(initials)?;
+                if !self.take(',') {
+                    self.expect('}')?;
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let initial = match *self.peek() {
+            Token::Single(bits) => {
+                self.next();
+                Initial::Value(u64::from(bits))
+            }
+            Token::Double(bits) => {
+                self.next();
+                Initial::Value(bits)
+            }
+            Token::Word("generic") => {
+                self.next();
+                self.expect('(')?;
+                let symbol = self.word("a symbol")?;
+                self.expect(')')?;
+                self.symbol_initial(symbol, u64::MAX)?
+            }
+            Token::Word(symbol) if symbol != "WARP_SZ" => {
+                self.next();
+                self.symbol_initial(symbol, u64::MAX)?
+            }
+            _ => {
+                let value = self.constant()?;
+                // `0xFF00(symbol)`: some of the bytes of an address.
+                if self.take('(') {
+                    let generic = self.take_word("generic");
+                    if generic {
+                        self.expect('(')?;
+                    }
+                    let symbol = self.word("a symbol")?;
+                    if generic {
+                        self.expect(')')?;
+                    }
+                    let initial = self.symbol_initial(symbol, value)?;
+                    self.expect(')')?;
+                    initial
+                } else {
+                    Initial::Value(value)
+                }
+            }
+        };
+        initials.push(initial);
+        Ok(())
+    }
+
+    fn symbol_initial(&mut self, symbol: &'s str, mask: u64) -> Result<Initial<'s>> {
+        let addend = match *self.peek() {
+            Token::Mark('+' | '-') => self.signed_offset()? as u64,
+            _ => 0,
+        };
+        Ok(Initial::Address {
+            symbol,
+            addend,
+            mask,
+        })
+    }
+
+    fn statements(&mut self) -> Result<Vec<Statement<'s>>> {
+        let mut statements = Vec::new();
+        loop {
+            let at = self.position();
+            match *self.peek() {
+                Token::Mark('}') => {
+                    self.next();
+                    return Ok(statements);
+                }
+                Token::Mark('{') => {
+                    self.next();
+                    statements.push(Statement::Scope(self.statements()?));
+                }
+                Token::Mark(';') => {
+                    self.next();
+                }
+                Token::Mark('@') => {
+                    self.next();
+                    let negated = self.take('!');
+                    let guard = Some((self.word("a predicate")?, negated));
+                    statements.push(Statement::Instruction(self.instruction(guard)?));
+                }
+                Token::Word(".reg") => {
+                    self.next();
+                    self.registers(&mut statements)?;
+                }
+                Token::Word(".loc" | ".file") => self.skip_line(),
+                Token::Word(".pragma") => self.skip_statement()?,
+                Token::Word(word) if word.starts_with('.') => {
+                    let Some(space) = Space::named(&word[1..]) else {
+                        return self.fail(format!("unknown directive `{word}`"));
+                    };
+                    self.next();
+                    self.variables(space, &mut |variable| {
+                        statements.push(Statement::Variable(variable));
+                    })?;
+                }
+                Token::Word(word) => {
+                    if self.tokens[self.at + 1].0 == Token::Mark(':') {
+                        self.next();
+                        self.next();
+                        self.after_label(word, at, &mut statements)?;
+                    } else {
+                        statements.push(Statement::Instruction(self.instruction(None)?));
+                    }
+                }
+                _ => {
+                    return self.fail(format!(
+                        "expected an instruction, found {}",
+                        self.describe()
+                    ));
+                }
+            }
+        }
+    }
+
+    fn after_label(
+        &mut self,
+        label: &'s str,
+        at: Position,
+        statements: &mut Vec<Statement<'s>>,
+    ) -> Result<()> {
+        match *self.peek() {
+            Token::Word(".branchtargets" | ".calltargets") => {
+                self.next();
+                let mut targets = vec![self.word("a label")?];
+                while self.take(',') {
+                    targets.push(self.word("a label")?);
+                }
+                self.expect(';')?;
+                statements.push(Statement::Targets(label, targets));
+            }
+            Token::Word(".callprototype") => {
+                self.skip_statement()?;
+                statements.push(Statement::Prototype);
+            }
+            _ => statements.push(Statement::Label(label, at)),
+        }
+        Ok(())
+    }
+
+    fn registers(&mut self, statements: &mut Vec<Statement<'s>>) -> Result<()> {
+        let at = self.position();
+        let ty = self.scalar_type()?;
+        loop {
+            let name = self.word("a register's name")?;
+            let count = if self.take('<') {
+                let count = u32::try_from(self.constant()?)
+                    .map_err(|_| ParseError::at(at, "too many registers"))?;
+                self.expect('>')?;
+                Some(count)
+            } else {
+                None
+            };
+            statements.push(Statement::Registers { name, count, ty });
+            if !self.take(',') {
+                return self.expect(';');
+            }
+        }
+    }
+
+    fn instruction(&mut self, guard: Option<(&'s str, bool)>) -> Result<Instruction<'s>> {
+        let at = self.position();
+        let opcode = self.word("an instruction")?;
+        let mut operands = Vec::new();
+        if *self.peek() != Token::Mark(';') {
+            loop {
+                operands.push(self.operand()?);
+                if !self.take(',') {
+                    break;
+                }
+            }
+        }
+        self.expect(';')?;
+        Ok(Instruction {
+            guard,
+            opcode,
+            operands,
+            at,
+        })
+    }
+
+    fn operand(&mut self) -> Result<Operand<'s>> {
+        match *self.peek() {
+            Token::Mark('[') => {
+                self.next();
+                let operand = if let Token::Word(base) = *self.peek() {
+                    self.next();
+                    let offset = match *self.peek() {
+                        Token::Mark('+' | '-') => self.signed_offset()?,
+                        _ => 0,
+                    };
+                    Operand::Address(Some(base), offset)
+                } else {
+                    Operand::Address(None, self.constant()? as i64)
+                };
+                self.expect(']')?;
+                Ok(operand)
+            }
+            Token::Mark('{') => {
+                self.next();
+                Ok(Operand::Vector(self.list('}')?))
+            }
+            // A parenthesis opens the argument list of a call, or a constant expression.
+            Token::Mark('(') if self.begins_list() => {
+                self.next();
+                Ok(Operand::List(self.list(')')?))
+            }
+            Token::Mark('!') => {
+                self.next();
+                Ok(Operand::Not(self.word("a predicate")?))
+            }
+            Token::Single(bits) => {
+                self.next();
+                Ok(Operand::Single(bits))
+            }
+            Token::Double(bits) => {
+                self.next();
+                Ok(Operand::Double(bits))
+            }
+            Token::Mark('-')
+                if matches!(
+                    self.tokens[self.at + 1].0,
+                    Token::Single(_) | Token::Double(_)
+                ) =>
+            {
+                self.next();
+                Ok(match self.next() {
+                    Token::Single(bits) => Operand::Single(bits ^ 1 << 31),
+                    Token::Double(bits) => Operand::Double(bits ^ 1 << 63),
+                    _ => Operand::Integer(0),
+                })
+            }
+            Token::Word(name) if name != "WARP_SZ" => {
+                self.next();
+                match *self.peek() {
+                    Token::Mark('|') => {
+                        self.next();
+                        Ok(Operand::Pair(name, self.word("a predicate")?))
+                    }
+                    Token::Mark('+' | '-') => Ok(Operand::Offset(name, self.signed_offset()?)),
+                    _ => Ok(Operand::Name(name)),
+                }
+            }
+            _ => Ok(Operand::Integer(self.constant()?)),
+        }
+    }
+
+    fn begins_list(&self) -> bool {
+        matches!(
+            self.tokens[self.at + 1].0,
+            Token::Word(_) | Token::Mark(')')
+        ) || {
+            // `(5, ...)` or `(5)` of a call: only calls have a comma or stand alone.
+            let end = self.tokens[self.at..]
+                .iter()
+                .position(|(token, _)| *token == Token::Mark(')'));
+            let inner = end.map_or(&[][..], |end| &self.tokens[self.at..self.at + end]);
+            let before = self.at.checked_sub(1).map(|i| &self.tokens[i].0);
+            inner.iter().any(|(token, _)| *token == Token::Mark(','))
+                || matches!(before, Some(Token::Word(word)) if word.starts_with("call"))
+        }
+    }
+
+    fn list(&mut self, close: char) -> Result<Vec<Operand<'s>>> {
+        let mut operands = Vec::new();
+        while !self.take(close) {
+            if !operands.is_empty() {
+                self.expect(',')?;
+            }
+            operands.push(self.operand()?);
+        }
+        Ok(operands)
+    }
+
+    /// `+8`, `-8`, `+-8`
+    fn signed_offset(&mut self) -> Result<i64> {
+        let negative = self.take('-');
+        if !negative {
+            self.expect('+')?;
+        }
+        let value = self.constant()? as i64;
+        Ok(if negative {
+            value.wrapping_neg()
+        } else {
+            value
+        })
+    }
+
+    /// A constant expression in 64-bit arithmetic.
+    fn constant(&mut self) -> Result<u64> {
+        self.binary(0)
+    }
+
+    fn binary(&mut self, lowest: u32) -> Result<u64> {
+        let mut left = self.unary()?;
+        loop {
+            let second = &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].0;
+            let (level, marks, apply): (u32, usize, fn(u64, u64) -> Option<u64>) =
+                match (self.peek(), second) {
+                    (Token::Mark('<'), Token::Mark('<')) => {
+                        (4, 2, |a, b| Some(a.checked_shl(b as u32).unwrap_or(0)))
+                    }
+                    (Token::Mark('>'), Token::Mark('>')) => {
+                        (4, 2, |a, b| Some(a.checked_shr(b as u32).unwrap_or(0)))
+                    }
+                    (Token::Mark('|'), Token::Integer(_)) => (1, 1, |a, b| Some(a | b)),
+                    (Token::Mark('^'), _) => (2, 1, |a, b| Some(a ^ b)),
+                    (Token::Mark('&'), _) => (3, 1, |a, b| Some(a & b)),
+                    (Token::Mark('+'), _) => (5, 1, |a, b| Some(a.wrapping_add(b))),
+                    (Token::Mark('-'), _) => (5, 1, |a, b| Some(a.wrapping_sub(b))),
+                    (Token::Mark('*'), _) => (6, 1, |a, b| Some(a.wrapping_mul(b))),
+                    (Token::Mark('/'), _) => (6, 1, |a, b| a.checked_div(b)),
+                    _ => return Ok(left),
+                };
+            if level < lowest {
+                return Ok(left);
+            }
+            for _ in 0..marks {
+                self.next();
+            }
+            let right = self.binary(level + 1)?;
+            left = match apply(left, right) {
+                Some(value) => value,
+                None => return self.fail("a division by zero"),
+            };
+        }
+    }
+
+    fn unary(&mut self) -> Result<u64> {
+        match *self.peek() {
+            Token::Integer(value) => {
+                self.next();
+                Ok(value)
+            }
+            Token::Word("WARP_SZ") => {
+                self.next();
+                Ok(32)
+            }
+            Token::Mark('-') => {
+                self.next();
+                Ok(self.unary()?.wrapping_neg())
+            }
+            Token::Mark('+') => {
+                self.next();
+                self.unary()
+            }
+            Token::Mark('~') => {
+                self.next();
+                Ok(!self.unary()?)
+            }
+            Token::Mark('!') => {
+                self.next();
+                Ok(u64::from(self.unary()? == 0))
+            }
+            Token::Mark('(') => {
+                self.next();
+                // `(.s64)` and `(.u64)` casts change no bits of a 64-bit value.
+                if self.take_word(".s64") || self.take_word(".u64") {
+                    self.expect(')')?;
+                    return self.unary();
+                }
+                let value = self.binary(0)?;
+                self.expect(')')?;
+                Ok(value)
+            }
+            _ => self.fail(format!("expected a number, found {}", self.describe())),
+        }
+    }
+}
