@@ -7,6 +7,9 @@ use super::types::{Space, Type};
 
 type Result<T> = std::result::Result<T, ParseError>;
 
+/// A binary operator on constants; nothing where it has no value.
+type Fold = fn(u64, u64) -> Option<u64>;
+
 pub(crate) fn parse(source: &str) -> Result<Source<'_>> {
     let mut parser = Parser {
         tokens: tokens(source)?,
@@ -783,23 +786,22 @@ impl<'s> Parser<'s> {
         let mut left = self.unary()?;
         loop {
             let second = &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].0;
-            let (level, marks, apply): (u32, usize, fn(u64, u64) -> Option<u64>) =
-                match (self.peek(), second) {
-                    (Token::Mark('<'), Token::Mark('<')) => {
-                        (4, 2, |a, b| Some(a.checked_shl(b as u32).unwrap_or(0)))
-                    }
-                    (Token::Mark('>'), Token::Mark('>')) => {
-                        (4, 2, |a, b| Some(a.checked_shr(b as u32).unwrap_or(0)))
-                    }
-                    (Token::Mark('|'), Token::Integer(_)) => (1, 1, |a, b| Some(a | b)),
-                    (Token::Mark('^'), _) => (2, 1, |a, b| Some(a ^ b)),
-                    (Token::Mark('&'), _) => (3, 1, |a, b| Some(a & b)),
-                    (Token::Mark('+'), _) => (5, 1, |a, b| Some(a.wrapping_add(b))),
-                    (Token::Mark('-'), _) => (5, 1, |a, b| Some(a.wrapping_sub(b))),
-                    (Token::Mark('*'), _) => (6, 1, |a, b| Some(a.wrapping_mul(b))),
-                    (Token::Mark('/'), _) => (6, 1, |a, b| a.checked_div(b)),
-                    _ => return Ok(left),
-                };
+            let (level, marks, apply): (u32, usize, Fold) = match (self.peek(), second) {
+                (Token::Mark('<'), Token::Mark('<')) => {
+                    (4, 2, |a, b| Some(a.checked_shl(b as u32).unwrap_or(0)))
+                }
+                (Token::Mark('>'), Token::Mark('>')) => {
+                    (4, 2, |a, b| Some(a.checked_shr(b as u32).unwrap_or(0)))
+                }
+                (Token::Mark('|'), Token::Integer(_)) => (1, 1, |a, b| Some(a | b)),
+                (Token::Mark('^'), _) => (2, 1, |a, b| Some(a ^ b)),
+                (Token::Mark('&'), _) => (3, 1, |a, b| Some(a & b)),
+                (Token::Mark('+'), _) => (5, 1, |a, b| Some(a.wrapping_add(b))),
+                (Token::Mark('-'), _) => (5, 1, |a, b| Some(a.wrapping_sub(b))),
+                (Token::Mark('*'), _) => (6, 1, |a, b| Some(a.wrapping_mul(b))),
+                (Token::Mark('/'), _) => (6, 1, |a, b| a.checked_div(b)),
+                _ => return Ok(left),
+            };
             if level < lowest {
                 return Ok(left);
             }
