@@ -1,0 +1,447 @@
+//! Files with one integer per line, read in chunks of bounded size.
+//!
+//! Several files advance in step: a chunk holds as many numbers of each. What
+//! one file has read ahead of another stays in its buffer, so memory does not
+//! grow with the files, nor with how unequal their lines are.
+
+use std::collections::VecDeque;
+use std::io::Read;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memchr::memchr;
+
+use crate::failure::{Failure, Place};
+use crate::number::{MAX_TEXT, Number};
+
+/// Numbers a chunk holds at most, however short they are.
+const MAX_LINES: usize = 1 << 20;
+
+/// Consecutive lines of one file.
+#[derive(Debug)]
+pub struct Chunk {
+    /// The lines, blank ones and comments included.
+    pub text: Vec<u8>,
+    /// Where in `text` the numbers stand, without white space around them.
+    pub numbers: Vec<Range<u32>>,
+    first_line: u64,
+}
+
+impl Chunk {
+    /// The text of number `index` of this chunk.
+    pub fn number(&self, index: usize) -> &[u8] {
+        let Range { start, end } = self.numbers[index];
+        &self.text[start as usize..end as usize]
+    }
+
+    /// The line, and the column at which its number starts, both from 1.
+    pub fn position(&self, index: usize) -> (u64, u64) {
+        let before = &self.text[..self.numbers[index].start as usize];
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |feed| feed + 1);
+        (
+            self.first_line + line_feeds(before),
+            (before.len() - line_start) as u64 + 1,
+        )
+    }
+}
+
+fn line_feeds(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+}
+
+/// Reads numbers from one file.
+pub struct LineReader {
+    path: String,
+    input: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+    /// Bytes that `buffer` is meant to hold; grows for a line that is longer.
+    capacity: usize,
+    buffer: Vec<u8>,
+    /// Bytes of `buffer` that earlier chunks took.
+    taken: usize,
+    /// Where in `buffer` the line starts that is not yet complete or looked at.
+    pending: usize,
+    /// Where in `buffer` the search for its end goes on.
+    searched: usize,
+    /// Numbers not yet taken; offsets in `buffer`, and where the next line starts.
+    numbers: VecDeque<(Range<usize>, usize)>,
+    /// The line that `buffer[taken]` belongs to, from 1.
+    line: u64,
+    /// Whether the line at `pending` is a comment whose beginning was dropped.
+    in_comment: bool,
+    ended: bool,
+    total: u64,
+}
+
+impl LineReader {
+    /// A reader of `input`, called `path` in errors, that keeps about `capacity`
+    /// bytes in memory and adds what it reads to `read`.
+    pub fn new(
+        path: String,
+        input: Box<dyn Read + Send>,
+        capacity: usize,
+        read: Arc<AtomicU64>,
+    ) -> Self {
+        LineReader {
+            path,
+            input,
+            read,
+            capacity,
+            buffer: Vec::new(),
+            taken: 0,
+            pending: 0,
+            searched: 0,
+            numbers: VecDeque::new(),
+            line: 1,
+            in_comment: false,
+            ended: false,
+            total: 0,
+        }
+    }
+
+    /// What errors call this file.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Changes how many bytes are kept in memory.
+    pub fn set_capacity(&mut self, capacity: usize) {
+        self.capacity = capacity;
+    }
+
+    /// Takes the only number of a file that has no other.
+    ///
+    /// # Errors
+    /// As reading.
+    pub fn take_single(&mut self) -> Result<Option<Chunk>, Failure> {
+        self.fill(1)?;
+        if self.numbers.len() == 1 {
+            self.fill(2)?;
+        }
+        Ok((self.numbers.len() == 1).then(|| self.take(1)))
+    }
+
+    /// Reads until `wanted` numbers are at hand, or the file has ended; reads
+    /// ahead where less than half the capacity is in use.
+    fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
+        self.find_numbers();
+        while !self.ended
+            && self.numbers.len() < MAX_LINES
+            && (self.numbers.len() < wanted || self.buffer.len() - self.taken < self.capacity / 2)
+        {
+            self.compact();
+            if self.buffer.len() >= self.capacity {
+                self.make_room()?;
+            }
+            self.read_more()?;
+            self.find_numbers();
+        }
+        Ok(())
+    }
+
+    /// Drops the bytes that earlier chunks took.
+    fn compact(&mut self) {
+        let taken = std::mem::take(&mut self.taken);
+        if taken > 0 {
+            self.buffer.drain(..taken);
+            self.pending -= taken;
+            self.searched -= taken;
+            for (number, next) in &mut self.numbers {
+                *number = number.start - taken..number.end - taken;
+                *next -= taken;
+            }
+        }
+    }
+
+    /// Called when the buffer is full and holds no complete line to take: makes
+    /// room for a longer line, unless it can be no number.
+    fn make_room(&mut self) -> Result<(), Failure> {
+        let begins = self.buffer[self.pending..].trim_ascii_start().first();
+        if self.in_comment || begins == Some(&b'#') {
+            self.in_comment = true;
+            self.buffer.truncate(self.pending);
+            self.searched = self.pending;
+        }
+        let line = &self.buffer[self.pending..];
+        if line.len() < self.capacity / 2 {
+            self.capacity = self.capacity.max(self.buffer.len() + self.capacity / 2);
+            return Ok(());
+        }
+        let bad = |offset: usize, what: String| {
+            let place = Place {
+                source: self.path.clone(),
+                line: self.line + line_feeds(&self.buffer[..self.pending]),
+                column: offset as u64 + 1,
+            };
+            Err(Failure::Input(place, what))
+        };
+        let number = line.trim_ascii();
+        // A sign or a prefix alone may still get its digits.
+        if number.len() > 3
+            && let Err(error) = Number::scan(number).and_then(|number| number.check())
+        {
+            let blank = line.len() - line.trim_ascii_start().len();
+            return bad(blank + error.offset, error.to_string());
+        }
+        if line.len() > MAX_TEXT {
+            return bad(MAX_TEXT, format!("a line of more than {MAX_TEXT} bytes"));
+        }
+        self.capacity = self.capacity.max(2 * self.buffer.len());
+        Ok(())
+    }
+
+    fn read_more(&mut self) -> Result<(), Failure> {
+        let wanted = self.capacity - self.buffer.len();
+        self.buffer.reserve_exact(wanted);
+        let mut input = (&mut self.input).take(wanted as u64);
+        match input.read_to_end(&mut self.buffer) {
+            Ok(bytes) => {
+                self.ended = bytes < wanted;
+                self.read.fetch_add(bytes as u64, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(error) => Err(cannot_read(&self.path, &error)),
+        }
+    }
+
+    /// Looks at the lines that are complete.
+    fn find_numbers(&mut self) {
+        while self.numbers.len() < MAX_LINES && self.pending < self.buffer.len() {
+            let (end, next) = match memchr(b'\n', &self.buffer[self.searched..]) {
+                Some(feed) => (self.searched + feed, self.searched + feed + 1),
+                None if self.ended => (self.buffer.len(), self.buffer.len()),
+                None => {
+                    self.searched = self.buffer.len();
+                    return;
+                }
+            };
+            let line = &self.buffer[self.pending..end];
+            let start = self.pending + (line.len() - line.trim_ascii_start().len());
+            let number = line.trim_ascii();
+            if !std::mem::take(&mut self.in_comment)
+                && !matches!(number.first(), None | Some(&b'#'))
+            {
+                self.numbers.push_back((start..start + number.len(), next));
+            } else if self.numbers.is_empty() {
+                // Nothing before this line is wanted any more.
+                self.line += line_feeds(&self.buffer[self.taken..next]);
+                self.taken = next;
+            }
+            (self.pending, self.searched) = (next, next);
+        }
+    }
+
+    /// Takes the first `count` numbers.
+    fn take(&mut self, count: usize) -> Chunk {
+        let start = self.taken;
+        let end = match count.checked_sub(1) {
+            Some(last) => self.numbers[last].1,
+            None => start,
+        };
+        let offset = |position: usize| u32::try_from(position - start).unwrap_or(u32::MAX);
+        let chunk = Chunk {
+            text: self.buffer[start..end].to_vec(),
+            numbers: (self.numbers.drain(..count))
+                .map(|(number, _)| offset(number.start)..offset(number.end))
+                .collect(),
+            first_line: self.line,
+        };
+        self.line += line_feeds(&chunk.text);
+        self.taken = end;
+        self.total += count as u64;
+        chunk
+    }
+
+    /// Where the file ends, once everything before is taken.
+    fn end(&self) -> Place {
+        let rest = &self.buffer[self.taken..];
+        let last = memchr::memrchr(b'\n', rest).map_or(rest, |feed| &rest[feed + 1..]);
+        Place {
+            source: self.path.clone(),
+            line: self.line + line_feeds(rest),
+            column: last.len() as u64 + 1,
+        }
+    }
+}
+
+/// The error for a file that cannot be read.
+pub fn cannot_read(path: &str, error: &std::io::Error) -> Failure {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::IsADirectory | ErrorKind::InvalidInput => {
+            let source = path.to_owned();
+            let place = Place {
+                source,
+                line: 1,
+                column: 1,
+            };
+            Failure::Input(place, format!("cannot read: {error}"))
+        }
+        _ => Failure::Running(format!("{path}: cannot read: {error}")),
+    }
+}
+
+/// The next chunk of every file, equally many numbers of each, or `None` where
+/// all have ended.
+///
+/// # Errors
+/// Where one file ends before another; where a file cannot be read.
+pub fn next_chunks(readers: &mut [LineReader]) -> Result<Option<Vec<Chunk>>, Failure> {
+    for reader in &mut *readers {
+        reader.fill(1)?;
+    }
+    let at_hand = |reader: &LineReader| reader.numbers.len();
+    let count = readers.iter().map(at_hand).min().unwrap_or(0);
+    if count > 0 {
+        return Ok(Some(
+            readers
+                .iter_mut()
+                .map(|reader| reader.take(count))
+                .collect(),
+        ));
+    }
+    let shorter = readers.iter().find(|reader| at_hand(reader) == 0);
+    let longer = readers.iter().find(|reader| at_hand(reader) > 0);
+    match (shorter, longer) {
+        (Some(shorter), Some(longer)) => {
+            let what = format!(
+                "only {} numbers before the end of this file, but {} has more",
+                shorter.total, longer.path
+            );
+            Err(Failure::Input(shorter.end(), what))
+        }
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands out a few bytes at a time, as a pipe may.
+    struct Trickle(Vec<u8>, usize);
+
+    impl Read for Trickle {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let count = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..count].copy_from_slice(&self.0[..count]);
+            self.0.drain(..count);
+            Ok(count)
+        }
+    }
+
+    fn reader(text: &str, step: usize, capacity: usize) -> LineReader {
+        let input = Box::new(Trickle(text.as_bytes().to_vec(), step));
+        LineReader::new("file".into(), input, capacity, Arc::default())
+    }
+
+    /// Line, column and text of each number, and how many chunks there were.
+    fn numbers(mut reader: LineReader) -> (Vec<(u64, u64, String)>, usize) {
+        let (mut found, mut chunks) = (Vec::new(), 0);
+        while let Some(chunk) = next_chunks(std::slice::from_mut(&mut reader)).unwrap() {
+            chunks += 1;
+            for index in 0..chunk[0].numbers.len() {
+                let (line, column) = chunk[0].position(index);
+                let text = String::from_utf8(chunk[0].number(index).to_vec()).unwrap();
+                found.push((line, column, text));
+            }
+        }
+        (found, chunks)
+    }
+
+    const TEXT: &str = "1\n\n# two\n  22 \r\n\t# three\n333\n-4444444444444444444444444\n   \n5";
+
+    #[test]
+    fn numbers_stand_where_they_stand_whatever_the_buffers_are() {
+        let expected: Vec<(u64, u64, String)> = [
+            (1, 1, "1"),
+            (4, 3, "22"),
+            (6, 1, "333"),
+            (7, 1, "-4444444444444444444444444"),
+            (9, 1, "5"),
+        ]
+        .map(|(line, column, text)| (line, column, text.to_owned()))
+        .to_vec();
+        for step in [1, 2, 3, 7, 1000] {
+            for capacity in [1, 2, 3, 5, 8, 13, 30, 1000] {
+                let (found, chunks) = numbers(reader(TEXT, step, capacity));
+                assert_eq!(found, expected, "step {step}, capacity {capacity}");
+                assert!(chunks > 1 || capacity > 8);
+            }
+        }
+    }
+
+    #[test]
+    fn a_comment_longer_than_the_buffer_is_skipped_and_counted() {
+        let text = format!("# {}\n7\n #{}\n8\n#", "x".repeat(100), "y1".repeat(100));
+        for capacity in [4, 16, 64, 1000] {
+            let (found, _) = numbers(reader(&text, 1000, capacity));
+            let expected = [(2, 1, "7".to_owned()), (4, 1, "8".to_owned())];
+            assert_eq!(found, expected, "capacity {capacity}");
+        }
+    }
+
+    #[test]
+    fn files_advance_in_step_and_the_shorter_is_named() {
+        let a = reader("1\n2\n3\n4\n5\n", 100, 4);
+        let b = reader("100000000\n200000000\n300000000\n\n# end\n", 100, 4);
+        let mut readers = [a, b];
+        let mut total = 0;
+        let failure = loop {
+            match next_chunks(&mut readers) {
+                Ok(Some(chunks)) => {
+                    assert_eq!(chunks[0].numbers.len(), chunks[1].numbers.len());
+                    total += chunks[0].numbers.len();
+                }
+                Ok(None) => panic!("the end was not noticed"),
+                Err(failure) => break failure,
+            }
+        };
+        assert_eq!(total, 3);
+        match failure {
+            Failure::Input(place, _) => assert_eq!((place.line, place.column), (6, 1)),
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn junk_without_line_feeds_is_refused_before_it_fills_the_memory() {
+        let mut endless = LineReader::new(
+            "zero".into(),
+            Box::new(std::io::repeat(0)),
+            100,
+            Arc::default(),
+        );
+        match endless.take_single() {
+            Err(Failure::Input(place, what)) => {
+                assert_eq!((place.line, place.column), (1, 1));
+                assert!(what.contains("0x00"), "{what}");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert!(endless.read.load(Ordering::Relaxed) <= 200);
+    }
+
+    #[test]
+    fn lines_without_numbers_take_no_memory() {
+        let text = format!("{}7\n", "# nothing\n\n".repeat(1000));
+        let mut reader = reader(&text, 100, 32);
+        let chunk = reader.take_single().unwrap().unwrap();
+        assert_eq!(chunk.position(0), (2001, 1));
+        assert!(reader.buffer.capacity() <= 64);
+    }
+
+    #[test]
+    fn a_file_with_one_number_is_single() {
+        for text in ["5", "5\n", "# x\n\n5\n# y\n\n"] {
+            for capacity in [1, 4, 100] {
+                let single = reader(text, 100, capacity).take_single().unwrap();
+                assert_eq!(single.expect("single").number(0), b"5");
+            }
+        }
+        for text in ["", "# 5", "5\n6"] {
+            assert!(reader(text, 100, 4).take_single().unwrap().is_none());
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! The `bigint` command.
+fn main() {}
