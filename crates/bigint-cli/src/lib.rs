@@ -1,5 +1,67 @@
-//! The `bigint` command.
-pub mod expression;
-pub mod failure;
-pub mod lines;
-pub mod number;
+//! The `bigint` command, as a library: the binary, and tests that run it, call
+//! [`main`].
+
+mod backend;
+mod calc;
+mod expression;
+mod failure;
+mod info;
+mod lines;
+mod number;
+mod output;
+mod profile;
+mod program;
+mod progress;
+mod selftest;
+mod table;
+mod window;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::failure::Failure;
+
+/// Exact integer arithmetic of every size, on a GPU or on every core of the CPU
+#[derive(Debug, clap::Parser)]
+#[command(name = "bigint", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Calc(calc::Arguments),
+    Info(info::Arguments),
+    Selftest(selftest::Arguments),
+}
+
+/// Runs the command with these arguments, the program's name first.
+///
+/// Exit codes: 0 good; 1 failed while running; 2 bad usage or bad input.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nothing can be told where standard error is closed.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let outcome = match &cli.command {
+        Command::Calc(arguments) => calc::run(arguments),
+        Command::Info(arguments) => info::run(arguments),
+        Command::Selftest(arguments) => selftest::run(arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !matches!(failure, Failure::ReaderGone) {
+                eprintln!("error: {failure}");
+            }
+            failure.exit_code()
+        }
+    }
+}

@@ -1,2 +1,7 @@
 //! The `bigint` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bigint_cli::main(std::env::args_os())
+}

@@ -170,7 +170,7 @@ fn chunk_digits(chunk: u64) -> [u8; 24] {
 fn eight_digits(value: u64) -> [u8; 8] {
     // Split into fours, pairs and digits; each field is divided by a multiply
     // and a shift that are exact below its bound.
-    let fours = value / 10_000 | (value % 10_000) << 32;
+    let fours = (value / 10_000) | ((value % 10_000) << 32);
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let pairs = hundreds | (fours - 100 * hundreds) << 16;
     let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;

@@ -1,0 +1,402 @@
+//! `bigint calc`: one expression over every line of its sources.
+//!
+//! Five stages, each on a thread of its own, hand on one piece of work at a
+//! time: read, parse, compute, format, write. While one chunk is computed the
+//! next is parsed and the one after is read. Parsing, computing on the CPU and
+//! formatting use all cores besides. No stage holds more than one piece, and a
+//! piece is bounded, so memory is too.
+//!
+//! Errors travel with the pieces, in order: the first wrong line is the one
+//! that is told, whichever stage met it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::Instant;
+
+use bigint_core::Algorithm;
+
+use crate::backend::{BackendName, algorithm_parser};
+use crate::expression::{self, Expression, Operand};
+use crate::failure::{Failure, Place};
+use crate::lines::{self, Chunk, LineReader};
+use crate::number::{Format, Number};
+use crate::output::Output;
+use crate::profile::{Profile, Stage};
+use crate::program::{Machine, Origin, Program};
+use crate::progress::Progress;
+use crate::window::{self, Column, Results, Window};
+
+/// Text that is read ahead, all files together, in bytes.
+const TEXT_BYTES: usize = 1 << 24;
+
+/// Text that is read ahead of one file, at least, in bytes.
+const LEAST_TEXT_BYTES: usize = 1 << 16;
+
+/// Compute an expression for every line of its sources
+///
+/// Sources are files with one integer per line, or single integers, which stand
+/// for all lines. One result per line is written, exact, in order.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The expression: + - * unary minus, parentheses, names, integers
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    expression: String,
+
+    /// Bind a name to a file with one integer per line (decimal or 0x hex, blank
+    /// lines and # comments skipped; - for standard input), or to an integer
+    #[arg(long = "let", value_name = "NAME=SOURCE", value_parser = parse_binding)]
+    bindings: Vec<Binding>,
+
+    /// Write to this file instead of standard output; it appears when complete
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// The base of the results
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// Who computes: auto, cpu, cuda or cuda:N
+    #[arg(long, default_value_t, value_name = "BACKEND")]
+    backend: BackendName,
+
+    /// Force an algorithm where the operation has it
+    #[arg(long, default_value = "auto", value_name = "NAME", value_parser = algorithm_parser())]
+    algorithm: Algorithm,
+
+    /// Say on standard error which back end did what, and how long each part took
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Binding {
+    name: String,
+    source: String,
+}
+
+fn parse_binding(text: &str) -> Result<Binding, String> {
+    let (name, source) = text.split_once('=').ok_or("expected NAME=SOURCE")?;
+    if !expression::is_name(name) {
+        return Err(format!(
+            "{name:?} is not a name: letters, digits and _, no digit first"
+        ));
+    }
+    Ok(Binding {
+        name: name.to_owned(),
+        source: source.to_owned(),
+    })
+}
+
+/// What a name is bound to, opened.
+enum Source {
+    Constant(Column),
+    Lines(LineReader),
+}
+
+/// Sources, in the order the program counts them.
+#[derive(Default)]
+struct Sources {
+    constants: Vec<Column>,
+    readers: Vec<LineReader>,
+    /// Bytes of the files whose size is known.
+    total_bytes: u64,
+    read: Arc<AtomicU64>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`], with no output file left behind.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let expression = Expression::parse(&arguments.expression)?;
+    let (program, mut sources) = bind(&expression, &arguments.bindings)?;
+    let engine = arguments.backend.engine()?.using(arguments.algorithm);
+    let mut machine = Machine::new(&engine, &program, std::mem::take(&mut sources.constants))
+        .map_err(|error| Failure::Running(error.to_string()))?;
+    let output = Output::open(arguments.output.as_deref())?;
+    let profile = Profile::default();
+    let pipeline = Pipeline {
+        program: &program,
+        format: arguments.format,
+        profile: &profile,
+    };
+    let outcome = pipeline.run(sources, &mut machine, output);
+    for warning in engine.warnings() {
+        eprintln!("warning: {warning}");
+    }
+    if arguments.verbose {
+        profile.print(&machine.tallies);
+    }
+    outcome
+}
+
+/// Finds each operand's source, and opens it.
+fn bind(expression: &Expression, bindings: &[Binding]) -> Result<(Program, Sources), Failure> {
+    let mut sources_by_name = HashMap::new();
+    for binding in bindings {
+        let earlier = sources_by_name.insert(binding.name.as_str(), binding.source.as_str());
+        if earlier.is_some() {
+            return Err(Failure::Usage(format!(
+                "--let: {:?} is bound twice",
+                binding.name
+            )));
+        }
+        let operand = Operand::Name(binding.name.clone());
+        if !expression.operands.contains(&operand) {
+            eprintln!(
+                "warning: --let: {:?} is not in the expression",
+                binding.name
+            );
+        }
+    }
+    let mut sources = Sources::default();
+    let mut origins = Vec::new();
+    for (index, operand) in expression.operands.iter().enumerate() {
+        let source = match operand {
+            Operand::Literal(text) => literal(text, expression::SOURCE_NAME)?,
+            Operand::Name(name) => {
+                let Some(source) = sources_by_name.get(name.as_str()) else {
+                    let what = format!("{name:?} is not bound: add --let {name}=SOURCE");
+                    return Err(Failure::Input(expression.place(index), what));
+                };
+                sources.open(name, source)?
+            }
+        };
+        origins.push(match source {
+            Source::Constant(column) => {
+                sources.constants.push(column);
+                Origin::Constant(sources.constants.len() - 1)
+            }
+            Source::Lines(reader) => {
+                sources.readers.push(reader);
+                Origin::Column(sources.readers.len() - 1)
+            }
+        });
+    }
+    let files = sources.readers.len().max(1);
+    for reader in &mut sources.readers {
+        reader.set_capacity((TEXT_BYTES / files).max(LEAST_TEXT_BYTES));
+    }
+    let bits = sources.constants.iter().map(Column::bits).collect();
+    Ok((
+        Program::new(expression.steps.clone(), origins, bits),
+        sources,
+    ))
+}
+
+impl Sources {
+    /// Opens the source that `name` is bound to.
+    fn open(&mut self, name: &str, source: &str) -> Result<Source, Failure> {
+        let number = Number::scan(source.as_bytes()).and_then(|number| number.check());
+        if number.is_ok() {
+            return literal(source, &format!("--let {name}"));
+        }
+        let (path, input): (_, Box<dyn Read + Send>) = if source == "-" {
+            if self.readers.iter().any(|reader| reader.path() == "stdin") {
+                return Err(Failure::Usage(
+                    "--let: standard input is bound twice".to_owned(),
+                ));
+            }
+            ("stdin", Box::new(std::io::stdin()))
+        } else {
+            let file = File::open(source).map_err(|error| {
+                if source
+                    .trim_start_matches('-')
+                    .starts_with(|c: char| c.is_ascii_digit())
+                    && let Err(failure) = literal(source, &format!("--let {name}"))
+                {
+                    return failure;
+                }
+                let place = Place {
+                    source: source.to_owned(),
+                    line: 1,
+                    column: 1,
+                };
+                Failure::Input(place, format!("cannot open: {error}"))
+            })?;
+            let metadata = file.metadata();
+            self.total_bytes += metadata.map_or(0, |metadata| metadata.len());
+            (source, Box::new(file))
+        };
+        let read = Arc::clone(&self.read);
+        let mut reader = LineReader::new(path.to_owned(), input, LEAST_TEXT_BYTES, read);
+        let Some(chunk) = reader.take_single()? else {
+            return Ok(Source::Lines(reader));
+        };
+        let (line, column) = chunk.position(0);
+        constant(chunk.number(0), path, line, column)
+    }
+}
+
+fn literal(text: &str, source: &str) -> Result<Source, Failure> {
+    constant(text.as_bytes(), source, 1, 1)
+}
+
+/// One number, met at this place.
+fn constant(text: &[u8], source: &str, line: u64, column: u64) -> Result<Source, Failure> {
+    let number = Number::scan(text);
+    let read = number.and_then(|number| number.check().map(|()| number.width()));
+    let width = read.map_err(|bad| {
+        let place = Place {
+            source: source.to_owned(),
+            line,
+            column: column + bad.offset as u64,
+        };
+        Failure::Input(place, bad.to_string())
+    })?;
+    let column = window::read_column(1, width, |_| text);
+    Ok(Source::Constant(column.expect("the digits were checked")))
+}
+
+/// What the stages share.
+#[derive(Clone, Copy)]
+struct Pipeline<'a> {
+    program: &'a Program,
+    format: Format,
+    profile: &'a Profile,
+}
+
+type Piece<T> = Result<T, Failure>;
+
+impl Pipeline<'_> {
+    /// Runs all stages to their end; this thread computes.
+    fn run(
+        self,
+        sources: Sources,
+        machine: &mut Machine<'_>,
+        output: Output,
+    ) -> Result<(), Failure> {
+        let paths: Vec<String> = sources
+            .readers
+            .iter()
+            .map(|r| r.path().to_owned())
+            .collect();
+        let (chunks_out, chunks_in) = sync_channel(0);
+        let (windows_out, windows_in) = sync_channel(0);
+        let (results_out, results_in) = sync_channel(0);
+        let (text_out, text_in) = sync_channel(0);
+        thread::scope(|scope| {
+            scope.spawn(move || self.read(sources, &chunks_out));
+            scope.spawn(move || self.parse(&paths, chunks_in, &windows_out));
+            scope.spawn(move || self.format(results_in, &text_out));
+            let writer = scope.spawn(move || self.write(text_in, output));
+            self.compute(machine, windows_in, &results_out);
+            drop(results_out);
+            match writer.join() {
+                Ok(outcome) => outcome,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    }
+
+    fn read(self, mut sources: Sources, out: &SyncSender<Piece<Vec<Chunk>>>) {
+        if sources.readers.is_empty() {
+            // A single line without text: see `parse`.
+            let _ = out.send(Ok(Vec::new()));
+            return;
+        }
+        let mut progress = Progress::new(sources.total_bytes);
+        loop {
+            let chunks = self
+                .profile
+                .time(Stage::Read, || lines::next_chunks(&mut sources.readers));
+            let read = sources.read.load(Ordering::Relaxed);
+            progress.set(read);
+            self.profile.set_bytes(Stage::Read, read);
+            let Some(chunks) = chunks.transpose() else {
+                return;
+            };
+            let failed = chunks.is_err();
+            if out.send(chunks).is_err() || failed {
+                return;
+            }
+        }
+    }
+
+    fn parse(
+        self,
+        paths: &[String],
+        chunks: Receiver<Piece<Vec<Chunk>>>,
+        out: &SyncSender<Piece<Window>>,
+    ) {
+        for chunks in chunks {
+            let chunks = match chunks {
+                Ok(chunks) if chunks.is_empty() => {
+                    let _ = out.send(Ok(Window::constant()));
+                    return;
+                }
+                Ok(chunks) => chunks,
+                Err(failure) => {
+                    let _ = out.send(Err(failure));
+                    return;
+                }
+            };
+            let mut windows = self.profile.time(Stage::Parse, || {
+                window::read(&chunks, paths, self.program, self.format)
+            });
+            while let Some(window) = self.profile.time(Stage::Parse, || windows.next()) {
+                let failed = window.is_err();
+                if out.send(window).is_err() || failed {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn compute(
+        self,
+        machine: &mut Machine<'_>,
+        windows: Receiver<Piece<Window>>,
+        out: &SyncSender<Piece<Results>>,
+    ) {
+        for window in windows {
+            let results = window.and_then(|window| {
+                self.profile.time(Stage::Compute, || {
+                    let (groups, order) = window.into_parts();
+                    let groups = groups.into_iter().map(|columns| machine.run(columns));
+                    let groups = groups.collect::<Result<_, _>>();
+                    let groups = groups.map_err(|error| Failure::Running(error.to_string()))?;
+                    Ok(Results { groups, order })
+                })
+            });
+            let failed = results.is_err();
+            if out.send(results).is_err() || failed {
+                return;
+            }
+        }
+    }
+
+    fn format(self, results: Receiver<Piece<Results>>, out: &SyncSender<Piece<Vec<Vec<u8>>>>) {
+        for results in results {
+            let text = results.and_then(|results| {
+                let text = self
+                    .profile
+                    .time(Stage::Format, || results.write(self.format));
+                text.map_err(|error| Failure::Running(error.to_string()))
+            });
+            let failed = text.is_err();
+            if out.send(text).is_err() || failed {
+                return;
+            }
+        }
+    }
+
+    fn write(self, text: Receiver<Piece<Vec<Vec<u8>>>>, mut output: Output) -> Result<(), Failure> {
+        for pieces in text {
+            let pieces = pieces?;
+            let started = Instant::now();
+            for piece in pieces {
+                output.write(&piece)?;
+                self.profile.add_bytes(Stage::Write, piece.len() as u64);
+            }
+            self.profile.add(Stage::Write, started.elapsed());
+        }
+        self.profile.time(Stage::Write, || output.finish())
+    }
+}

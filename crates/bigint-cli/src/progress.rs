@@ -1,0 +1,69 @@
+//! A progress bar for people who wait.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Work shorter than this shows no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar on standard error, where that is a terminal and the work is long.
+#[derive(Debug)]
+pub struct Progress {
+    started: Instant,
+    total: u64,
+    template: &'static str,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Progress in bytes; a total of zero is an unknown total.
+    pub fn new(total: u64) -> Self {
+        let template = "{bytes} of {total_bytes} {bar:40} {bytes_per_sec}, {eta} left";
+        Progress::with_template(total, template)
+    }
+
+    /// Progress in cases.
+    pub fn of_cases(total: u64) -> Self {
+        Progress::with_template(total, "{msg} {pos} of {len} {bar:40} {eta} left")
+    }
+
+    fn with_template(total: u64, template: &'static str) -> Self {
+        Progress {
+            started: Instant::now(),
+            total,
+            template,
+            bar: None,
+        }
+    }
+
+    /// What has been done by now.
+    pub fn set(&mut self, done: u64) {
+        if self.bar.is_none() && self.started.elapsed() > PATIENCE {
+            // Hides itself where standard error is no terminal.
+            let target = ProgressDrawTarget::stderr();
+            let total = (self.total > 0).then_some(self.total);
+            let bar = ProgressBar::with_draw_target(total, target);
+            let style = ProgressStyle::with_template(self.template);
+            self.bar = Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+        }
+    }
+
+    /// Names the part of the work that is being done.
+    pub fn message(&mut self, message: &'static str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(message);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

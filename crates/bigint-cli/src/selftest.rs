@@ -1,0 +1,61 @@
+//! `bigint selftest`: the conformance suite on this machine.
+
+use bigint_core::Operation;
+
+use crate::backend::BackendName;
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// Compare a back end with num-bigint, case by case
+///
+/// Random and adversarial operands, every width, layout and algorithm. The first
+/// wrong answer ends it, with all that is needed to see it again.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Who is tested: auto, cpu, cuda or cuda:N
+    #[arg(long, default_value_t, value_name = "BACKEND")]
+    backend: BackendName,
+
+    /// Pairs of numbers per operation, at least
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    cases: usize,
+
+    /// Where the sequence of cases starts
+    #[arg(long, default_value_t = 1, value_name = "S")]
+    seed: u64,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Running`] with the first wrong answer.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let engine = arguments.backend.engine()?;
+    let per_operation = arguments.cases as u64;
+    let mut progress = Progress::of_cases(per_operation * Operation::ALL.len() as u64);
+    let report = bigint_testing::run(
+        &engine,
+        arguments.cases,
+        arguments.seed,
+        &mut |operation, cases| {
+            progress.message(operation.name());
+            progress.set(operation as u64 * per_operation + cases as u64);
+        },
+    );
+    drop(progress);
+    for warning in engine.warnings() {
+        eprintln!("warning: {warning}");
+    }
+    let report = report.map_err(|failure| Failure::Running(failure.to_string()))?;
+    let mut lines = String::new();
+    for tally in &report.tallies {
+        lines += &format!(
+            "{} on {}: {} cases in {} batches agree with num-bigint\n",
+            tally.operation.name(),
+            engine.back_end(),
+            tally.cases,
+            tally.batches
+        );
+    }
+    crate::output::print(&lines)
+}
