@@ -1,5 +1,7 @@
 use bigint_core::{Algorithm, Operation, Shape};
 
+use crate::Path;
+
 /// Why an operation was refused. Nothing has been written then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -38,5 +40,11 @@ pub enum Error {
         operation: Operation,
         /// The algorithm asked for.
         algorithm: Algorithm,
+    },
+    /// The machine lacks the instructions of the path.
+    #[error("this machine cannot run the path {}", path.name())]
+    Path {
+        /// The path asked for.
+        path: Path,
     },
 }

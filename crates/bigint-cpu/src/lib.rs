@@ -9,7 +9,7 @@ pub mod reference;
 use bigint_core::{Algorithm, Limb};
 
 pub use error::Error;
-pub use fast::Path;
+pub use fast::{Cpu, LaneTuning, Path, Tuning};
 pub use numbers::{Numbers, NumbersMut};
 
 /// `r = (a + b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
@@ -31,7 +31,7 @@ pub fn add(
     carry: Option<&mut [Limb]>,
     algorithm: Algorithm,
 ) -> Result<(), Error> {
-    reference::add(r, a, b, carry, algorithm)
+    Cpu::current().add(r, a, b, carry, algorithm)
 }
 
 /// `r = (a - b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
@@ -49,7 +49,7 @@ pub fn sub(
     borrow: Option<&mut [Limb]>,
     algorithm: Algorithm,
 ) -> Result<(), Error> {
-    reference::sub(r, a, b, borrow, algorithm)
+    Cpu::current().sub(r, a, b, borrow, algorithm)
 }
 
 /// `r = (a * b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
@@ -67,5 +67,5 @@ pub fn mul(
     b: Numbers<'_>,
     algorithm: Algorithm,
 ) -> Result<(), Error> {
-    reference::mul(r, a, b, algorithm)
+    Cpu::current().mul(r, a, b, algorithm)
 }

@@ -47,6 +47,11 @@ impl<'a> Numbers<'a> {
         self.shape
     }
 
+    /// Whether both are the same numbers in the same memory.
+    pub(crate) fn same(&self, other: &Numbers<'_>) -> bool {
+        std::ptr::eq(self.limbs, other.limbs) && self.shape == other.shape
+    }
+
     /// Whether number 0 stands for all.
     pub(crate) fn is_broadcast(&self) -> bool {
         self.shape.count == 1

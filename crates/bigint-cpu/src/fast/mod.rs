@@ -2,6 +2,12 @@
 //!
 //! Which code runs is decided once, by what the machine can do: see [`Path`].
 
+mod cpu;
+mod lanes;
+mod mul;
 mod path;
+mod tuning;
 
+pub use cpu::Cpu;
 pub use path::Path;
+pub use tuning::{LaneTuning, Tuning};

@@ -1,0 +1,138 @@
+use std::sync::OnceLock;
+
+use bigint_core::{Algorithm, Limb};
+
+use super::{Path, Tuning};
+use crate::{Error, Numbers, NumbersMut, reference};
+
+/// How this process computes: the path in use and the thresholds.
+///
+/// The functions [`crate::add`], [`crate::sub`] and [`crate::mul`] use
+/// [`Cpu::current`]; the methods of the same names use this one.
+///
+/// ```
+/// use bigint_cpu::{Cpu, Path};
+/// println!("{}", Cpu::current().path().name());
+/// let portable = Cpu::new(Path::Portable)?;
+/// assert_eq!(portable.path(), Path::Portable);
+/// # Ok::<(), bigint_cpu::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    path: Path,
+    tuning: Tuning,
+}
+
+static CURRENT: OnceLock<Cpu> = OnceLock::new();
+
+impl Cpu {
+    /// The environment variable that names the path to use instead of the best.
+    pub const PATH_VARIABLE: &str = "BIGINT_CPU_PATH";
+
+    /// This path, with the default thresholds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Path`] where the machine lacks its instructions.
+    pub fn new(path: Path) -> Result<Cpu, Error> {
+        if !path.is_supported() {
+            return Err(Error::Path { path });
+        }
+        Ok(Cpu {
+            path,
+            tuning: Tuning::default(),
+        })
+    }
+
+    /// The best path; or the one that `BIGINT_CPU_PATH` names, if the machine has it.
+    pub fn detect() -> Cpu {
+        let named = std::env::var(Self::PATH_VARIABLE)
+            .ok()
+            .and_then(|name| Path::named(&name))
+            .filter(|path| path.is_supported());
+        Cpu {
+            path: named.unwrap_or_else(Path::best),
+            tuning: Tuning::default(),
+        }
+    }
+
+    /// What [`crate::mul`] and the others use: the one installed, else
+    /// [`Cpu::detect`]'s answer at the first call.
+    pub fn current() -> &'static Cpu {
+        CURRENT.get_or_init(Cpu::detect)
+    }
+
+    /// Makes this [`Cpu::current`].
+    ///
+    /// # Errors
+    ///
+    /// This, where one is in use already: it is chosen once, at the start.
+    pub fn install(self) -> Result<(), Cpu> {
+        CURRENT.set(self)
+    }
+
+    /// The same path with these thresholds.
+    pub fn with_tuning(self, tuning: Tuning) -> Cpu {
+        Cpu { tuning, ..self }
+    }
+
+    /// The path in use.
+    pub fn path(&self) -> Path {
+        self.path
+    }
+
+    /// The thresholds in use.
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
+    /// [`crate::add`] on this path.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::add`].
+    pub fn add(
+        &self,
+        r: NumbersMut<'_>,
+        a: Numbers<'_>,
+        b: Numbers<'_>,
+        carry: Option<&mut [Limb]>,
+        algorithm: Algorithm,
+    ) -> Result<(), Error> {
+        reference::add(r, a, b, carry, algorithm)
+    }
+
+    /// [`crate::sub`] on this path.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::sub`].
+    pub fn sub(
+        &self,
+        r: NumbersMut<'_>,
+        a: Numbers<'_>,
+        b: Numbers<'_>,
+        borrow: Option<&mut [Limb]>,
+        algorithm: Algorithm,
+    ) -> Result<(), Error> {
+        reference::sub(r, a, b, borrow, algorithm)
+    }
+
+    /// [`crate::mul`] on this path.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::mul`].
+    pub fn mul(
+        &self,
+        r: NumbersMut<'_>,
+        a: Numbers<'_>,
+        b: Numbers<'_>,
+        algorithm: Algorithm,
+    ) -> Result<(), Error> {
+        match algorithm {
+            Algorithm::Auto => super::mul::mul(self, r, a, b),
+            named => reference::mul(r, a, b, named),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Four lanes and 28-bit digits: AVX2.
+
+#![allow(unsafe_code)] // the intrinsics of this instruction set
+
+use core::arch::x86_64::*;
+use std::cell::Cell;
+
+use bigint_core::Limb;
+
+use super::vector::{BLOCK, BLOCK_WORDS, Vector};
+use crate::fast::Path;
+
+thread_local! {
+    static SCRATCH: Cell<Vec<__m256i>> = const { Cell::new(Vec::new()) };
+}
+
+/// The proof that this machine has the instructions of [`Path::Avx2`].
+#[derive(Clone, Copy, Debug)]
+pub(in crate::fast) struct Avx2(());
+
+impl Avx2 {
+    /// The proof, if there is one.
+    pub(in crate::fast) fn detect() -> Option<Self> {
+        Path::Avx2.is_supported().then_some(Avx2(()))
+    }
+}
+
+/// Runs `f` where the compiler may use the instructions of [`Path::Avx2`].
+#[target_feature(enable = "avx2,bmi2,adx")]
+fn compiled<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+/// All bits of the first `count` of 8 limbs.
+#[inline(always)]
+fn mask(count: usize) -> __m256i {
+    const ONES: [u32; 2 * BLOCK] = {
+        let mut ones = [0; 2 * BLOCK];
+        let mut i = 0;
+        while i < BLOCK {
+            ones[i] = u32::MAX;
+            i += 1;
+        }
+        ones
+    };
+    let window = &ONES[BLOCK - count..][..BLOCK];
+    // SAFETY: the window has the 8 words that are read; this is only called by the
+    // methods of an `Avx2`, which exists only where AVX2 was detected.
+    unsafe { _mm256_loadu_si256(window.as_ptr().cast()) }
+}
+
+// SAFETY (of every intrinsic without a pointer below): `self` proves that the
+// machine has the instructions; see `Avx2::detect`.
+impl Avx2 {
+    /// Four words of four numbers to four numbers of each word, or back.
+    #[inline(always)]
+    fn transpose(self, v: [__m256i; 4]) -> [__m256i; 4] {
+        // SAFETY: see above.
+        unsafe {
+            let t0 = _mm256_unpacklo_epi64(v[0], v[1]);
+            let t1 = _mm256_unpackhi_epi64(v[0], v[1]);
+            let t2 = _mm256_unpacklo_epi64(v[2], v[3]);
+            let t3 = _mm256_unpackhi_epi64(v[2], v[3]);
+            [
+                _mm256_permute2x128_si256::<0x20>(t0, t2),
+                _mm256_permute2x128_si256::<0x20>(t1, t3),
+                _mm256_permute2x128_si256::<0x31>(t0, t2),
+                _mm256_permute2x128_si256::<0x31>(t1, t3),
+            ]
+        }
+    }
+}
+
+impl Vector for Avx2 {
+    type V = __m256i;
+    const LANES: usize = 4;
+    const DIGIT_BITS: u32 = 28;
+    const HALVES: bool = false;
+    const HEADROOM: u64 = 1 << (63 - 56);
+    const ROW: usize = 8;
+
+    #[inline(always)]
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` proves that the machine has the features of `compiled`.
+        unsafe { compiled(f) }
+    }
+
+    fn with_scratch<R>(self, length: usize, f: impl FnOnce(&mut [__m256i]) -> R) -> R {
+        let mut vectors = SCRATCH.take();
+        if vectors.len() < length {
+            vectors.resize(length, self.splat(0));
+        }
+        let result = f(&mut vectors[..length]);
+        SCRATCH.set(vectors);
+        result
+    }
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> __m256i {
+        // SAFETY: see above.
+        unsafe { _mm256_set1_epi64x(word.cast_signed()) }
+    }
+
+    #[inline(always)]
+    fn add(self, x: __m256i, y: __m256i) -> __m256i {
+        // SAFETY: see above.
+        unsafe { _mm256_add_epi64(x, y) }
+    }
+
+    #[inline(always)]
+    fn sub(self, x: __m256i, y: __m256i) -> __m256i {
+        // SAFETY: see above.
+        unsafe { _mm256_sub_epi64(x, y) }
+    }
+
+    #[inline(always)]
+    fn and(self, x: __m256i, y: __m256i) -> __m256i {
+        // SAFETY: see above.
+        unsafe { _mm256_and_si256(x, y) }
+    }
+
+    #[inline(always)]
+    fn or(self, x: __m256i, y: __m256i) -> __m256i {
+        // SAFETY: see above.
+        unsafe { _mm256_or_si256(x, y) }
+    }
+
+    #[inline(always)]
+    fn shift_left(self, x: __m256i, s: u32) -> __m256i {
+        // SAFETY: see above.
+        unsafe { _mm256_sllv_epi64(x, self.splat(s.into())) }
+    }
+
+    #[inline(always)]
+    fn shift_right(self, x: __m256i, s: u32) -> __m256i {
+        // SAFETY: see above.
+        unsafe { _mm256_srlv_epi64(x, self.splat(s.into())) }
+    }
+
+    #[inline(always)]
+    fn carry_of(self, x: __m256i) -> __m256i {
+        // AVX2 has no arithmetic shift of 64-bit words: with 2^63 added a signed
+        // word becomes an unsigned one, whose quotient is too large by 2^63 / 2^28.
+        // SAFETY: see above.
+        unsafe {
+            let unsigned = _mm256_xor_si256(x, self.splat(1 << 63));
+            let quotient = _mm256_srli_epi64::<28>(unsigned);
+            _mm256_sub_epi64(quotient, self.splat(1 << (63 - 28)))
+        }
+    }
+
+    #[inline(always)]
+    fn funnel(self, high: __m256i, low: __m256i, s: u32) -> __m256i {
+        self.or(self.shift_right(low, s), self.shift_left(high, 64 - s))
+    }
+
+    #[inline(always)]
+    fn multiply_low(self, c: __m256i, x: __m256i, y: __m256i) -> __m256i {
+        // SAFETY: see above.
+        unsafe { _mm256_add_epi64(c, _mm256_mul_epu32(x, y)) }
+    }
+
+    #[inline(always)]
+    fn multiply_high(self, c: __m256i, _: __m256i, _: __m256i) -> __m256i {
+        c
+    }
+
+    #[inline(always)]
+    fn load_block(self, limbs: &[Limb], stride: usize, count: usize) -> [__m256i; BLOCK_WORDS] {
+        assert!(count <= BLOCK && limbs.len() >= 3 * stride + count);
+        let mask = mask(count);
+        // SAFETY: `l <= 3`, and the load reads `count` limbs (all 8, or as many as
+        // the mask has; masked limbs are not touched): up to `l * stride + count`,
+        // which the assertion keeps within `limbs`.
+        let number = |l: usize| unsafe {
+            let at = limbs.as_ptr().add(l * stride);
+            if count == BLOCK {
+                _mm256_loadu_si256(at.cast())
+            } else {
+                _mm256_maskload_epi32(at.cast(), mask)
+            }
+        };
+        self.transpose([number(0), number(1), number(2), number(3)])
+    }
+
+    #[inline(always)]
+    fn store_block(
+        self,
+        words: [__m256i; BLOCK_WORDS],
+        limbs: &mut [Limb],
+        stride: usize,
+        count: usize,
+    ) {
+        assert!(count <= BLOCK && limbs.len() >= 3 * stride + count);
+        let mask = mask(count);
+        for (l, number) in self.transpose(words).into_iter().enumerate() {
+            // SAFETY: `l <= 3`, and the store writes `count` limbs (all 8, or as many
+            // as the mask has): up to `l * stride + count`, which the assertion keeps
+            // within `limbs`.
+            unsafe {
+                let at = limbs.as_mut_ptr().add(l * stride);
+                if count == BLOCK {
+                    _mm256_storeu_si256(at.cast(), number);
+                } else {
+                    _mm256_maskstore_epi32(at.cast(), mask, number);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn load_rows(self, even: &[Limb], odd: &[Limb]) -> __m256i {
+        assert!(even.len() >= 4 && odd.len() >= 4);
+        // SAFETY: both slices have the 4 limbs that are read.
+        unsafe {
+            let low = _mm_loadu_si128(even.as_ptr().cast());
+            let high = _mm_loadu_si128(odd.as_ptr().cast());
+            _mm256_or_si256(
+                _mm256_cvtepu32_epi64(low),
+                _mm256_slli_epi64::<32>(_mm256_cvtepu32_epi64(high)),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn store_row(self, words: __m256i, row: &mut [Limb]) {
+        assert!(row.len() >= 4);
+        // SAFETY: the slice has the 4 limbs that are written.
+        unsafe {
+            let low = _mm256_permutevar8x32_epi32(words, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+            _mm_storeu_si128(row.as_mut_ptr().cast(), _mm256_castsi256_si128(low));
+        }
+    }
+}

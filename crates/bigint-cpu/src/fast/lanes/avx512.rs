@@ -1,0 +1,251 @@
+//! Eight lanes and 52-bit digits: AVX-512 with IFMA.
+
+#![allow(unsafe_code)] // the intrinsics of this instruction set
+
+use core::arch::x86_64::*;
+use std::cell::Cell;
+
+use bigint_core::Limb;
+
+use super::vector::{BLOCK, BLOCK_WORDS, Vector};
+use crate::fast::Path;
+
+thread_local! {
+    static SCRATCH: Cell<Vec<__m512i>> = const { Cell::new(Vec::new()) };
+}
+
+/// The proof that this machine has the instructions of [`Path::Avx512Ifma`].
+#[derive(Clone, Copy, Debug)]
+pub(in crate::fast) struct Avx512(());
+
+impl Avx512 {
+    /// The proof, if there is one.
+    pub(in crate::fast) fn detect() -> Option<Self> {
+        Path::Avx512Ifma.is_supported().then_some(Avx512(()))
+    }
+}
+
+/// Runs `f` where the compiler may use the instructions of [`Path::Avx512Ifma`].
+#[target_feature(
+    enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,avx512vbmi2,avx2,bmi2,adx"
+)]
+fn compiled<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+/// The first `count` of 8 limbs.
+fn mask(count: usize) -> __mmask8 {
+    debug_assert!(count <= BLOCK);
+    ((1_u32 << count) - 1) as __mmask8
+}
+
+// Words 0, 1 of four numbers, from two vectors that hold two numbers' words
+// 0 to 3 each; then words 2, 3. Applied to four words of four numbers they also
+// bring them back: a 4 x 4 transposition undoes itself.
+const EVEN: [u64; 8] = [0, 4, 8, 12, 1, 5, 9, 13];
+const ODD: [u64; 8] = [2, 6, 10, 14, 3, 7, 11, 15];
+
+#[inline(always)]
+fn pattern(indices: &[u64; 8]) -> __m512i {
+    // SAFETY: the array has the 64 bytes that are read; this is only called by the
+    // methods of an `Avx512`, which exists only where AVX-512 F was detected.
+    unsafe { _mm512_loadu_si512(indices.as_ptr().cast()) }
+}
+
+// SAFETY (of every intrinsic without a pointer below): `self` proves that the
+// machine has the instructions; see `Avx512::detect`.
+impl Vector for Avx512 {
+    type V = __m512i;
+    const LANES: usize = 8;
+    const DIGIT_BITS: u32 = 52;
+    const HALVES: bool = true;
+    const HEADROOM: u64 = 1 << (63 - 52);
+    const ROW: usize = 24;
+
+    #[inline(always)]
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` proves that the machine has the features of `compiled`.
+        unsafe { compiled(f) }
+    }
+
+    fn with_scratch<R>(self, length: usize, f: impl FnOnce(&mut [__m512i]) -> R) -> R {
+        let mut vectors = SCRATCH.take();
+        if vectors.len() < length {
+            vectors.resize(length, self.splat(0));
+        }
+        let result = f(&mut vectors[..length]);
+        SCRATCH.set(vectors);
+        result
+    }
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_set1_epi64(word.cast_signed()) }
+    }
+
+    #[inline(always)]
+    fn add(self, x: __m512i, y: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_add_epi64(x, y) }
+    }
+
+    #[inline(always)]
+    fn sub(self, x: __m512i, y: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_sub_epi64(x, y) }
+    }
+
+    #[inline(always)]
+    fn and(self, x: __m512i, y: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_and_si512(x, y) }
+    }
+
+    #[inline(always)]
+    fn or(self, x: __m512i, y: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_or_si512(x, y) }
+    }
+
+    #[inline(always)]
+    fn shift_left(self, x: __m512i, s: u32) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_sllv_epi64(x, self.splat(s.into())) }
+    }
+
+    #[inline(always)]
+    fn shift_right(self, x: __m512i, s: u32) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_srlv_epi64(x, self.splat(s.into())) }
+    }
+
+    #[inline(always)]
+    fn carry_of(self, x: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_srai_epi64::<52>(x) }
+    }
+
+    #[inline(always)]
+    fn funnel(self, high: __m512i, low: __m512i, s: u32) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_shrdv_epi64(low, high, self.splat(s.into())) }
+    }
+
+    #[inline(always)]
+    fn multiply_low(self, c: __m512i, x: __m512i, y: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_madd52lo_epu64(c, x, y) }
+    }
+
+    #[inline(always)]
+    fn multiply_high(self, c: __m512i, x: __m512i, y: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_madd52hi_epu64(c, x, y) }
+    }
+
+    #[inline(always)]
+    fn load_block(self, limbs: &[Limb], stride: usize, count: usize) -> [__m512i; BLOCK_WORDS] {
+        assert!(count <= BLOCK && limbs.len() >= 7 * stride + count);
+        let mask = mask(count);
+        // SAFETY: `l <= 7`, and the load reads `count` limbs (the mask has no more,
+        // and masked limbs are not touched): up to `l * stride + count`, which the
+        // assertion keeps within `limbs`.
+        let number = |l: usize| unsafe {
+            _mm256_maskz_loadu_epi32(mask, limbs.as_ptr().add(l * stride).cast())
+        };
+        let pair = |low, high| {
+            // SAFETY: see above.
+            unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
+        };
+        let v = [
+            pair(number(0), number(1)),
+            pair(number(2), number(3)),
+            pair(number(4), number(5)),
+            pair(number(6), number(7)),
+        ];
+        // SAFETY: see above.
+        unsafe {
+            let even = pattern(&EVEN);
+            let odd = pattern(&ODD);
+            let t0 = _mm512_permutex2var_epi64(v[0], even, v[1]);
+            let t1 = _mm512_permutex2var_epi64(v[0], odd, v[1]);
+            let t2 = _mm512_permutex2var_epi64(v[2], even, v[3]);
+            let t3 = _mm512_permutex2var_epi64(v[2], odd, v[3]);
+            [
+                _mm512_shuffle_i64x2::<0x44>(t0, t2),
+                _mm512_shuffle_i64x2::<0xee>(t0, t2),
+                _mm512_shuffle_i64x2::<0x44>(t1, t3),
+                _mm512_shuffle_i64x2::<0xee>(t1, t3),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn store_block(
+        self,
+        words: [__m512i; BLOCK_WORDS],
+        limbs: &mut [Limb],
+        stride: usize,
+        count: usize,
+    ) {
+        assert!(count <= BLOCK && limbs.len() >= 7 * stride + count);
+        let mask = mask(count);
+        // SAFETY: see above.
+        let pairs = unsafe {
+            let even = pattern(&EVEN);
+            let odd = pattern(&ODD);
+            let t0 = _mm512_shuffle_i64x2::<0x44>(words[0], words[1]);
+            let t1 = _mm512_shuffle_i64x2::<0x44>(words[2], words[3]);
+            let t2 = _mm512_shuffle_i64x2::<0xee>(words[0], words[1]);
+            let t3 = _mm512_shuffle_i64x2::<0xee>(words[2], words[3]);
+            [
+                _mm512_permutex2var_epi64(t0, even, t1),
+                _mm512_permutex2var_epi64(t0, odd, t1),
+                _mm512_permutex2var_epi64(t2, even, t3),
+                _mm512_permutex2var_epi64(t2, odd, t3),
+            ]
+        };
+        for (i, pair) in pairs.into_iter().enumerate() {
+            let at = limbs.as_mut_ptr();
+            // SAFETY: the lanes `2 i` and `2 i + 1` are at most 7, and the stores
+            // write `count` limbs (the mask has no more): up to
+            // `7 * stride + count`, which the assertion keeps within `limbs`.
+            unsafe {
+                _mm256_mask_storeu_epi32(
+                    at.add(2 * i * stride).cast(),
+                    mask,
+                    _mm512_castsi512_si256(pair),
+                );
+                _mm256_mask_storeu_epi32(
+                    at.add((2 * i + 1) * stride).cast(),
+                    mask,
+                    _mm512_extracti64x4_epi64::<1>(pair),
+                );
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn load_rows(self, even: &[Limb], odd: &[Limb]) -> __m512i {
+        assert!(even.len() >= 8 && odd.len() >= 8);
+        // SAFETY: both slices have the 8 limbs that are read.
+        unsafe {
+            let low = _mm256_loadu_si256(even.as_ptr().cast());
+            let high = _mm256_loadu_si256(odd.as_ptr().cast());
+            _mm512_or_si512(
+                _mm512_cvtepu32_epi64(low),
+                _mm512_slli_epi64::<32>(_mm512_cvtepu32_epi64(high)),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn store_row(self, words: __m512i, row: &mut [Limb]) {
+        assert!(row.len() >= 8);
+        // SAFETY: the slice has the 8 limbs that are written.
+        unsafe {
+            _mm256_storeu_si256(row.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(words));
+        }
+    }
+}

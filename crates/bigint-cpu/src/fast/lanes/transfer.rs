@@ -1,0 +1,123 @@
+//! Numbers of a batch to words in lanes, and back.
+
+use bigint_core::{Layout, Limb};
+
+use super::vector::{BLOCK, BLOCK_WORDS, Vector};
+use crate::Numbers;
+use crate::piece::{Piece, PieceLimbs};
+
+/// Words that the blocks of `limbs` limbs take.
+pub(super) const fn words_of_limbs(limbs: usize) -> usize {
+    limbs.div_ceil(BLOCK) * BLOCK_WORDS
+}
+
+/// Brings `width` limbs of each of the numbers `first`, `first + 1`, ... into the
+/// lanes; lanes beyond the batch become zero, or anything in an interleaved batch.
+///
+/// `first` is a multiple of the lanes.
+#[inline(always)]
+pub(super) fn load<I: Vector>(
+    isa: I,
+    numbers: Numbers<'_>,
+    width: usize,
+    first: usize,
+    words: &mut [I::V],
+) {
+    let shape = numbers.shape();
+    let limbs = numbers.limbs();
+    if numbers.is_broadcast() {
+        let limb = |j: usize| {
+            if j < width {
+                limbs[shape.index(0, j)]
+            } else {
+                0
+            }
+        };
+        for (i, word) in words[..words_of_limbs(width)].iter_mut().enumerate() {
+            *word = isa.splat(u64::from(limb(2 * i)) | u64::from(limb(2 * i + 1)) << 32);
+        }
+        return;
+    }
+    match shape.layout {
+        Layout::Contiguous => {
+            let live = I::LANES.min(shape.count - first);
+            let limbs = &limbs[first * shape.width..];
+            if live == I::LANES {
+                load_contiguous(isa, limbs, shape.width, width, words);
+            } else {
+                let mut group = vec![0; I::LANES * width];
+                for lane in 0..live {
+                    group[lane * width..][..width]
+                        .copy_from_slice(&limbs[lane * shape.width..][..width]);
+                }
+                load_contiguous(isa, &group, width, width, words);
+            }
+        }
+        Layout::Interleaved => {
+            let row = |j: usize| &limbs[shape.index(first, j)..][..I::LANES];
+            for (i, word) in words[..width.div_ceil(2)].iter_mut().enumerate() {
+                *word = if 2 * i + 1 < width {
+                    isa.load_rows(row(2 * i), row(2 * i + 1))
+                } else {
+                    isa.load_rows(row(2 * i), &[0; 8])
+                };
+            }
+        }
+    }
+}
+
+/// [`load`] for `LANES` numbers that lie `stride` limbs apart.
+#[inline(always)]
+fn load_contiguous<I: Vector>(
+    isa: I,
+    limbs: &[Limb],
+    stride: usize,
+    width: usize,
+    words: &mut [I::V],
+) {
+    let (blocks, rest) = words[..words_of_limbs(width)].as_chunks_mut::<BLOCK_WORDS>();
+    debug_assert!(rest.is_empty());
+    for (q, block) in blocks.iter_mut().enumerate() {
+        let count = (width - q * BLOCK).min(BLOCK);
+        *block = isa.load_block(&limbs[q * BLOCK..], stride, count);
+    }
+}
+
+/// Stores the lanes as the numbers `i`, `i + 1`, ... of a piece, as many as it has.
+#[inline(always)]
+pub(super) fn store<I: Vector>(isa: I, words: &[I::V], piece: &mut Piece<'_>, i: usize) {
+    let width = piece.width;
+    let live = I::LANES.min(piece.count - i);
+    if live < I::LANES {
+        let mut group = vec![0; I::LANES * width];
+        store_contiguous(isa, words, &mut group, width);
+        for lane in 0..live {
+            piece.store(i + lane, &group[lane * width..][..width]);
+        }
+        return;
+    }
+    match &mut piece.limbs {
+        PieceLimbs::Contiguous(limbs) => {
+            store_contiguous(isa, words, &mut limbs[i * width..], width);
+        }
+        PieceLimbs::Rows(rows) => {
+            for (rows, &word) in rows.chunks_mut(2).zip(words) {
+                isa.store_row(word, &mut rows[0][i..]);
+                if let Some(odd) = rows.get_mut(1) {
+                    isa.store_row(isa.shift_right(word, 32), &mut odd[i..]);
+                }
+            }
+        }
+    }
+}
+
+/// [`store`] for `LANES` numbers of `width` limbs that lie one after another.
+#[inline(always)]
+fn store_contiguous<I: Vector>(isa: I, words: &[I::V], limbs: &mut [Limb], width: usize) {
+    let (blocks, rest) = words.as_chunks::<BLOCK_WORDS>();
+    debug_assert!(rest.is_empty());
+    for (q, block) in blocks.iter().enumerate() {
+        let count = (width - q * BLOCK).min(BLOCK);
+        isa.store_block(*block, &mut limbs[q * BLOCK..], width, count);
+    }
+}

@@ -1,0 +1,89 @@
+//! The few vector operations that lanes arithmetic is written in.
+
+use bigint_core::Limb;
+
+/// Limbs of a number that one block takes: four 64-bit words.
+pub(super) const BLOCK: usize = 8;
+
+/// Words of a number in one block.
+pub(super) const BLOCK_WORDS: usize = BLOCK / 2;
+
+/// A machine's vectors of 64-bit lanes, one number in each lane.
+///
+/// A value of an implementing type is the proof that the machine has the
+/// instructions: it is only made where they were detected. The methods are
+/// therefore safe, and always inlined; they become single instructions inside
+/// [`Vector::vectorize`], which compiles its argument for those instructions.
+pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
+    /// `LANES` words of 64 bits.
+    type V: Copy + Send + Sync + 'static;
+    /// Lanes of a vector.
+    const LANES: usize;
+    /// Bits in the digits that [`Vector::multiply_low`] multiplies. 16 digits are
+    /// a whole number of words.
+    const DIGIT_BITS: u32;
+    /// Whether a product of digits is summed in two halves, of which the high one
+    /// belongs to the next column; else in one piece.
+    const HALVES: bool;
+    /// A signed word holds less than this many column units: `2^D` if `HALVES`, else
+    /// `2^(2 D)`, for `D = DIGIT_BITS`.
+    const HEADROOM: u64;
+    /// Digits of the operand that the rows' kernel keeps in registers, at most.
+    const ROW: usize;
+
+    /// Calls `f` compiled for this machine's instructions.
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
+
+    /// Lends memory that outlives the call, so that small batches need not
+    /// allocate: `length` vectors of any contents.
+    fn with_scratch<R>(self, length: usize, f: impl FnOnce(&mut [Self::V]) -> R) -> R;
+
+    /// The same word in every lane.
+    fn splat(self, word: u64) -> Self::V;
+    /// `x + y mod 2^64`.
+    fn add(self, x: Self::V, y: Self::V) -> Self::V;
+    /// `x - y mod 2^64`.
+    fn sub(self, x: Self::V, y: Self::V) -> Self::V;
+    /// Bitwise and.
+    fn and(self, x: Self::V, y: Self::V) -> Self::V;
+    /// Bitwise or.
+    fn or(self, x: Self::V, y: Self::V) -> Self::V;
+    /// `x << s`, `s < 64`.
+    fn shift_left(self, x: Self::V, s: u32) -> Self::V;
+    /// `x >> s` without sign, `s < 64`.
+    fn shift_right(self, x: Self::V, s: u32) -> Self::V;
+    /// `floor(x / 2^DIGIT_BITS)` of the signed word `x`.
+    fn carry_of(self, x: Self::V) -> Self::V;
+    /// Bits `s .. s + 64` of `high 2^64 + low`, `0 < s < 64`.
+    fn funnel(self, high: Self::V, low: Self::V, s: u32) -> Self::V;
+    /// `c +` the product of the digits `x` and `y`; of its low digit if `HALVES`.
+    /// Digits are below `2^DIGIT_BITS`.
+    fn multiply_low(self, c: Self::V, x: Self::V, y: Self::V) -> Self::V;
+    /// `c +` the high digit of the product of `x` and `y`, if `HALVES`; else `c`.
+    fn multiply_high(self, c: Self::V, x: Self::V, y: Self::V) -> Self::V;
+
+    /// Words `w[0..4]` of `LANES` numbers from `count <= 8` limbs of each: limb `j`
+    /// of lane `l` is `limbs[l * stride + j]`. What is missing is zero.
+    fn load_block(self, limbs: &[Limb], stride: usize, count: usize) -> [Self::V; BLOCK_WORDS];
+
+    /// The reverse of [`Vector::load_block`].
+    fn store_block(
+        self,
+        words: [Self::V; BLOCK_WORDS],
+        limbs: &mut [Limb],
+        stride: usize,
+        count: usize,
+    );
+
+    /// The words of `LANES` limbs of an even row and of the odd row above it.
+    fn load_rows(self, even: &[Limb], odd: &[Limb]) -> Self::V;
+
+    /// The low halves of `LANES` words.
+    fn store_row(self, words: Self::V, row: &mut [Limb]);
+
+    /// Column units in a column of `n` digit products at most.
+    fn terms(n: usize) -> u64 {
+        let per_product = if Self::HALVES { 2 } else { 1 };
+        per_product * n as u64
+    }
+}

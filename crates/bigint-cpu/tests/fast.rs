@@ -1,0 +1,114 @@
+//! The fast engine gives num-bigint's answers on every path this machine has.
+
+mod oracle;
+
+use bigint_core::{Algorithm, Operation};
+use bigint_cpu::{Cpu, LaneTuning, Numbers, NumbersMut, Path, Tuning};
+use oracle::{COUNTS, Case, Random};
+
+/// Every path, with the default thresholds and with such as split short numbers.
+fn engines() -> Vec<Cpu> {
+    let lanes = LaneTuning {
+        karatsuba: 8,
+        karatsuba_square: 9,
+    };
+    let mut short = Tuning::default();
+    short.avx512ifma = lanes;
+    short.avx2 = lanes;
+    Path::ALL
+        .into_iter()
+        .filter_map(|path| Cpu::new(path).ok())
+        .flat_map(|cpu| [cpu, cpu.with_tuning(short)])
+        .collect()
+}
+
+fn check(random: &mut Random, cpu: &Cpu, case: Case, operation: Operation, same: bool) {
+    case.check(random, operation, same, |r, a, b, carry| {
+        let r = NumbersMut::new(r, case.r).unwrap();
+        let a = Numbers::new(a, case.a).unwrap();
+        let b = if same {
+            a
+        } else {
+            Numbers::new(b, case.b).unwrap()
+        };
+        match operation {
+            Operation::Add => cpu.add(r, a, b, Some(carry), Algorithm::Auto),
+            Operation::Sub => cpu.sub(r, a, b, Some(carry), Algorithm::Auto),
+            Operation::Mul => cpu.mul(r, a, b, Algorithm::Auto),
+        }
+        .unwrap();
+    });
+}
+
+const WIDE: [usize; 12] = [65, 80, 96, 100, 127, 128, 129, 200, 256, 384, 511, 512];
+
+#[test]
+fn products_of_every_width_are_right() {
+    let mut random = Random(11);
+    for cpu in engines() {
+        for n in (0..=64).chain(WIDE) {
+            for w in [2 * n, n, n + n / 2 + 1] {
+                let count = 1 + random.below(20);
+                let case = Case::new(&mut random, count, (w, n, n), (false, false));
+                check(&mut random, &cpu, case, Operation::Mul, false);
+            }
+        }
+    }
+}
+
+#[test]
+fn squares_of_every_width_are_right() {
+    let mut random = Random(12);
+    for cpu in engines() {
+        for n in (0..=64).chain(WIDE) {
+            let count = 1 + random.below(20);
+            let case = Case::new(&mut random, count, (2 * n, n, n), (false, false));
+            check(&mut random, &cpu, case, Operation::Mul, true);
+        }
+    }
+}
+
+#[test]
+fn products_of_unequal_widths_are_right() {
+    let mut random = Random(13);
+    for cpu in engines() {
+        for n in (1..=64).chain(WIDE) {
+            for m in [1, n / 4, n / 2 + 1, n + 3, 2 * n - 1] {
+                let w = [n + m, random.below(n + m) + 1, n + m + 9][random.below(3)];
+                let count = 1 + random.below(20);
+                let case = Case::new(&mut random, count, (w, n, m), (false, false));
+                check(&mut random, &cpu, case, Operation::Mul, false);
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_of_every_size_and_broadcasts_are_right() {
+    let mut random = Random(14);
+    for cpu in engines() {
+        for count in COUNTS {
+            for broadcast in [(false, false), (true, false), (false, true), (true, true)] {
+                for widths in [(9, 5, 4), (64, 32, 32), (70, 33, 17)] {
+                    let case = Case::new(&mut random, count, widths, broadcast);
+                    for operation in Operation::ALL {
+                        check(&mut random, &cpu, case, operation, false);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_of_several_pieces_are_right() {
+    let mut random = Random(15);
+    for cpu in engines() {
+        for _ in 0..4 {
+            let case = Case::new(&mut random, 1001, (150, 70, 80), (false, false));
+            for operation in Operation::ALL {
+                check(&mut random, &cpu, case, operation, false);
+            }
+        }
+    }
+}
