@@ -23,6 +23,9 @@ pub struct DeviceConfig {
     /// launch fails with [`FaultKind::InstructionBudget`]; without a budget a
     /// kernel that does not end never returns.
     pub instruction_budget: Option<u64>,
+    /// Its number among the devices of a process, below 16: no address of one
+    /// device is another's too.
+    pub ordinal: u32,
 }
 
 impl Default for DeviceConfig {
@@ -34,6 +37,7 @@ impl Default for DeviceConfig {
             checks: Checks::ALL,
             count: true,
             instruction_budget: None,
+            ordinal: 0,
         }
     }
 }
@@ -127,7 +131,7 @@ impl Device {
         let shadowed = config.checks.uninitialised || config.checks.races;
         Device {
             config,
-            memory: RwLock::new(Memory::new(config.memory_bytes, shadowed)),
+            memory: RwLock::new(Memory::new(config.memory_bytes, shadowed, config.ordinal)),
         }
     }
 
@@ -153,6 +157,16 @@ impl Device {
     /// If that much is not free; allocations count in whole granules of 256 bytes.
     pub fn alloc(&self, bytes: u64) -> Result<u64, OutOfMemory> {
         Ok(self.memory_mut().alloc(bytes, true)?.start)
+    }
+
+    /// Takes `bytes` of global memory at an address of the caller's, a multiple of
+    /// 256: memory that host and device have at the same address.
+    ///
+    /// # Errors
+    /// If that much is not free, or something lies there.
+    pub fn alloc_at(&self, address: u64, bytes: u64) -> Result<(), OutOfMemory> {
+        self.memory_mut().alloc_at(address, bytes, true)?;
+        Ok(())
     }
 
     /// Gives an allocation back.

@@ -27,6 +27,8 @@ pub(crate) const CODE_WINDOW: u64 = 0x0400_0000_0000;
 pub(crate) const WINDOW_BYTES: u64 = 1 << 32;
 /// Addresses of global memory begin here.
 const GLOBAL_BASE: u64 = 0x1000_0000_0000;
+/// Addresses from one device's base to the next one's.
+const DEVICE_SPAN: u64 = 1 << 42;
 /// Every allocation begins at a multiple of this, as `cuMemAlloc` promises.
 pub(crate) const ALLOCATION_ALIGN: u64 = 256;
 
@@ -169,11 +171,11 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub fn new(total: u64, shadowed: bool) -> Self {
+    pub fn new(total: u64, shadowed: bool, ordinal: u32) -> Self {
         Memory {
             total,
             used: 0,
-            next: GLOBAL_BASE,
+            next: GLOBAL_BASE + u64::from(ordinal) * DEVICE_SPAN,
             shadowed,
             live: BTreeMap::new(),
             freed: BTreeMap::new(),
@@ -185,19 +187,32 @@ impl Memory {
     }
 
     pub fn alloc(&mut self, len: u64, writable: bool) -> Result<Arc<Allocation>, OutOfMemory> {
+        let allocation = self.alloc_at(self.next, len, writable)?;
+        // One granule stays free between neighbours, so that an end is never
+        // another allocation's start.
+        self.next += allocation.extent(false) + ALLOCATION_ALIGN;
+        Ok(allocation)
+    }
+
+    /// An allocation at an address of the caller's, which nothing else lies at.
+    pub fn alloc_at(
+        &mut self,
+        start: u64,
+        len: u64,
+        writable: bool,
+    ) -> Result<Arc<Allocation>, OutOfMemory> {
         let free = self.total - self.used;
         let failure = OutOfMemory { wanted: len, free };
         let taken = granules(len).ok_or(failure)?;
-        if taken > free {
+        let end = start.checked_add(taken).ok_or(failure)?;
+        let below = self.live.range(..end).next_back();
+        if taken > free || below.is_some_and(|(_, a)| a.start + a.extent(false) > start) {
             return Err(failure);
         }
-        let allocation = Allocation::new(self.next, len, writable, self.shadowed).ok_or(failure)?;
+        let allocation = Allocation::new(start, len, writable, self.shadowed).ok_or(failure)?;
         let allocation = Arc::new(allocation);
-        self.live.insert(self.next, Arc::clone(&allocation));
+        self.live.insert(start, Arc::clone(&allocation));
         self.used += taken;
-        // One granule stays free between neighbours, so that an end is never
-        // another allocation's start.
-        self.next += taken + ALLOCATION_ALIGN;
         Ok(allocation)
     }
 
@@ -332,7 +347,7 @@ mod tests {
 
     #[test]
     fn bytes_written_at_any_offset_read_back() {
-        let mut memory = Memory::new(1 << 20, true);
+        let mut memory = Memory::new(1 << 20, true, 0);
         let start = memory.alloc(100, true).unwrap().start;
         for offset in 0..9 {
             for len in 0..20 {
@@ -347,7 +362,7 @@ mod tests {
 
     #[test]
     fn overlapping_copies_are_as_if_through_a_buffer() {
-        let mut memory = Memory::new(1 << 20, true);
+        let mut memory = Memory::new(1 << 20, true, 0);
         let start = memory.alloc(64, true).unwrap().start;
         let bytes: Vec<u8> = (0..64).collect();
         memory.write(start, &bytes).unwrap();
@@ -359,7 +374,7 @@ mod tests {
 
     #[test]
     fn patterns_fill_from_their_start() {
-        let mut memory = Memory::new(1 << 20, false);
+        let mut memory = Memory::new(1 << 20, false, 0);
         let start = memory.alloc(200_000, true).unwrap().start;
         memory.fill(start, &[1, 2, 3], 199_998).unwrap();
         let mut back = vec![0; 199_998];
@@ -373,7 +388,7 @@ mod tests {
 
     #[test]
     fn ends_and_freed_addresses_are_known() {
-        let mut memory = Memory::new(1 << 20, false);
+        let mut memory = Memory::new(1 << 20, false, 0);
         let start = memory.alloc(10, true).unwrap().start;
         assert_eq!(start % ALLOCATION_ALIGN, 0);
         assert_eq!(memory.info(), ((1 << 20) - 256, 1 << 20));
@@ -392,5 +407,26 @@ mod tests {
         assert!(memory.alloc((1 << 20) + 1, true).is_err());
         assert!(memory.alloc(u64::MAX, true).is_err());
         assert!(memory.at(start).is_none());
+    }
+
+    #[test]
+    fn devices_and_chosen_addresses_do_not_overlap() {
+        let mut memories = [0, 1, 15].map(|ordinal| Memory::new(1 << 20, false, ordinal));
+        let starts = memories
+            .each_mut()
+            .map(|m| m.alloc(100, true).unwrap().start);
+        assert!(starts[0] < starts[1] && starts[1] < starts[2]);
+        let memory = &mut memories[0];
+        let chosen = 0x7000_0000_0000;
+        memory.alloc_at(chosen, 512, true).unwrap();
+        memory.write(chosen + 508, &[1; 4]).unwrap();
+        for taken in [chosen - 256, chosen, chosen + 256] {
+            assert!(memory.alloc_at(taken, 512, true).is_err());
+        }
+        memory.alloc_at(chosen + 512, 512, true).unwrap();
+        memory.free(chosen).unwrap();
+        memory.alloc_at(chosen - 256, 512, true).unwrap();
+        assert!(memory.alloc_at(u64::MAX, 1, true).is_err());
+        assert_eq!(memory.alloc(1, true).unwrap().start, starts[0] + 512);
     }
 }
