@@ -1,3 +1,30 @@
-//! The project's own tasks; `cargo xtask --help` lists them.
+//! The project's own tasks; `cargo xtask --help` lists them. One file each.
 
-fn main() {}
+mod build_ptx;
+mod cuda_tools;
+mod device_toolchain;
+mod manifest;
+mod ptx_stats;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own tasks")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    BuildPtx(build_ptx::Options),
+    PtxStats(ptx_stats::Options),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().task {
+        Task::BuildPtx(options) => build_ptx::run(&options),
+        Task::PtxStats(options) => ptx_stats::run(&options),
+    }
+}

@@ -1,0 +1,173 @@
+//! `cargo xtask build-ptx`: the kernels, as PTX that the library carries with it.
+
+use crate::device_toolchain::{self, DeviceToolchain};
+use crate::manifest::{self, Manifest};
+use crate::workspace;
+use anyhow::{Context, Result, ensure};
+use bigint_core::Operation;
+use clap::Args;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+/// Build the kernels to PTX, with a manifest of what they were built from
+#[derive(Args)]
+pub struct Options {
+    /// Build nothing: fail where the committed PTX is not that of the sources
+    #[arg(long)]
+    check: bool,
+}
+
+/// Runs the task.
+pub fn run(options: &Options) -> Result<()> {
+    if options.check { check() } else { build() }
+}
+
+/// One module per operation.
+fn modules() -> impl Iterator<Item = &'static str> {
+    Operation::ALL.into_iter().map(Operation::name)
+}
+
+/// Where a module is committed.
+pub fn path_of(module: &str) -> PathBuf {
+    workspace::ptx_folder().join(module).with_extension("ptx")
+}
+
+/// Every committed module and its PTX.
+pub fn committed() -> Result<BTreeMap<&'static str, String>> {
+    modules()
+        .map(|module| {
+            let path = path_of(module);
+            let ptx = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+            Ok((module, ptx))
+        })
+        .collect()
+}
+
+fn build() -> Result<()> {
+    let toolchain = DeviceToolchain::find(None)?;
+    eprintln!("building with {}", toolchain.version);
+    // Sources first: what is edited during the build must not pass for built.
+    let sources = manifest::hash_of_sources()?;
+    let mut hashes = BTreeMap::new();
+    fs::create_dir_all(workspace::ptx_folder())?;
+    for module in modules() {
+        let ptx = toolchain.build(module)?;
+        fs::write(path_of(module), &ptx)?;
+        eprintln!("{module}.ptx: {} entry points", entry_points(&ptx).len());
+        hashes.insert(module.to_string(), manifest::hash(ptx.as_bytes()));
+    }
+    Manifest {
+        compiler: toolchain.version,
+        flags: device_toolchain::flags(),
+        sources,
+        modules: hashes,
+    }
+    .write()
+}
+
+fn check() -> Result<()> {
+    let manifest = Manifest::read()?;
+    compare_with_sources(&manifest)?;
+    match DeviceToolchain::find(Some(&manifest.compiler)) {
+        Ok(toolchain) if toolchain.version == manifest.compiler => {
+            for module in modules() {
+                ensure!(
+                    manifest::hash(toolchain.build(module)?.as_bytes()) == manifest.modules[module],
+                    "{module}.ptx is not what {} makes of the sources",
+                    toolchain.version
+                );
+            }
+            println!("the PTX is that of the sources: built again, it is the same");
+        }
+        _ => println!(
+            "the PTX is that of the sources by its manifest; it was not built again, \
+             as its compiler is not here: {}",
+            manifest.compiler
+        ),
+    }
+    Ok(())
+}
+
+/// Whether manifest, sources and modules belong together, by their hashes.
+fn compare_with_sources(manifest: &Manifest) -> Result<()> {
+    ensure!(
+        manifest.sources == manifest::hash_of_sources()?,
+        "the kernels' sources have changed since the PTX was built: run `cargo xtask build-ptx`"
+    );
+    ensure!(
+        manifest.flags == device_toolchain::flags(),
+        "the compiler's flags have changed since the PTX was built: run `cargo xtask build-ptx`"
+    );
+    let committed: BTreeMap<String, String> = committed()?
+        .iter()
+        .map(|(module, ptx)| (module.to_string(), manifest::hash(ptx.as_bytes())))
+        .collect();
+    ensure!(
+        manifest.modules == committed,
+        "a module is not the one in the manifest: run `cargo xtask build-ptx`"
+    );
+    Ok(())
+}
+
+/// An entry point of a module.
+#[derive(Debug, PartialEq, Eq)]
+struct EntryPoint<'a> {
+    name: &'a str,
+    /// Each parameter's bytes.
+    parameters: Vec<usize>,
+}
+
+/// The entry points of a module, as its PTX declares them.
+fn entry_points(ptx: &str) -> Vec<EntryPoint<'_>> {
+    ptx.split(".entry ")
+        .skip(1)
+        .filter_map(|rest| {
+            let (name, rest) = rest.split_once('(')?;
+            let (parameters, _) = rest.split_once(')')?;
+            let bytes = |parameter: &str| {
+                let (_, size) = parameter.rsplit_once('[')?;
+                size.trim_end().strip_suffix(']')?.parse().ok()
+            };
+            Some(EntryPoint {
+                name,
+                parameters: parameters.split(',').filter_map(bytes).collect(),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bigint_core::{Arguments, Kernel};
+
+    #[test]
+    fn committed_ptx_is_that_of_the_sources() {
+        compare_with_sources(&Manifest::read().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn committed_ptx_has_exactly_the_kernels_of_the_table() {
+        for (module, ptx) in committed().unwrap() {
+            let mut found: Vec<_> = entry_points(&ptx).iter().map(|entry| entry.name).collect();
+            let mut expected: Vec<_> = Kernel::ALL
+                .iter()
+                .filter(|kernel| kernel.module() == module)
+                .map(|kernel| kernel.name)
+                .collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn every_kernel_takes_the_arguments_by_value() {
+        for ptx in committed().unwrap().values() {
+            for entry in entry_points(ptx) {
+                assert_eq!(entry.parameters, [size_of::<Arguments>()], "{}", entry.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Finding a compiler that can build the kernels, and building with it.
+//!
+//! A device toolchain is a rustc with the sources of its standard library: no
+//! toolchain ships a compiled `core` for `nvptx64-nvidia-cuda`, so cargo builds
+//! one. The compiler's unstable features are opened by `RUSTC_BOOTSTRAP`, which
+//! holds for this build alone, so a stable rustc will do.
+
+use crate::workspace;
+use anyhow::{Context, Result, bail, ensure};
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Names a rustc to use before all others.
+const CHOICE: &str = "BIGINT_DEVICE_RUSTC";
+
+const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// The oldest architecture that a CUDA 13 driver takes. Drivers compile the PTX
+/// for theirs.
+pub const ARCHITECTURE: &str = "sm_75";
+
+const HOW_TO_INSTALL: &str = "\
+no device toolchain: building the kernels takes a rustc with the sources of its
+standard library. Any one of these gives you that:
+  Debian:  apt-get install --no-install-recommends rustc-web rust-web-src
+  rustup:  rustup toolchain install nightly --component rust-src
+  other:   BIGINT_DEVICE_RUSTC=/path/to/rustc, with lib/rustlib/src/rust/library in its sysroot
+The committed PTX works without: this is needed only to change kernels.";
+
+/// Flags of the device compiler. What it does with a panic: nothing can print
+/// one, so a failed check is a trap.
+pub fn flags() -> Vec<String> {
+    [
+        "-Zunstable-options",
+        "-Cpanic=immediate-abort",
+        &format!("-Ctarget-cpu={ARCHITECTURE}"),
+    ]
+    .map(String::from)
+    .to_vec()
+}
+
+/// A rustc that can build the kernels.
+pub struct DeviceToolchain {
+    rustc: PathBuf,
+    /// What `rustc --version` and its LLVM say.
+    pub version: String,
+}
+
+impl DeviceToolchain {
+    /// The toolchain to build with; the one of this `version`, if it is here.
+    pub fn find(version: Option<&str>) -> Result<DeviceToolchain> {
+        if let Some(rustc) = env::var_os(CHOICE) {
+            return Self::at(PathBuf::from(rustc)).with_context(|| format!("{CHOICE} is set"));
+        }
+        let mut found: Vec<DeviceToolchain> = candidates()
+            .into_iter()
+            .filter_map(|rustc| Self::at(rustc).ok())
+            .collect();
+        ensure!(!found.is_empty(), HOW_TO_INSTALL);
+        let wanted = found
+            .iter()
+            .position(|toolchain| Some(toolchain.version.as_str()) == version);
+        Ok(found.swap_remove(wanted.unwrap_or(0)))
+    }
+
+    fn at(rustc: PathBuf) -> Result<DeviceToolchain> {
+        let sysroot = output(clean(&rustc).args(["--print", "sysroot"]))?;
+        let library = Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/core/src");
+        ensure!(
+            library.is_dir(),
+            "{} has no library sources: there is no {}",
+            rustc.display(),
+            library.display()
+        );
+        let verbose = output(clean(&rustc).arg("-vV"))?;
+        let first = verbose.lines().next().unwrap_or("rustc");
+        let llvm = verbose
+            .lines()
+            .find_map(|line| line.strip_prefix("LLVM version: "));
+        let version = format!("{first}, LLVM {}", llvm.unwrap_or("unknown"));
+        Ok(DeviceToolchain { rustc, version })
+    }
+
+    /// Builds the PTX module of one operation.
+    pub fn build(&self, module: &str) -> Result<String> {
+        let target = workspace::target("device");
+        let ptx = target.join("ptx").join(module).with_extension("ptx");
+        fs::create_dir_all(target.join("ptx"))?;
+        if !ptx.exists() {
+            // Cargo does not know this file: it would take the build for fresh.
+            output(
+                clean("cargo")
+                    .args([
+                        "clean",
+                        "--quiet",
+                        "--package",
+                        "bigint-kernels",
+                        "--target-dir",
+                    ])
+                    .arg(&target)
+                    .current_dir(workspace::root()),
+            )?;
+        }
+        let mut emit = OsString::from("--emit=asm=");
+        emit.push(&ptx);
+        output(
+            clean("cargo")
+                .args([
+                    "rustc",
+                    "--release",
+                    "--package",
+                    "bigint-kernels",
+                    "--features",
+                    module,
+                ])
+                .args(["-Zbuild-std=core", "--target", TARGET, "--target-dir"])
+                .arg(&target)
+                .arg("--")
+                .arg(emit)
+                .env("RUSTC", &self.rustc)
+                .env("RUSTC_BOOTSTRAP", "1")
+                // One unit, so that everything a kernel calls is inlined.
+                .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
+                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
+                // Debug sections would carry paths.
+                .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+                .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\u{1f}"))
+                .current_dir(workspace::root()),
+        )?;
+        let text = fs::read_to_string(&ptx).with_context(|| format!("{}", ptx.display()))?;
+        refuse(module, &text)?;
+        Ok(text)
+    }
+}
+
+/// Compilers that may have library sources, the likeliest first.
+fn candidates() -> Vec<PathBuf> {
+    let toolchains = output(clean("rustup").args(["toolchain", "list"])).unwrap_or_default();
+    let mut candidates: Vec<PathBuf> = toolchains
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .filter_map(|name| {
+            output(clean("rustup").args(["which", "--toolchain", name, "rustc"])).ok()
+        })
+        .map(|path| PathBuf::from(path.trim()))
+        .collect();
+    candidates.push(PathBuf::from("/usr/bin/rustc"));
+    candidates
+}
+
+/// A kernel stands alone: PTX that calls or needs anything else is refused.
+fn refuse(module: &str, ptx: &str) -> Result<()> {
+    for (number, line) in ptx.lines().enumerate() {
+        let line = line.trim();
+        let why = if line.starts_with(".extern") {
+            "is left for a linker, and there is none"
+        } else if line.starts_with(".func") || line.starts_with("call") {
+            "was not inlined"
+        } else if line.starts_with("trap") || line.ends_with(" trap;") {
+            "can fail: kernels have no checks"
+        } else {
+            continue;
+        };
+        bail!("{module}.ptx:{}: `{line}` {why}", number + 1);
+    }
+    Ok(())
+}
+
+/// A command without what `cargo run` and the user's environment would tell it
+/// about another toolchain, other flags or another target directory.
+fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let program = program.as_ref();
+    // The cargo that runs this task, not the one a proxy would choose.
+    let mut command = match env::var_os("CARGO") {
+        Some(cargo) if program == "cargo" => Command::new(cargo),
+        _ => Command::new(program),
+    };
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        let kept = ["CARGO_HOME", "CARGO_NET_", "CARGO_HTTP_"];
+        let of_cargo = text.starts_with("CARGO") && !kept.iter().any(|kept| text.starts_with(kept));
+        let of_rust = text.starts_with("RUST") && text != "RUSTUP_HOME";
+        // Cargo adds the libraries of its own toolchain.
+        if of_cargo || of_rust || text == "LD_LIBRARY_PATH" {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+/// What a command prints; its messages, if it fails.
+fn output(command: &mut Command) -> Result<String> {
+    let said = command
+        .output()
+        .with_context(|| format!("cannot run {}", command.get_program().display()))?;
+    ensure!(
+        said.status.success(),
+        "{command:?} failed:\n{}",
+        String::from_utf8_lossy(&said.stderr)
+    );
+    Ok(String::from_utf8(said.stdout)?)
+}

@@ -1,0 +1,335 @@
+//! `cargo xtask ptx-stats`: what ptxas makes of every kernel, without a GPU.
+
+use crate::build_ptx;
+use crate::cuda_tools::CudaTools;
+use crate::workspace;
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Turing, Ampere, Hopper, Blackwell.
+const ARCHITECTURES: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_100"];
+
+/// Assemble the PTX and report registers, spills and instructions of every kernel
+#[derive(Args)]
+pub struct Options {
+    /// Print JSON rows instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Only these architectures (sm_75, sm_80, sm_90, sm_100 unless given)
+    #[arg(long = "arch", value_name = "SM")]
+    architectures: Vec<String>,
+}
+
+/// One kernel on one architecture.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+struct Row {
+    module: String,
+    kernel: String,
+    arch: String,
+    registers: u32,
+    spill_bytes: u32,
+    stack_bytes: u32,
+    shared_bytes: u32,
+    instructions: Instructions,
+}
+
+/// Machine instructions of a kernel, as they stand in its code.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+struct Instructions {
+    /// All of them, but for the padding at the end.
+    total: u32,
+    /// 32 x 32 -> 64 multiply-adds: the scarce unit.
+    imad_wide: u32,
+    /// Multiply-adds that give one half of the product.
+    imad: u32,
+    /// Moves and adds on the multiplier's unit.
+    imad_move: u32,
+    /// Additions of up to three terms, with and without carry.
+    iadd: u32,
+    /// Lane to lane.
+    shuffle: u32,
+    /// Votes of a warp.
+    vote: u32,
+    /// Barriers of a block or a warp.
+    barrier: u32,
+    load_global: u32,
+    store_global: u32,
+    shared: u32,
+    /// Spills and arrays that did not fit into registers.
+    local: u32,
+    branch: u32,
+    other: u32,
+}
+
+/// Runs the task.
+pub fn run(options: &Options) -> Result<()> {
+    let tools = CudaTools::find()?;
+    let folder = workspace::target("ptx-stats");
+    fs::create_dir_all(&folder)?;
+    let mut architectures: Vec<&str> = options.architectures.iter().map(String::as_str).collect();
+    if architectures.is_empty() {
+        architectures = ARCHITECTURES.to_vec();
+    }
+    let mut rows = Vec::new();
+    for module in build_ptx::committed()?.into_keys() {
+        for arch in &architectures {
+            rows.extend(assemble(&tools, &folder, module, arch)?);
+        }
+    }
+    let text = if options.json {
+        serde_json::to_string_pretty(&rows)?
+    } else {
+        table(&rows).to_string()
+    };
+    // Who reads only the first lines closes the pipe: no reason to panic.
+    Ok(writeln!(io::stdout(), "{text}")?)
+}
+
+/// Assembles a module and reads what came of it.
+fn assemble(tools: &CudaTools, folder: &Path, module: &str, arch: &str) -> Result<Vec<Row>> {
+    let cubin = folder.join(format!("{module}.{arch}.cubin"));
+    let ptxas = tools
+        .command("ptxas")
+        .args(["-v", "-arch", arch, "-o"])
+        .arg(&cubin)
+        .arg(build_ptx::path_of(module))
+        .output()
+        .context("cannot run ptxas")?;
+    let said = String::from_utf8_lossy(&ptxas.stderr);
+    ensure!(
+        ptxas.status.success(),
+        "{module}.ptx does not assemble for {arch}:\n{said}"
+    );
+    let cuobjdump = tools
+        .command("cuobjdump")
+        .arg("--dump-sass")
+        .arg(&cubin)
+        .output()
+        .context("cannot run cuobjdump")?;
+    ensure!(
+        cuobjdump.status.success(),
+        "cuobjdump fails on {}:\n{}",
+        cubin.display(),
+        String::from_utf8_lossy(&cuobjdump.stderr)
+    );
+    let mut instructions = count(&String::from_utf8_lossy(&cuobjdump.stdout));
+    let mut rows = resources(&said);
+    for row in &mut rows {
+        row.module = module.into();
+        row.arch = arch.into();
+        row.instructions = instructions
+            .remove(&row.kernel)
+            .with_context(|| format!("cuobjdump shows no code of {}", row.kernel))?;
+    }
+    rows.sort_by(|x, y| x.kernel.cmp(&y.kernel));
+    Ok(rows)
+}
+
+/// Registers and memory of each kernel, from what `ptxas -v` says.
+fn resources(said: &str) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for line in said.lines() {
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            rows.push(Row {
+                kernel: rest.split('\'').next().unwrap_or_default().into(),
+                ..Row::default()
+            });
+        }
+        let Some(row) = rows.last_mut() else {
+            continue;
+        };
+        if line.contains("bytes stack frame") {
+            row.stack_bytes = number_before(line, " bytes stack frame");
+            row.spill_bytes = number_before(line, " bytes spill stores")
+                + number_before(line, " bytes spill loads");
+        }
+        if line.contains("Used ") {
+            row.registers = number_before(line, " registers");
+            row.shared_bytes = number_before(line, " bytes smem");
+        }
+    }
+    rows
+}
+
+/// The number that stands before `unit`; zero where it does not occur.
+fn number_before(line: &str, unit: &str) -> u32 {
+    line.split_once(unit)
+        .and_then(|(before, _)| before.rsplit([' ', ',']).next())
+        .and_then(|digits| digits.parse().ok())
+        .unwrap_or(0)
+}
+
+/// The instructions of each function in `cuobjdump --dump-sass`.
+fn count(sass: &str) -> BTreeMap<String, Instructions> {
+    let mut functions = BTreeMap::new();
+    let mut name = String::new();
+    for line in sass.lines() {
+        if let Some((_, function)) = line.split_once("Function : ") {
+            name = function.trim().into();
+            functions.insert(name.clone(), Instructions::default());
+        } else if let (Some(opcode), Some(counts)) = (opcode(line), functions.get_mut(&name)) {
+            classify(counts, opcode);
+        }
+    }
+    functions
+}
+
+/// `IMAD.WIDE.U32` of a line `/*0120*/  @!P0 IMAD.WIDE.U32 R4, R2, R3, R4 ;`.
+fn opcode(line: &str) -> Option<&str> {
+    let (address, instruction) = line.trim().strip_prefix("/*")?.split_once("*/")?;
+    let instruction = instruction.trim();
+    // The second line of an instruction has nothing but its encoding.
+    if address.starts_with("0x") || instruction.is_empty() {
+        return None;
+    }
+    instruction
+        .split(|c: char| c.is_whitespace() || c == ';')
+        .find(|word| !word.is_empty() && !word.starts_with('@'))
+}
+
+fn classify(counts: &mut Instructions, opcode: &str) {
+    if opcode == "NOP" {
+        return;
+    }
+    let mut parts = opcode.split('.');
+    let (name, form) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
+    let class = match (name, form) {
+        ("IMAD" | "UIMAD", "WIDE") => &mut counts.imad_wide,
+        ("IMAD" | "UIMAD", "MOV" | "IADD" | "SHL") => &mut counts.imad_move,
+        ("IMAD" | "UIMAD", _) => &mut counts.imad,
+        ("IADD3" | "UIADD3" | "IADD" | "VIADD", _) => &mut counts.iadd,
+        ("SHFL", _) => &mut counts.shuffle,
+        ("VOTE" | "VOTEU", _) => &mut counts.vote,
+        ("BAR" | "WARPSYNC" | "NANOSLEEP", _) => &mut counts.barrier,
+        ("LDG" | "LD", _) => &mut counts.load_global,
+        ("STG" | "ST", _) => &mut counts.store_global,
+        ("LDS" | "STS", _) => &mut counts.shared,
+        ("LDL" | "STL", _) => &mut counts.local,
+        ("BRA" | "BRX" | "JMP" | "CALL" | "RET" | "EXIT" | "BSSY" | "BSYNC", _) => {
+            &mut counts.branch
+        }
+        _ => &mut counts.other,
+    };
+    *class += 1;
+    counts.total += 1;
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN);
+    table.set_header([
+        "kernel",
+        "arch",
+        "registers",
+        "spill",
+        "stack",
+        "shared",
+        "instructions",
+        "imad.wide",
+        "imad",
+        "iadd",
+        "shuffle",
+        "vote",
+        "barrier",
+        "load",
+        "store",
+        "local",
+        "branch",
+    ]);
+    for row in rows {
+        let counts = &row.instructions;
+        let numbers = [
+            row.registers,
+            row.spill_bytes,
+            row.stack_bytes,
+            row.shared_bytes,
+            counts.total,
+            counts.imad_wide,
+            counts.imad,
+            counts.iadd,
+            counts.shuffle,
+            counts.vote,
+            counts.barrier,
+            counts.load_global,
+            counts.store_global,
+            counts.local,
+            counts.branch,
+        ];
+        let names = [row.kernel.clone(), row.arch.clone()];
+        table.add_row(names.into_iter().chain(numbers.iter().map(u32::to_string)));
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ptxas_says_becomes_rows() {
+        let said = "\
+ptxas info    : Compiling entry function 'first' for 'sm_90'
+ptxas info    : Function properties for first
+    24 bytes stack frame, 20 bytes spill stores, 16 bytes spill loads
+ptxas info    : Used 255 registers, used 1 barriers, 24 bytes cumulative stack size, 512 bytes smem
+ptxas info    : Compiling entry function 'second' for 'sm_90'
+ptxas info    : Function properties for second
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 32 registers, used 0 barriers";
+        let rows = resources(said);
+        assert_eq!(rows.len(), 2);
+        assert_eq!((rows[0].kernel.as_str(), rows[0].registers), ("first", 255));
+        assert_eq!(
+            (
+                rows[0].spill_bytes,
+                rows[0].stack_bytes,
+                rows[0].shared_bytes
+            ),
+            (36, 24, 512)
+        );
+        assert_eq!((rows[1].kernel.as_str(), rows[1].registers), ("second", 32));
+        assert_eq!(
+            rows[1].spill_bytes + rows[1].stack_bytes + rows[1].shared_bytes,
+            0
+        );
+    }
+
+    #[test]
+    fn instructions_are_counted_by_class_and_padding_is_not() {
+        let sass = "
+		Function : kernel
+	.headerflags	@\"EF_CUDA_SM90\"
+        /*0000*/                   LDC R1, c[0x0][0x28] ;   /* 0x00000a00ff017b82 */
+                                                            /* 0x000fe20000000800 */
+        /*0010*/              @!P0 IMAD.WIDE.U32 R4, R2, R3, R4 ;   /* 0x0 */
+        /*0020*/                   IMAD.WIDE.U32.X R4, P0, R2, R3, R4, P0 ;   /* 0x0 */
+        /*0030*/                   IMAD.MOV.U32 R5, RZ, RZ, R4 ;   /* 0x0 */
+        /*0040*/                   IADD3.X R5, R6, RZ, RZ, P0, !PT ;   /* 0x0 */
+        /*0050*/                   SHFL.IDX PT, R5, R6, R7, 0x1f ;   /* 0x0 */
+        /*0060*/                   EXIT ;   /* 0x0 */
+        /*0070*/                   NOP;   /* 0x0 */";
+        let expected = Instructions {
+            total: 7,
+            imad_wide: 2,
+            imad_move: 1,
+            iadd: 1,
+            shuffle: 1,
+            branch: 1,
+            other: 1,
+            ..Instructions::default()
+        };
+        assert_eq!(count(sass)["kernel"], expected);
+    }
+}
