@@ -195,7 +195,9 @@ impl Inner {
             count: shape.count as u64,
             workers: launch.workers as u64,
         };
-        device.launch(kernel, launch, arguments)?;
+        let operands = [&r, &*a_buffer, &*b_buffer].into_iter();
+        let buffers: Vec<_> = operands.chain(&scratch).chain(&carry).collect();
+        device.launch(kernel, launch, arguments, &buffers)?;
         let carries = match &carry {
             Some(carry) => device.download(carry)?,
             None => Vec::new(),

@@ -101,7 +101,7 @@ pub enum DeviceErrorKind {
     #[error("this build has no CUDA back end: build bigint-host with the feature `cuda`")]
     NotBuilt,
     /// No driver, or one that cannot be used.
-    #[error("{0}: install the NVIDIA driver, or use the CPU back end")]
+    #[error("{0}, or use the CPU back end")]
     NoDriver(String),
     /// The driver is there, the device is not.
     #[error("no such device (the driver sees {found}): choose another, or use the CPU back end")]
@@ -119,7 +119,9 @@ pub enum DeviceErrorKind {
         bytes: usize,
     },
     /// The device or its context is gone; every later call fails too.
-    #[error("the device is lost ({0}): start a new engine; results left on it are gone")]
+    #[error(
+        "the device is lost ({0}): restart the program to use it again; results left on it are gone"
+    )]
     Lost(String),
     /// Anything else the driver said.
     #[error("{0}")]

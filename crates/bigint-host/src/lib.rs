@@ -2,7 +2,7 @@
 
 mod batch;
 mod compute;
-#[path = "no_cuda.rs"]
+#[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod engine;
 mod error;

@@ -48,6 +48,7 @@ impl Device {
         _kernel: &Kernel,
         _launch: Launch,
         _arguments: Arguments,
+        _buffers: &[&Buffer],
     ) -> Result<(), DeviceError> {
         match *self {}
     }

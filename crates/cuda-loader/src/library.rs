@@ -47,7 +47,10 @@ pub enum DriverError {
         reason: String,
     },
     /// The library was loaded but lacks a function that every driver has.
-    #[error("{} is not a CUDA driver: it has no function {function}", library.display())]
+    #[error(
+        "{} is not a CUDA driver: it has no function {function}; let {DRIVER_VARIABLE} name one",
+        library.display()
+    )]
     NotADriver {
         /// The library that was loaded.
         library: PathBuf,

@@ -1,0 +1,298 @@
+//! A device: its context, one stream in which everything happens in order, and
+//! what is loaded there.
+
+use super::buffer::Buffer;
+use super::modules::Modules;
+use super::reach::lies_within;
+use super::{count, describe, failure, raw_device};
+use crate::{DeviceError, DeviceErrorKind};
+use bigint_core::{Arguments, Kernel, Launch, Limb};
+use cust::context::{Context, CurrentContext};
+use cust::error::CudaResult;
+use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceCopy};
+use cust::stream::{Stream, StreamFlags};
+use cust::sys;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// The oldest compute capability that the kernels' PTX is for.
+const OLDEST_CAPABILITY: (u32, u32) = (7, 5);
+
+/// The devices that are open. Engines of one process share a device, so that its
+/// kernels are compiled once.
+static OPEN: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
+
+/// An open device.
+///
+/// Every call may come from any thread: it makes the context current first. All
+/// work goes through one stream, so a kernel sees what earlier calls wrote, and
+/// memory is freed behind the kernels that use it. A kernel's failure shows in a
+/// later call; [`Device::launch`] notes what ran last.
+pub(crate) struct Device {
+    ordinal: usize,
+    // Dropped in this order: modules and stream need the context.
+    modules: Modules,
+    stream: Stream,
+    context: Context,
+    /// Whether memory is taken and freed in the stream's order, which neither
+    /// waits for the device nor for the operating system.
+    has_memory_pools: bool,
+    /// Why the device can no longer be used.
+    lost: OnceLock<String>,
+    last_launched: Mutex<Option<&'static str>>,
+}
+
+/// The parameter of every kernel, as `cust` passes it.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Parameter(Arguments);
+
+// SAFETY: the launch ABI is plain numbers, with no pointer to host memory.
+unsafe impl DeviceCopy for Parameter {}
+
+impl Device {
+    /// Opens device `ordinal`, or shares it where it is open already.
+    pub fn open(ordinal: usize) -> Result<Arc<Self>, DeviceError> {
+        let failed = |kind| DeviceError {
+            ordinal,
+            during: "opening the device".to_owned(),
+            kind,
+        };
+        let found = count().map_err(failed)?;
+        if ordinal >= found {
+            return Err(failed(DeviceErrorKind::NoDevice { found }));
+        }
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|device| device.strong_count() > 0);
+        let usable =
+            |device: &Arc<Device>| device.ordinal == ordinal && device.lost.get().is_none();
+        if let Some(device) = open.iter().filter_map(Weak::upgrade).find(usable) {
+            return Ok(device);
+        }
+        let described =
+            describe(ordinal).map_err(|error| failed(failure::kind_at_opening(error)))?;
+        let (major, minor) = described.compute_capability;
+        if (major, minor) < OLDEST_CAPABILITY {
+            let (least, least_minor) = OLDEST_CAPABILITY;
+            return Err(failed(DeviceErrorKind::Unsupported(format!(
+                "{} has compute capability {major}.{minor}, they need {least}.{least_minor}",
+                described.name
+            ))));
+        }
+        let device = Arc::new(
+            Device::in_new_stream(ordinal)
+                .map_err(|error| failed(failure::kind_at_opening(error)))?,
+        );
+        open.push(Arc::downgrade(&device));
+        Ok(device)
+    }
+
+    fn in_new_stream(ordinal: usize) -> CudaResult<Self> {
+        let device = raw_device(ordinal)?;
+        let context = Context::new(device)?;
+        CurrentContext::set_current(&context)?;
+        Ok(Device {
+            ordinal,
+            modules: Modules::default(),
+            stream: Stream::new(StreamFlags::DEFAULT, None)?,
+            context,
+            has_memory_pools: has_memory_pools(device),
+            lost: OnceLock::new(),
+            last_launched: Mutex::new(None),
+        })
+    }
+
+    /// The device's number, as the driver counts.
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// Memory for `limbs` limbs, of any content.
+    pub fn allocate(self: &Arc<Self>, limbs: usize) -> Result<Buffer, DeviceError> {
+        let bytes = limbs.saturating_mul(size_of::<Limb>());
+        let memory = self.run("allocating device memory", bytes, || {
+            if self.has_memory_pools {
+                // SAFETY: every 32 bits are a limb, whatever was there before; and
+                // the memory is only used in the same stream, behind this.
+                unsafe { DeviceBuffer::uninitialized_async(limbs, &self.stream) }
+            } else {
+                // SAFETY: every 32 bits are a limb, whatever was there before.
+                unsafe { DeviceBuffer::uninitialized(limbs) }
+            }
+        })?;
+        Ok(Buffer::new(memory, self))
+    }
+
+    /// Frees memory behind what was launched before. A failure is one of those that
+    /// end the context, and the memory with it.
+    pub(super) fn free(&self, memory: DeviceBuffer<Limb>) {
+        if self.lost.get().is_some() {
+            // The driver has taken it back, or will when the process ends; nothing
+            // on the host belongs to it.
+            std::mem::forget(memory);
+            return;
+        }
+        let _ = self.run("freeing device memory", 0, || {
+            if self.has_memory_pools {
+                memory.drop_async(&self.stream)
+            } else {
+                DeviceBuffer::drop(memory).map_err(|(error, memory)| {
+                    std::mem::forget(memory);
+                    error
+                })
+            }
+        });
+    }
+
+    /// Copies limbs to new device memory.
+    pub fn upload(self: &Arc<Self>, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
+        let mut buffer = self.allocate(limbs.len())?;
+        let memory = buffer.memory_mut();
+        let bytes = size_of_val(limbs);
+        self.run("copying to the device", bytes, || {
+            // SAFETY: the limbs stay borrowed until the stream is empty or its
+            // context is dead, and the new memory is nobody else's.
+            unsafe { memory.async_copy_from(limbs, &self.stream)? };
+            self.stream.synchronize()
+        })?;
+        Ok(buffer)
+    }
+
+    /// Waits for all work, and copies a buffer's limbs to the host.
+    pub fn download(&self, buffer: &Buffer) -> Result<Vec<Limb>, DeviceError> {
+        let mut limbs = vec![0; buffer.limbs()];
+        self.run("copying from the device", 0, || {
+            // SAFETY: the host memory is not touched until the stream is empty or
+            // its context is dead; the device memory is written by this stream only.
+            unsafe {
+                buffer
+                    .memory()
+                    .async_copy_to(limbs.as_mut_slice(), &self.stream)?
+            };
+            self.stream.synchronize()
+        })?;
+        Ok(limbs)
+    }
+
+    /// Queues a kernel behind all earlier work.
+    ///
+    /// `buffers` are the device memory that the arguments are about. The kernel reads
+    /// and writes the matrices and the carries in the arguments, and nothing else.
+    ///
+    /// # Panics
+    /// Where the arguments reach out of the buffers; that is a defect of the caller.
+    pub fn launch(
+        &self,
+        kernel: &Kernel,
+        launch: Launch,
+        arguments: Arguments,
+        buffers: &[&Buffer],
+    ) -> Result<(), DeviceError> {
+        assert!(
+            buffers.iter().all(|buffer| buffer.is_of(self)) && lies_within(&arguments, buffers),
+            "the arguments of {} reach out of their buffers",
+            kernel.name
+        );
+        let failed = |kind| self.failed(&format!("launching {}", kernel.name), kind);
+        self.enter().map_err(failed)?;
+        let module = self.modules.of(kernel).map_err(failed)?;
+        let parameter = Parameter(arguments);
+        let stream = &self.stream;
+        let launched = module.get_function(kernel.name).and_then(|function| {
+            // SAFETY: the kernel takes these arguments and this launch by the ABI
+            // that host and device share. It touches the memory in the arguments
+            // only, which lies in buffers that are alive; if they are dropped they
+            // are freed behind the kernel.
+            unsafe {
+                cust::launch!(
+                    function<<<launch.grid, launch.block, launch.shared_bytes, stream>>>(parameter)
+                )
+            }
+        });
+        launched.map_err(|error| failed(failure::kind(error, 0)))?;
+        *self.last_launched() = Some(kernel.name);
+        Ok(())
+    }
+
+    fn last_launched(&self) -> std::sync::MutexGuard<'_, Option<&'static str>> {
+        self.last_launched
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the context the calling thread's, unless the device is lost.
+    fn enter(&self) -> Result<(), DeviceErrorKind> {
+        if let Some(why) = self.lost.get() {
+            return Err(DeviceErrorKind::Lost(why.clone()));
+        }
+        CurrentContext::set_current(&self.context).map_err(|error| failure::kind(error, 0))
+    }
+
+    /// Does `work` in the context; `bytes` is what it asks memory for.
+    fn run<T>(
+        &self,
+        during: &str,
+        bytes: usize,
+        work: impl FnOnce() -> CudaResult<T>,
+    ) -> Result<T, DeviceError> {
+        self.enter()
+            .and_then(|()| work().map_err(|error| failure::kind(error, bytes)))
+            .map_err(|kind| self.failed(during, kind))
+    }
+
+    /// The error to return, having noted it where the device does not survive it.
+    fn failed(&self, during: &str, kind: DeviceErrorKind) -> DeviceError {
+        let kind = match kind {
+            DeviceErrorKind::Lost(why) => {
+                let noted = self.lost.get_or_init(|| match *self.last_launched() {
+                    Some(kernel) => format!("{why}; the last kernel launched was {kernel}"),
+                    None => why,
+                });
+                DeviceErrorKind::Lost(noted.clone())
+            }
+            kind => kind,
+        };
+        DeviceError {
+            ordinal: self.ordinal,
+            during: during.to_owned(),
+            kind,
+        }
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // Modules and stream are given back in the current context, after the kernels
+        // that may still run. Where that fails the context is gone, and they with it.
+        let _ = self.run("closing the device", 0, || self.stream.synchronize());
+    }
+}
+
+/// Whether the driver takes and frees memory in a stream's order (since CUDA 11.2).
+fn has_memory_pools(device: cust::device::Device) -> bool {
+    let mut value = 0;
+    // SAFETY: the address is valid for one integer. The device is one the driver
+    // handed out. The answer is one of the codes that `cust_raw` has known since
+    // the function exists.
+    let code = unsafe {
+        sys::cuDeviceGetAttribute(
+            &mut value,
+            sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+            device.as_raw(),
+        )
+    };
+    code == sys::CUresult::CUDA_SUCCESS && value != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_engines_and_what_they_hold_go_between_threads() {
+        fn goes_between_threads<T: Send + Sync>() {}
+        goes_between_threads::<Device>();
+        goes_between_threads::<Buffer>();
+        goes_between_threads::<crate::Engine>();
+        goes_between_threads::<crate::Batch>();
+    }
+}

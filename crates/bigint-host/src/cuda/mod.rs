@@ -1,0 +1,68 @@
+//! The CUDA back end: one module per thing of the driver's that the engine needs.
+//! Nothing outside this folder sees `cust` or a raw handle.
+#![allow(unsafe_code)] // Device memory and launches are out of the compiler's sight.
+
+mod buffer;
+mod device;
+mod failure;
+mod modules;
+mod reach;
+
+use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
+use cust::device::DeviceAttribute;
+use cust::error::{CudaError, CudaResult};
+
+pub(crate) use buffer::Buffer;
+pub(crate) use device::Device;
+
+/// The CUDA devices that the driver sees; none, where it sees none.
+pub(crate) fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
+    let failed = |ordinal, kind| DeviceError {
+        ordinal,
+        during: "looking for devices".to_owned(),
+        kind,
+    };
+    let found = count().map_err(|kind| failed(0, kind))?;
+    (0..found)
+        .map(|ordinal| describe(ordinal).map_err(|error| failed(ordinal, failure::kind(error, 0))))
+        .collect()
+}
+
+/// Starts the driver, and counts its devices.
+fn count() -> Result<usize, DeviceErrorKind> {
+    let driver =
+        cuda_loader::driver().map_err(|error| DeviceErrorKind::NoDriver(error.to_string()))?;
+    let found = cust::init(cust::CudaFlags::empty())
+        .and_then(|()| cust::device::Device::num_devices())
+        .or_else(|error| match error {
+            CudaError::NoDevice => Ok(0),
+            error => Err(error),
+        });
+    found.map(|found| found as usize).map_err(|error| {
+        let (library, said) = (driver.library.display(), failure::name(error));
+        DeviceErrorKind::NoDriver(format!(
+            "the CUDA driver {library} does not start ({said}): repair its installation"
+        ))
+    })
+}
+
+/// The driver's name for a device. Ordinals that came from outside are checked
+/// against [`count`] first.
+fn raw_device(ordinal: usize) -> CudaResult<cust::device::Device> {
+    let ordinal = u32::try_from(ordinal).map_err(|_| CudaError::InvalidDevice)?;
+    cust::device::Device::get_device(ordinal)
+}
+
+fn describe(ordinal: usize) -> CudaResult<DeviceDescription> {
+    let device = raw_device(ordinal)?;
+    let number = |attribute| Ok(device.get_attribute(attribute)?.unsigned_abs());
+    Ok(DeviceDescription {
+        ordinal,
+        name: device.name()?,
+        compute_capability: (
+            number(DeviceAttribute::ComputeCapabilityMajor)?,
+            number(DeviceAttribute::ComputeCapabilityMinor)?,
+        ),
+        memory_bytes: device.total_memory()?,
+    })
+}

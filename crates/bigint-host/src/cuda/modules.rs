@@ -1,0 +1,115 @@
+//! The kernels' PTX, compiled by the driver when first needed.
+
+use super::failure;
+use crate::DeviceErrorKind;
+use bigint_core::Kernel;
+use cust::module::Module;
+use std::collections::HashMap;
+use std::ffi::{CString, c_int, c_uint, c_void};
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The PTX of every module, by the name that [`Kernel::module`] gives.
+const PTX: [(&str, &str); 3] = [
+    ("add", include_str!("../../ptx/add.ptx")),
+    ("sub", include_str!("../../ptx/sub.ptx")),
+    ("mul", include_str!("../../ptx/mul.ptx")),
+];
+
+/// The modules loaded into one context so far.
+#[derive(Default)]
+pub(super) struct Modules {
+    loaded: Mutex<HashMap<&'static str, Arc<Module>>>,
+}
+
+impl Modules {
+    /// The module that has `kernel`. The first kernel of a module waits for the
+    /// driver to compile it, which can take seconds; the driver keeps the result
+    /// in a cache on disk.
+    ///
+    /// The context that the modules are for must be current.
+    pub fn of(&self, kernel: &Kernel) -> Result<Arc<Module>, DeviceErrorKind> {
+        let name = kernel.module();
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = loaded.get(name) {
+            return Ok(Arc::clone(module));
+        }
+        let ptx = PTX
+            .iter()
+            .find(|(module, _)| *module == name)
+            .map(|(_, ptx)| *ptx);
+        let module = Arc::new(load(name, ptx.unwrap_or_default())?);
+        loaded.insert(name, Arc::clone(&module));
+        Ok(module)
+    }
+}
+
+fn load(name: &str, ptx: &str) -> Result<Module, DeviceErrorKind> {
+    let unsupported = |why| DeviceErrorKind::Unsupported(format!("module {name}: {why}"));
+    let ptx = CString::new(ptx).map_err(|error| unsupported(error.to_string()))?;
+    Module::from_ptx_cstr(&ptx, &[]).map_err(|error| match refusal(&ptx) {
+        Some(why) => unsupported(why),
+        None => failure::kind(error, ptx.as_bytes().len()),
+    })
+}
+
+unsafe extern "C" {
+    // `cust_raw` declares it as well, with an enum for a result that lacks the
+    // codes of later drivers; a value that is none of the enum's is undefined
+    // behaviour there, and just a number here.
+    fn cuModuleLoadDataEx(
+        module: *mut *mut c_void,
+        image: *const c_void,
+        options: c_uint,
+        names: *mut c_int,
+        values: *mut *mut c_void,
+    ) -> c_int;
+    fn cuModuleUnload(module: *mut c_void) -> c_int;
+}
+
+const CU_JIT_ERROR_LOG_BUFFER: c_int = 5;
+const CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: c_int = 6;
+
+/// Why the driver does not take this PTX, if that is what ails it.
+///
+/// `cust` hands neither the newer codes on nor the compiler's words, so a module
+/// that failed to load is loaded once more, for these alone.
+fn refusal(ptx: &CString) -> Option<String> {
+    let mut log = [0_u8; 4096];
+    let mut module = ptr::null_mut();
+    let mut names = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    // The driver takes a number as the pointer's own value.
+    let mut values = [
+        log.as_mut_ptr().cast(),
+        ptr::without_provenance_mut(log.len()),
+    ];
+    // SAFETY: all four addresses are valid for what the driver reads and writes
+    // there: one handle, a string that ends in a null, two options and their two
+    // values, of which one is a buffer and the other its length.
+    let code = unsafe {
+        cuModuleLoadDataEx(
+            &mut module,
+            ptx.as_ptr().cast(),
+            2,
+            names.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    if code == 0 {
+        // SAFETY: the handle is of a module that was just loaded, and nobody else
+        // has it.
+        unsafe { cuModuleUnload(module) };
+    }
+    let why = match code {
+        200 | 218 => "the driver's compiler refuses it",
+        209 => "the driver has no code for this device",
+        221 => "the driver's compiler, libnvidia-ptxjitcompiler, is missing",
+        222 => "the driver is older than the PTX",
+        223 => "the environment has switched the driver's compiler off",
+        _ => return None,
+    };
+    let words = String::from_utf8_lossy(&log);
+    let first = words.split(['\0', '\n']).next().unwrap_or_default().trim();
+    let separator = if first.is_empty() { "" } else { ": " };
+    Some(format!("{why} (CUDA error {code}){separator}{first}"))
+}

@@ -1,0 +1,73 @@
+//! Which device memory a kernel touches: no launch leaves the process before its
+//! arguments are known to stay within their buffers.
+
+use super::Buffer;
+use bigint_core::kernel::MatrixArgument;
+use bigint_core::{Arguments, Limb};
+
+/// Whether every limb that a kernel reaches through these arguments is in one of
+/// the buffers.
+pub(super) fn lies_within(arguments: &Arguments, buffers: &[&Buffer]) -> bool {
+    let Arguments {
+        r,
+        a,
+        b,
+        scratch,
+        carry,
+        count,
+        workers,
+    } = *arguments;
+    let contains = |address: u64, limbs: u64| {
+        buffers.iter().any(|buffer| {
+            address.checked_sub(buffer.address()).is_some_and(|offset| {
+                limbs
+                    .checked_mul(size_of::<Limb>() as u64)
+                    .and_then(|bytes| bytes.checked_add(offset))
+                    .is_some_and(|end| end <= (buffer.limbs() * size_of::<Limb>()) as u64)
+            })
+        })
+    };
+    let matrix = |matrix: MatrixArgument, numbers: u64| {
+        extent(matrix, numbers).is_some_and(|limbs| limbs == 0 || contains(matrix.limbs, limbs))
+    };
+    [r, a, b].into_iter().all(|operand| matrix(operand, count))
+        && matrix(scratch, workers)
+        && (carry == 0 || contains(carry, count))
+}
+
+/// Limbs from a matrix's first to its last, both included, for `numbers` numbers.
+fn extent(matrix: MatrixArgument, numbers: u64) -> Option<u64> {
+    if numbers == 0 || matrix.width == 0 {
+        return Some(0);
+    }
+    let across = (numbers - 1).checked_mul(matrix.number_stride)?;
+    let along = (matrix.width - 1).checked_mul(matrix.limb_stride)?;
+    across.checked_add(along)?.checked_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bigint_core::{Layout, Shape, Strides};
+
+    #[test]
+    fn a_matrix_reaches_from_its_first_limb_to_its_last() {
+        let of = |shape: Shape| {
+            let matrix = MatrixArgument::new(4096, shape.width, shape.strides());
+            extent(matrix, shape.count as u64)
+        };
+        assert_eq!(of(Shape::new(3, 5, Layout::Contiguous)), Some(15));
+        assert_eq!(of(Shape::new(3, 5, Layout::Interleaved)), Some(4 * 32 + 3));
+        assert_eq!(of(Shape::new(0, 5, Layout::Interleaved)), Some(0));
+        let broadcast = Strides { number: 0, limb: 1 };
+        assert_eq!(
+            extent(MatrixArgument::new(4096, 5, broadcast), 1000),
+            Some(5)
+        );
+        let absurd = Strides {
+            number: usize::MAX,
+            limb: 1,
+        };
+        assert_eq!(extent(MatrixArgument::new(4096, 5, absurd), 3), None);
+    }
+}
