@@ -62,15 +62,16 @@ impl Stride for Any {
 /// A number in device memory, little-endian, or a part of one.
 ///
 /// Loads above its width give zero and stores there do nothing, so a `Number` is
-/// its own zero-extension and truncation. Copies name the same memory; Rust holds
+/// its own zero-extension and truncation. Widths and indices fit 32 bits: the widest
+/// product has 2^27 limbs. Copies name the same memory; Rust holds
 /// no reference to it, so they may overlap as the algorithm likes.
 #[derive(Clone, Copy)]
 pub struct Number<S> {
     address: u64,
     stride: S,
-    width: usize,
+    width: u32,
     /// Limbs that may be touched: `width`, or 0 where the number is switched off.
-    reach: usize,
+    reach: u32,
 }
 
 impl<S: Stride> Number<S> {
@@ -82,7 +83,7 @@ impl<S: Stride> Number<S> {
     /// with this thread's loads and stores by barriers, or never met.
     #[inline(always)]
     pub unsafe fn new(argument: &MatrixArgument, index: u64) -> Self {
-        let width = argument.width as usize;
+        let width = argument.width as u32;
         Number {
             address: argument.limbs + LIMB_BYTES * index * argument.number_stride,
             stride: S::of(argument),
@@ -93,7 +94,7 @@ impl<S: Stride> Number<S> {
 
     /// Limbs in the number.
     #[inline(always)]
-    pub fn width(self) -> usize {
+    pub fn width(self) -> u32 {
         self.width
     }
 
@@ -107,7 +108,7 @@ impl<S: Stride> Number<S> {
 
     /// Limbs `from` up to, not including, `to`, cut to the number's own width.
     #[inline(always)]
-    pub fn part(self, from: usize, to: usize) -> Self {
+    pub fn part(self, from: u32, to: u32) -> Self {
         Number {
             address: self.address_of(from),
             stride: self.stride,
@@ -128,26 +129,22 @@ impl<S: Stride> Number<S> {
     }
 
     #[inline(always)]
-    fn address_of(self, at: usize) -> u64 {
-        self.address + LIMB_BYTES * (at as u64 * self.stride.limbs())
+    fn address_of(self, at: u32) -> u64 {
+        self.address + LIMB_BYTES * (u64::from(at) * self.stride.limbs())
     }
 
     /// Limb `at`.
     #[inline(always)]
-    pub fn limb(self, at: usize) -> Limb {
-        if at < self.reach {
-            // SAFETY: `at` is inside the number, which is allocated.
-            unsafe { load(self.address_of(at)) }
-        } else {
-            0
-        }
+    pub fn limb(self, at: u32) -> Limb {
+        // SAFETY: where `at` is inside the number, it is allocated.
+        unsafe { load_below(at, self.reach, self.address_of(at)) }
     }
 
     /// Limbs `at .. at + N`; `N` is a multiple of 4.
     #[inline(always)]
-    pub fn limbs<const N: usize>(self, at: usize) -> [Limb; N] {
+    pub fn limbs<const N: usize>(self, at: u32) -> [Limb; N] {
         let mut limbs = [0; N];
-        if at + N <= self.reach {
+        if at + N as u32 <= self.reach {
             let address = self.address_of(at);
             if S::UNIT && address % 16 == 0 {
                 for (i, four) in limbs.as_chunks_mut::<4>().0.iter_mut().enumerate() {
@@ -158,12 +155,12 @@ impl<S: Stride> Number<S> {
             } else {
                 for (i, limb) in limbs.iter_mut().enumerate() {
                     // SAFETY: all N limbs are inside the number.
-                    *limb = unsafe { load(self.address_of(at + i)) };
+                    *limb = unsafe { load(self.address_of(at + i as u32)) };
                 }
             }
         } else {
             for (i, limb) in limbs.iter_mut().enumerate() {
-                *limb = self.limb(at + i);
+                *limb = self.limb(at + i as u32);
             }
         }
         limbs
@@ -171,18 +168,16 @@ impl<S: Stride> Number<S> {
 
     /// Sets limb `at`.
     #[inline(always)]
-    pub fn set(self, at: usize, limb: Limb) {
-        if at < self.reach {
-            // SAFETY: `at` is inside the number, which is allocated.
-            unsafe { store(self.address_of(at), limb) }
-        }
+    pub fn set(self, at: u32, limb: Limb) {
+        // SAFETY: where `at` is inside the number, it is allocated.
+        unsafe { store_below(at, self.reach, self.address_of(at), limb) }
     }
 
     /// Sets limbs `at .. at + N`; `N` is a multiple of 4.
     #[inline(always)]
-    pub fn set_limbs<const N: usize>(self, at: usize, limbs: [Limb; N]) {
+    pub fn set_limbs<const N: usize>(self, at: u32, limbs: [Limb; N]) {
         let address = self.address_of(at);
-        if S::UNIT && at + N <= self.reach && address % 16 == 0 {
+        if S::UNIT && at + N as u32 <= self.reach && address % 16 == 0 {
             for (i, four) in limbs.as_chunks::<4>().0.iter().enumerate() {
                 // SAFETY: all N limbs are inside the number, which is allocated;
                 // they are neighbours and aligned to 16 bytes.
@@ -190,7 +185,7 @@ impl<S: Stride> Number<S> {
             }
         } else {
             for (i, limb) in limbs.iter().enumerate() {
-                self.set(at + i, *limb);
+                self.set(at + i as u32, *limb);
             }
         }
     }
@@ -221,7 +216,7 @@ impl CarryOut {
     pub fn set(self, carry: Limb) {
         if self.0 != 0 {
             // SAFETY: the word is allocated by the contract of `new`.
-            unsafe { store(self.0, carry) }
+            unsafe { store_below(0, 1, self.0, carry) }
         }
     }
 }
@@ -234,6 +229,25 @@ unsafe fn load(address: u64) -> Limb {
         asm!("ld.global.u32 {limb}, [{address}];",
             limb = out(reg32) limb, address = in(reg64) address,
             options(pure, readonly, nostack, preserves_flags));
+    }
+    limb
+}
+
+/// The limb at `address` where `at < reach`, else zero, without a branch.
+#[inline(always)]
+unsafe fn load_below(at: u32, reach: u32, address: u64) -> Limb {
+    let limb;
+    // SAFETY: the caller vouches for a limb at `address` where `at < reach`.
+    unsafe {
+        asm!("{{",
+            ".reg .pred inside;",
+            "setp.lt.u32 inside, {at}, {reach};",
+            "mov.u32 {limb}, 0;",
+            "@inside ld.global.u32 {limb}, [{address}];",
+            "}}",
+            limb = out(reg32) limb, address = in(reg64) address,
+            at = in(reg32) at, reach = in(reg32) reach,
+            options(pure, readonly, nostack));
     }
     limb
 }
@@ -251,13 +265,19 @@ unsafe fn load_four(address: u64) -> [Limb; 4] {
     [a, b, c, d]
 }
 
+/// Stores `limb` at `address` where `at < reach`, without a branch.
 #[inline(always)]
-unsafe fn store(address: u64, limb: Limb) {
-    // SAFETY: the caller vouches for a limb at `address`.
+unsafe fn store_below(at: u32, reach: u32, address: u64, limb: Limb) {
+    // SAFETY: the caller vouches for a limb at `address` where `at < reach`.
     unsafe {
-        asm!("st.global.u32 [{address}], {limb};",
+        asm!("{{",
+            ".reg .pred inside;",
+            "setp.lt.u32 inside, {at}, {reach};",
+            "@inside st.global.u32 [{address}], {limb};",
+            "}}",
             limb = in(reg32) limb, address = in(reg64) address,
-            options(nostack, preserves_flags));
+            at = in(reg32) at, reach = in(reg32) reach,
+            options(nostack));
     }
 }
 

@@ -26,11 +26,11 @@ const ALL: u32 = u32::MAX;
 /// `LANES` is 4, 8, 16 or 32. The other groups of the warp run the same
 /// instructions at the same time on numbers of their own.
 #[derive(Clone, Copy)]
-pub struct Group<const LANES: usize> {
+pub struct Group<const LANES: u32> {
     lane: u32,
 }
 
-impl<const LANES: usize> Group<LANES> {
+impl<const LANES: u32> Group<LANES> {
     const POWER_OF_TWO: () = assert!(LANES.is_power_of_two() && LANES <= 32);
 
     /// The calling lane's group.
@@ -50,22 +50,22 @@ impl<const LANES: usize> Group<LANES> {
 
     /// The calling lane's place in its group, below `LANES`.
     #[inline(always)]
-    pub fn lane(self) -> usize {
-        self.lane as usize % LANES
+    pub fn lane(self) -> u32 {
+        self.lane % LANES
     }
 
     /// What the group's lane `source` (taken modulo `LANES`) gives as `value`.
     #[inline(always)]
-    pub fn shuffle(self, value: Limb, source: usize) -> Limb {
+    pub fn shuffle(self, value: Limb, source: u32) -> Limb {
         // The segment mask keeps lanes to their group, the bound 31 is never met.
-        let segment = (32 - LANES as u32) << 8 | 31;
+        let segment = (32 - LANES) << 8 | 31;
         // SAFETY: the warp is converged by the contract of `new`.
-        unsafe { shuffle_index(ALL, value, source as u32, segment) }
+        unsafe { shuffle_index(ALL, value, source, segment) }
     }
 
     /// What the lane `by` places below gives, around the end of the group.
     #[inline(always)]
-    pub fn rotate_up(self, value: Limb, by: usize) -> Limb {
+    pub fn rotate_up(self, value: Limb, by: u32) -> Limb {
         self.shuffle(value, self.lane().wrapping_sub(by))
     }
 
@@ -80,7 +80,7 @@ impl<const LANES: usize> Group<LANES> {
     pub fn ballot(self, predicate: bool) -> u64 {
         // SAFETY: the warp is converged by the contract of `new`.
         let warp = unsafe { vote_ballot(ALL, predicate) };
-        let first = self.lane - self.lane % LANES as u32;
+        let first = self.lane - self.lane % LANES;
         u64::from(warp >> first) & ((1 << LANES) - 1)
     }
 

@@ -10,7 +10,7 @@ use bigint_core::Arguments;
 use core::marker::PhantomData;
 
 /// Limbs that addition and subtraction keep in registers at a time.
-const CHUNK: usize = 8;
+const CHUNK: u32 = 8;
 
 /// One number's operands and where its results go.
 pub struct Work<S> {

@@ -23,12 +23,7 @@ use bigint_core::Limb;
 /// `x + y + carry` of one chunk, and the word of carries into its lanes; bit
 /// `LANES` is the carry out. `carry` is 0 or 1.
 #[inline(always)]
-pub fn chunk<const LANES: usize>(
-    group: Group<LANES>,
-    x: Limb,
-    y: Limb,
-    carry: Limb,
-) -> (Limb, u64) {
+pub fn chunk<const LANES: u32>(group: Group<LANES>, x: Limb, y: Limb, carry: Limb) -> (Limb, u64) {
     let sum = x.wrapping_add(y);
     let generate = group.ballot(sum < x);
     let propagate = group.ballot(sum == Limb::MAX);
@@ -42,7 +37,7 @@ pub fn chunk<const LANES: usize>(
 /// `r = a + b`, cut to the width of `r`; returns the carry out of its top limb,
 /// in every lane.
 #[inline(always)]
-pub fn carry_lookahead<const LANES: usize>(
+pub fn carry_lookahead<const LANES: u32>(
     group: Group<LANES>,
     r: Number<impl Stride>,
     a: Number<impl Stride>,

@@ -15,7 +15,7 @@ use bigint_core::Arguments;
 use core::marker::PhantomData;
 
 /// One number's operands and where its results go.
-pub struct Work<const LANES: usize, S> {
+pub struct Work<const LANES: u32, S> {
     /// The lanes that share the number.
     pub group: Group<LANES>,
     /// The result.
@@ -35,7 +35,7 @@ pub struct Work<const LANES: usize, S> {
 /// Groups past the end of the batch must stay with their warp: they compute the
 /// last number once more, with its result switched off. So every lane of the
 /// launch is given the same number of numbers.
-pub struct Numbers<'a, const LANES: usize, S> {
+pub struct Numbers<'a, const LANES: u32, S> {
     arguments: &'a Arguments,
     group: Group<LANES>,
     worker: u64,
@@ -44,7 +44,7 @@ pub struct Numbers<'a, const LANES: usize, S> {
     stride: PhantomData<S>,
 }
 
-impl<'a, const LANES: usize, S: Stride> Numbers<'a, LANES, S> {
+impl<'a, const LANES: u32, S: Stride> Numbers<'a, LANES, S> {
     /// The numbers that fall to the calling lane's group.
     ///
     /// # Safety
@@ -59,14 +59,14 @@ impl<'a, const LANES: usize, S: Stride> Numbers<'a, LANES, S> {
             arguments,
             // SAFETY: by this function's own contract.
             group: unsafe { Group::new() },
-            worker: thread::index_1d() / LANES as u64,
+            worker: thread::index_1d() / u64::from(LANES),
             first: 0,
             stride: PhantomData,
         }
     }
 }
 
-impl<const LANES: usize, S: Stride> Iterator for Numbers<'_, LANES, S> {
+impl<const LANES: u32, S: Stride> Iterator for Numbers<'_, LANES, S> {
     type Item = Work<LANES, S>;
 
     #[allow(unsafe_code)]

@@ -13,12 +13,7 @@ use bigint_core::Limb;
 /// `x - y - borrow` of one chunk, and the word of borrows into its lanes; bit
 /// `LANES` is the borrow out. `borrow` is 0 or 1.
 #[inline(always)]
-pub fn chunk<const LANES: usize>(
-    group: Group<LANES>,
-    x: Limb,
-    y: Limb,
-    borrow: Limb,
-) -> (Limb, u64) {
+pub fn chunk<const LANES: u32>(group: Group<LANES>, x: Limb, y: Limb, borrow: Limb) -> (Limb, u64) {
     let difference = x.wrapping_sub(y);
     let generate = group.ballot(x < y);
     let propagate = group.ballot(x == y);
@@ -32,7 +27,7 @@ pub fn chunk<const LANES: usize>(
 /// `r = a - b` modulo the width of `r`; returns the borrow out of its top limb,
 /// in every lane.
 #[inline(always)]
-pub fn carry_lookahead<const LANES: usize>(
+pub fn carry_lookahead<const LANES: u32>(
     group: Group<LANES>,
     r: Number<impl Stride>,
     a: Number<impl Stride>,

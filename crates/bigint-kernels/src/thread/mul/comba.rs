@@ -24,14 +24,15 @@ const STEP: usize = 4;
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
 pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) {
-    let (n, m) = (a.width().div_ceil(STEP), b.width().div_ceil(STEP));
+    const FOUR: u32 = STEP as u32;
+    let (n, m) = (a.width().div_ceil(FOUR), b.width().div_ceil(FOUR));
     let mut columns = [Accumulator::default(); 2 * STEP - 1];
     let mut k = 0;
-    while STEP * k < r.width() {
+    while FOUR * k < r.width() {
         let mut i = (k + 1).saturating_sub(m);
         while i <= k && i < n {
-            let x = a.limbs::<STEP>(STEP * i);
-            let y = b.limbs::<STEP>(STEP * (k - i));
+            let x = a.limbs::<STEP>(FOUR * i);
+            let y = b.limbs::<STEP>(FOUR * (k - i));
             for s in 0..STEP {
                 for t in 0..STEP {
                     columns[s + t].add_product(x[s], y[t]);
@@ -46,7 +47,7 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
             let carry = u64::from(high) << LIMB_BITS | u64::from(middle);
             columns[t + 1].add(carry);
         }
-        r.set_limbs(STEP * k, limbs);
+        r.set_limbs(FOUR * k, limbs);
         columns.copy_within(STEP.., 0);
         columns[STEP - 1..].fill(Accumulator::default());
         k += 1;

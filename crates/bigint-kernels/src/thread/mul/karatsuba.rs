@@ -76,11 +76,11 @@ impl<Below: Level> Level for Halves<Below> {
             (a, b)
         };
         let (n, m) = (a.width(), b.width());
-        let plan = split(n, m, Self::DEPTH);
+        let plan = split(n as usize, m as usize, Self::DEPTH);
         let (h, products) = match plan {
             Split::Base => (n, 1),
-            Split::Two { half } => (half, 2),
-            Split::Three { half } => (half, 3),
+            Split::Two { half } => (half as u32, 2),
+            Split::Three { half } => (half as u32, 3),
         };
         let (a0, a1) = (a.part(0, h), a.part(h, n));
         let (b0, b1) = (b.part(0, h), b.part(h, m));
@@ -131,7 +131,7 @@ fn magnitude(r: Number<Any>, x: Number<Any>, y: Number<Any>) -> bool {
 /// Subtraction adds the complement of `t` and 1, modulo the width of `t`: the
 /// result is not negative and fits.
 #[inline(always)]
-fn middle(t: Number<Any>, p: Number<Any>, h: usize, subtract: bool) {
+fn middle(t: Number<Any>, p: Number<Any>, h: u32, subtract: bool) {
     let (low, high) = (p.part(0, 2 * h), p.part(2 * h, p.width()));
     let product = t.part(0, 2 * h);
     let complement = if subtract { Limb::MAX } else { 0 };

@@ -35,7 +35,7 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
     let product = r.part(0, width);
     let mut j = 0;
     while j < width && j < b.width() {
-        let row = b.limbs::<ROW>(j);
+        let row = b.limbs(j);
         let mut window = [0; ROW];
         let mut i = 0;
         while i < a.width() && i + j < width {
@@ -51,10 +51,10 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
                     carry::multiply_row(window, limbs_of_a[step], row, limbs[step]);
             }
             product.set_limbs(i + j, limbs);
-            i += STEP;
+            i += STEP as u32;
         }
         product.set_limbs(i + j, window);
-        j += ROW;
+        j += ROW as u32;
     }
     let mut at = width;
     while at < r.width() {

@@ -32,7 +32,7 @@ use bigint_core::Limb;
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
-pub fn product<const LANES: usize>(
+pub fn product<const LANES: u32>(
     group: Group<LANES>,
     r: Number<impl Stride>,
     a: Number<impl Stride>,
@@ -72,7 +72,7 @@ pub fn product<const LANES: usize>(
 /// Adds up a chunk of columns; returns its limb, and the column of the next
 /// chunk that the lane begins with.
 #[inline(always)]
-fn carry_up<const LANES: usize>(group: Group<LANES>, column: Accumulator) -> (Limb, Accumulator) {
+fn carry_up<const LANES: u32>(group: Group<LANES>, column: Accumulator) -> (Limb, Accumulator) {
     let lane = group.lane();
     let [low, middle, high] = column.limbs();
     // What lane 0, or lanes 0 and 1, receive here comes from the top of the chunk

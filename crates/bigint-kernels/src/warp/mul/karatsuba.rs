@@ -28,7 +28,7 @@ use core::marker::PhantomData;
 /// `r = a * b`, cut or zero-extended to the width of `r`. `scratch` holds the
 /// full product and `bigint_core::karatsuba::scratch` limbs more.
 #[inline(always)]
-pub fn product<const LANES: usize, S: Stride>(
+pub fn product<const LANES: u32, S: Stride>(
     group: Group<LANES>,
     r: Number<S>,
     a: Number<S>,
@@ -61,7 +61,7 @@ trait Level {
 
     /// `p = a * b` exactly; `p` has the limbs of both, `s` is scratch. Operands
     /// are complete before, and the product is not before the next barrier.
-    fn multiply<const LANES: usize>(
+    fn multiply<const LANES: u32>(
         group: Group<LANES>,
         p: Number<Unit>,
         a: Number<Any>,
@@ -77,7 +77,7 @@ impl Level for Base {
     const DEPTH: usize = 0;
 
     #[inline(always)]
-    fn multiply<const LANES: usize>(
+    fn multiply<const LANES: u32>(
         group: Group<LANES>,
         p: Number<Unit>,
         a: Number<Any>,
@@ -95,7 +95,7 @@ impl<Below: Level> Level for Halves<Below> {
     const DEPTH: usize = Below::DEPTH + 1;
 
     #[inline(always)]
-    fn multiply<const LANES: usize>(
+    fn multiply<const LANES: u32>(
         group: Group<LANES>,
         p: Number<Unit>,
         a: Number<Any>,
@@ -108,11 +108,11 @@ impl<Below: Level> Level for Halves<Below> {
             (a, b)
         };
         let (n, m) = (a.width(), b.width());
-        let plan = split(n, m, Self::DEPTH);
+        let plan = split(n as usize, m as usize, Self::DEPTH);
         let (h, products) = match plan {
             Split::Base => (n, 1),
-            Split::Two { half } => (half, 2),
-            Split::Three { half } => (half, 3),
+            Split::Two { half } => (half as u32, 2),
+            Split::Three { half } => (half as u32, 3),
         };
         let (a0, a1) = (a.part(0, h), a.part(h, n));
         let (b0, b1) = (b.part(0, h), b.part(h, m));
@@ -155,7 +155,7 @@ impl<Below: Level> Level for Halves<Below> {
 /// A negative difference is complemented and 1 is added; the others go through
 /// the same steps with nothing to complement or add.
 #[inline(always)]
-fn magnitude<const LANES: usize>(
+fn magnitude<const LANES: u32>(
     group: Group<LANES>,
     r: Number<Unit>,
     x: Number<Any>,
@@ -181,11 +181,11 @@ fn magnitude<const LANES: usize>(
 /// Subtraction adds the complement of `t` and 1, modulo the width of `t`: the
 /// result is not negative and fits.
 #[inline(always)]
-fn middle<const LANES: usize>(
+fn middle<const LANES: u32>(
     group: Group<LANES>,
     t: Number<Unit>,
     p: Number<Unit>,
-    h: usize,
+    h: u32,
     subtract: Limb,
 ) {
     let (low, high) = (p.part(0, 2 * h), p.part(2 * h, p.width()));

@@ -32,7 +32,7 @@ use bigint_core::{LIMB_BITS, Limb};
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
-pub fn product<const LANES: usize>(
+pub fn product<const LANES: u32>(
     group: Group<LANES>,
     r: Number<impl Stride>,
     a: Number<impl Stride>,
