@@ -68,6 +68,8 @@ pub struct LineReader {
     numbers: VecDeque<(Range<usize>, usize)>,
     /// The line that `buffer[taken]` belongs to, from 1.
     line: u64,
+    /// The column that `buffer[taken]` has there, from 1.
+    column: u64,
     /// Whether the line at `pending` is a comment whose beginning was dropped.
     in_comment: bool,
     ended: bool,
@@ -94,6 +96,7 @@ impl LineReader {
             searched: 0,
             numbers: VecDeque::new(),
             line: 1,
+            column: 1,
             in_comment: false,
             ended: false,
             total: 0,
@@ -225,7 +228,7 @@ impl LineReader {
                 self.numbers.push_back((start..start + number.len(), next));
             } else if self.numbers.is_empty() {
                 // Nothing before this line is wanted any more.
-                self.line += line_feeds(&self.buffer[self.taken..next]);
+                self.leave(self.taken..next);
                 self.taken = next;
             }
             (self.pending, self.searched) = (next, next);
@@ -247,7 +250,7 @@ impl LineReader {
                 .collect(),
             first_line: self.line,
         };
-        self.line += line_feeds(&chunk.text);
+        self.leave(start..end);
         self.taken = end;
         self.total += count as u64;
         chunk
@@ -255,13 +258,19 @@ impl LineReader {
 
     /// Where the file ends, once everything before is taken.
     fn end(&self) -> Place {
-        let rest = &self.buffer[self.taken..];
-        let last = memchr::memrchr(b'\n', rest).map_or(rest, |feed| &rest[feed + 1..]);
         Place {
             source: self.path.clone(),
-            line: self.line + line_feeds(rest),
-            column: last.len() as u64 + 1,
+            line: self.line,
+            column: self.column,
         }
+    }
+
+    /// Counts the lines of text that is done with.
+    fn leave(&mut self, text: Range<usize>) {
+        let text = &self.buffer[text];
+        self.line += line_feeds(text);
+        let last = memchr::memrchr(b'\n', text).map_or(text, |feed| &text[feed + 1..]);
+        self.column = last.len() as u64 + 1;
     }
 }
 
