@@ -1,0 +1,8 @@
+//! The command, from outside: its contracts with users and their scripts.
+
+mod bad_input;
+mod calc;
+mod commands;
+mod common;
+mod output;
+mod rsa_moduli;
