@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::compute::{Inner, Job};
 use crate::cuda::{self, Device};
-use crate::{DeviceError, Error, Options, Tuning, limbs};
+use crate::{DeviceError, DeviceErrorKind, Error, Options, Tuning, limbs};
 use bigint_core::{Algorithm, Layout, Level, Limb, Operation, Shape};
 use num_bigint::BigUint;
 use std::fmt;
@@ -68,8 +68,8 @@ pub struct DeviceDescription {
 /// The CUDA devices that the driver sees.
 ///
 /// # Errors
-/// [`DeviceErrorKind::NoDriver`] or [`DeviceErrorKind::NotBuilt`] says why there
-/// is none.
+/// [`DeviceErrorKind::NoDriver`], [`DeviceErrorKind::DriverUnusable`] or
+/// [`DeviceErrorKind::NotBuilt`] says why there is none.
 pub fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
     cuda::devices()
 }
@@ -83,7 +83,17 @@ impl Engine {
     pub fn auto() -> Self {
         let mut warnings = Vec::new();
         let mut device = None;
-        for described in cuda::devices().unwrap_or_default() {
+        let described = cuda::devices().unwrap_or_else(|error| {
+            // A machine without a driver is as it should be.
+            if !matches!(
+                error.kind,
+                DeviceErrorKind::NotBuilt | DeviceErrorKind::NoDriver(_)
+            ) {
+                warnings.push(format!("{error}; going on without it"));
+            }
+            Vec::new()
+        });
+        for described in described {
             match Device::open(described.ordinal) {
                 Ok(opened) => {
                     device = Some(opened);

@@ -100,9 +100,12 @@ pub enum DeviceErrorKind {
     /// The crate was built without its `cuda` feature.
     #[error("this build has no CUDA back end: build bigint-host with the feature `cuda`")]
     NotBuilt,
-    /// No driver, or one that cannot be used.
+    /// This machine has no driver.
     #[error("{0}, or use the CPU back end")]
     NoDriver(String),
+    /// There is a driver, or `BIGINT_CUDA_DRIVER` names one, and it does not work.
+    #[error("{0}, or use the CPU back end")]
+    DriverUnusable(String),
     /// The driver is there, the device is not.
     #[error("no such device (the driver sees {found}): choose another, or use the CPU back end")]
     NoDevice {

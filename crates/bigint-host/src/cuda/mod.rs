@@ -9,6 +9,7 @@ mod modules;
 mod reach;
 
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
+use cuda_loader::DriverError;
 use cust::device::DeviceAttribute;
 use cust::error::{CudaError, CudaResult};
 
@@ -30,8 +31,10 @@ pub(crate) fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
 
 /// Starts the driver, and counts its devices.
 fn count() -> Result<usize, DeviceErrorKind> {
-    let driver =
-        cuda_loader::driver().map_err(|error| DeviceErrorKind::NoDriver(error.to_string()))?;
+    let driver = cuda_loader::driver().map_err(|error| match error {
+        DriverError::NotInstalled { .. } => DeviceErrorKind::NoDriver(error.to_string()),
+        error => DeviceErrorKind::DriverUnusable(error.to_string()),
+    })?;
     let found = cust::init(cust::CudaFlags::empty())
         .and_then(|()| cust::device::Device::num_devices())
         .or_else(|error| match error {
@@ -40,7 +43,7 @@ fn count() -> Result<usize, DeviceErrorKind> {
         });
     found.map(|found| found as usize).map_err(|error| {
         let (library, said) = (driver.library.display(), failure::name(error));
-        DeviceErrorKind::NoDriver(format!(
+        DeviceErrorKind::DriverUnusable(format!(
             "the CUDA driver {library} does not start ({said}): repair its installation"
         ))
     })
