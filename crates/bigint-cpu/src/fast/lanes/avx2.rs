@@ -78,6 +78,7 @@ impl Vector for Avx2 {
     const HALVES: bool = false;
     const HEADROOM: u64 = 1 << (63 - 56);
     const ROW: usize = 8;
+    const ROWS: usize = 2;
 
     #[inline(always)]
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
@@ -93,6 +94,12 @@ impl Vector for Avx2 {
         let result = f(&mut vectors[..length]);
         SCRATCH.set(vectors);
         result
+    }
+
+    #[inline(always)]
+    fn reload(self, x: &__m256i) -> __m256i {
+        // SAFETY: a reference is valid to read.
+        unsafe { std::ptr::from_ref(x).read_volatile() }
     }
 
     #[inline(always)]
@@ -137,16 +144,17 @@ impl Vector for Avx2 {
         unsafe { _mm256_srlv_epi64(x, self.splat(s.into())) }
     }
 
+    // AVX2 has no arithmetic shift of 64-bit words. Sums are therefore kept 2^63 too
+    // large, so that they are not negative, and carries 2^63 / 2^28 = 2^35 too large.
     #[inline(always)]
-    fn carry_of(self, x: __m256i) -> __m256i {
-        // AVX2 has no arithmetic shift of 64-bit words: with 2^63 added a signed
-        // word becomes an unsigned one, whose quotient is too large by 2^63 / 2^28.
-        // SAFETY: see above.
-        unsafe {
-            let unsigned = _mm256_xor_si256(x, self.splat(1 << 63));
-            let quotient = _mm256_srli_epi64::<28>(unsigned);
-            _mm256_sub_epi64(quotient, self.splat(1 << (63 - 28)))
-        }
+    fn no_carry(self) -> __m256i {
+        self.splat(1 << 35)
+    }
+
+    #[inline(always)]
+    fn carry(self, column: __m256i, carry: __m256i) -> (__m256i, __m256i) {
+        let sum = self.add(self.add(column, self.splat((1 << 63) - (1 << 35))), carry);
+        (sum, self.shift_right(sum, 28))
     }
 
     #[inline(always)]

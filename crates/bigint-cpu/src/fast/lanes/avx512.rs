@@ -60,7 +60,8 @@ impl Vector for Avx512 {
     const DIGIT_BITS: u32 = 52;
     const HALVES: bool = true;
     const HEADROOM: u64 = 1 << (63 - 52);
-    const ROW: usize = 24;
+    const ROW: usize = 14;
+    const ROWS: usize = 4;
 
     #[inline(always)]
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
@@ -76,6 +77,12 @@ impl Vector for Avx512 {
         let result = f(&mut vectors[..length]);
         SCRATCH.set(vectors);
         result
+    }
+
+    #[inline(always)]
+    fn reload(self, x: &__m512i) -> __m512i {
+        // SAFETY: a reference is valid to read.
+        unsafe { std::ptr::from_ref(x).read_volatile() }
     }
 
     #[inline(always)]
@@ -121,9 +128,15 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    fn carry_of(self, x: __m512i) -> __m512i {
+    fn no_carry(self) -> __m512i {
+        self.splat(0)
+    }
+
+    #[inline(always)]
+    fn carry(self, column: __m512i, carry: __m512i) -> (__m512i, __m512i) {
+        let sum = self.add(column, carry);
         // SAFETY: see above.
-        unsafe { _mm512_srai_epi64::<52>(x) }
+        (sum, unsafe { _mm512_srai_epi64::<52>(sum) })
     }
 
     #[inline(always)]
@@ -152,7 +165,12 @@ impl Vector for Avx512 {
         // and masked limbs are not touched): up to `l * stride + count`, which the
         // assertion keeps within `limbs`.
         let number = |l: usize| unsafe {
-            _mm256_maskz_loadu_epi32(mask, limbs.as_ptr().add(l * stride).cast())
+            let at = limbs.as_ptr().add(l * stride);
+            if count == BLOCK {
+                _mm256_loadu_si256(at.cast())
+            } else {
+                _mm256_maskz_loadu_epi32(mask, at.cast())
+            }
         };
         let pair = |low, high| {
             // SAFETY: see above.
@@ -212,16 +230,18 @@ impl Vector for Avx512 {
             // write `count` limbs (the mask has no more): up to
             // `7 * stride + count`, which the assertion keeps within `limbs`.
             unsafe {
-                _mm256_mask_storeu_epi32(
-                    at.add(2 * i * stride).cast(),
-                    mask,
+                let (low, high) = (at.add(2 * i * stride), at.add((2 * i + 1) * stride));
+                let (low_words, high_words) = (
                     _mm512_castsi512_si256(pair),
-                );
-                _mm256_mask_storeu_epi32(
-                    at.add((2 * i + 1) * stride).cast(),
-                    mask,
                     _mm512_extracti64x4_epi64::<1>(pair),
                 );
+                if count == BLOCK {
+                    _mm256_storeu_si256(low.cast(), low_words);
+                    _mm256_storeu_si256(high.cast(), high_words);
+                } else {
+                    _mm256_mask_storeu_epi32(low.cast(), mask, low_words);
+                    _mm256_mask_storeu_epi32(high.cast(), mask, high_words);
+                }
             }
         }
     }

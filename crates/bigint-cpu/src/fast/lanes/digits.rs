@@ -18,6 +18,14 @@ pub(super) const fn digits_of_bits<I: Vector>(bits: usize) -> usize {
     bits.div_ceil(I::DIGIT_BITS as usize)
 }
 
+/// Expands a macro for every digit of a period: every index and shift in it is a
+/// constant then.
+macro_rules! for_each_digit {
+    ($do:ident) => {
+        $do!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+}
+
 /// Cuts words into digits.
 ///
 /// `words` has a whole number of periods, at least as many as `digits` touches.
@@ -26,22 +34,37 @@ pub(super) fn from_words<I: Vector>(isa: I, words: &[I::V], digits: &mut [I::V])
     let mask = isa.splat((1 << I::DIGIT_BITS) - 1);
     let periods = words.chunks_exact(period_words::<I>());
     for (digits, words) in digits.chunks_mut(PERIOD).zip(periods) {
-        for t in 0..PERIOD {
-            if t >= digits.len() {
-                return;
-            }
-            let bit = t as u32 * I::DIGIT_BITS;
-            let (word, s) = ((bit / 64) as usize, bit % 64);
-            let x = if s == 0 {
-                words[word]
-            } else if s + I::DIGIT_BITS <= 64 {
-                isa.shift_right(words[word], s)
-            } else {
-                isa.funnel(words[word + 1], words[word], s)
-            };
-            digits[t] = isa.and(x, mask);
+        macro_rules! cut {
+            ($($t:literal)*) => {$(
+                if $t >= digits.len() {
+                    return;
+                }
+                let (word, s) = const { position::<I>($t) };
+                let x = if s == 0 {
+                    words[word]
+                } else if s + I::DIGIT_BITS <= 64 {
+                    isa.shift_right(words[word], s)
+                } else {
+                    isa.funnel(words[word + 1], words[word], s)
+                };
+                digits[$t] = isa.and(x, mask);
+            )*};
         }
+        for_each_digit!(cut);
     }
+}
+
+/// The word and the bit in it where digit `t` begins.
+const fn position<I: Vector>(t: usize) -> (usize, u32) {
+    let bit = t * I::DIGIT_BITS as usize;
+    (bit / 64, (bit % 64) as u32)
+}
+
+/// The digit and the bit in it where word `q` begins.
+const fn position_of_word<I: Vector>(q: usize) -> (usize, u32) {
+    let bit = 64 * q;
+    let digit_bits = I::DIGIT_BITS as usize;
+    (bit / digit_bits, (bit % digit_bits) as u32)
 }
 
 /// Carries columns through and packs the digits into words.
@@ -51,31 +74,46 @@ pub(super) fn from_words<I: Vector>(isa: I, words: &[I::V], digits: &mut [I::V])
 /// column by `2^D`). `columns` has a whole number of periods, enough for `words`.
 #[inline(always)]
 pub(super) fn to_words<I: Vector>(isa: I, columns: &[I::V], words: &mut [I::V]) {
-    let mask = isa.splat((1 << I::DIGIT_BITS) - 1);
-    let mut carry = isa.splat(0);
+    let mut carry = isa.no_carry();
     let words = words.chunks_mut(period_words::<I>());
     for (columns, words) in columns.chunks_exact(PERIOD).zip(words) {
-        let mut word = isa.splat(0);
-        for (t, &column) in columns.iter().enumerate() {
-            let sum = isa.add(column, carry);
-            carry = isa.carry_of(sum);
-            let digit = isa.and(sum, mask);
-            let bit = t as u32 * I::DIGIT_BITS;
-            let (at, s) = ((bit / 64) as usize, bit % 64);
-            if at >= words.len() {
-                return;
-            }
-            word = isa.or(word, isa.shift_left(digit, s));
-            if s + I::DIGIT_BITS >= 64 {
-                words[at] = word;
-                word = if s + I::DIGIT_BITS > 64 {
-                    isa.shift_right(digit, 64 - s)
-                } else {
-                    isa.splat(0)
-                };
-            }
+        // The digits, and above them what is not part of them.
+        let mut sums = [carry; PERIOD];
+        macro_rules! pack {
+            ($($t:literal)*) => {$(
+                let (word, s) = const { position::<I>($t) };
+                if word >= words.len() {
+                    return;
+                }
+                (sums[$t], carry) = isa.carry(columns[$t], carry);
+                if s + I::DIGIT_BITS >= 64 {
+                    words[word] = word_of_digits(isa, &sums, word, $t);
+                }
+            )*};
         }
+        for_each_digit!(pack);
     }
+}
+
+/// Word `q` of a period, from the digits up to `last`.
+#[inline(always)]
+fn word_of_digits<I: Vector>(isa: I, sums: &[I::V; PERIOD], q: usize, last: usize) -> I::V {
+    let (first, s) = position_of_word::<I>(q);
+    let digit = |t: usize| isa.and(sums[t], isa.splat((1 << I::DIGIT_BITS) - 1));
+    if last == first + 1 {
+        // What is above the digits falls off: at the top, and with the first digit's
+        // top moved to the word's.
+        let above = 64 - I::DIGIT_BITS;
+        return isa.funnel(sums[last], isa.shift_left(sums[first], above), above + s);
+    }
+    let mut word = isa.shift_right(digit(first), s);
+    for t in first + 1..last {
+        let at = (t - first) as u32 * I::DIGIT_BITS - s;
+        word = isa.or(word, isa.shift_left(digit(t), at));
+    }
+    // The top of the last digit falls off.
+    let at = (last - first) as u32 * I::DIGIT_BITS - s;
+    isa.or(word, isa.shift_left(sums[last], at))
 }
 
 /// Carries columns through: each becomes a digit; the carry out is dropped, so that
@@ -85,10 +123,10 @@ pub(super) fn normalise<I: Vector>(isa: I, columns: &mut [I::V]) {
         #[inline(always)]
         || {
             let mask = isa.splat((1 << I::DIGIT_BITS) - 1);
-            let mut carry = isa.splat(0);
+            let mut carry = isa.no_carry();
             for column in columns {
-                let sum = isa.add(*column, carry);
-                carry = isa.carry_of(sum);
+                let sum;
+                (sum, carry) = isa.carry(*column, carry);
                 *column = isa.and(sum, mask);
             }
         },

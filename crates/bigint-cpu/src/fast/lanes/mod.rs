@@ -45,14 +45,10 @@ struct Operand<'a, V> {
 
 impl<V: Copy> Operand<'_, V> {
     /// Brings the digits of the numbers from `first` on into the lanes.
+    #[inline(always)]
     fn load<I: Vector<V = V>>(&mut self, isa: I, first: usize) {
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                load(isa, self.numbers, self.width, first, self.words);
-                digits::from_words(isa, self.words, self.digits);
-            },
-        );
+        load(isa, self.numbers, self.width, first, self.words);
+        digits::from_words(isa, self.words, self.digits);
     }
 }
 
@@ -139,31 +135,34 @@ pub(super) fn mul<I: Vector>(
             words: words_b,
             digits: digits_b,
         };
-        for i in (0..piece.count).step_by(I::LANES) {
-            let first = piece.first + i;
-            // A number that stands for all is brought in once.
-            if i == 0 || !a.numbers.is_broadcast() {
-                a.load(isa, first);
-            }
-            if !is_square && (i == 0 || !b.numbers.is_broadcast()) {
-                b.load(isa, first);
-            }
-            let (x, y) = (&*a.digits, if is_square { &*a.digits } else { &*b.digits });
-            let r = &mut columns[..x.len() + y.len()];
-            if sizes.kept < r.len() {
-                karatsuba::low_product(isa, thresholds, r, x, y, sizes.kept, scratch);
-            } else if is_square {
-                karatsuba::square(isa, thresholds, r, x, scratch);
-            } else {
-                karatsuba::product(isa, thresholds, r, x, y, scratch);
-            }
-            isa.vectorize(
-                #[inline(always)]
-                || {
+        let is_low = sizes.kept < sizes.digits.iter().sum();
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                for i in (0..piece.count).step_by(I::LANES) {
+                    let first = piece.first + i;
+                    // A number that stands for all is brought in once.
+                    if i == 0 || !a.numbers.is_broadcast() {
+                        a.load(isa, first);
+                    }
+                    if !is_square && (i == 0 || !b.numbers.is_broadcast()) {
+                        b.load(isa, first);
+                    }
+                    let (x, y) = (&*a.digits, if is_square { &*a.digits } else { &*b.digits });
+                    let r = &mut columns[..x.len() + y.len()];
+                    if is_low {
+                        karatsuba::low_product(isa, thresholds, r, x, y, sizes.kept, scratch);
+                    } else if is_square {
+                        karatsuba::square(isa, thresholds, r, x, scratch);
+                    } else if sizes.scratch == 0 {
+                        school::product(isa, r, x, y);
+                    } else {
+                        karatsuba::product(isa, thresholds, r, x, y, scratch);
+                    }
                     digits::to_words(isa, columns, words);
                     store(isa, words, &mut piece, i);
-                },
-            );
-        }
+                }
+            },
+        );
     });
 }

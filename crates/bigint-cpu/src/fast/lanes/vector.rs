@@ -28,8 +28,10 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// A signed word holds less than this many column units: `2^D` if `HALVES`, else
     /// `2^(2 D)`, for `D = DIGIT_BITS`.
     const HEADROOM: u64;
-    /// Digits of the operand that the rows' kernel keeps in registers, at most.
+    /// Columns that the rows' kernel keeps in registers, at most 22.
     const ROW: usize;
+    /// Rows that it does at once: 1, 2 or 4.
+    const ROWS: usize;
 
     /// Calls `f` compiled for this machine's instructions.
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
@@ -38,6 +40,8 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// allocate: `length` vectors of any contents.
     fn with_scratch<R>(self, length: usize, f: impl FnOnce(&mut [Self::V]) -> R) -> R;
 
+    /// `x`, loaded now and not kept in a register since an earlier use.
+    fn reload(self, x: &Self::V) -> Self::V;
     /// The same word in every lane.
     fn splat(self, word: u64) -> Self::V;
     /// `x + y mod 2^64`.
@@ -52,8 +56,11 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     fn shift_left(self, x: Self::V, s: u32) -> Self::V;
     /// `x >> s` without sign, `s < 64`.
     fn shift_right(self, x: Self::V, s: u32) -> Self::V;
-    /// `floor(x / 2^DIGIT_BITS)` of the signed word `x`.
-    fn carry_of(self, x: Self::V) -> Self::V;
+    /// What [`Vector::carry`] takes as a carry of zero.
+    fn no_carry(self) -> Self::V;
+    /// A signed column and the carry from below: a word whose low `DIGIT_BITS` bits
+    /// are the column's digit, and the carry to the column above.
+    fn carry(self, column: Self::V, carry: Self::V) -> (Self::V, Self::V);
     /// Bits `s .. s + 64` of `high 2^64 + low`, `0 < s < 64`.
     fn funnel(self, high: Self::V, low: Self::V, s: u32) -> Self::V;
     /// `c +` the product of the digits `x` and `y`; of its low digit if `HALVES`.
