@@ -113,7 +113,7 @@ pub enum DeviceErrorKind {
         found: usize,
     },
     /// The driver is older than the PTX, or the device older than its target.
-    #[error("the driver cannot use the kernels ({0}): update the driver, or use the CPU back end")]
+    #[error("the kernels cannot run here: {0}, or use the CPU back end")]
     Unsupported(String),
     /// An allocation failed.
     #[error("out of memory allocating {bytes} bytes: use smaller batches, or the back end `auto`")]
@@ -127,7 +127,7 @@ pub enum DeviceErrorKind {
     )]
     Lost(String),
     /// Anything else the driver said.
-    #[error("{0}")]
+    #[error("{0}; the back end `auto` goes on without the device")]
     Driver(String),
 }
 

@@ -74,7 +74,8 @@ impl Device {
         if (major, minor) < OLDEST_CAPABILITY {
             let (least, least_minor) = OLDEST_CAPABILITY;
             return Err(failed(DeviceErrorKind::Unsupported(format!(
-                "{} has compute capability {major}.{minor}, they need {least}.{least_minor}",
+                "{} has compute capability {major}.{minor}, and they need \
+                 {least}.{least_minor}: choose a newer device",
                 described.name
             ))));
         }

@@ -111,5 +111,7 @@ fn refusal(ptx: &CString) -> Option<String> {
     let words = String::from_utf8_lossy(&log);
     let first = words.split(['\0', '\n']).next().unwrap_or_default().trim();
     let separator = if first.is_empty() { "" } else { ": " };
-    Some(format!("{why} (CUDA error {code}){separator}{first}"))
+    Some(format!(
+        "{why} (CUDA error {code}{separator}{first}): update the driver"
+    ))
 }
