@@ -30,12 +30,18 @@ standard library. Any one of these gives you that:
   other:   BIGINT_DEVICE_RUSTC=/path/to/rustc, with lib/rustlib/src/rust/library in its sysroot
 The committed PTX works without: this is needed only to change kernels.";
 
-/// Flags of the device compiler. What it does with a panic: nothing can print
-/// one, so a failed check is a trap.
+/// Flags of the device compiler.
+///
+/// * Nothing can print a panic, so a failed check is a trap.
+/// * LLVM knows that a shuffle or a vote must not be moved into a branch or
+///   doubled (`convergent`). The optimisations of Rust's MIR do not: jump
+///   threading copies a vote into both arms of a branch on the lane, and no two
+///   lanes vote together any more. LLVM alone gives the same code or better.
 pub fn flags() -> Vec<String> {
     [
         "-Zunstable-options",
         "-Cpanic=immediate-abort",
+        "-Zmir-opt-level=0",
         &format!("-Ctarget-cpu={ARCHITECTURE}"),
     ]
     .map(String::from)

@@ -64,6 +64,9 @@ struct Instructions {
     /// Spills and arrays that did not fit into registers.
     local: u32,
     branch: u32,
+    /// Ways out for lanes that come to a shuffle, vote or barrier one by one,
+    /// where ptxas does not see that they come together.
+    diverged: u32,
     other: u32,
 }
 
@@ -214,6 +217,7 @@ fn classify(counts: &mut Instructions, opcode: &str) {
         ("STG" | "ST", _) => &mut counts.store_global,
         ("LDS" | "STS", _) => &mut counts.shared,
         ("LDL" | "STL", _) => &mut counts.local,
+        ("BRA", "DIV") => &mut counts.diverged,
         ("BRA" | "BRX" | "JMP" | "CALL" | "RET" | "EXIT" | "BSSY" | "BSYNC", _) => {
             &mut counts.branch
         }
@@ -244,6 +248,7 @@ fn table(rows: &[Row]) -> Table {
         "store",
         "local",
         "branch",
+        "diverged",
     ]);
     for row in rows {
         let counts = &row.instructions;
@@ -263,6 +268,7 @@ fn table(rows: &[Row]) -> Table {
             counts.store_global,
             counts.local,
             counts.branch,
+            counts.diverged,
         ];
         let names = [row.kernel.clone(), row.arch.clone()];
         table.add_row(names.into_iter().chain(numbers.iter().map(u32::to_string)));

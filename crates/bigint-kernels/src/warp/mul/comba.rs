@@ -46,8 +46,9 @@ pub fn product<const LANES: u32>(
     while k < r.width() {
         // The chunk at `j = m` lies above `b`; the one below it is the top one.
         let mut i = k.saturating_sub(m);
+        let end = a.width().min(k + LANES);
         let mut limb_of_b = b.limb(k - i + lane);
-        while i <= k && i < a.width() {
+        while i < end {
             let limbs_of_a = a.limb(i + lane);
             let below = if i == k {
                 0
