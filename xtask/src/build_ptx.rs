@@ -80,6 +80,7 @@ fn check() -> Result<()> {
             }
             println!("the PTX is that of the sources: built again, it is the same");
         }
+        Err(error) if device_toolchain::is_chosen() => return Err(error),
         _ => println!(
             "the PTX is that of the sources by its manifest; it was not built again, \
              as its compiler is not here: {}",

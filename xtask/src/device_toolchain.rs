@@ -48,6 +48,11 @@ pub fn flags() -> Vec<String> {
     .to_vec()
 }
 
+/// Whether the user named the compiler: then no other will do.
+pub fn is_chosen() -> bool {
+    env::var_os(CHOICE).is_some()
+}
+
 /// A rustc that can build the kernels.
 pub struct DeviceToolchain {
     rustc: PathBuf,
@@ -208,4 +213,25 @@ fn output(command: &mut Command) -> Result<String> {
         String::from_utf8_lossy(&said.stderr)
     );
     Ok(String::from_utf8(said.stdout)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refuse;
+
+    #[test]
+    fn ptx_that_does_not_stand_alone_is_refused() {
+        assert!(refuse("add", ".visible .entry add(\n)\n{\n\tret;\n}").is_ok());
+        for line in [
+            ".extern .func panic_bounds_check",
+            ".func helper(",
+            "call.uni helper, (param0);",
+            "trap;",
+            "@%p1 trap;",
+        ] {
+            let refused = refuse("add", &format!("ret;\n\t{line}\n"));
+            let why = refused.unwrap_err().to_string();
+            assert!(why.starts_with(&format!("add.ptx:2: `{line}`")), "{why}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod ptx_stats;
 mod workspace;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own tasks")]
@@ -22,9 +23,17 @@ enum Task {
     PtxStats(ptx_stats::Options),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().task {
+fn main() -> ExitCode {
+    let done = match Cli::parse().task {
         Task::BuildPtx(options) => build_ptx::run(&options),
         Task::PtxStats(options) => ptx_stats::run(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Without the backtrace: what is missing is on the machine, not here.
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }
