@@ -15,11 +15,12 @@ pub struct Arguments {}
 pub fn run(_: &Arguments) -> Result<(), Failure> {
     let mut text = format!("bigint {}\n", env!("CARGO_PKG_VERSION"));
     text += &format!("auto: {}\n", Engine::auto().back_end());
-    text += &format!("cpu: {} threads", rayon::current_num_threads());
+    let path = bigint_cpu::Path::best().name();
+    text += &format!("cpu: {path}, {} threads", rayon::current_num_threads());
     text += &processor().map_or_else(String::new, |name| format!(", {name}"));
     text.push('\n');
     match bigint_host::devices() {
-        Ok(devices) if devices.is_empty() => text += "cuda: the driver sees no device\n",
+        Ok(devices) if devices.is_empty() => text += "cuda: none: the driver sees no device\n",
         Ok(devices) => {
             for device in devices {
                 let (major, minor) = device.compute_capability;

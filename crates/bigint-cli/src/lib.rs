@@ -2,6 +2,7 @@
 //! [`main`].
 
 mod backend;
+mod bench;
 mod calc;
 mod expression;
 mod failure;
@@ -34,6 +35,7 @@ struct Cli {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Calc(calc::Arguments),
+    Bench(bench::Arguments),
     Info(info::Arguments),
     Selftest(selftest::Arguments),
 }
@@ -52,6 +54,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome = match &cli.command {
         Command::Calc(arguments) => calc::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Selftest(arguments) => selftest::run(arguments),
     };

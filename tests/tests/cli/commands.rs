@@ -59,6 +59,22 @@ fn without_a_driver_auto_computes_on_the_cpu_and_cuda_is_an_error() {
 }
 
 #[test]
+fn a_driver_that_cannot_be_loaded_is_worth_a_warning_and_no_more() {
+    let place = Workplace::new();
+    let mut command = place.command();
+    command.env("BIGINT_CUDA_DRIVER", place.path().join("no-such-driver.so"));
+    command.args(["calc", "6*7"]);
+    let ended = crate::common::ended(command.output().unwrap());
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "42\n"));
+    assert!(ended.stderr.starts_with("warning: "), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("no-such-driver.so"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
 fn verbose_tells_which_back_end_did_what() {
     let place = Workplace::new();
     place.file("a", "3\n4\n");
@@ -82,11 +98,44 @@ fn verbose_tells_which_back_end_did_what() {
 }
 
 #[test]
+fn bench_measures_what_it_is_asked_for() {
+    let ended = Workplace::new().run(&[
+        "bench",
+        "--backend",
+        "cpu",
+        "--widths",
+        "96,1000",
+        "--count",
+        "100",
+        "--samples",
+        "2",
+        "--operations",
+        "add,sub,mul",
+        "--json",
+    ]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(
+        ended.stdout.matches("\"median_ns\"").count(),
+        6,
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(
+        ended.stdout.matches("\"bits\": 1000").count(),
+        3,
+        "{}",
+        ended.stdout
+    );
+    let ended = Workplace::new().run(&["bench", "--widths", "0"]);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+}
+
+#[test]
 fn help_names_every_command_and_contract() {
     let place = Workplace::new();
     let ended = place.run(&["--help"]);
     assert_eq!(ended.code, 0);
-    for command in ["calc", "info", "selftest"] {
+    for command in ["calc", "info", "selftest", "bench"] {
         assert!(ended.stdout.contains(command), "{}", ended.stdout);
     }
     let ended = place.run(&["calc", "--help"]);
