@@ -1,0 +1,274 @@
+//! Schoolbook inside one number with AVX-512 IFMA: eight digits of 52 bits a
+//! vector, by columns.
+//!
+//! Write `a = sum x_i D^i`, `b = sum y_i D^i`, `D = 2^52`. Result digits
+//! `8c .. 8c + 8` receive, for every `i`, the low halves of `x_i y_(k - i)`
+//! and, one digit higher, the high halves:
+//!
+//! ```text
+//! low[8c..]  += lo52(x_i * y[8c - i ..])      high[8c..] += hi52(x_i * y[8c - i ..])
+//! t[k] = low[k] + high[k - 1]
+//! ```
+//!
+//! `x_i` is broadcast, `y[8c - i ..]` is one unaligned load from a copy of `y`
+//! with zeros on both sides, and the accumulators never leave their registers.
+//! The shift by one digit between the halves happens once per column block,
+//! not once per product.
+//!
+//! **Bounds.** A column adds at most `m = min(digits)` halves below `2^52` to
+//! each accumulator, so `t < 2 m 2^52 <= 2^64` for `m <= 2048`. [`mul`] cuts
+//! operands so that `m <= MAX_DIGITS = 160`. The carry `t >> 52` is then at
+//! most `2 m < 2^12`; one vector pass leaves digits of at most
+//! `2^52 - 1 + 2^12`, and what ripples further is a carry of one, found for
+//! all eight digits by one addition on bit masks (a digit of exactly `D - 1`
+//! propagates, one of at least `D` generates).
+//!
+//! **Cost**: `m (n + 15) / 8` pairs of multiply-adds for `m x n` digits.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::super::isa::Avx512;
+use super::super::limbs::add_assign;
+
+/// Below this many limbs in the shorter operand the conversions cost more than
+/// they save.
+pub(super) const MIN_LIMBS: usize = 6;
+
+/// Limbs of either operand in one pass.
+const MAX_LIMBS: usize = 128;
+/// Digits of `MAX_LIMBS` limbs, rounded up to whole vectors.
+const MAX_DIGITS: usize = (MAX_LIMBS * 64).div_ceil(52).next_multiple_of(8);
+/// Zeros kept on both sides of the digits that are loaded unaligned.
+const PAD: usize = 24;
+
+#[repr(align(64))]
+struct Digits([u64; MAX_DIGITS + 2 * PAD]);
+
+/// `r = a b`; lengths as [`super::mul`] states.
+pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], token: Avx512) {
+    if a.len() <= MAX_LIMBS && b.len() <= MAX_LIMBS {
+        return mul_pass(r, a, b, token);
+    }
+    r.fill(0);
+    let mut part = [0; 2 * MAX_LIMBS];
+    for (i, a) in a.chunks(MAX_LIMBS).enumerate() {
+        for (j, b) in b.chunks(MAX_LIMBS).enumerate() {
+            let part = &mut part[..a.len() + b.len()];
+            mul_pass(part, a, b, token);
+            add_assign(&mut r[(i + j) * MAX_LIMBS..], part);
+        }
+    }
+}
+
+fn mul_pass(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx512) {
+    // SAFETY: the token proves every feature the function enables.
+    unsafe { mul_avx512(r, a, b) }
+}
+
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
+fn mul_avx512(r: &mut [u64], a: &[u64], b: &[u64]) {
+    assert!(r.len() == a.len() + b.len() && a.len() <= MAX_LIMBS && b.len() <= MAX_LIMBS);
+    let mut x = std::mem::MaybeUninit::<Digits>::uninit();
+    let mut y = std::mem::MaybeUninit::<Digits>::uninit();
+    let (x, y) = (x.as_mut_ptr().cast::<u64>(), y.as_mut_ptr().cast::<u64>());
+    let (nx, ny) = ((a.len() * 64).div_ceil(52), (b.len() * 64).div_ceil(52));
+    // SAFETY: `to_digits` writes `PAD + round_up(n, 8) + PAD` words, within
+    // `Digits`, as `n <= MAX_DIGITS`; both buffers are 64-byte aligned.
+    unsafe {
+        to_digits(x, a);
+        to_digits(y, b);
+    }
+    let blocks = (nx + ny).div_ceil(8);
+    let mut out = Output::new(r);
+    let mut block = 0;
+    while block < blocks {
+        // SAFETY: the digits of both are in place; the range of `i` keeps every
+        // load inside the padding, see `columns`.
+        let [low, high] = unsafe { columns(x.add(PAD), nx, y.add(PAD), ny, block) };
+        out.push(low[0], high[0]);
+        if block + 1 < blocks {
+            out.push(low[1], high[1]);
+        }
+        block += 2;
+    }
+}
+
+/// Writes the 52-bit digits of `limbs` at `digits + PAD`, zeros around them.
+///
+/// # Safety
+/// `digits` is 64-byte aligned and valid for writes of
+/// `PAD + ceil(64 limbs.len() / 52)` rounded up to a vector `+ PAD` words.
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma")]
+unsafe fn to_digits(digits: *mut u64, limbs: &[u64]) {
+    // Digit j starts at bit 52 j: 16-bit word 52 j / 16, bit 52 j % 16 of it.
+    // Four words hold 64 bits, at least 12 + 52 of them from there.
+    const fn words() -> [u16; 32] {
+        let mut index = [0; 32];
+        let mut i = 0;
+        while i < 32 {
+            index[i] = (52 * (i / 4) / 16 + i % 4) as u16;
+            i += 1;
+        }
+        index
+    }
+    const WORDS: [u16; 32] = words();
+    let bytes = limbs.len() * 8;
+    let zero = _mm512_setzero_si512();
+    // SAFETY: vectors of zeros before, and after the last vector of digits,
+    // inside what the caller vouches for. Loads are masked to the limbs.
+    unsafe {
+        let index = _mm512_loadu_si512(WORDS.as_ptr().cast());
+        let shift = _mm512_setr_epi64(0, 4, 8, 12, 0, 4, 8, 12);
+        let mask = _mm512_set1_epi64((1 << 52) - 1);
+        for i in 0..PAD / 8 {
+            _mm512_store_si512(digits.add(8 * i).cast(), zero);
+        }
+        let mut to = digits.add(PAD);
+        let mut offset = 0;
+        while offset < bytes {
+            let from = limbs.as_ptr().cast::<u8>().add(offset);
+            let v = if bytes - offset >= 64 {
+                _mm512_loadu_si512(from.cast())
+            } else {
+                _mm512_maskz_loadu_epi8((1 << (bytes - offset)) - 1, from.cast())
+            };
+            let v = _mm512_permutexvar_epi16(index, v);
+            let v = _mm512_and_si512(_mm512_srlv_epi64(v, shift), mask);
+            _mm512_store_si512(to.cast(), v);
+            to = to.add(8);
+            offset += 52;
+        }
+        for i in 0..PAD / 8 {
+            _mm512_store_si512(to.add(8 * i).cast(), zero);
+        }
+    }
+}
+
+/// The low and high accumulators of column blocks `block` and `block + 1`.
+///
+/// # Safety
+/// `x` points at `nx` digits, `y` at `ny` digits with `PAD` zeros on both
+/// sides, and `8 block < nx + ny`.
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma")]
+#[inline]
+unsafe fn columns(
+    x: *const u64,
+    nx: usize,
+    y: *const u64,
+    ny: usize,
+    block: usize,
+) -> [[__m512i; 2]; 2] {
+    let zero = _mm512_setzero_si512();
+    let mut low = [[zero; 2]; 2];
+    let mut high = [[zero; 2]; 2];
+    // y[8 block - i .. 8 block - i + 16] meets [0, ny) only for these i.
+    let first = (8 * block + 1).saturating_sub(ny);
+    let last = nx.min(8 * block + 16);
+    let mut i = first;
+    // SAFETY: 8 block - i >= 8 block - last + 1 >= -15 and
+    // 8 block + 16 - i <= 8 block + 16 - first <= ny + 15: inside the padding.
+    unsafe {
+        let step = |i: usize, chain: usize, low: &mut [[__m512i; 2]; 2], high: &mut [[__m512i; 2]; 2]| {
+            let xi = _mm512_set1_epi64(*x.add(i) as i64);
+            let at = y.offset(8 * block as isize - i as isize);
+            let y0 = _mm512_loadu_si512(at.cast());
+            let y1 = _mm512_loadu_si512(at.add(8).cast());
+            low[chain][0] = _mm512_madd52lo_epu64(low[chain][0], xi, y0);
+            high[chain][0] = _mm512_madd52hi_epu64(high[chain][0], xi, y0);
+            low[chain][1] = _mm512_madd52lo_epu64(low[chain][1], xi, y1);
+            high[chain][1] = _mm512_madd52hi_epu64(high[chain][1], xi, y1);
+        };
+        while i + 1 < last {
+            step(i, 0, &mut low, &mut high);
+            step(i + 1, 1, &mut low, &mut high);
+            i += 2;
+        }
+        if i < last {
+            step(i, 0, &mut low, &mut high);
+        }
+    }
+    [
+        [
+            _mm512_add_epi64(low[0][0], low[1][0]),
+            _mm512_add_epi64(low[0][1], low[1][1]),
+        ],
+        [
+            _mm512_add_epi64(high[0][0], high[1][0]),
+            _mm512_add_epi64(high[0][1], high[1][1]),
+        ],
+    ]
+}
+
+/// Carries finished columns upwards and packs them into limbs.
+struct Output<'a> {
+    bytes: &'a mut [u64],
+    offset: usize,
+    high: __m512i,
+    carries: __m512i,
+    carry: u32,
+}
+
+impl<'a> Output<'a> {
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma")]
+    #[inline]
+    fn new(limbs: &'a mut [u64]) -> Self {
+        let zero = _mm512_setzero_si512();
+        Output { bytes: limbs, offset: 0, high: zero, carries: zero, carry: 0 }
+    }
+
+    /// Takes the next eight columns.
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma")]
+    #[inline]
+    fn push(&mut self, low: __m512i, high: __m512i) {
+        let mask = _mm512_set1_epi64((1 << 52) - 1);
+        let t = _mm512_add_epi64(low, _mm512_alignr_epi64::<7>(high, self.high));
+        let carries = _mm512_srli_epi64::<52>(t);
+        let d = _mm512_add_epi64(
+            _mm512_and_si512(t, mask),
+            _mm512_alignr_epi64::<7>(carries, self.carries),
+        );
+        let generate = u32::from(_mm512_cmpgt_epu64_mask(d, mask));
+        let propagate = u32::from(_mm512_cmpeq_epu64_mask(d, mask));
+        let sum = propagate + 2 * generate + self.carry;
+        let receive = (sum ^ propagate) as u8;
+        let one = _mm512_set1_epi64(1);
+        let d = _mm512_and_si512(_mm512_mask_add_epi64(d, receive, d, one), mask);
+        self.high = high;
+        self.carries = carries;
+        self.carry = sum >> 8;
+
+        // Limb m of the seven that 8 x 52 bits touch starts at bit 64 m - 52 j
+        // of digit j, and reaches into digits j + 1 and at times j + 2.
+        let part = |j: [i64; 7], d| {
+            let index = _mm512_setr_epi64(j[0], j[1], j[2], j[3], j[4], j[5], j[6], 0);
+            _mm512_permutexvar_epi64(index, d)
+        };
+        let a = _mm512_srlv_epi64(
+            part([0, 1, 2, 3, 4, 6, 7], d),
+            _mm512_setr_epi64(0, 12, 24, 36, 48, 8, 20, 64),
+        );
+        let b = _mm512_sllv_epi64(
+            part([1, 2, 3, 4, 5, 7, 0], d),
+            _mm512_setr_epi64(52, 40, 28, 16, 4, 44, 64, 64),
+        );
+        let c = _mm512_sllv_epi64(
+            part([0, 0, 0, 0, 6, 0, 0], d),
+            _mm512_setr_epi64(64, 64, 64, 64, 56, 64, 64, 64),
+        );
+        let limbs = _mm512_or_si512(_mm512_or_si512(a, b), c);
+        let left = self.bytes.len() * 8 - self.offset.min(self.bytes.len() * 8);
+        // SAFETY: the mask keeps the store within the `left` bytes of the
+        // slice from `offset` on. The half limb after these 52 bytes is
+        // written as zero and overwritten by the next block.
+        unsafe {
+            let at = self.bytes.as_mut_ptr().cast::<u8>().add(self.offset);
+            if left >= 56 {
+                _mm512_mask_storeu_epi64(at.cast(), 0x7f, limbs);
+            } else {
+                _mm512_mask_storeu_epi8(at.cast(), (1 << left) - 1, limbs);
+            }
+        }
+        self.offset = (self.offset + 52).min(self.bytes.len() * 8);
+    }
+}

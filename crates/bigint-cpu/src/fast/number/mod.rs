@@ -1,0 +1,93 @@
+//! One product of two numbers, as fast as this machine can.
+//!
+//! ```text
+//! mul -> by length of the shorter operand:
+//!        basecase   schoolbook (mulx/adx rows, or IFMA digits)
+//!        karatsuba  equal lengths; longer operands are cut into such pieces
+//!        transform  number-theoretic transform modulo four primes
+//! ```
+//!
+//! Numbers are slices of 64-bit limbs, least significant first. The product of
+//! a number with itself (the same slice twice) is recognised as a square.
+
+mod basecase;
+mod isa;
+mod karatsuba;
+mod limbs;
+#[cfg(test)]
+mod tests;
+mod transform;
+mod tuning;
+
+use self::isa::Isa;
+use self::tuning::Tuning;
+use crate::fast::Path;
+
+/// `r = a b`.
+///
+/// `path` names the instructions to use; one that the machine lacks falls back
+/// to the best it has below that. With `parallel`, products long enough for
+/// the transform use the threads of the current rayon pool; the limbs written
+/// are the same either way.
+///
+/// Operands of unequal length cost what the shorter one makes of the longer:
+/// about `n/m` products of `m` limbs for `n >= m` limbs.
+///
+/// Scratch is taken inside: Karatsuba allocates `2 m + 128` limbs, the
+/// transform keeps its buffers per thread (see [`transform`]).
+///
+/// # Panics
+/// If `r.len() != a.len() + b.len()`.
+pub(crate) fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
+    assert_eq!(r.len(), a.len() + b.len(), "a product is as long as both operands together");
+    let isa = Isa::of(path);
+    let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    let tuning = Tuning::of(isa);
+    if b.is_empty() {
+        r.fill(0);
+    } else if b.len() < tuning.karatsuba {
+        basecase::mul(r, a, b, isa);
+    } else if b.len() < tuning.transform {
+        by_pieces(r, a, b, isa, tuning.karatsuba);
+    } else {
+        transform::mul(r, a, b, isa, parallel);
+    }
+}
+
+/// `r = a b` by Karatsuba on pieces of `a` as long as `b`.
+fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, threshold: usize) {
+    let m = b.len();
+    let mut scratch = vec![0; karatsuba::scratch_len(m)];
+    if a.len() == m {
+        return equal(r, a, b, &mut scratch, isa, threshold);
+    }
+    r[..m].fill(0);
+    let mut part = vec![0; 2 * m];
+    for (i, piece) in a.chunks(m).enumerate() {
+        let part = &mut part[..piece.len() + m];
+        if piece.len() == m {
+            equal(part, piece, b, &mut scratch, isa, threshold);
+        } else if piece.len() < threshold {
+            basecase::mul(part, b, piece, isa);
+        } else {
+            by_pieces(part, b, piece, isa, threshold);
+        }
+        // The low half overlaps what the last piece left; the high half is new.
+        let (low, high) = part.split_at(m);
+        let r = &mut r[i * m..][..part.len()];
+        r[m..].copy_from_slice(high);
+        let overflow = limbs::add_assign(r, low);
+        debug_assert!(!overflow);
+    }
+}
+
+/// `r = a b` for operands of one length.
+fn equal(r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], isa: Isa, threshold: usize) {
+    if a.len() < threshold {
+        basecase::mul(r, a, b, isa);
+    } else {
+        karatsuba::mul(r, a, b, scratch, &|r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]| {
+            equal(r, a, b, scratch, isa, threshold);
+        });
+    }
+}

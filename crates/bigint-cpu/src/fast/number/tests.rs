@@ -1,0 +1,145 @@
+//! Products against num-bigint, on every path.
+
+use num_bigint::BigUint;
+
+use super::mul;
+use crate::fast::Path;
+
+/// A small generator with full period; the values only need to look random.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(super) fn limbs(&mut self, n: usize) -> Vec<u64> {
+        (0..n).map(|_| self.next()).collect()
+    }
+
+    /// Long runs of ones and zeros, which make long carry chains.
+    pub(super) fn runs(&mut self, n: usize) -> Vec<u64> {
+        let mut limbs = vec![0u64; n];
+        let mut bit = 0;
+        let mut value = self.next() & 1;
+        while bit < 64 * n {
+            let run = 1 + (self.next() % 200) as usize;
+            for k in bit..(bit + run).min(64 * n) {
+                limbs[k / 64] |= value << (k % 64);
+            }
+            bit += run;
+            value ^= 1;
+        }
+        limbs
+    }
+}
+
+pub(super) fn big(limbs: &[u64]) -> BigUint {
+    let words = limbs.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]);
+    BigUint::new(words.collect())
+}
+
+/// Numbers of `n` limbs that arithmetic gets wrong first.
+pub(super) fn adversaries(n: usize, random: &mut Random) -> Vec<Vec<u64>> {
+    let mut one = vec![0; n];
+    one[0] = 1;
+    let mut power = vec![0; n];
+    power[n - 1] = 1 << 63;
+    let mut power_plus = power.clone();
+    power_plus[0] += 1;
+    let mut power_minus = vec![u64::MAX; n];
+    power_minus[n - 1] >>= 1;
+    vec![
+        vec![u64::MAX; n],
+        vec![0; n],
+        one,
+        power,
+        power_plus,
+        power_minus,
+        random.runs(n),
+        random.limbs(n),
+    ]
+}
+
+#[track_caller]
+pub(super) fn check(a: &[u64], b: &[u64], path: Path) {
+    let mut r = vec![0x5555_5555_5555_5555; a.len() + b.len()];
+    mul(&mut r, a, b, path, false);
+    assert!(big(&r) == big(a) * big(b), "{} x {} limbs on {path:?}", a.len(), b.len());
+}
+
+#[test]
+fn products_of_every_short_length_are_exact() {
+    let mut random = Random(1);
+    for path in Path::ALL {
+        for n in 1..=40 {
+            for m in 1..=n {
+                check(&random.limbs(n), &random.runs(m), path);
+                check(&vec![u64::MAX; n], &vec![u64::MAX; m], path);
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_adversaries_are_exact() {
+    let mut random = Random(2);
+    for path in Path::ALL {
+        for n in [1, 2, 4, 5, 6, 8, 13, 16, 31, 32, 33, 63, 64, 65, 96, 97, 128, 129, 200, 257] {
+            let numbers = adversaries(n, &mut random);
+            for a in &numbers {
+                check(a, a, path);
+                for b in &numbers {
+                    check(a, b, path);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unbalanced_products_are_exact() {
+    let mut random = Random(3);
+    for path in Path::ALL {
+        for (n, m) in [(1000, 1), (1000, 7), (999, 33), (1000, 100), (700, 333), (500, 499), (1300, 129)] {
+            check(&random.limbs(n), &random.runs(m), path);
+            check(&random.runs(m), &random.limbs(n), path);
+            check(&vec![u64::MAX; n], &vec![u64::MAX; m], path);
+        }
+    }
+}
+
+#[track_caller]
+fn check_transform(a: &[u64], b: &[u64], path: Path, parallel: bool) {
+    let mut r = vec![0x5555_5555_5555_5555; a.len() + b.len()];
+    super::transform::mul(&mut r, a, b, super::isa::Isa::of(path), parallel);
+    assert!(
+        big(&r) == big(a) * big(b),
+        "{} x {} limbs by transform on {path:?}",
+        a.len(),
+        b.len()
+    );
+}
+
+#[test]
+fn transforms_of_short_lengths_are_exact() {
+    let mut random = Random(4);
+    for path in Path::ALL {
+        for n in 1..=150 {
+            check_transform(&random.limbs(n), &random.runs(n), path, false);
+            check_transform(&vec![u64::MAX; n], &vec![u64::MAX; n], path, false);
+        }
+        for n in [1, 5, 44, 64, 127, 250] {
+            let numbers = adversaries(n, &mut random);
+            for a in &numbers {
+                check_transform(a, a, path, false);
+                for b in &numbers {
+                    check_transform(a, b, path, true);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The ring with AVX2 and FMA: residues as doubles around zero, four to a
+//! vector, two vectors to a row.
+//!
+//! A constant `w` is kept as `(w, w / p)` with `|w| <= p/2`. For an integer
+//! `|a| <= 2^51`:
+//!
+//! ```text
+//! h = rn(a w)        l = fma(a, w, -h) = a w - h exactly
+//! n = round(rn(a rn(w/p)))             T = fma(-n, p, h) + l
+//! ```
+//!
+//! **Exactness.** `a w / p` is at most `2^50` in magnitude, so `n` is off the
+//! nearest integer by at most `1/2 + 2^50 (2^-53 + 2^-53) < 0.76` before the
+//! low part, and `|l| <= 2^(51 + 47.7 - 53)` is less than `p / 2^2.9`: hence
+//! `|a w - n p| < 0.9 p < 2^49`. `h - n p` is a difference of integers that is
+//! a multiple of the last place of `h` or 1, whichever is less, and below
+//! `2^50`: the fused operation returns it exactly, and so is the last sum.
+//! In a pass `|a| <= 2.5 p`, which gives `|T| < 0.7 p`.
+//!
+//! **Bounds** that replace those of `passes`: forward `|x| <= 0.6 p` after
+//! `lift`, `< 0.6 p + 2 * 0.7 p = 2 p` after a pass, `2.7 p` as a factor;
+//! inverse `|x| < 1.4 p` between passes, `5.6 p < 2^51.2` before `fold8` and as
+//! a factor of the last product, where the estimate above still gives
+//! `|T| < p`. `lift` and `fold8` reduce around zero, `fold4` and `raise` are
+//! not needed.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::super::isa::Avx2;
+use super::field::{PRIMES, Ring, Row, Stored};
+use super::portable::PortableRing;
+
+/// Residues modulo one prime, in two vectors of doubles.
+#[derive(Clone, Copy)]
+pub(super) struct Avx2Ring {
+    p: __m256d,
+    p_inverse: __m256d,
+}
+
+/// `(w, w / p)` for the balanced `w`, as the bits of doubles.
+pub(super) fn stored(w: u64, prime: usize) -> Stored {
+    let p = PRIMES[prime];
+    let w = if w > p / 2 { -((p - w) as f64) } else { w as f64 };
+    [w.to_bits(), (w / p as f64).to_bits()]
+}
+
+/// Instructions of the token the ring was made from.
+macro_rules! vector {
+    ($e:expr) => {
+        // SAFETY: an `Avx2Ring` is only made from an `Avx2` token, which
+        // proves AVX2 and FMA; no memory is touched.
+        unsafe { $e }
+    };
+}
+
+type Pair = [__m256d; 2];
+
+const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+impl Avx2Ring {
+    #[inline(always)]
+    pub(super) fn new(prime: usize, _token: Avx2) -> Self {
+        let p = PRIMES[prime] as f64;
+        vector!(Avx2Ring { p: _mm256_set1_pd(p), p_inverse: _mm256_set1_pd(1.0 / p) })
+    }
+
+    #[inline(always)]
+    fn reduce(self, x: Pair) -> Pair {
+        x.map(|x| {
+            vector!({
+                let n = _mm256_round_pd::<NEAREST>(_mm256_mul_pd(x, self.p_inverse));
+                _mm256_fnmadd_pd(n, self.p, x)
+            })
+        })
+    }
+}
+
+impl Ring for Avx2Ring {
+    type Residues = Pair;
+    type Integers = [__m256i; 2];
+    type Factor = (__m256d, __m256d);
+
+    #[inline(always)]
+    fn load(self, row: &Row) -> Pair {
+        // SAFETY: a row is 64 bytes, aligned to 64; and the token.
+        unsafe {
+            let at = row.0.as_ptr().cast::<f64>();
+            [_mm256_load_pd(at), _mm256_load_pd(at.add(4))]
+        }
+    }
+    #[inline(always)]
+    fn store(self, row: &mut Row, x: Pair) {
+        // SAFETY: a row is 64 bytes, aligned to 64; and the token.
+        unsafe {
+            let at = row.0.as_mut_ptr().cast::<f64>();
+            _mm256_store_pd(at, x[0]);
+            _mm256_store_pd(at.add(4), x[1]);
+        }
+    }
+    #[inline(always)]
+    fn factor(self, stored: &Stored) -> Self::Factor {
+        let [w, quotient] = stored.map(f64::from_bits);
+        vector!((_mm256_set1_pd(w), _mm256_set1_pd(quotient)))
+    }
+    #[inline(always)]
+    fn butterfly(self, x: Pair, a: Pair, w: Self::Factor) -> [Pair; 2] {
+        let t = self.mul(a, w);
+        vector!([
+            [_mm256_add_pd(x[0], t[0]), _mm256_add_pd(x[1], t[1])],
+            [_mm256_sub_pd(x[0], t[0]), _mm256_sub_pd(x[1], t[1])],
+        ])
+    }
+    #[inline(always)]
+    fn mul(self, a: Pair, w: Self::Factor) -> Pair {
+        a.map(|a| {
+            vector!({
+                let h = _mm256_mul_pd(a, w.0);
+                let n = _mm256_round_pd::<NEAREST>(_mm256_mul_pd(a, w.1));
+                let l = _mm256_fmsub_pd(a, w.0, h);
+                _mm256_add_pd(_mm256_fnmadd_pd(n, self.p, h), l)
+            })
+        })
+    }
+    #[inline(always)]
+    fn add(self, a: Pair, b: Pair) -> Pair {
+        vector!([_mm256_add_pd(a[0], b[0]), _mm256_add_pd(a[1], b[1])])
+    }
+    #[inline(always)]
+    fn sub2(self, a: Pair, b: Pair) -> Pair {
+        vector!([_mm256_sub_pd(a[0], b[0]), _mm256_sub_pd(a[1], b[1])])
+    }
+    #[inline(always)]
+    fn sub4(self, a: Pair, b: Pair) -> Pair {
+        self.sub2(a, b)
+    }
+    #[inline(always)]
+    fn raise(self, x: Pair) -> Pair {
+        x
+    }
+    #[inline(always)]
+    fn lift(self, x: Pair) -> Pair {
+        self.reduce(x)
+    }
+    #[inline(always)]
+    fn fold8(self, x: Pair) -> Pair {
+        self.reduce(x)
+    }
+    #[inline(always)]
+    fn fold4(self, x: Pair) -> Pair {
+        x
+    }
+    #[inline(always)]
+    fn residues(self, x: [__m256i; 2]) -> Pair {
+        // An integer below 2^52 is the mantissa of a double in [2^52, 2^53).
+        x.map(|x| {
+            vector!({
+                let base = _mm256_set1_pd(4_503_599_627_370_496.0);
+                let x = _mm256_or_si256(x, _mm256_castpd_si256(base));
+                _mm256_sub_pd(_mm256_castsi256_pd(x), base)
+            })
+        })
+    }
+    #[inline(always)]
+    fn canonical(self, x: Pair) -> [__m256i; 2] {
+        self.reduce(x).map(|x| {
+            vector!({
+                let base = _mm256_set1_pd(4_503_599_627_370_496.0);
+                let zero = _mm256_setzero_pd();
+                let negative = _mm256_cmp_pd::<_CMP_LT_OQ>(x, zero);
+                let x = _mm256_add_pd(x, _mm256_and_pd(negative, self.p));
+                let x = _mm256_castpd_si256(_mm256_add_pd(x, base));
+                _mm256_xor_si256(x, _mm256_castpd_si256(base))
+            })
+        })
+    }
+    #[inline(always)]
+    fn pieces(self, limbs: &[u64], row: usize, h: u32) -> [[__m256i; 2]; 2] {
+        PortableRing::new(0).pieces(limbs, row, h).map(|x| self.integers(&Row(x)))
+    }
+    #[inline(always)]
+    fn integers(self, row: &Row) -> [__m256i; 2] {
+        // SAFETY: a row is 64 bytes, aligned to 64; and the token.
+        unsafe {
+            let at = row.0.as_ptr().cast::<__m256i>();
+            [_mm256_load_si256(at), _mm256_load_si256(at.add(1))]
+        }
+    }
+    #[inline(always)]
+    fn store_integers(self, row: &mut Row, x: [__m256i; 2]) {
+        // SAFETY: a row is 64 bytes, aligned to 64; and the token.
+        unsafe {
+            let at = row.0.as_mut_ptr().cast::<__m256i>();
+            _mm256_store_si256(at, x[0]);
+            _mm256_store_si256(at.add(1), x[1]);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The ring with AVX-512 IFMA: a row is one vector.
+//!
+//! A multiplication is the three half-products of `field`, the last two
+//! accumulated onto what they are to be added to: a butterfly is six
+//! instructions.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::super::isa::Avx512;
+use super::field::{PRIMES, Ring, Row, Stored, inverse_mod_radix};
+use super::recombine::scaled_products;
+
+/// Residues modulo one prime, in a vector.
+#[derive(Clone, Copy)]
+pub(super) struct Avx512Ring {
+    p: __m512i,
+    p2: __m512i,
+    p4: __m512i,
+    minus_p: __m512i,
+    p_inverse: __m512i,
+}
+
+// SAFETY, for every block in this file: an `Avx512Ring` is only made from an
+// `Avx512` token, which proves that the machine has the instructions. Loads and
+// stores go through references to whole rows, which are 64-byte aligned.
+
+/// One instruction; see the note above.
+macro_rules! vector {
+    ($e:expr) => {
+        // SAFETY: the ring's token proves the instruction; see the file's note.
+        unsafe { $e }
+    };
+}
+
+impl Avx512Ring {
+    #[inline(always)]
+    pub(super) fn new(prime: usize, _token: Avx512) -> Self {
+        let p = PRIMES[prime] as i64;
+        vector!(Avx512Ring {
+            p: _mm512_set1_epi64(p),
+            p2: _mm512_set1_epi64(2 * p),
+            p4: _mm512_set1_epi64(4 * p),
+            minus_p: _mm512_set1_epi64(-p),
+            p_inverse: _mm512_set1_epi64(inverse_mod_radix(p as u64) as i64),
+        })
+    }
+
+    /// From `[0, 2 bound)` to `[0, bound)`.
+    #[inline(always)]
+    fn fold(x: __m512i, bound: __m512i) -> __m512i {
+        vector!(_mm512_min_epu64(x, _mm512_sub_epi64(x, bound)))
+    }
+}
+
+impl Ring for Avx512Ring {
+    type Residues = __m512i;
+    type Integers = __m512i;
+    type Factor = (__m512i, __m512i);
+
+    #[inline(always)]
+    fn load(self, row: &Row) -> __m512i {
+        vector!(_mm512_load_si512(row.0.as_ptr().cast()))
+    }
+    #[inline(always)]
+    fn store(self, row: &mut Row, x: __m512i) {
+        vector!(_mm512_store_si512(row.0.as_mut_ptr().cast(), x))
+    }
+    #[inline(always)]
+    fn factor(self, stored: &Stored) -> Self::Factor {
+        vector!((_mm512_set1_epi64(stored[0] as i64), _mm512_set1_epi64(stored[1] as i64)))
+    }
+    #[inline(always)]
+    fn butterfly(self, x: __m512i, a: __m512i, w: Self::Factor) -> [__m512i; 2] {
+        vector!({
+            let zero = _mm512_setzero_si512();
+            let u = _mm512_madd52lo_epu64(zero, a, w.1);
+            let t = _mm512_madd52hi_epu64(x, a, w.0);
+            let s = _mm512_madd52hi_epu64(zero, u, self.p);
+            let plus = _mm512_sub_epi64(t, s);
+            [plus, _mm512_sub_epi64(_mm512_add_epi64(x, x), plus)]
+        })
+    }
+    #[inline(always)]
+    fn mul(self, a: __m512i, w: Self::Factor) -> __m512i {
+        vector!({
+            let zero = _mm512_setzero_si512();
+            let u = _mm512_madd52lo_epu64(zero, a, w.1);
+            let t = _mm512_madd52hi_epu64(zero, a, w.0);
+            let s = _mm512_madd52hi_epu64(self.minus_p, u, self.p);
+            _mm512_sub_epi64(t, s)
+        })
+    }
+    #[inline(always)]
+    fn add(self, a: __m512i, b: __m512i) -> __m512i {
+        vector!(_mm512_add_epi64(a, b))
+    }
+    #[inline(always)]
+    fn sub2(self, a: __m512i, b: __m512i) -> __m512i {
+        vector!(_mm512_sub_epi64(_mm512_add_epi64(a, self.p2), b))
+    }
+    #[inline(always)]
+    fn sub4(self, a: __m512i, b: __m512i) -> __m512i {
+        vector!(_mm512_sub_epi64(_mm512_add_epi64(a, self.p4), b))
+    }
+    #[inline(always)]
+    fn raise(self, x: __m512i) -> __m512i {
+        vector!(_mm512_add_epi64(x, self.p))
+    }
+    #[inline(always)]
+    fn lift(self, x: __m512i) -> __m512i {
+        vector!(_mm512_add_epi64(Self::fold(x, self.p4), self.p2))
+    }
+    #[inline(always)]
+    fn fold8(self, x: __m512i) -> __m512i {
+        Self::fold(x, self.p4)
+    }
+    #[inline(always)]
+    fn fold4(self, x: __m512i) -> __m512i {
+        Self::fold(x, self.p2)
+    }
+    #[inline(always)]
+    fn residues(self, x: __m512i) -> __m512i {
+        x
+    }
+    #[inline(always)]
+    fn canonical(self, x: __m512i) -> __m512i {
+        Self::fold(x, self.p)
+    }
+    #[inline(always)]
+    fn pieces(self, limbs: &[u64], row: usize, h: u32) -> [__m512i; 2] {
+        // Four coefficients are h bytes; each piece lies in four 16-bit words
+        // from the one it starts in, as 15 + h <= 64.
+        let h = h as usize;
+        let mut tail = [0u64; 32];
+        let bytes = limbs.len() * 8;
+        let start = 2 * h * row;
+        let from = if start + h + 64 <= bytes {
+            // SAFETY: inside `limbs`, as just seen.
+            unsafe { limbs.as_ptr().cast::<u8>().add(start) }
+        } else {
+            // The end of the number, continued by zeros.
+            let first = (start / 8).min(limbs.len());
+            let rest = &limbs[first..];
+            let rest = &rest[..rest.len().min(24)];
+            tail[..rest.len()].copy_from_slice(rest);
+            // SAFETY: start % 8 + h + 64 <= 7 + 44 + 64 bytes are in `tail`.
+            unsafe { tail.as_ptr().cast::<u8>().add(start % 8) }
+        };
+        let constants = &PIECES[h - MIN_H];
+        // SAFETY: both loads are inside the 64 + h bytes shown above; the
+        // constants are rows; and the token.
+        unsafe {
+            let low = _mm512_loadu_si512(from.cast());
+            let high = _mm512_loadu_si512(from.add(h).cast());
+            let mask = _mm512_set1_epi64((1 << h) - 1);
+            [0, 1].map(|odd| {
+                let words = _mm512_load_si512(constants.words[odd].0.as_ptr().cast());
+                let shift = _mm512_load_si512(constants.shifts[odd].0.as_ptr().cast());
+                let x = _mm512_permutexvar_epi16(words, low);
+                let x = _mm512_mask_permutexvar_epi16(x, 0xffff_0000, words, high);
+                _mm512_and_si512(_mm512_srlv_epi64(x, shift), mask)
+            })
+        }
+    }
+    #[inline(always)]
+    fn integers(self, row: &Row) -> __m512i {
+        self.load(row)
+    }
+    #[inline(always)]
+    fn store_integers(self, row: &mut Row, x: __m512i) {
+        self.store(row, x);
+    }
+
+    // With the constants scaled by 2^(52 - h), a product's high half is its
+    // part from 2^h on, and its low half is the part below, scaled: exact
+    // after one shift of the sum.
+    #[inline(always)]
+    fn columns(self, x: [__m512i; 4], h: u32, columns: [&mut Row; 5]) {
+        let products = &SCALED_PRODUCTS[h as usize - MIN_H];
+        let zero = vector!(_mm512_setzero_si512());
+        let mut low = [zero; 5];
+        let mut high = [x[0], zero, zero, zero, zero];
+        for (k, digits) in products.iter().enumerate() {
+            for (i, &digit) in digits.iter().enumerate().take(k + 2) {
+                vector!({
+                    let digit = _mm512_set1_epi64(digit as i64);
+                    low[i] = _mm512_madd52lo_epu64(low[i], x[k + 1], digit);
+                    high[i + 1] = _mm512_madd52hi_epu64(high[i + 1], x[k + 1], digit);
+                });
+            }
+        }
+        for (i, column) in columns.into_iter().enumerate() {
+            let count = vector!(_mm_cvtsi64_si128(52 - i64::from(h)));
+            let sum = vector!(_mm512_add_epi64(high[i], _mm512_srl_epi64(low[i], count)));
+            self.store(column, sum);
+        }
+    }
+
+    // Products modulo `x^8 - w` and `x^8 + w`, node by node, of `a` with `b`
+    // times `scale`, into `a`: rows `2 u` and `2 u + 1` with `w = roots[u]`.
+    //
+    // With `b' = b scale` and `b'' = b' w`, coefficient `k` of a product is
+    // `sum a_i b'_(k - i)`, where indices below 0 wrap to `b''`: for each `i`
+    // one broadcast of `a_i` and one unaligned load from `b'' b'`.
+    //
+    // Bounds: `a < 8p`, `b', b'' < p`, so a column's high halves add up to
+    // less than `8 * 8p * p / 2^52 < 6.4 p`, and the reduction leaves
+    // `(0, 7.5 p)`.
+    #[inline(always)]
+    fn pointwise(
+        self,
+        _prime: usize,
+        a: &mut [Row],
+        b: Option<&[Row]>,
+        roots: &[Stored],
+        scale: &Stored,
+    ) {
+        /// Nodes prepared together, so that stores are in the cache before
+        /// unaligned loads ask for parts of two of them.
+        const GROUP: usize = 16;
+        let mut wrapped = [[Row::ZERO; 2]; GROUP];
+        let mut factors = [Row::ZERO; GROUP];
+        let scale = self.factor(scale);
+        for (g, a) in a.chunks_mut(GROUP).enumerate() {
+            let b = b.map_or(&*a, |b| &b[g * GROUP..][..a.len()]);
+            for (t, b) in b.iter().enumerate() {
+                let w = self.factor(&roots[(g * GROUP + t) / 2]);
+                let b1 = Self::fold(self.mul(self.load(b), scale), self.p);
+                let b2 = self.mul(b1, w);
+                let b2 = if t % 2 == 0 { b2 } else { vector!(_mm512_sub_epi64(self.p2, b2)) };
+                let b2 = Self::fold(b2, self.p);
+                self.store(&mut wrapped[t][0], b2);
+                self.store(&mut wrapped[t][1], b1);
+            }
+            factors[..a.len()].copy_from_slice(a);
+            for ((a, factor), wrapped) in a.iter_mut().zip(&factors).zip(&wrapped) {
+                let zero = vector!(_mm512_setzero_si512());
+                let (mut low, mut high) = ([zero; 2], [zero; 2]);
+                for i in 0..8 {
+                    // SAFETY: eight words from word 8 - i >= 1 of the sixteen
+                    // that the two rows hold one after the other; and the token.
+                    unsafe {
+                        let x = _mm512_set1_epi64(factor.0[i] as i64);
+                        let y = wrapped.as_ptr().cast::<u64>().add(8 - i);
+                        let y = _mm512_loadu_si512(y.cast());
+                        low[i % 2] = _mm512_madd52lo_epu64(low[i % 2], x, y);
+                        high[i % 2] = _mm512_madd52hi_epu64(high[i % 2], x, y);
+                    }
+                }
+                let reduced = vector!({
+                    let low = _mm512_add_epi64(low[0], low[1]);
+                    let high = _mm512_add_epi64(high[0], high[1]);
+                    // (high 2^52 + low - u p) / 2^52, the low halves cancelling.
+                    let u = _mm512_madd52lo_epu64(zero, low, self.p_inverse);
+                    let s = _mm512_madd52hi_epu64(self.minus_p, u, self.p);
+                    let high = _mm512_add_epi64(high, _mm512_srli_epi64::<52>(low));
+                    _mm512_sub_epi64(high, s)
+                });
+                self.store(a, self.fold4(self.fold8(reduced)));
+            }
+        }
+    }
+}
+
+const MIN_H: usize = 40;
+
+/// Where the pieces of `h` bits of four coefficients start.
+struct Pieces {
+    words: [Row; 2],
+    shifts: [Row; 2],
+}
+
+const fn pieces(h: u64) -> Pieces {
+    let mut words = [Row::ZERO; 2];
+    let mut shifts = [Row::ZERO; 2];
+    let mut odd = 0;
+    while odd < 2 {
+        let mut lane = 0;
+        while lane < 8 {
+            let bit = h * (2 * (lane as u64 % 4) + odd as u64);
+            let word = bit / 16;
+            words[odd].0[lane] = word | (word + 1) << 16 | (word + 2) << 32 | (word + 3) << 48;
+            shifts[odd].0[lane] = bit % 16;
+            lane += 1;
+        }
+        odd += 1;
+    }
+    Pieces { words, shifts }
+}
+
+static PIECES: [Pieces; 5] = [pieces(40), pieces(41), pieces(42), pieces(43), pieces(44)];
+
+static SCALED_PRODUCTS: [[[u64; 4]; 3]; 5] = [
+    scaled_products(40),
+    scaled_products(41),
+    scaled_products(42),
+    scaled_products(43),
+    scaled_products(44),
+];

@@ -1,0 +1,199 @@
+//! The four prime fields, arithmetic on eight residues at a time, and roots of
+//! unity.
+//!
+//! **Primes.** `p = k 2^32 + 1`, below `2^52 / 10`, so that a residue that has
+//! grown to `10 p` is still a 52-bit factor. Their product is above
+//! `2^194.7`.
+//!
+//! **Factors.** A constant `w` is kept as `(m, q)`, `m = w R mod p`,
+//! `q = m p^-1 mod R`, `R = 2^52`. For any `0 <= a < R`, with
+//! `u = a q mod R`:
+//!
+//! ```text
+//! u p = a m (mod R)   so   T = hi(a m) - hi(u p) = (a m - u p) / R = a w (mod p)
+//! 0 <= hi(a m) < p  and  0 <= hi(u p) < p   give   -p < T < p
+//! ```
+//!
+//! Two high halves and one low half, no comparison: this is Montgomery's
+//! reduction with the quotient's multiplication moved into the table.
+//!
+//! **Roots.** `roots[j]`, for `j` with bits `b_0 b_1 ...` from the lowest, is
+//! `exp(2 pi i (b_0 / 4 + b_1 / 8 + ...))`. So `roots[2 j]^2 = roots[j]` and
+//! `roots[2 j + 1] = i roots[2 j]`, which is what splitting
+//! `x^2m - roots[j]^2` into `x^m - roots[j]` and `x^m + roots[j]` asks of the
+//! two halves in turn. Inverses come from the same table: with `d` the highest
+//! bit of `j > 0`, `roots[j]^-1 = -roots[j ^ (2^d - 1)]`.
+
+use super::portable::PortableRing;
+use super::{pointwise, recombine};
+
+/// The primes, largest first.
+pub(super) const PRIMES: [u64; 4] =
+    [450353090789377, 450262896476161, 450138342424577, 450112572620801];
+
+/// A root of unity of order `2^32` modulo each prime.
+const GENERATORS: [u64; 4] = [407114040879882, 324783984928124, 217614390938480, 197854141653706];
+
+const LOG_ORDER: u32 = 32;
+
+/// Eight residues, or eight integers: the unit of every pass.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Row(pub(super) [u64; 8]);
+
+impl Row {
+    pub(super) const ZERO: Row = Row([0; 8]);
+}
+
+/// The words of some rows, one after the other.
+#[inline(always)]
+pub(super) fn words<const ROWS: usize, const WORDS: usize>(rows: &[Row; ROWS]) -> [u64; WORDS] {
+    std::array::from_fn(|i| rows[i / 8].0[i % 8])
+}
+
+/// A constant as two words, in whatever form the ring multiplies by.
+pub(super) type Stored = [u64; 2];
+
+/// Arithmetic modulo one prime `p` on eight residues at a time.
+///
+/// Residues are kept loosely reduced. The bounds below are those of the
+/// integer rings and every caller keeps to them; the floating-point ring
+/// represents residues around zero and stays further inside.
+pub(super) trait Ring: Copy {
+    /// Eight loosely reduced residues.
+    type Residues: Copy;
+    /// Eight integers below `2^52`.
+    type Integers: Copy;
+    /// A constant, ready to multiply by.
+    type Factor: Copy;
+
+    fn load(self, row: &Row) -> Self::Residues;
+    fn store(self, row: &mut Row, x: Self::Residues);
+    /// The same constant in all eight places.
+    fn factor(self, stored: &Stored) -> Self::Factor;
+
+    /// `(x + T, x - T)`, `T = a w`, `-p < T < p`, for `0 <= a < 10 p`.
+    fn butterfly(self, x: Self::Residues, a: Self::Residues, w: Self::Factor)
+    -> [Self::Residues; 2];
+    /// `a w` in `(0, 2p)`, for `0 <= a < 10 p`.
+    fn mul(self, a: Self::Residues, w: Self::Factor) -> Self::Residues;
+    /// `a + b`.
+    fn add(self, a: Self::Residues, b: Self::Residues) -> Self::Residues;
+    /// `a - b + 2p`.
+    fn sub2(self, a: Self::Residues, b: Self::Residues) -> Self::Residues;
+    /// `a - b + 4p`.
+    fn sub4(self, a: Self::Residues, b: Self::Residues) -> Self::Residues;
+    /// `x + p`: room for one butterfly below.
+    fn raise(self, x: Self::Residues) -> Self::Residues;
+    /// From `[0, 8p)` to `[2p, 6p)`: room for two butterflies.
+    fn lift(self, x: Self::Residues) -> Self::Residues;
+    /// From `[0, 8p)` to `[0, 4p)`.
+    fn fold8(self, x: Self::Residues) -> Self::Residues;
+    /// From `[0, 4p)` to `[0, 2p)`.
+    fn fold4(self, x: Self::Residues) -> Self::Residues;
+
+    /// Integers below `2^52` as residues.
+    fn residues(self, x: Self::Integers) -> Self::Residues;
+    /// The integers in `[0, p)` that residues in `[0, 2p)` stand for.
+    fn canonical(self, x: Self::Residues) -> Self::Integers;
+    /// Pieces `2 i` and `2 i + 1` of `h` bits, `8 row <= i < 8 row + 8`, of the
+    /// number `limbs`; zeros from its end on.
+    fn pieces(self, limbs: &[u64], row: usize, h: u32) -> [Self::Integers; 2];
+    /// Loads integers below `2^52`.
+    fn integers(self, row: &Row) -> Self::Integers;
+    /// Stores integers as they are.
+    fn store_integers(self, row: &mut Row, x: Self::Integers);
+
+    /// The five pieces of `h` bits of eight coefficients, from their
+    /// mixed-radix digits: see [`recombine`](super::recombine).
+    #[inline(always)]
+    fn columns(self, digits: [Self::Integers; 4], h: u32, columns: [&mut Row; 5]) {
+        let mut rows = [Row::ZERO; 4];
+        for (row, x) in rows.iter_mut().zip(digits) {
+            self.store_integers(row, x);
+        }
+        recombine::columns(&rows, h, columns);
+    }
+
+    /// `a <- a b scale / 2^52` modulo the nodes `x^8 - roots[u]` (row `2 u`)
+    /// and `x^8 + roots[u]` (row `2 u + 1`); `a` in `[0, 8p)`, the result in
+    /// `[0, 2p)`. Without `b`, the square of `a`.
+    #[inline(always)]
+    fn pointwise(
+        self,
+        prime: usize,
+        a: &mut [Row],
+        b: Option<&[Row]>,
+        roots: &[Stored],
+        scale: &Stored,
+    ) {
+        pointwise::multiply(self, PortableRing::new(prime), a, b, roots, scale);
+    }
+}
+
+/// Multiplication modulo `p` where speed does not matter: constants and tables.
+pub(super) const fn mul_mod(a: u64, b: u64, p: u64) -> u64 {
+    (a as u128 * b as u128 % p as u128) as u64
+}
+
+pub(super) const fn pow_mod(mut base: u64, mut exponent: u64, p: u64) -> u64 {
+    let mut power = 1;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = mul_mod(power, base, p);
+        }
+        base = mul_mod(base, base, p);
+        exponent >>= 1;
+    }
+    power
+}
+
+/// `a^-1 mod p`.
+pub(super) const fn inverse_mod(a: u64, p: u64) -> u64 {
+    pow_mod(a % p, p - 2, p)
+}
+
+/// `p^-1 mod 2^52`, by Newton's iteration: each step doubles the correct bits.
+pub(super) const fn inverse_mod_radix(p: u64) -> u64 {
+    let mut x = p; // p p = 1 (mod 8): three bits
+    let mut i = 0;
+    while i < 5 {
+        x = x.wrapping_mul(2u64.wrapping_sub(p.wrapping_mul(x)));
+        i += 1;
+    }
+    x & ((1 << 52) - 1)
+}
+
+/// The form the integer rings multiply by: `(w R mod p, w R p^-1 mod R)`.
+pub(super) const fn montgomery(w: u64, prime: usize) -> Stored {
+    let p = PRIMES[prime];
+    let m = mul_mod(w, mul_mod(1 << 26, 1 << 26, p), p);
+    [m, m.wrapping_mul(inverse_mod_radix(p)) & ((1 << 52) - 1)]
+}
+
+/// Roots of unity of every order up to `4 len`, in the order of the header.
+pub(super) fn roots(prime: usize, len: usize, stored: fn(u64, usize) -> Stored) -> Vec<Stored> {
+    assert!(len.is_power_of_two() && len.ilog2() + 2 <= LOG_ORDER);
+    let p = PRIMES[prime];
+    let mut values = Vec::with_capacity(len);
+    values.push(1);
+    for d in 0..len.ilog2() {
+        // Bit d turns by 1/2^(d + 2).
+        let turn = pow_mod(GENERATORS[prime], 1 << (LOG_ORDER - d - 2), p);
+        let [m, q] = montgomery(turn, prime);
+        for j in 0..values.len() {
+            values.push(multiply(values[j], m, q, p));
+        }
+    }
+    values.into_iter().map(|w| stored(w, prime)).collect()
+}
+
+/// `a w mod p` for `w` in Montgomery's form: tables are long enough for a
+/// division each to show.
+fn multiply(a: u64, m: u64, q: u64, p: u64) -> u64 {
+    const MASK: u64 = (1 << 52) - 1;
+    let u = a.wrapping_mul(q) & MASK;
+    let high = |x: u64, y: u64| (u128::from(x) * u128::from(y) >> 52) as u64;
+    let (t, s) = (high(a, m), high(u, p));
+    if t >= s { t - s } else { t + p - s }
+}

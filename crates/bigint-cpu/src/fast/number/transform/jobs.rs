@@ -1,0 +1,146 @@
+//! The stages of a product, as jobs for an engine.
+
+use super::Plan;
+use super::engine::{Engine, Job, MIN_H};
+use super::field::{Ring, Row, Stored};
+use super::recombine::{self, Overflow};
+use super::{passes, top};
+
+/// Columns split and transformed together: eight blocks of four primes are
+/// 32 KiB.
+pub(super) const TILE: usize = 16;
+
+/// Splits the operand and runs the first three levels on a range of columns.
+pub(super) struct SplitTop<'a, 'b> {
+    pub(super) limbs: &'a [u64],
+    pub(super) plan: Plan,
+    /// The range's first column.
+    pub(super) first: usize,
+    /// The range's part of each block, prime by prime.
+    pub(super) blocks: Vec<&'b mut [Row]>,
+}
+
+impl Job for SplitTop<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(mut self, engine: E) {
+        let constants = engine.tables().constants();
+        let rings = engine.rings();
+        let h = self.plan.h;
+        let columns = self.blocks[0].len();
+        for from in (0..columns).step_by(TILE) {
+            let to = (from + TILE).min(columns);
+            for block in 0..self.plan.blocks {
+                for column in from..to {
+                    let row = block * self.plan.block() + self.first + column;
+                    let [low, high] = rings[0].pieces(self.limbs, row, h);
+                    for (prime, ring) in rings.into_iter().enumerate() {
+                        let radix = ring.factor(&constants.radix[prime][(h - MIN_H) as usize]);
+                        let high = ring.mul(ring.residues(high), radix);
+                        let residues = ring.fold4(ring.add(high, ring.residues(low)));
+                        let to = &mut self.blocks[prime * self.plan.blocks + block][column];
+                        ring.store(to, residues);
+                    }
+                }
+            }
+            for (prime, ring) in rings.into_iter().enumerate() {
+                let blocks = &mut self.blocks[prime * self.plan.blocks..][..self.plan.blocks];
+                let constants = &constants.top[prime];
+                match self.plan.blocks {
+                    5 => top::forward::<_, 5>(ring, tile(blocks, from, to), constants),
+                    6 => top::forward::<_, 6>(ring, tile(blocks, from, to), constants),
+                    7 => top::forward::<_, 7>(ring, tile(blocks, from, to), constants),
+                    _ => top::forward::<_, 8>(ring, tile(blocks, from, to), constants),
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn tile<'a, const K: usize>(blocks: &'a mut [&mut [Row]], from: usize, to: usize) -> [&'a mut [Row]; K] {
+    let mut blocks = blocks.iter_mut();
+    std::array::from_fn(|_| match blocks.next() {
+        Some(block) => &mut block[from..to],
+        None => &mut [],
+    })
+}
+
+/// One block modulo one prime: down, times the other operand, and back up.
+pub(super) struct Blocks<'a> {
+    pub(super) plan: Plan,
+    pub(super) prime: usize,
+    /// The block's number, which is its node's.
+    pub(super) index: usize,
+    pub(super) x: &'a mut [Row],
+    /// The other operand's block; none for a square.
+    pub(super) y: Option<&'a mut [Row]>,
+    /// Whether `y` is already down.
+    pub(super) y_transformed: bool,
+    pub(super) roots: &'a [Stored],
+}
+
+impl Job for Blocks<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, engine: E) {
+        let Blocks { plan, prime, index, x, mut y, y_transformed, roots } = self;
+        let constants = engine.tables().constants();
+        let ring = engine.ring(prime);
+        if let Some(y) = &mut y
+            && !y_transformed
+        {
+            passes::forward(ring, y, index, roots);
+        }
+        passes::forward(ring, x, index, roots);
+        let scale = &constants.scale[prime][plan.log_block as usize];
+        let below = &roots[index * x.len() / 2..];
+        ring.pointwise(prime, x, y.as_deref(), below, scale);
+        passes::inverse(ring, x, index, roots, &constants.minus_one[prime]);
+    }
+}
+
+/// The first three levels back on a range of columns.
+pub(super) struct InverseTop<'a> {
+    pub(super) plan: Plan,
+    /// The range's part of each block, prime by prime.
+    pub(super) blocks: Vec<&'a mut [Row]>,
+}
+
+impl Job for InverseTop<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(mut self, engine: E) {
+        let constants = engine.tables().constants();
+        let columns = self.blocks[0].len();
+        for (prime, blocks) in self.blocks.chunks_exact_mut(self.plan.blocks).enumerate() {
+            let (ring, constants) = (engine.ring(prime), &constants.top[prime]);
+            match self.plan.blocks {
+                5 => top::inverse::<_, 5>(ring, tile(blocks, 0, columns), constants),
+                6 => top::inverse::<_, 6>(ring, tile(blocks, 0, columns), constants),
+                7 => top::inverse::<_, 7>(ring, tile(blocks, 0, columns), constants),
+                _ => top::inverse::<_, 8>(ring, tile(blocks, 0, columns), constants),
+            }
+        }
+    }
+}
+
+/// Residues to limbs on a range of coefficients.
+pub(super) struct Recombine<'a, 'b> {
+    pub(super) plan: Plan,
+    pub(super) residues: [&'a [Row]; 4],
+    pub(super) out: &'b mut [u64],
+}
+
+impl Job for Recombine<'_, '_> {
+    type Output = Overflow;
+
+    #[inline(always)]
+    fn run<E: Engine>(self, engine: E) -> Overflow {
+        let inverses = &engine.tables().constants().inverses;
+        recombine::recombine(engine.rings(), self.residues, inverses, self.plan.h, self.out)
+    }
+}

@@ -1,0 +1,248 @@
+//! Products by a number-theoretic transform modulo four primes.
+//!
+//! Operands are cut into coefficients of `2 h` bits, polynomials are multiplied
+//! modulo `x^n - 1` (or its truncation, see [`top`]) in four prime fields, and
+//! the coefficients of the product are put together from their residues.
+//!
+//! **Exactness.** A coefficient of the product is a sum of at most `m` terms
+//! below `2^(4 h)`, `m` the coefficients of the shorter operand. It is below
+//! `M = p0 p1 p2 p3 > 2^194.7` and so determined by its residues if
+//! `m 2^(4 h) <= 2^194.7`: `h = 44` for `m <= 2^18.7`, `h = 43` for
+//! `m <= 2^22.7`, `h = 42` for `m <= 2^26.7`, `h = 40` beyond. All arithmetic
+//! is exact in integers (or in doubles that hold integers, see `avx2`); nothing
+//! is rounded, so there is no error term, and operands of nothing but ones are
+//! as exact as any.
+//!
+//! **Order of work.** Five stages, each spread over threads if asked:
+//! 1. split the operands, and the first three levels, by tiles of columns;
+//! 2. per prime and block: the other levels of both operands, the pointwise
+//!    product, the same levels back, while the block is in the second-level
+//!    cache;
+//! 3. the first three levels back, by columns;
+//! 4. residues to limbs, by ranges of coefficients;
+//! 5. what each range carries into the next, in sequence (a few limbs each).
+//!
+//! **Cost**: three transforms of `n >= (bits of the product) / 2 h` points per
+//! prime (two for a square), `O(n log n)`. **Scratch**: 64 bytes for each 16 h
+//! bits of the product, four times per operand: about 5.9 times the product's
+//! own size for a product, 2.9 times for a square. Kept per thread between
+//! calls up to [`RETAINED_ROWS`].
+//!
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod engine;
+mod field;
+mod jobs;
+mod passes;
+mod pointwise;
+mod portable;
+mod recombine;
+mod top;
+
+use std::cell::RefCell;
+
+use rayon::prelude::*;
+
+use self::engine::{Engine, PortableEngine};
+use self::field::Row;
+use self::jobs::{Blocks, InverseTop, Recombine, SplitTop};
+use super::isa::Isa;
+use super::limbs::add_assign;
+
+/// `r = a b`, the square of `a` if both are the same slice; any lengths from
+/// one limb, `r.len() == a.len() + b.len()`.
+pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, parallel: bool) {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512(token, _) => mul_on(engine::Avx512Engine(token), r, a, b, parallel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2(token) => mul_on(engine::Avx2Engine(token), r, a, b, parallel),
+        _ => mul_on(PortableEngine, r, a, b, parallel),
+    }
+}
+
+/// The shape of a transform: `blocks` blocks of `2^log_block` rows of eight
+/// coefficients of `2 h` bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Plan {
+    h: u32,
+    blocks: usize,
+    log_block: u32,
+}
+
+impl Plan {
+    /// The smallest shape for operands of these lengths in limbs.
+    fn new(a: usize, b: usize) -> Self {
+        let coefficients = |limbs: usize, h: u32| (64 * limbs).div_ceil(2 * h as usize);
+        // 2^0.7 > 1.6.
+        let h = [(44, 18), (43, 22), (42, 26)]
+            .into_iter()
+            .find(|&(h, log)| 10 * coefficients(a.min(b), h) <= 16 << log)
+            .map_or(engine::MIN_H, |(h, _)| h);
+        let rows = (coefficients(a, h) + coefficients(b, h)).div_ceil(8);
+        // Groups of four rows and pairs of nodes ask for blocks of four.
+        let log_block = rows.div_ceil(8).next_power_of_two().ilog2().max(2);
+        let blocks = rows.div_ceil(1 << log_block).max(5);
+        Plan { h, blocks, log_block }
+    }
+
+    const fn block(&self) -> usize {
+        1 << self.log_block
+    }
+
+    const fn rows(&self) -> usize {
+        self.blocks << self.log_block
+    }
+}
+
+/// Rows a thread keeps between calls: 256 MiB.
+const RETAINED_ROWS: usize = 1 << 22;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `f` with this thread's buffer of at least `rows` rows.
+fn with_buffer<T>(rows: usize, f: impl FnOnce(&mut [Row]) -> T) -> T {
+    // Taken out, so that a product that this thread starts meanwhile (while it
+    // waits in a thread pool) finds an empty buffer and not a borrowed one.
+    let mut buffer = BUFFER.take();
+    if buffer.len() < rows {
+        buffer = vec![Row::ZERO; rows];
+    }
+    let result = f(&mut buffer[..rows]);
+    if buffer.len() <= RETAINED_ROWS {
+        BUFFER.set(buffer);
+    }
+    result
+}
+
+fn mul_on<E: Engine>(engine: E, r: &mut [u64], a: &[u64], b: &[u64], parallel: bool) {
+    let square = std::ptr::eq(a, b);
+    let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    if a.len() < 4 * b.len() {
+        let plan = Plan::new(a.len(), b.len());
+        with_buffer(plan.rows() * if square { 4 } else { 8 }, |buffer| {
+            let product = Product { engine, plan, parallel };
+            let (x, y) = buffer.split_at_mut(4 * plan.rows());
+            product.split(x, a);
+            let mut y = if square { None } else { Some(y) };
+            if let Some(y) = &mut y {
+                product.split(y, b);
+            }
+            product.finish(r, x, y, false);
+        });
+        return;
+    }
+    // Pieces of a of L limbs cost 2 L + b each and there are a / L of them,
+    // beside the transforms of b at that length: least near L^2 = 2 a b.
+    let length = (2 * a.len() * b.len()).isqrt();
+    let length = a.len().div_ceil(a.len().div_ceil(length));
+    let plan = Plan::new(length, b.len());
+    r.fill(0);
+    with_buffer(plan.rows() * 8, |buffer| {
+        let product = Product { engine, plan, parallel };
+        let (x, y) = buffer.split_at_mut(4 * plan.rows());
+        product.split(y, b);
+        let mut part = vec![0; length + b.len()];
+        for (i, piece) in a.chunks(length).enumerate() {
+            let part = &mut part[..piece.len() + b.len()];
+            product.split(x, piece);
+            product.finish(part, x, Some(&mut *y), i > 0);
+            let overflow = add_assign(&mut r[i * length..], part);
+            debug_assert!(!overflow);
+        }
+    });
+}
+
+/// A product under way.
+#[derive(Clone, Copy)]
+struct Product<E> {
+    engine: E,
+    plan: Plan,
+    parallel: bool,
+}
+
+impl<E: Engine> Product<E> {
+    /// How many tasks to make of a stage.
+    fn tasks(&self) -> usize {
+        if self.parallel { 4 * rayon::current_num_threads() } else { 1 }
+    }
+
+    fn for_each<T: Send>(&self, tasks: Vec<T>, f: impl Fn(T) + Sync + Send) {
+        if self.parallel {
+            tasks.into_par_iter().with_max_len(1).for_each(f);
+        } else {
+            tasks.into_iter().for_each(f);
+        }
+    }
+
+    /// The columns of all blocks of all primes in ranges, one per task: the
+    /// first column, and the range's part of each block.
+    fn column_ranges<'a>(&self, rows: &'a mut [Row]) -> Vec<(usize, Vec<&'a mut [Row]>)> {
+        let width = self.plan.block().div_ceil(self.tasks()).next_multiple_of(jobs::TILE);
+        let ranges = self.plan.block().div_ceil(width);
+        let mut tasks: Vec<_> = (0..ranges).map(|i| (i * width, Vec::new())).collect();
+        for block in rows.chunks_exact_mut(self.plan.block()) {
+            for (task, part) in tasks.iter_mut().zip(block.chunks_mut(width)) {
+                task.1.push(part);
+            }
+        }
+        tasks
+    }
+
+    /// Coefficients of `limbs` modulo the four primes, three levels down.
+    fn split(&self, rows: &mut [Row], limbs: &[u64]) {
+        let Product { engine, plan, .. } = *self;
+        self.for_each(self.column_ranges(rows), |(first, blocks)| {
+            engine.enter(SplitTop { limbs, plan, first, blocks });
+        });
+    }
+
+    /// Everything after the splitting: `r` from the columns of both operands.
+    fn finish(&self, r: &mut [u64], x: &mut [Row], y: Option<&mut [Row]>, y_transformed: bool) {
+        let Product { engine, plan, .. } = *self;
+        let roots = engine.tables().roots(plan.rows().next_power_of_two() / 2);
+        let ys: Vec<_> = match y {
+            Some(y) => y.chunks_exact_mut(plan.block()).map(Some).collect(),
+            None => (0..4 * plan.blocks).map(|_| None).collect(),
+        };
+        let blocks = x.chunks_exact_mut(plan.block()).zip(ys).enumerate().collect();
+        self.for_each(blocks, |(i, (x, y))| {
+            let (prime, index) = (i / plan.blocks, i % plan.blocks);
+            engine.enter(Blocks { plan, prime, index, x, y, y_transformed, roots: &roots[prime] });
+        });
+        self.for_each(self.column_ranges(x), |(_, blocks)| {
+            engine.enter(InverseTop { plan, blocks });
+        });
+        self.recombine(r, x);
+    }
+
+    /// Residues to limbs.
+    fn recombine(&self, r: &mut [u64], x: &[Row]) {
+        let Product { engine, plan, .. } = *self;
+        let h = plan.h as usize;
+        // Four rows are h limbs; ranges of whole groups.
+        let groups = r.len().div_ceil(h);
+        let width = groups.div_ceil(self.tasks());
+        let mut overflows = vec![[0; 3]; groups.div_ceil(width)];
+        let tasks = r.chunks_mut(width * h).zip(&mut overflows).enumerate().collect();
+        self.for_each(tasks, |(i, (out, overflow))| {
+            let first = recombine::GROUP * i * width;
+            let rows = recombine::GROUP * out.len().div_ceil(h);
+            let residues = std::array::from_fn(|prime| &x[prime * plan.rows() + first..][..rows]);
+            *overflow = engine.enter(Recombine { plan, residues, out });
+        });
+        for (i, overflow) in overflows.iter().enumerate() {
+            let start = ((i + 1) * width * h).min(r.len());
+            let rest = &mut r[start..];
+            let reached = rest.len().min(overflow.len());
+            debug_assert!(overflow[reached..].iter().all(|&x| x == 0));
+            let overflow = add_assign(rest, &overflow[..reached]);
+            debug_assert!(!overflow);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Products of nodes, one row times one row modulo `x^8 -+ w`, in 64-bit
+//! integers, for rings without 52-bit multiply-adds.
+
+use super::field::{Ring, Row, Stored};
+use super::portable::{MASK, PortableRing};
+
+/// `a <- a b scale / 2^52`, node by node; the nodes are rows `2 u` and
+/// `2 u + 1`, modulo `x^8 - roots[u]` and `x^8 + roots[u]`. Without `b`, the
+/// square of `a`.
+///
+/// Coefficient `k` is `sum a_i b_(k - i)`, where `b_j` for `j < 0` is
+/// `w b_(j + 8)`: eight products below `p^2`, reduced together to `(0, 2p)`.
+#[inline(always)]
+pub(super) fn multiply<R: Ring>(
+    ring: R,
+    integers: PortableRing,
+    a: &mut [Row],
+    b: Option<&[Row]>,
+    roots: &[Stored],
+    scale: &Stored,
+) {
+    let p = integers.p;
+    let scale = ring.factor(scale);
+    for (t, a) in a.iter_mut().enumerate() {
+        let b = b.map_or(*a, |b| b[t]);
+        let (mut x, mut direct, mut wrapped) = (Row::ZERO, Row::ZERO, Row::ZERO);
+        let scaled = ring.canonical(ring.mul(ring.load(&b), scale));
+        let turned = ring.mul(ring.residues(scaled), ring.factor(&roots[t / 2]));
+        ring.store_integers(&mut x, ring.canonical(ring.fold4(ring.fold8(ring.load(a)))));
+        ring.store_integers(&mut direct, scaled);
+        ring.store_integers(&mut wrapped, ring.canonical(turned));
+        if t % 2 == 1 {
+            wrapped.0 = wrapped.0.map(|w| p - w);
+        }
+        let product: [u64; 8] = std::array::from_fn(|k| {
+            let mut sum = 0u128;
+            for i in 0..8 {
+                let y = if i <= k { direct.0[k - i] } else { wrapped.0[k + 8 - i] };
+                sum += u128::from(x.0[i]) * u128::from(y);
+            }
+            let u = (sum as u64).wrapping_mul(integers.p_inverse) & MASK;
+            let carried = (u128::from(u) * u128::from(p)) >> 52;
+            (sum >> 52) as u64 + p - carried as u64
+        });
+        let mut row = Row::ZERO;
+        row.0 = product;
+        // Below 2p already; `fold8` is for rings around zero.
+        ring.store(a, ring.fold8(ring.residues(ring.integers(&row))));
+    }
+}

@@ -1,0 +1,191 @@
+//! From residues modulo four primes to the limbs of the product.
+//!
+//! **Mixed radix.** A coefficient `c` below `M = p0 p1 p2 p3` is
+//! `x0 + p0 (x1 + p1 (x2 + p2 x3))` with `0 <= x_k < p_k` (Garner):
+//!
+//! ```text
+//! x1 = (r1 - x0) / p0 mod p1    x2 = ((r2 - x0) / p0 - x1) / p1 mod p2    ...
+//! ```
+//!
+//! **Columns.** With `H = 2^h` each coefficient is five pieces
+//! `d0 + d1 H + .. + d4 H^4`, and coefficient `i` has weight `H^(2 i)`. So the
+//! product's pieces `2 i` and `2 i + 1` are
+//!
+//! ```text
+//! E_i = d0[i] + d2[i - 1] + d4[i - 2]        O_i = d1[i] + d3[i - 1]
+//! ```
+//!
+//! up to a carry. Pieces may exceed `h` bits (a column of the vector form is
+//! below `2^53`, their sums below `2^55`); the carry chain takes what is above.
+
+use super::field::{PRIMES, Ring, Row, Stored, inverse_mod, words};
+
+/// The inverses that the mixed radix needs, `inverses[j][k] = 1/p_k mod p_j`.
+pub(super) type Inverses = [[Stored; 3]; 4];
+
+pub(super) fn inverses(stored: fn(u64, usize) -> Stored) -> Inverses {
+    std::array::from_fn(|j| {
+        std::array::from_fn(|k| if k < j { stored(inverse_mod(PRIMES[k], PRIMES[j]), j) } else { [0; 2] })
+    })
+}
+
+/// Mixed-radix digits of eight coefficients from residues in `[0, 2p)`.
+#[inline(always)]
+pub(super) fn mixed_radix<R: Ring>(
+    rings: [R; 4],
+    residues: [R::Residues; 4],
+    inverses: &Inverses,
+) -> [R::Integers; 4] {
+    let mut digits = [rings[0].canonical(residues[0]); 4];
+    for j in 1..4 {
+        let mut x = residues[j];
+        for k in 0..j {
+            let difference = rings[j].sub2(x, rings[j].residues(digits[k]));
+            x = rings[j].mul(difference, rings[j].factor(&inverses[j][k]));
+        }
+        digits[j] = rings[j].canonical(x);
+    }
+    digits
+}
+
+/// `p0 .. p_(k-1)` for `k = 1, 2, 3`, in limbs.
+const PRODUCTS: [[u64; 3]; 3] = products();
+
+const fn products() -> [[u64; 3]; 3] {
+    let mut all = [[PRIMES[0], 0, 0]; 3];
+    let mut k = 1;
+    while k < 3 {
+        let mut carry = 0;
+        let mut i = 0;
+        while i < 3 {
+            let t = all[k - 1][i] as u128 * PRIMES[k] as u128 + carry;
+            all[k][i] = t as u64;
+            carry = t >> 64;
+            i += 1;
+        }
+        k += 1;
+    }
+    all
+}
+
+/// The products `p0 .. p_(k-1)` in digits of `h` bits, each `2^(52 - h)` times
+/// what it is: then the high half of a 52-bit product is its part from `2^h`
+/// on.
+pub(super) const fn scaled_products(h: u32) -> [[u64; 4]; 3] {
+    let mut all = [[0; 4]; 3];
+    let mut k = 0;
+    while k < 3 {
+        let mut i = 0;
+        while i < 4 {
+            let bit = h as usize * i;
+            let limb = bit / 64;
+            let low = if limb < 3 { PRODUCTS[k][limb] as u128 } else { 0 };
+            let high = if limb < 2 { PRODUCTS[k][limb + 1] as u128 } else { 0 };
+            let digit = ((low | high << 64) >> (bit % 64)) as u64 & ((1 << h) - 1);
+            all[k][i] = digit << (52 - h);
+            i += 1;
+        }
+        k += 1;
+    }
+    all
+}
+
+/// The five pieces of eight coefficients, from their mixed-radix digits.
+#[inline(always)]
+pub(super) fn columns(digits: &[Row; 4], h: u32, columns: [&mut Row; 5]) {
+    let mut pieces = [[0; 8]; 5];
+    for lane in 0..8 {
+        let x = digits.each_ref().map(|row| row.0[lane]);
+        // Four limbs: c < 2^195.
+        let mut c = [x[0], 0, 0, 0];
+        for (k, product) in PRODUCTS.iter().enumerate() {
+            let mut carry = 0;
+            for i in 0..4 {
+                let limb = if i <= k { product[i] } else { 0 };
+                let t = u128::from(limb) * u128::from(x[k + 1]) + u128::from(c[i]) + carry;
+                c[i] = t as u64;
+                carry = t >> 64;
+            }
+        }
+        for (i, pieces) in pieces.iter_mut().enumerate() {
+            let bit = h as usize * i;
+            let limb = |k: usize| c.get(k).map_or(0, |&x| u128::from(x));
+            let two = limb(bit / 64) | limb(bit / 64 + 1) << 64;
+            pieces[lane] = (two >> (bit % 64)) as u64 & ((1 << h) - 1);
+        }
+    }
+    for (column, piece) in columns.into_iter().zip(pieces) {
+        column.0 = piece;
+    }
+}
+
+/// Limbs that a range of coefficients reaches beyond its own.
+pub(super) type Overflow = [u64; 3];
+
+/// Rows taken together: 32 coefficients are `h` whole limbs.
+pub(super) const GROUP: usize = 4;
+
+/// Writes the limbs of the coefficients in `residues`, a whole number of
+/// [`GROUP`]s, as if there were none before them; returns what is carried into
+/// the limbs after. Limbs beyond `out` are zero.
+#[inline(always)]
+pub(super) fn recombine<R: Ring>(
+    rings: [R; 4],
+    residues: [&[Row]; 4],
+    inverses: &Inverses,
+    h: u32,
+    out: &mut [u64],
+) -> Overflow {
+    debug_assert!(residues[0].len().is_multiple_of(GROUP));
+    let mask = (1 << h) - 1;
+    // Columns of a group, after the last row of the group before.
+    let mut pieces = [[Row::ZERO; 1 + GROUP]; 5];
+    let mut carry = 0u64;
+    let mut out = out.iter_mut();
+    let mut push = |limb| {
+        match out.next() {
+            Some(to) => *to = limb,
+            None => debug_assert_eq!(limb, 0),
+        }
+    };
+    for group in (0..residues[0].len()).step_by(GROUP) {
+        for row in 0..GROUP {
+            let at = group + row;
+            let loaded = std::array::from_fn(|j| rings[j].load(&residues[j][at]));
+            let digits = mixed_radix(rings, loaded, inverses);
+            let columns = pieces.each_mut().map(|column| &mut column[1 + row]);
+            rings[0].columns(digits, h, columns);
+        }
+        let [d0, d1, d2, d3, d4] = pieces.each_ref().map(|column| words::<5, 40>(column));
+        let mut window = 0u128;
+        let mut filled = 0;
+        let mut append = |piece: u64| {
+            window |= u128::from(piece) << filled;
+            filled += h;
+            if filled >= 64 {
+                push(window as u64);
+                window >>= 64;
+                filled -= 64;
+            }
+        };
+        for i in 8..8 * (1 + GROUP) {
+            let even = d0[i] + d2[i - 1] + d4[i - 2] + carry;
+            let odd = d1[i] + d3[i - 1] + (even >> h);
+            append(even & mask);
+            append(odd & mask);
+            carry = odd >> h;
+        }
+        for column in &mut pieces {
+            column[0] = column[GROUP];
+        }
+    }
+    let last = pieces.map(|column| column[0].0);
+    let e0 = u128::from(last[2][7] + last[4][6] + carry);
+    let o0 = u128::from(last[3][7]);
+    let e1 = u128::from(last[4][7]);
+    // e0 + o0 2^h + e1 2^2h, below 2^(2h + 53).
+    let low = e0 + (o0 << h);
+    let high = e1 << (2 * h - 64);
+    let middle = (low >> 64) + high;
+    [low as u64, middle as u64, (middle >> 64) as u64]
+}
