@@ -54,6 +54,8 @@ macro_rules! vector {
     };
 }
 
+const TWO_52: f64 = 4_503_599_627_370_496.0;
+
 type Pair = [__m256d; 2];
 
 const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
@@ -66,12 +68,48 @@ impl Avx2Ring {
     }
 
     #[inline(always)]
+    fn reduce_four(self, x: __m256d) -> __m256d {
+        vector!({
+            let n = _mm256_round_pd::<NEAREST>(_mm256_mul_pd(x, self.p_inverse));
+            _mm256_fnmadd_pd(n, self.p, x)
+        })
+    }
+
+    #[inline(always)]
     fn reduce(self, x: Pair) -> Pair {
-        x.map(|x| {
-            vector!({
-                let n = _mm256_round_pd::<NEAREST>(_mm256_mul_pd(x, self.p_inverse));
-                _mm256_fnmadd_pd(n, self.p, x)
-            })
+        [self.reduce_four(x[0]), self.reduce_four(x[1])]
+    }
+
+    #[inline(always)]
+    fn mul_four(self, a: __m256d, w: (__m256d, __m256d)) -> __m256d {
+        vector!({
+            let h = _mm256_mul_pd(a, w.0);
+            let n = _mm256_round_pd::<NEAREST>(_mm256_mul_pd(a, w.1));
+            let l = _mm256_fmsub_pd(a, w.0, h);
+            _mm256_add_pd(_mm256_fnmadd_pd(n, self.p, h), l)
+        })
+    }
+
+    /// The integers in `[0, p]` that residues stand for.
+    #[inline(always)]
+    fn canonical_four(self, x: __m256d) -> __m256i {
+        let x = self.reduce_four(x);
+        vector!({
+            let base = _mm256_set1_pd(TWO_52);
+            let negative = _mm256_cmp_pd::<_CMP_LT_OQ>(x, _mm256_setzero_pd());
+            let x = _mm256_add_pd(x, _mm256_and_pd(negative, self.p));
+            let x = _mm256_castpd_si256(_mm256_add_pd(x, base));
+            _mm256_xor_si256(x, _mm256_castpd_si256(base))
+        })
+    }
+
+    /// An integer below `2^52` is the mantissa of a double in `[2^52, 2^53)`.
+    #[inline(always)]
+    fn residues_four(x: __m256i) -> __m256d {
+        vector!({
+            let base = _mm256_set1_pd(TWO_52);
+            let x = _mm256_or_si256(x, _mm256_castpd_si256(base));
+            _mm256_sub_pd(_mm256_castsi256_pd(x), base)
         })
     }
 }
@@ -100,7 +138,7 @@ impl Ring for Avx2Ring {
     }
     #[inline(always)]
     fn factor(self, stored: &Stored) -> Self::Factor {
-        let [w, quotient] = stored.map(f64::from_bits);
+        let (w, quotient) = (f64::from_bits(stored[0]), f64::from_bits(stored[1]));
         vector!((_mm256_set1_pd(w), _mm256_set1_pd(quotient)))
     }
     #[inline(always)]
@@ -113,14 +151,7 @@ impl Ring for Avx2Ring {
     }
     #[inline(always)]
     fn mul(self, a: Pair, w: Self::Factor) -> Pair {
-        a.map(|a| {
-            vector!({
-                let h = _mm256_mul_pd(a, w.0);
-                let n = _mm256_round_pd::<NEAREST>(_mm256_mul_pd(a, w.1));
-                let l = _mm256_fmsub_pd(a, w.0, h);
-                _mm256_add_pd(_mm256_fnmadd_pd(n, self.p, h), l)
-            })
-        })
+        [self.mul_four(a[0], w), self.mul_four(a[1], w)]
     }
     #[inline(always)]
     fn add(self, a: Pair, b: Pair) -> Pair {
@@ -152,31 +183,16 @@ impl Ring for Avx2Ring {
     }
     #[inline(always)]
     fn residues(self, x: [__m256i; 2]) -> Pair {
-        // An integer below 2^52 is the mantissa of a double in [2^52, 2^53).
-        x.map(|x| {
-            vector!({
-                let base = _mm256_set1_pd(4_503_599_627_370_496.0);
-                let x = _mm256_or_si256(x, _mm256_castpd_si256(base));
-                _mm256_sub_pd(_mm256_castsi256_pd(x), base)
-            })
-        })
+        [Self::residues_four(x[0]), Self::residues_four(x[1])]
     }
     #[inline(always)]
     fn canonical(self, x: Pair) -> [__m256i; 2] {
-        self.reduce(x).map(|x| {
-            vector!({
-                let base = _mm256_set1_pd(4_503_599_627_370_496.0);
-                let zero = _mm256_setzero_pd();
-                let negative = _mm256_cmp_pd::<_CMP_LT_OQ>(x, zero);
-                let x = _mm256_add_pd(x, _mm256_and_pd(negative, self.p));
-                let x = _mm256_castpd_si256(_mm256_add_pd(x, base));
-                _mm256_xor_si256(x, _mm256_castpd_si256(base))
-            })
-        })
+        [self.canonical_four(x[0]), self.canonical_four(x[1])]
     }
     #[inline(always)]
     fn pieces(self, limbs: &[u64], row: usize, h: u32) -> [[__m256i; 2]; 2] {
-        PortableRing::new(0).pieces(limbs, row, h).map(|x| self.integers(&Row(x)))
+        let [low, high] = PortableRing::new(0).pieces(limbs, row, h);
+        [self.integers(&Row(low)), self.integers(&Row(high))]
     }
     #[inline(always)]
     fn integers(self, row: &Row) -> [__m256i; 2] {

@@ -154,13 +154,17 @@ impl Ring for Avx512Ring {
             let low = _mm512_loadu_si512(from.cast());
             let high = _mm512_loadu_si512(from.add(h).cast());
             let mask = _mm512_set1_epi64((1 << h) - 1);
-            [0, 1].map(|odd| {
-                let words = _mm512_load_si512(constants.words[odd].0.as_ptr().cast());
-                let shift = _mm512_load_si512(constants.shifts[odd].0.as_ptr().cast());
+            let mut pieces = [mask; 2];
+            for ((piece, words), shifts) in
+                pieces.iter_mut().zip(&constants.words).zip(&constants.shifts)
+            {
+                let words = _mm512_load_si512(words.0.as_ptr().cast());
+                let shifts = _mm512_load_si512(shifts.0.as_ptr().cast());
                 let x = _mm512_permutexvar_epi16(words, low);
                 let x = _mm512_mask_permutexvar_epi16(x, 0xffff_0000, words, high);
-                _mm512_and_si512(_mm512_srlv_epi64(x, shift), mask)
-            })
+                *piece = _mm512_and_si512(_mm512_srlv_epi64(x, shifts), mask);
+            }
+            pieces
         }
     }
     #[inline(always)]

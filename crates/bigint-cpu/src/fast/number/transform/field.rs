@@ -48,7 +48,11 @@ impl Row {
 /// The words of some rows, one after the other.
 #[inline(always)]
 pub(super) fn words<const ROWS: usize, const WORDS: usize>(rows: &[Row; ROWS]) -> [u64; WORDS] {
-    std::array::from_fn(|i| rows[i / 8].0[i % 8])
+    let mut words = [0; WORDS];
+    for (to, row) in words.chunks_exact_mut(8).zip(rows) {
+        to.copy_from_slice(&row.0);
+    }
+    words
 }
 
 /// A constant as two words, in whatever form the ring multiplies by.

@@ -30,9 +30,12 @@ pub(super) fn multiply<R: Ring>(
         ring.store_integers(&mut direct, scaled);
         ring.store_integers(&mut wrapped, ring.canonical(turned));
         if t % 2 == 1 {
-            wrapped.0 = wrapped.0.map(|w| p - w);
+            for w in &mut wrapped.0 {
+                *w = p - *w;
+            }
         }
-        let product: [u64; 8] = std::array::from_fn(|k| {
+        let mut product = Row::ZERO;
+        for k in 0..8 {
             let mut sum = 0u128;
             for i in 0..8 {
                 let y = if i <= k { direct.0[k - i] } else { wrapped.0[k + 8 - i] };
@@ -40,11 +43,9 @@ pub(super) fn multiply<R: Ring>(
             }
             let u = (sum as u64).wrapping_mul(integers.p_inverse) & MASK;
             let carried = (u128::from(u) * u128::from(p)) >> 52;
-            (sum >> 52) as u64 + p - carried as u64
-        });
-        let mut row = Row::ZERO;
-        row.0 = product;
+            product.0[k] = (sum >> 52) as u64 + p - carried as u64;
+        }
         // Below 2p already; `fold8` is for rings around zero.
-        ring.store(a, ring.fold8(ring.residues(ring.integers(&row))));
+        ring.store(a, ring.fold8(ring.residues(ring.integers(&product))));
     }
 }

@@ -39,12 +39,20 @@ pub(super) fn fold(x: u64, bound: u64) -> u64 {
 
 #[inline(always)]
 fn map(x: [u64; 8], f: impl Fn(u64) -> u64) -> [u64; 8] {
-    x.map(f)
+    let mut r = [0; 8];
+    for i in 0..8 {
+        r[i] = f(x[i]);
+    }
+    r
 }
 
 #[inline(always)]
 fn zip(a: [u64; 8], b: [u64; 8], f: impl Fn(u64, u64) -> u64) -> [u64; 8] {
-    std::array::from_fn(|i| f(a[i], b[i]))
+    let mut r = [0; 8];
+    for i in 0..8 {
+        r[i] = f(a[i], b[i]);
+    }
+    r
 }
 
 impl Ring for PortableRing {
@@ -112,17 +120,19 @@ impl Ring for PortableRing {
     }
     #[inline(always)]
     fn pieces(self, limbs: &[u64], row: usize, h: u32) -> [[u64; 8]; 2] {
-        let bits = |piece: usize| {
-            let at = piece * h as usize;
-            let limb = |k: usize| u128::from(limbs.get(k).copied().unwrap_or(0));
-            let two = limb(at / 64) | limb(at / 64 + 1) << 64;
-            (two >> (at % 64)) as u64 & ((1 << h) - 1)
-        };
-        let first = 16 * row;
-        [
-            std::array::from_fn(|lane| bits(first + 2 * lane)),
-            std::array::from_fn(|lane| bits(first + 2 * lane + 1)),
-        ]
+        let mut pieces = [[0; 8]; 2];
+        let first = 16 * row * h as usize;
+        let mask = (1 << h) - 1;
+        for lane in 0..8 {
+            for (odd, pieces) in pieces.iter_mut().enumerate() {
+                let bit = first + (2 * lane + odd) * h as usize;
+                let low = limbs.get(bit / 64).copied().unwrap_or(0);
+                let high = limbs.get(bit / 64 + 1).copied().unwrap_or(0);
+                let two = u128::from(low) | u128::from(high) << 64;
+                pieces[lane] = (two >> (bit % 64)) as u64 & mask;
+            }
+        }
+        pieces
     }
     #[inline(always)]
     fn integers(self, row: &Row) -> [u64; 8] {

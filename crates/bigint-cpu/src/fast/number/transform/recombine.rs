@@ -95,7 +95,7 @@ pub(super) const fn scaled_products(h: u32) -> [[u64; 4]; 3] {
 pub(super) fn columns(digits: &[Row; 4], h: u32, columns: [&mut Row; 5]) {
     let mut pieces = [[0; 8]; 5];
     for lane in 0..8 {
-        let x = digits.each_ref().map(|row| row.0[lane]);
+        let x = [digits[0].0[lane], digits[1].0[lane], digits[2].0[lane], digits[3].0[lane]];
         // Four limbs: c < 2^195.
         let mut c = [x[0], 0, 0, 0];
         for (k, product) in PRODUCTS.iter().enumerate() {
@@ -109,8 +109,9 @@ pub(super) fn columns(digits: &[Row; 4], h: u32, columns: [&mut Row; 5]) {
         }
         for (i, pieces) in pieces.iter_mut().enumerate() {
             let bit = h as usize * i;
-            let limb = |k: usize| c.get(k).map_or(0, |&x| u128::from(x));
-            let two = limb(bit / 64) | limb(bit / 64 + 1) << 64;
+            let low = if bit < 256 { c[bit / 64] } else { 0 };
+            let high = if bit < 192 { c[bit / 64 + 1] } else { 0 };
+            let two = u128::from(low) | u128::from(high) << 64;
             pieces[lane] = (two >> (bit % 64)) as u64 & ((1 << h) - 1);
         }
     }
@@ -151,12 +152,21 @@ pub(super) fn recombine<R: Ring>(
     for group in (0..residues[0].len()).step_by(GROUP) {
         for row in 0..GROUP {
             let at = group + row;
-            let loaded = std::array::from_fn(|j| rings[j].load(&residues[j][at]));
+            let loaded = [
+                rings[0].load(&residues[0][at]),
+                rings[1].load(&residues[1][at]),
+                rings[2].load(&residues[2][at]),
+                rings[3].load(&residues[3][at]),
+            ];
             let digits = mixed_radix(rings, loaded, inverses);
-            let columns = pieces.each_mut().map(|column| &mut column[1 + row]);
+            let [d0, d1, d2, d3, d4] = &mut pieces;
+            let row = 1 + row;
+            let columns = [&mut d0[row], &mut d1[row], &mut d2[row], &mut d3[row], &mut d4[row]];
             rings[0].columns(digits, h, columns);
         }
-        let [d0, d1, d2, d3, d4] = pieces.each_ref().map(|column| words::<5, 40>(column));
+        let [d0, d1, d2, d3, d4] = &pieces;
+        let (d0, d1, d2): ([u64; 40], _, _) = (words(d0), words::<_, 40>(d1), words::<_, 40>(d2));
+        let (d3, d4) = (words::<_, 40>(d3), words::<_, 40>(d4));
         let mut window = 0u128;
         let mut filled = 0;
         let mut append = |piece: u64| {

@@ -36,25 +36,30 @@ pub(super) struct TopRoots {
 #[inline(always)]
 pub(super) fn forward<R: Ring, const K: usize>(
     ring: R,
-    blocks: [&mut [Row]; K],
+    mut blocks: [&mut [Row]; K],
     constants: &TopRoots,
 ) {
-    let [i, r, ir] = constants.roots.each_ref().map(|w| ring.factor(w));
+    let [i, r, ir] = &constants.roots;
+    let (i, r, ir) = (ring.factor(i), ring.factor(r), ring.factor(ir));
     let columns = blocks[0].len();
-    let mut blocks = blocks.map(|block| &mut block[..columns]);
+    for block in &mut blocks {
+        let whole = std::mem::take(block);
+        *block = &mut whole[..columns];
+    }
     for column in 0..columns {
-        let f = |j: usize| ring.load(&blocks[j][column]); // [0, 2)
-        // (A_j, B_j) in [0, 4)
-        let split = |j: usize| {
-            let low = f(j);
-            if j + 4 < K {
-                let high = f(j + 4);
-                (ring.add(low, high), ring.sub2(low, high))
-            } else {
-                (low, low)
-            }
-        };
-        let ((a0, b0), (a1, b1), (a2, b2), (a3, b3)) = (split(0), split(1), split(2), split(3));
+        // (A_j, B_j) in [0, 4), from [0, 2)
+        macro_rules! split {
+            ($j:expr) => {{
+                let low = ring.load(&blocks[$j][column]);
+                if $j + 4 < K {
+                    let high = ring.load(&blocks[$j + 4][column]);
+                    (ring.add(low, high), ring.sub2(low, high))
+                } else {
+                    (low, low)
+                }
+            }};
+        }
+        let ((a0, b0), (a1, b1), (a2, b2), (a3, b3)) = (split!(0), split!(1), split!(2), split!(3));
         let (c0, c2) = (ring.add(a0, a2), ring.sub4(a0, a2)); // [0, 8)
         let (c1, c3) = (ring.add(a1, a3), ring.sub4(a1, a3));
         let [c4, c6] = ring.butterfly(ring.raise(b0), b2, i); // (0, 6)
@@ -64,8 +69,8 @@ pub(super) fn forward<R: Ring, const K: usize>(
         let [d4, d5] = ring.butterfly(ring.raise(c4), c5, r); // (0, 8)
         let [d6, d7] = ring.butterfly(ring.raise(c6), c7, ir);
         let values = [ring.add(c0, c1), ring.sub4(c0, c1), d2, d3, d4, d5, d6, d7];
-        for (block, value) in blocks.iter_mut().zip(values) {
-            ring.store(&mut block[column], value);
+        for j in 0..K {
+            ring.store(&mut blocks[j][column], values[j]);
         }
     }
 }
@@ -74,57 +79,70 @@ pub(super) fn forward<R: Ring, const K: usize>(
 #[inline(always)]
 pub(super) fn inverse<R: Ring, const K: usize>(
     ring: R,
-    blocks: [&mut [Row]; K],
+    mut blocks: [&mut [Row]; K],
     constants: &TopRoots,
 ) {
-    let [i, r, ir] = constants.roots.each_ref().map(|w| ring.factor(w));
+    let [i, r, ir] = &constants.roots;
+    let (i, r, ir) = (ring.factor(i), ring.factor(r), ring.factor(ir));
     let half = ring.factor(&constants.half);
     let columns = blocks[0].len();
-    let blocks = blocks.map(|block| &mut block[..columns]);
-    // `minus_over(a, b, w)` is (a - b) / w, as 1/w = -w': see `inverse_root`.
-    let fold = |x| ring.fold4(ring.fold8(x));
+    for block in &mut blocks {
+        let whole = std::mem::take(block);
+        *block = &mut whole[..columns];
+    }
+    // From [0, 8) to [0, 2).
+    macro_rules! fold {
+        ($x:expr) => {
+            ring.fold4(ring.fold8($x))
+        };
+    }
     for column in 0..columns {
-        let o = |j: usize| ring.load(&blocks[j][column]); // [0, 2)
+        // A value, in [0, 2). (a - b) / w is (b - a) w' with 1/w = -w'.
+        macro_rules! o {
+            ($j:expr) => {
+                ring.load(&blocks[$j][column])
+            };
+        }
         // 4 A_j, in [0, 2).
-        let (s0, d0) = (ring.add(o(0), o(1)), ring.sub2(o(0), o(1))); // [0, 4)
-        let (s1, d1) = (ring.add(o(2), o(3)), ring.mul(ring.sub2(o(3), o(2)), i)); // 4, 2
-        let a0 = fold(ring.add(s0, s1));
-        let a2 = fold(ring.sub4(s0, s1));
-        let a1 = fold(ring.add(d0, d1)); // from [0, 6)
-        let a3 = fold(ring.sub2(d0, d1)); // from [0, 6)
+        let (s0, d0) = (ring.add(o!(0), o!(1)), ring.sub2(o!(0), o!(1))); // [0, 4)
+        let (s1, d1) = (ring.add(o!(2), o!(3)), ring.mul(ring.sub2(o!(3), o!(2)), i)); // 4, 2
+        let a0 = fold!(ring.add(s0, s1));
+        let a2 = fold!(ring.sub4(s0, s1));
+        let a1 = fold!(ring.add(d0, d1)); // from [0, 6)
+        let a3 = fold!(ring.sub2(d0, d1)); // from [0, 6)
 
         // 4 B_j, in [0, 2). 1/r = -i r, 1/(i r) = -r.
         let (b0, b1, b2, b3);
         if K == 5 {
             let p3 = ring.mul(a3, i);
             let u1 = ring.add(a1, p3); // 4 U_1: [0, 4)
-            let o4 = ring.fold4(ring.add(o(4), o(4)));
+            let o4 = ring.fold4(ring.add(o!(4), o!(4)));
             let u0 = ring.sub2(ring.add(o4, o4), ring.mul(u1, r)); // 4 U_0: [0, 6)
-            b0 = fold(ring.sub2(u0, ring.mul(a2, i))); // from [0, 8)
+            b0 = fold!(ring.sub2(u0, ring.mul(a2, i))); // from [0, 8)
             (b1, b2, b3) = (a1, a2, a3);
         } else {
-            let s2 = ring.fold4(ring.add(o(4), o(5))); // 2 U_0: [0, 2)
-            let d2 = ring.mul(ring.sub2(o(5), o(4)), ir); // 2 U_1: (0, 2)
+            let s2 = ring.fold4(ring.add(o!(4), o!(5))); // 2 U_0: [0, 2)
+            let d2 = ring.mul(ring.sub2(o!(5), o!(4)), ir); // 2 U_1: (0, 2)
             match K {
                 6 => {
-                    b0 = fold(ring.sub2(ring.add(s2, s2), ring.mul(a2, i))); // from [0, 6)
-                    b1 = fold(ring.sub2(ring.add(d2, d2), ring.mul(a3, i)));
+                    b0 = fold!(ring.sub2(ring.add(s2, s2), ring.mul(a2, i))); // from [0, 6)
+                    b1 = fold!(ring.sub2(ring.add(d2, d2), ring.mul(a3, i)));
                     (b2, b3) = (a2, a3);
                 }
                 7 => {
                     let p3 = ring.mul(a3, i);
-                    b1 = fold(ring.sub2(ring.add(d2, d2), p3)); // from [0, 6)
+                    b1 = fold!(ring.sub2(ring.add(d2, d2), p3)); // from [0, 6)
                     let v1 = ring.sub2(b1, p3); // 4 V_1: [0, 4)
                     // 2 V_0 = 2 o6 - (i r / 2) 4 V_1: [0, 6)
-                    let v0 = ring.sub2(ring.add(o(6), o(6)), ring.mul(v1, half));
-                    b0 = fold(ring.add(s2, v0)); // from [0, 8)
+                    let v0 = ring.sub2(ring.add(o!(6), o!(6)), ring.mul(v1, half));
+                    b0 = fold!(ring.add(s2, v0)); // from [0, 8)
                     b2 = ring.mul(ring.sub2(v0, s2), i); // of [0, 8)
                     b3 = a3;
                 }
                 _ => {
-                    let s3 = ring.add(o(6), o(7)); // 2 V_0: [0, 4)
-                    let d3 = ring.mul(ring.sub2(o(7), o(6)), r); // 2 V_1: (0, 2)
-                    b0 = fold(ring.add(s2, s3));
+                    let s3 = ring.add(o!(6), o!(7)); // 2 V_0: [0, 4)
+                    let d3 = ring.mul(ring.sub2(o!(7), o!(6)), r); // 2 V_1: (0, 2)
+                    b0 = fold!(ring.add(s2, s3));
                     b2 = ring.mul(ring.sub4(s3, s2), i);
                     b1 = ring.fold4(ring.add(d2, d3));
                     b3 = ring.mul(ring.sub2(d3, d2), i);
@@ -132,7 +150,8 @@ pub(super) fn inverse<R: Ring, const K: usize>(
             }
         }
         let halves = [(a0, b0), (a1, b1), (a2, b2), (a3, b3)];
-        for (j, (a, b)) in halves.into_iter().enumerate() {
+        for j in 0..4 {
+            let (a, b) = halves[j];
             ring.store(&mut blocks[j][column], ring.fold4(ring.add(a, b)));
             if j + 4 < K {
                 ring.store(&mut blocks[j + 4][column], ring.fold4(ring.sub2(a, b)));
