@@ -5,6 +5,7 @@
 mod cpu;
 mod lanes;
 mod mul;
+pub mod number;
 mod path;
 mod tuning;
 

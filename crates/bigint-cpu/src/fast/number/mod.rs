@@ -31,15 +31,31 @@ use crate::fast::Path;
 /// are the same either way.
 ///
 /// Operands of unequal length cost what the shorter one makes of the longer:
-/// about `n/m` products of `m` limbs for `n >= m` limbs.
+/// about `n/m` products of `m` limbs for `n >= m` limbs. An empty operand is
+/// zero.
 ///
-/// Scratch is taken inside: Karatsuba allocates `2 m + 128` limbs, the
-/// transform keeps its buffers per thread (see [`transform`]).
+/// Scratch is taken inside. Karatsuba allocates `4 m + 128` limbs at most. The
+/// transform keeps a buffer per thread between calls, about six times as long
+/// as the product (three times for a square), up to 256 MiB; a longer one is
+/// given back.
+///
+/// ```
+/// use bigint_cpu::{Path, fast::number};
+/// let ones = [u64::MAX; 2];
+/// let mut square = [0; 4];
+/// number::mul(&mut square, &ones, &ones, Path::best(), false);
+/// assert_eq!(square, [1, 0, u64::MAX - 1, u64::MAX]);
+/// ```
 ///
 /// # Panics
+///
 /// If `r.len() != a.len() + b.len()`.
-pub(crate) fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
-    assert_eq!(r.len(), a.len() + b.len(), "a product is as long as both operands together");
+pub fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
+    assert_eq!(
+        r.len(),
+        a.len() + b.len(),
+        "a product is as long as both operands together"
+    );
     let isa = Isa::of(path);
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     let tuning = Tuning::of(isa);
@@ -86,8 +102,14 @@ fn equal(r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], isa: Isa, thr
     if a.len() < threshold {
         basecase::mul(r, a, b, isa);
     } else {
-        karatsuba::mul(r, a, b, scratch, &|r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]| {
-            equal(r, a, b, scratch, isa, threshold);
-        });
+        karatsuba::mul(
+            r,
+            a,
+            b,
+            scratch,
+            &|r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]| {
+                equal(r, a, b, scratch, isa, threshold);
+            },
+        );
     }
 }

@@ -68,7 +68,12 @@ pub(super) fn adversaries(n: usize, random: &mut Random) -> Vec<Vec<u64>> {
 pub(super) fn check(a: &[u64], b: &[u64], path: Path) {
     let mut r = vec![0x5555_5555_5555_5555; a.len() + b.len()];
     mul(&mut r, a, b, path, false);
-    assert!(big(&r) == big(a) * big(b), "{} x {} limbs on {path:?}", a.len(), b.len());
+    assert!(
+        big(&r) == big(a) * big(b),
+        "{} x {} limbs on {path:?}",
+        a.len(),
+        b.len()
+    );
 }
 
 #[test]
@@ -88,7 +93,9 @@ fn products_of_every_short_length_are_exact() {
 fn products_of_adversaries_are_exact() {
     let mut random = Random(2);
     for path in Path::ALL {
-        for n in [1, 2, 4, 5, 6, 8, 13, 16, 31, 32, 33, 63, 64, 65, 96, 97, 128, 129, 200, 257] {
+        for n in [
+            1, 2, 4, 5, 6, 8, 13, 16, 31, 32, 33, 63, 64, 65, 96, 97, 128, 129, 200, 257,
+        ] {
             let numbers = adversaries(n, &mut random);
             for a in &numbers {
                 check(a, a, path);
@@ -104,7 +111,15 @@ fn products_of_adversaries_are_exact() {
 fn unbalanced_products_are_exact() {
     let mut random = Random(3);
     for path in Path::ALL {
-        for (n, m) in [(1000, 1), (1000, 7), (999, 33), (1000, 100), (700, 333), (500, 499), (1300, 129)] {
+        for (n, m) in [
+            (1000, 1),
+            (1000, 7),
+            (999, 33),
+            (1000, 100),
+            (700, 333),
+            (500, 499),
+            (1300, 129),
+        ] {
             check(&random.limbs(n), &random.runs(m), path);
             check(&random.runs(m), &random.limbs(n), path);
             check(&vec![u64::MAX; n], &vec![u64::MAX; m], path);

@@ -17,9 +17,18 @@ pub(super) struct Tuning {
 impl Tuning {
     pub(super) const fn of(isa: Isa) -> Self {
         match isa {
-            Isa::Portable => Tuning { karatsuba: 32, transform: 256 },
-            Isa::Avx2(_) => Tuning { karatsuba: 32, transform: 256 },
-            Isa::Avx512(..) => Tuning { karatsuba: 96, transform: 256 },
+            Isa::Portable => Tuning {
+                karatsuba: 32,
+                transform: 4000,
+            },
+            Isa::Avx2(_) => Tuning {
+                karatsuba: 32,
+                transform: 2500,
+            },
+            Isa::Avx512(..) => Tuning {
+                karatsuba: 96,
+                transform: 400,
+            },
         }
     }
 }

@@ -42,8 +42,11 @@ const MAX_DIGITS: usize = (MAX_LIMBS * 64).div_ceil(52).next_multiple_of(8);
 /// Zeros kept on both sides of the digits that are loaded unaligned.
 const PAD: usize = 24;
 
+/// Aligned words, written through pointers.
 #[repr(align(64))]
-struct Digits([u64; MAX_DIGITS + 2 * PAD]);
+struct Digits {
+    _words: [u64; MAX_DIGITS + 2 * PAD],
+}
 
 /// `r = a b`; lengths as [`super::mul`] states.
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], token: Avx512) {
@@ -169,16 +172,17 @@ unsafe fn columns(
     // SAFETY: 8 block - i >= 8 block - last + 1 >= -15 and
     // 8 block + 16 - i <= 8 block + 16 - first <= ny + 15: inside the padding.
     unsafe {
-        let step = |i: usize, chain: usize, low: &mut [[__m512i; 2]; 2], high: &mut [[__m512i; 2]; 2]| {
-            let xi = _mm512_set1_epi64(*x.add(i) as i64);
-            let at = y.offset(8 * block as isize - i as isize);
-            let y0 = _mm512_loadu_si512(at.cast());
-            let y1 = _mm512_loadu_si512(at.add(8).cast());
-            low[chain][0] = _mm512_madd52lo_epu64(low[chain][0], xi, y0);
-            high[chain][0] = _mm512_madd52hi_epu64(high[chain][0], xi, y0);
-            low[chain][1] = _mm512_madd52lo_epu64(low[chain][1], xi, y1);
-            high[chain][1] = _mm512_madd52hi_epu64(high[chain][1], xi, y1);
-        };
+        let step =
+            |i: usize, chain: usize, low: &mut [[__m512i; 2]; 2], high: &mut [[__m512i; 2]; 2]| {
+                let xi = _mm512_set1_epi64(*x.add(i) as i64);
+                let at = y.offset(8 * block as isize - i as isize);
+                let y0 = _mm512_loadu_si512(at.cast());
+                let y1 = _mm512_loadu_si512(at.add(8).cast());
+                low[chain][0] = _mm512_madd52lo_epu64(low[chain][0], xi, y0);
+                high[chain][0] = _mm512_madd52hi_epu64(high[chain][0], xi, y0);
+                low[chain][1] = _mm512_madd52lo_epu64(low[chain][1], xi, y1);
+                high[chain][1] = _mm512_madd52hi_epu64(high[chain][1], xi, y1);
+            };
         while i + 1 < last {
             step(i, 0, &mut low, &mut high);
             step(i + 1, 1, &mut low, &mut high);
@@ -214,7 +218,13 @@ impl<'a> Output<'a> {
     #[inline]
     fn new(limbs: &'a mut [u64]) -> Self {
         let zero = _mm512_setzero_si512();
-        Output { bytes: limbs, offset: 0, high: zero, carries: zero, carry: 0 }
+        Output {
+            bytes: limbs,
+            offset: 0,
+            high: zero,
+            carries: zero,
+            carry: 0,
+        }
     }
 
     /// Takes the next eight columns.

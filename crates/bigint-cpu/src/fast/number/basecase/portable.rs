@@ -6,11 +6,11 @@
 
 /// `r = a b`; lengths as [`super::mul`] states, `a` not shorter than `b`.
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64]) {
-    match (a, b) {
-        // Fixed lengths unroll into straight-line code with every limb of `a`
-        // in a register.
-        ([a @ ..], [b @ ..]) if a.len() == 4 && b.len() == 4 => fixed::<4>(r, a, b),
-        ([a @ ..], [b @ ..]) if a.len() == 8 && b.len() == 8 => fixed::<8>(r, a, b),
+    // Fixed lengths unroll into straight-line code with every limb of `a` in a
+    // register.
+    match (a.len(), b.len()) {
+        (4, 4) => fixed::<4>(r, a, b),
+        (8, 8) => fixed::<8>(r, a, b),
         _ => rows(r, a, b),
     }
 }

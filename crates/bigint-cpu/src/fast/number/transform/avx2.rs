@@ -41,7 +41,11 @@ pub(super) struct Avx2Ring {
 /// `(w, w / p)` for the balanced `w`, as the bits of doubles.
 pub(super) fn stored(w: u64, prime: usize) -> Stored {
     let p = PRIMES[prime];
-    let w = if w > p / 2 { -((p - w) as f64) } else { w as f64 };
+    let w = if w > p / 2 {
+        -((p - w) as f64)
+    } else {
+        w as f64
+    };
     [w.to_bits(), (w / p as f64).to_bits()]
 }
 
@@ -64,7 +68,10 @@ impl Avx2Ring {
     #[inline(always)]
     pub(super) fn new(prime: usize, _token: Avx2) -> Self {
         let p = PRIMES[prime] as f64;
-        vector!(Avx2Ring { p: _mm256_set1_pd(p), p_inverse: _mm256_set1_pd(1.0 / p) })
+        vector!(Avx2Ring {
+            p: _mm256_set1_pd(p),
+            p_inverse: _mm256_set1_pd(1.0 / p)
+        })
     }
 
     #[inline(always)]

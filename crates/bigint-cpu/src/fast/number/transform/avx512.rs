@@ -68,7 +68,10 @@ impl Ring for Avx512Ring {
     }
     #[inline(always)]
     fn factor(self, stored: &Stored) -> Self::Factor {
-        vector!((_mm512_set1_epi64(stored[0] as i64), _mm512_set1_epi64(stored[1] as i64)))
+        vector!((
+            _mm512_set1_epi64(stored[0] as i64),
+            _mm512_set1_epi64(stored[1] as i64)
+        ))
     }
     #[inline(always)]
     fn butterfly(self, x: __m512i, a: __m512i, w: Self::Factor) -> [__m512i; 2] {
@@ -155,8 +158,10 @@ impl Ring for Avx512Ring {
             let high = _mm512_loadu_si512(from.add(h).cast());
             let mask = _mm512_set1_epi64((1 << h) - 1);
             let mut pieces = [mask; 2];
-            for ((piece, words), shifts) in
-                pieces.iter_mut().zip(&constants.words).zip(&constants.shifts)
+            for ((piece, words), shifts) in pieces
+                .iter_mut()
+                .zip(&constants.words)
+                .zip(&constants.shifts)
             {
                 let words = _mm512_load_si512(words.0.as_ptr().cast());
                 let shifts = _mm512_load_si512(shifts.0.as_ptr().cast());
@@ -232,7 +237,11 @@ impl Ring for Avx512Ring {
                 let w = self.factor(&roots[(g * GROUP + t) / 2]);
                 let b1 = Self::fold(self.mul(self.load(b), scale), self.p);
                 let b2 = self.mul(b1, w);
-                let b2 = if t % 2 == 0 { b2 } else { vector!(_mm512_sub_epi64(self.p2, b2)) };
+                let b2 = if t % 2 == 0 {
+                    b2
+                } else {
+                    vector!(_mm512_sub_epi64(self.p2, b2))
+                };
                 let b2 = Self::fold(b2, self.p);
                 self.store(&mut wrapped[t][0], b2);
                 self.store(&mut wrapped[t][1], b1);

@@ -61,7 +61,11 @@ pub(super) const MIN_H: u32 = 40;
 
 impl Tables {
     const fn new(stored: fn(u64, usize) -> Stored) -> Self {
-        Tables { stored, constants: OnceLock::new(), roots: [const { OnceLock::new() }; 9] }
+        Tables {
+            stored,
+            constants: OnceLock::new(),
+            roots: [const { OnceLock::new() }; 9],
+        }
     }
 
     pub(super) fn constants(&self) -> &Constants {
@@ -85,7 +89,10 @@ impl Tables {
                     let p = PRIMES[prime];
                     std::array::from_fn(|s| {
                         let length = pow_mod(2, 3 + s as u64, p);
-                        of(prime, field::mul_mod(pow_mod(2, 52, p), inverse_mod(length, p), p))
+                        of(
+                            prime,
+                            field::mul_mod(pow_mod(2, 52, p), inverse_mod(length, p), p),
+                        )
                     })
                 }),
                 inverses: recombine::inverses(stored),
@@ -95,7 +102,11 @@ impl Tables {
 
     /// At least `len` roots for each prime.
     pub(super) fn roots(&self, len: usize) -> &[Vec<Stored>; 4] {
-        let class = len.next_power_of_two().ilog2().saturating_sub(6).div_ceil(3) as usize;
+        let class = len
+            .next_power_of_two()
+            .ilog2()
+            .saturating_sub(6)
+            .div_ceil(3) as usize;
         self.roots[class].get_or_init(|| {
             std::array::from_fn(|prime| field::roots(prime, 64 << (3 * class), self.stored))
         })

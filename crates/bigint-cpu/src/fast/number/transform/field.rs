@@ -28,11 +28,20 @@ use super::portable::PortableRing;
 use super::{pointwise, recombine};
 
 /// The primes, largest first.
-pub(super) const PRIMES: [u64; 4] =
-    [450353090789377, 450262896476161, 450138342424577, 450112572620801];
+pub(super) const PRIMES: [u64; 4] = [
+    450353090789377,
+    450262896476161,
+    450138342424577,
+    450112572620801,
+];
 
 /// A root of unity of order `2^32` modulo each prime.
-const GENERATORS: [u64; 4] = [407114040879882, 324783984928124, 217614390938480, 197854141653706];
+const GENERATORS: [u64; 4] = [
+    407114040879882,
+    324783984928124,
+    217614390938480,
+    197854141653706,
+];
 
 const LOG_ORDER: u32 = 32;
 
@@ -77,8 +86,12 @@ pub(super) trait Ring: Copy {
     fn factor(self, stored: &Stored) -> Self::Factor;
 
     /// `(x + T, x - T)`, `T = a w`, `-p < T < p`, for `0 <= a < 10 p`.
-    fn butterfly(self, x: Self::Residues, a: Self::Residues, w: Self::Factor)
-    -> [Self::Residues; 2];
+    fn butterfly(
+        self,
+        x: Self::Residues,
+        a: Self::Residues,
+        w: Self::Factor,
+    ) -> [Self::Residues; 2];
     /// `a w` in `(0, 2p)`, for `0 <= a < 10 p`.
     fn mul(self, a: Self::Residues, w: Self::Factor) -> Self::Residues;
     /// `a + b`.
@@ -197,7 +210,7 @@ pub(super) fn roots(prime: usize, len: usize, stored: fn(u64, usize) -> Stored) 
 fn multiply(a: u64, m: u64, q: u64, p: u64) -> u64 {
     const MASK: u64 = (1 << 52) - 1;
     let u = a.wrapping_mul(q) & MASK;
-    let high = |x: u64, y: u64| (u128::from(x) * u128::from(y) >> 52) as u64;
+    let high = |x: u64, y: u64| ((u128::from(x) * u128::from(y)) >> 52) as u64;
     let (t, s) = (high(a, m), high(u, p));
     if t >= s { t - s } else { t + p - s }
 }

@@ -59,7 +59,11 @@ impl Job for SplitTop<'_, '_> {
 }
 
 #[inline(always)]
-fn tile<'a, const K: usize>(blocks: &'a mut [&mut [Row]], from: usize, to: usize) -> [&'a mut [Row]; K] {
+fn tile<'a, const K: usize>(
+    blocks: &'a mut [&mut [Row]],
+    from: usize,
+    to: usize,
+) -> [&'a mut [Row]; K] {
     let mut blocks = blocks.iter_mut();
     std::array::from_fn(|_| match blocks.next() {
         Some(block) => &mut block[from..to],
@@ -86,7 +90,15 @@ impl Job for Blocks<'_> {
 
     #[inline(always)]
     fn run<E: Engine>(self, engine: E) {
-        let Blocks { plan, prime, index, x, mut y, y_transformed, roots } = self;
+        let Blocks {
+            plan,
+            prime,
+            index,
+            x,
+            mut y,
+            y_transformed,
+            roots,
+        } = self;
         let constants = engine.tables().constants();
         let ring = engine.ring(prime);
         if let Some(y) = &mut y
@@ -141,6 +153,12 @@ impl Job for Recombine<'_, '_> {
     #[inline(always)]
     fn run<E: Engine>(self, engine: E) -> Overflow {
         let inverses = &engine.tables().constants().inverses;
-        recombine::recombine(engine.rings(), self.residues, inverses, self.plan.h, self.out)
+        recombine::recombine(
+            engine.rings(),
+            self.residues,
+            inverses,
+            self.plan.h,
+            self.out,
+        )
     }
 }

@@ -86,7 +86,11 @@ impl Plan {
         // Groups of four rows and pairs of nodes ask for blocks of four.
         let log_block = rows.div_ceil(8).next_power_of_two().ilog2().max(2);
         let blocks = rows.div_ceil(1 << log_block).max(5);
-        Plan { h, blocks, log_block }
+        Plan {
+            h,
+            blocks,
+            log_block,
+        }
     }
 
     const fn block(&self) -> usize {
@@ -126,7 +130,11 @@ fn mul_on<E: Engine>(engine: E, r: &mut [u64], a: &[u64], b: &[u64], parallel: b
     if a.len() < 4 * b.len() {
         let plan = Plan::new(a.len(), b.len());
         with_buffer(plan.rows() * if square { 4 } else { 8 }, |buffer| {
-            let product = Product { engine, plan, parallel };
+            let product = Product {
+                engine,
+                plan,
+                parallel,
+            };
             let (x, y) = buffer.split_at_mut(4 * plan.rows());
             product.split(x, a);
             let mut y = if square { None } else { Some(y) };
@@ -144,7 +152,11 @@ fn mul_on<E: Engine>(engine: E, r: &mut [u64], a: &[u64], b: &[u64], parallel: b
     let plan = Plan::new(length, b.len());
     r.fill(0);
     with_buffer(plan.rows() * 8, |buffer| {
-        let product = Product { engine, plan, parallel };
+        let product = Product {
+            engine,
+            plan,
+            parallel,
+        };
         let (x, y) = buffer.split_at_mut(4 * plan.rows());
         product.split(y, b);
         let mut part = vec![0; length + b.len()];
@@ -169,7 +181,11 @@ struct Product<E> {
 impl<E: Engine> Product<E> {
     /// How many tasks to make of a stage.
     fn tasks(&self) -> usize {
-        if self.parallel { 4 * rayon::current_num_threads() } else { 1 }
+        if self.parallel {
+            4 * rayon::current_num_threads()
+        } else {
+            1
+        }
     }
 
     fn for_each<T: Send>(&self, tasks: Vec<T>, f: impl Fn(T) + Sync + Send) {
@@ -183,7 +199,11 @@ impl<E: Engine> Product<E> {
     /// The columns of all blocks of all primes in ranges, one per task: the
     /// first column, and the range's part of each block.
     fn column_ranges<'a>(&self, rows: &'a mut [Row]) -> Vec<(usize, Vec<&'a mut [Row]>)> {
-        let width = self.plan.block().div_ceil(self.tasks()).next_multiple_of(jobs::TILE);
+        let width = self
+            .plan
+            .block()
+            .div_ceil(self.tasks())
+            .next_multiple_of(jobs::TILE);
         let ranges = self.plan.block().div_ceil(width);
         let mut tasks: Vec<_> = (0..ranges).map(|i| (i * width, Vec::new())).collect();
         for block in rows.chunks_exact_mut(self.plan.block()) {
@@ -198,7 +218,12 @@ impl<E: Engine> Product<E> {
     fn split(&self, rows: &mut [Row], limbs: &[u64]) {
         let Product { engine, plan, .. } = *self;
         self.for_each(self.column_ranges(rows), |(first, blocks)| {
-            engine.enter(SplitTop { limbs, plan, first, blocks });
+            engine.enter(SplitTop {
+                limbs,
+                plan,
+                first,
+                blocks,
+            });
         });
     }
 
@@ -210,10 +235,22 @@ impl<E: Engine> Product<E> {
             Some(y) => y.chunks_exact_mut(plan.block()).map(Some).collect(),
             None => (0..4 * plan.blocks).map(|_| None).collect(),
         };
-        let blocks = x.chunks_exact_mut(plan.block()).zip(ys).enumerate().collect();
+        let blocks = x
+            .chunks_exact_mut(plan.block())
+            .zip(ys)
+            .enumerate()
+            .collect();
         self.for_each(blocks, |(i, (x, y))| {
             let (prime, index) = (i / plan.blocks, i % plan.blocks);
-            engine.enter(Blocks { plan, prime, index, x, y, y_transformed, roots: &roots[prime] });
+            engine.enter(Blocks {
+                plan,
+                prime,
+                index,
+                x,
+                y,
+                y_transformed,
+                roots: &roots[prime],
+            });
         });
         self.for_each(self.column_ranges(x), |(_, blocks)| {
             engine.enter(InverseTop { plan, blocks });
@@ -229,12 +266,20 @@ impl<E: Engine> Product<E> {
         let groups = r.len().div_ceil(h);
         let width = groups.div_ceil(self.tasks());
         let mut overflows = vec![[0; 3]; groups.div_ceil(width)];
-        let tasks = r.chunks_mut(width * h).zip(&mut overflows).enumerate().collect();
+        let tasks = r
+            .chunks_mut(width * h)
+            .zip(&mut overflows)
+            .enumerate()
+            .collect();
         self.for_each(tasks, |(i, (out, overflow))| {
             let first = recombine::GROUP * i * width;
             let rows = recombine::GROUP * out.len().div_ceil(h);
             let residues = std::array::from_fn(|prime| &x[prime * plan.rows() + first..][..rows]);
-            *overflow = engine.enter(Recombine { plan, residues, out });
+            *overflow = engine.enter(Recombine {
+                plan,
+                residues,
+                out,
+            });
         });
         for (i, overflow) in overflows.iter().enumerate() {
             let start = ((i + 1) * width * h).min(r.len());

@@ -54,7 +54,11 @@ pub(super) fn forward<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Sto
     for start in (0..size).step_by(cached) {
         // Every node that begins here, largest first: their sizes are
         // `cached 4^k`.
-        let begins = if start == 0 { size } else { 1 << start.trailing_zeros() };
+        let begins = if start == 0 {
+            size
+        } else {
+            1 << start.trailing_zeros()
+        };
         let mut node = cached << ((begins / cached).ilog2() / 2 * 2);
         while node > cached {
             let index = j * (size / node) + start / node;
@@ -140,7 +144,15 @@ fn forward8<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     let u = ring.factor(&roots[j]);
     let v = [ring.factor(&roots[2 * j]), ring.factor(&roots[2 * j + 1])];
     let w: [R::Factor; 4] = std::array::from_fn(|t| ring.factor(&roots[4 * j + t]));
-    let columns = x0.iter_mut().zip(x1).zip(x2).zip(x3).zip(x4).zip(x5).zip(x6).zip(x7);
+    let columns = x0
+        .iter_mut()
+        .zip(x1)
+        .zip(x2)
+        .zip(x3)
+        .zip(x4)
+        .zip(x5)
+        .zip(x6)
+        .zip(x7);
     for (((((((x0, x1), x2), x3), x4), x5), x6), x7) in columns {
         let [b0, b4] = ring.butterfly(ring.lift(ring.load(x0)), ring.load(x4), u); // (1, 7)
         let [b1, b5] = ring.butterfly(ring.lift(ring.load(x1)), ring.load(x5), u); // (1, 7)
@@ -150,7 +162,12 @@ fn forward8<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
         let [c1, c3] = ring.butterfly(b1, b3, v[0]); // (0, 8)
         let [c4, c6] = ring.butterfly(b4, b6, v[1]);
         let [c5, c7] = ring.butterfly(b5, b7, v[1]);
-        let pairs = [(c0, c1, x0, x1), (c2, c3, x2, x3), (c4, c5, x4, x5), (c6, c7, x6, x7)];
+        let pairs = [
+            (c0, c1, x0, x1),
+            (c2, c3, x2, x3),
+            (c4, c5, x4, x5),
+            (c6, c7, x6, x7),
+        ];
         for ((even, odd, to_even, to_odd), w) in pairs.into_iter().zip(w) {
             let [d0, d1] = ring.butterfly(ring.lift(even), odd, w); // (1, 7)
             ring.store(to_even, d0);

@@ -38,7 +38,11 @@ pub(super) fn multiply<R: Ring>(
         for k in 0..8 {
             let mut sum = 0u128;
             for i in 0..8 {
-                let y = if i <= k { direct.0[k - i] } else { wrapped.0[k + 8 - i] };
+                let y = if i <= k {
+                    direct.0[k - i]
+                } else {
+                    wrapped.0[k + 8 - i]
+                };
                 sum += u128::from(x.0[i]) * u128::from(y);
             }
             let u = (sum as u64).wrapping_mul(integers.p_inverse) & MASK;

@@ -14,13 +14,16 @@ pub(super) const MASK: u64 = (1 << 52) - 1;
 /// `floor(a b / 2^52)` for factors below `2^52`.
 #[inline(always)]
 fn high(a: u64, b: u64) -> u64 {
-    (u128::from(a) * u128::from(b) >> 52) as u64
+    ((u128::from(a) * u128::from(b)) >> 52) as u64
 }
 
 impl PortableRing {
     pub(super) const fn new(prime: usize) -> Self {
         let p = PRIMES[prime];
-        PortableRing { p, p_inverse: inverse_mod_radix(p) }
+        PortableRing {
+            p,
+            p_inverse: inverse_mod_radix(p),
+        }
     }
 
     /// `T + p`: see the header of `field`.
@@ -76,7 +79,10 @@ impl Ring for PortableRing {
     fn butterfly(self, x: [u64; 8], a: [u64; 8], w: Stored) -> [[u64; 8]; 2] {
         let t = map(a, |a| self.mul_one(a, w));
         // T = t - p; the sums below are x + T and x - T.
-        [zip(x, t, |x, t| x + t - self.p), zip(x, t, |x, t| x + self.p - t)]
+        [
+            zip(x, t, |x, t| x + t - self.p),
+            zip(x, t, |x, t| x + self.p - t),
+        ]
     }
     #[inline(always)]
     fn mul(self, a: [u64; 8], w: Stored) -> [u64; 8] {

@@ -25,7 +25,13 @@ pub(super) type Inverses = [[Stored; 3]; 4];
 
 pub(super) fn inverses(stored: fn(u64, usize) -> Stored) -> Inverses {
     std::array::from_fn(|j| {
-        std::array::from_fn(|k| if k < j { stored(inverse_mod(PRIMES[k], PRIMES[j]), j) } else { [0; 2] })
+        std::array::from_fn(|k| {
+            if k < j {
+                stored(inverse_mod(PRIMES[k], PRIMES[j]), j)
+            } else {
+                [0; 2]
+            }
+        })
     })
 }
 
@@ -79,8 +85,16 @@ pub(super) const fn scaled_products(h: u32) -> [[u64; 4]; 3] {
         while i < 4 {
             let bit = h as usize * i;
             let limb = bit / 64;
-            let low = if limb < 3 { PRODUCTS[k][limb] as u128 } else { 0 };
-            let high = if limb < 2 { PRODUCTS[k][limb + 1] as u128 } else { 0 };
+            let low = if limb < 3 {
+                PRODUCTS[k][limb] as u128
+            } else {
+                0
+            };
+            let high = if limb < 2 {
+                PRODUCTS[k][limb + 1] as u128
+            } else {
+                0
+            };
             let digit = ((low | high << 64) >> (bit % 64)) as u64 & ((1 << h) - 1);
             all[k][i] = digit << (52 - h);
             i += 1;
@@ -95,7 +109,12 @@ pub(super) const fn scaled_products(h: u32) -> [[u64; 4]; 3] {
 pub(super) fn columns(digits: &[Row; 4], h: u32, columns: [&mut Row; 5]) {
     let mut pieces = [[0; 8]; 5];
     for lane in 0..8 {
-        let x = [digits[0].0[lane], digits[1].0[lane], digits[2].0[lane], digits[3].0[lane]];
+        let x = [
+            digits[0].0[lane],
+            digits[1].0[lane],
+            digits[2].0[lane],
+            digits[3].0[lane],
+        ];
         // Four limbs: c < 2^195.
         let mut c = [x[0], 0, 0, 0];
         for (k, product) in PRODUCTS.iter().enumerate() {
@@ -143,11 +162,9 @@ pub(super) fn recombine<R: Ring>(
     let mut pieces = [[Row::ZERO; 1 + GROUP]; 5];
     let mut carry = 0u64;
     let mut out = out.iter_mut();
-    let mut push = |limb| {
-        match out.next() {
-            Some(to) => *to = limb,
-            None => debug_assert_eq!(limb, 0),
-        }
+    let mut push = |limb| match out.next() {
+        Some(to) => *to = limb,
+        None => debug_assert_eq!(limb, 0),
     };
     for group in (0..residues[0].len()).step_by(GROUP) {
         for row in 0..GROUP {
@@ -161,7 +178,13 @@ pub(super) fn recombine<R: Ring>(
             let digits = mixed_radix(rings, loaded, inverses);
             let [d0, d1, d2, d3, d4] = &mut pieces;
             let row = 1 + row;
-            let columns = [&mut d0[row], &mut d1[row], &mut d2[row], &mut d3[row], &mut d4[row]];
+            let columns = [
+                &mut d0[row],
+                &mut d1[row],
+                &mut d2[row],
+                &mut d3[row],
+                &mut d4[row],
+            ];
             rings[0].columns(digits, h, columns);
         }
         let [d0, d1, d2, d3, d4] = &pieces;

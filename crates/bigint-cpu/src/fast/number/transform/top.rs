@@ -34,6 +34,10 @@ pub(super) struct TopRoots {
 
 /// Three levels forward on `K` blocks.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "one column of all blocks at once"
+)]
 pub(super) fn forward<R: Ring, const K: usize>(
     ring: R,
     mut blocks: [&mut [Row]; K],
@@ -77,6 +81,10 @@ pub(super) fn forward<R: Ring, const K: usize>(
 
 /// Three levels back: eight times the coefficients.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "one column of all blocks at once"
+)]
 pub(super) fn inverse<R: Ring, const K: usize>(
     ring: R,
     mut blocks: [&mut [Row]; K],
