@@ -5,6 +5,7 @@ mod cuda_tools;
 mod device_toolchain;
 mod manifest;
 mod ptx_stats;
+mod tidy;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -21,12 +22,15 @@ struct Cli {
 enum Task {
     BuildPtx(build_ptx::Options),
     PtxStats(ptx_stats::Options),
+    /// Check what people forget: invariants, the operation checklist, stale PTX
+    Tidy,
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::BuildPtx(options) => build_ptx::run(&options),
         Task::PtxStats(options) => ptx_stats::run(&options),
+        Task::Tidy => tidy::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,418 @@
+//! `cargo xtask tidy`: what people forget.
+//!
+//! Each check is a function from the tree to findings; a finding names a place and
+//! says what to do. The checks are the starred invariants of ARCHITECTURE.md and the
+//! checklist of CONTRIBUTING.md, as far as they can be seen in the text of the tree.
+
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use bigint_core::{Level, Operation};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The tree, as tidy sees it: every file that git would take, with its text.
+struct Tree {
+    root: PathBuf,
+    files: Vec<(String, String)>,
+}
+
+type Findings = Vec<String>;
+type Check = fn(&Tree) -> Findings;
+
+/// Runs every check; the error has all findings.
+pub fn run() -> Result<()> {
+    let tree = Tree::read(&workspace::root())?;
+    let checks: [(&str, Check); 9] = [
+        ("operations", operations),
+        ("headers", headers),
+        ("dependencies", dependencies),
+        ("unsafe code", unsafe_code),
+        ("leftovers", leftovers),
+        ("lengths", lengths),
+        ("documents", documents),
+        ("commands", commands),
+        ("PTX and records", ptx),
+    ];
+    let mut message = String::new();
+    for (name, check) in checks {
+        let findings = check(&tree);
+        eprintln!(
+            "{name}: {}",
+            if findings.is_empty() {
+                "good"
+            } else {
+                "not good"
+            }
+        );
+        for finding in findings {
+            let _ = writeln!(message, "{name}: {finding}");
+        }
+    }
+    if !message.is_empty() {
+        bail!("{}", message.trim_end());
+    }
+    Ok(())
+}
+
+impl Tree {
+    fn read(root: &Path) -> Result<Self> {
+        let mut files = Vec::new();
+        for entry in ignore::WalkBuilder::new(root).hidden(false).build() {
+            let entry = entry?;
+            let path = entry.path();
+            let name = path
+                .strip_prefix(root)?
+                .to_string_lossy()
+                .replace('\\', "/");
+            if name.starts_with(".git/") || !entry.file_type().is_some_and(|t| t.is_file()) {
+                continue;
+            }
+            let bytes = std::fs::read(path).with_context(|| format!("reading {name}"))?;
+            // Binary files say nothing to these checks.
+            files.push((name, String::from_utf8(bytes).unwrap_or_default()));
+        }
+        files.sort();
+        Ok(Tree {
+            root: root.to_owned(),
+            files,
+        })
+    }
+
+    fn text(&self, name: &str) -> &str {
+        let found = self.files.iter().find(|(file, _)| file == name);
+        found.map_or("", |(_, text)| text)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.files.iter().any(|(file, _)| file == name)
+    }
+
+    fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.files.iter().filter(|(name, _)| name.ends_with(".rs"));
+        files.map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
+    /// Rust files of the shipped crates, without their tests.
+    fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rust()
+            .filter(|(name, _)| name.starts_with("crates/") && name.contains("/src/"))
+    }
+}
+
+/// One operation, one name, everywhere.
+fn operations(tree: &Tree) -> Findings {
+    let mut findings = Findings::new();
+    for operation in Operation::ALL.map(Operation::name) {
+        let mut folders = vec!["crates/bigint-cpu/src/reference".to_owned()];
+        folders
+            .extend(Level::ALL.map(|level| format!("crates/bigint-kernels/src/{}", level.name())));
+        for folder in folders {
+            let file = format!("{folder}/{operation}.rs");
+            if !tree.has(&file) && !tree.has(&format!("{folder}/{operation}/mod.rs")) {
+                findings.push(format!("{file} is missing"));
+            }
+        }
+        let said_in = [
+            (
+                "crates/bigint-cpu/src/lib.rs",
+                format!("pub fn {operation}("),
+            ),
+            (
+                "crates/bigint-host/src/engine.rs",
+                format!("pub fn {operation}("),
+            ),
+            (
+                "crates/bigint-host/src/engine.rs",
+                format!("pub fn wrapping_{operation}("),
+            ),
+            (
+                "crates/bigint-testing/src/suite.rs",
+                format!("\"{operation}\""),
+            ),
+            (
+                "crates/bigint-kernels/Cargo.toml",
+                format!("{operation} = "),
+            ),
+            ("CHANGELOG.md", format!("`{operation}`")),
+        ];
+        for (file, word) in said_in {
+            if !tree.text(file).contains(&word) {
+                findings.push(format!("{file} has no {word}: see CONTRIBUTING.md"));
+            }
+        }
+    }
+    findings
+}
+
+/// Every source file opens by saying what it is.
+fn headers(tree: &Tree) -> Findings {
+    let silent = tree.sources().filter(|(_, text)| {
+        let first = text.lines().find(|line| !line.is_empty());
+        !first.is_some_and(|line| line.starts_with("//!") || line.starts_with("#!["))
+    });
+    silent
+        .map(|(name, _)| format!("{name} does not open with `//!`"))
+        .collect()
+}
+
+/// Who may know whom.
+fn dependencies(tree: &Tree) -> Findings {
+    // A crate that is not in this table may depend on any but the CLI.
+    const MAY_KNOW: [(&str, &[&str]); 7] = [
+        ("bigint-core", &[]),
+        ("bigint-kernels", &["bigint-core"]),
+        ("bigint-cpu", &["bigint-core"]),
+        ("bigint-host", &["bigint-core", "bigint-cpu", "cuda-loader"]),
+        ("cuda-loader", &[]),
+        ("cuda-sim", &[]),
+        ("cuda-sim-driver", &["cuda-sim"]),
+    ];
+    const OURS: [&str; 9] = [
+        "bigint-core",
+        "bigint-kernels",
+        "bigint-cpu",
+        "bigint-host",
+        "bigint-testing",
+        "bigint-cli",
+        "cuda-loader",
+        "cuda-sim",
+        "cuda-sim-driver",
+    ];
+    let mut findings = Findings::new();
+    for krate in OURS {
+        let file = format!("crates/{krate}/Cargo.toml");
+        let Ok(manifest) = tree.text(&file).parse::<toml::Table>() else {
+            findings.push(format!("{file} is missing or not TOML"));
+            continue;
+        };
+        let table = manifest.get("dependencies").and_then(toml::Value::as_table);
+        let names: Vec<&str> = table.map_or(vec![], |t| t.keys().map(String::as_str).collect());
+        let row = MAY_KNOW.iter().find(|(name, _)| *name == krate);
+        for name in names.iter().filter(|name| OURS.contains(name)) {
+            if *name == "bigint-cli" || row.is_some_and(|(_, known)| !known.contains(name)) {
+                findings.push(format!("{file}: {krate} must not know {name}"));
+            }
+        }
+        if krate == "bigint-core" && !names.is_empty() {
+            findings.push(format!(
+                "{file}: the core has no dependencies, found {names:?}"
+            ));
+        }
+        if manifest.get("lints").is_none() {
+            findings.push(format!("{file} does not take the workspace's lints"));
+        }
+    }
+    findings
+}
+
+/// Where unsafe code and its kinds may stand.
+fn unsafe_code(tree: &Tree) -> Findings {
+    const ALLOWED: [(&str, &[&str]); 4] = [
+        (
+            "asm!(",
+            &[
+                "crates/bigint-kernels/src/gpu/",
+                "crates/bigint-cpu/src/fast/",
+                "crates/cuda-loader/src/",
+            ],
+        ),
+        ("link_name = \"llvm.", &["crates/bigint-kernels/src/gpu/"]),
+        ("use cust", &["crates/bigint-host/src/cuda/"]),
+        (
+            "allow(unsafe_code)",
+            &[
+                "crates/bigint-kernels/src/",
+                "crates/bigint-host/src/cuda/",
+                "crates/bigint-cpu/src/fast/",
+                "crates/cuda-loader/",
+                "crates/cuda-sim/src/",
+                "crates/cuda-sim-driver/",
+            ],
+        ),
+    ];
+    let mut findings = Findings::new();
+    for (name, text) in tree.sources() {
+        for (word, places) in ALLOWED {
+            let here = text
+                .lines()
+                .position(|line| line.contains(word) && !line.trim_start().starts_with("//"));
+            if let Some(line) = here
+                && !places.iter().any(|place| name.starts_with(place))
+            {
+                findings.push(format!(
+                    "{name}:{}: `{word}` does not belong here",
+                    line + 1
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// Nothing half done.
+fn leftovers(tree: &Tree) -> Findings {
+    // Put together so that this file does not find itself.
+    let words = ["to", "unimplemen", "db"].map(|word| match word {
+        "to" => format!("{word}do!("),
+        "db" => format!("{word}g!("),
+        word => format!("{word}ted!("),
+    });
+    let marks = ["TO", "FIX"].map(|mark| match mark {
+        "TO" => format!("{mark}DO"),
+        mark => format!("{mark}ME"),
+    });
+    let ignored = format!("#[{}", "ignore");
+    let mut findings = Findings::new();
+    for (name, text) in tree.rust() {
+        for (number, line) in text.lines().enumerate() {
+            let all = words.iter().chain(&marks).chain(std::iter::once(&ignored));
+            for word in all.filter(|word| line.contains(word.as_str())) {
+                findings.push(format!("{name}:{}: {word}", number + 1));
+            }
+        }
+    }
+    findings
+}
+
+/// A file holds one idea.
+fn lengths(tree: &Tree) -> Findings {
+    const MOST_LINES: usize = 700;
+    let long = tree
+        .rust()
+        .filter(|(_, text)| text.lines().count() > MOST_LINES);
+    long.map(|(name, text)| {
+        format!(
+            "{name} has {} lines: does it hold two ideas?",
+            text.lines().count()
+        )
+    })
+    .collect()
+}
+
+/// The documents speak of what is there.
+fn documents(tree: &Tree) -> Findings {
+    let mut findings = Findings::new();
+    let architecture = tree.text("ARCHITECTURE.md");
+    for (name, _) in &tree.files {
+        let Some(krate) = name
+            .strip_prefix("crates/")
+            .and_then(|rest| rest.strip_suffix("/Cargo.toml"))
+        else {
+            continue;
+        };
+        if !architecture.contains(&format!("`{krate}`")) {
+            findings.push(format!("ARCHITECTURE.md does not mention `{krate}`"));
+        }
+    }
+    let documents = tree.files.iter().filter(|(name, _)| name.ends_with(".md"));
+    for (name, text) in documents {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for link in links(text) {
+            if !tree.root.join(folder).join(link).exists() {
+                findings.push(format!("{name}: the link to {link} leads nowhere"));
+            }
+        }
+    }
+    findings
+}
+
+/// Relative targets of a document's links, without their fragments.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    targets
+        .filter_map(|target| target.split(['#', ' ']).next())
+        .filter(|target| !target.is_empty() && !target.contains(':') && !target.contains('\n'))
+}
+
+/// CI calls what the README tells users to call.
+fn commands(tree: &Tree) -> Findings {
+    let readme = tree.text("README.md");
+    let script = tree.text(".ci/run");
+    let test = readme.lines().find(|line| line.starts_with("cargo test"));
+    match test {
+        None => vec!["README.md has no line that begins with `cargo test`".to_owned()],
+        Some(test) if !script.lines().any(|line| line.trim() == test.trim()) => {
+            vec![format!(".ci/run does not call `{test}`, README.md does")]
+        }
+        Some(_) => vec![],
+    }
+}
+
+/// The committed PTX is what its sources say, and records say which PTX they measured.
+fn ptx(tree: &Tree) -> Findings {
+    let mut findings = Findings::new();
+    if let Err(error) = crate::build_ptx::check_hashes() {
+        findings.push(format!("{error:#}"));
+    }
+    let readme = tree.text("README.md");
+    for record in links(readme).filter(|link| link.starts_with("benches/record/")) {
+        if !tree.has(record) {
+            findings.push(format!("README.md names {record}, which is not there"));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        Tree {
+            root: PathBuf::new(),
+            files: files
+                .iter()
+                .map(|(n, t)| (n.to_string(), t.to_string()))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_planted_fault_of_each_kind_is_found() {
+        let unsafe_there = tree(&[("crates/bigint-cpu/src/lib.rs", "#![allow(unsafe_code)]")]);
+        assert_eq!(unsafe_code(&unsafe_there).len(), 1);
+        let cust = tree(&[(
+            "crates/bigint-host/src/engine.rs",
+            "use cust::stream::Stream;",
+        )]);
+        assert_eq!(unsafe_code(&cust).len(), 1);
+        let silent = tree(&[
+            ("crates/x/src/a.rs", "fn main() {}"),
+            ("crates/x/src/b.rs", "//! B"),
+        ]);
+        assert_eq!(
+            headers(&silent),
+            ["crates/x/src/a.rs does not open with `//!`"]
+        );
+        let half_done = tree(&[("a.rs", concat!("to", "do!()\n", "#[", "ignore]"))]);
+        assert_eq!(leftovers(&half_done).len(), 2);
+        let long = tree(&[("a.rs", &"//\n".repeat(701))]);
+        assert_eq!(lengths(&long).len(), 1);
+        let other = tree(&[("README.md", "cargo test -p x"), (".ci/run", "cargo test")]);
+        assert_eq!(commands(&other).len(), 1);
+        let unmentioned = tree(&[("crates/x/Cargo.toml", ""), ("ARCHITECTURE.md", "`y`")]);
+        assert_eq!(documents(&unmentioned).len(), 1);
+    }
+
+    #[test]
+    fn a_crate_that_knows_too_much_is_found() {
+        let manifest = "[dependencies]\nbigint-cpu.workspace = true\n[lints]\nworkspace = true";
+        let knowing = tree(&[("crates/bigint-core/Cargo.toml", manifest)]);
+        let findings = dependencies(&knowing);
+        assert!(
+            findings
+                .iter()
+                .any(|f| f.contains("must not know bigint-cpu"))
+        );
+        assert!(findings.iter().any(|f| f.contains("has no dependencies")));
+    }
+
+    #[test]
+    fn links_are_relative_targets_without_fragments() {
+        let text = "[a](b.md#c) [d](https://e) [f](#g) [h](i/j.md)";
+        assert_eq!(links(text).collect::<Vec<_>>(), ["b.md", "i/j.md"]);
+    }
+}
