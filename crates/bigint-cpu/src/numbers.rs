@@ -70,6 +70,7 @@ impl<'a> Numbers<'a> {
     }
 
     /// Number `i` as a slice, where it lies in one piece: `None` if interleaved.
+    #[inline(always)]
     pub(crate) fn contiguous(&self, i: usize) -> Option<&'a [Limb]> {
         let i = if self.is_broadcast() { 0 } else { i };
         match self.shape.layout {
@@ -79,6 +80,7 @@ impl<'a> Numbers<'a> {
     }
 
     /// Number `i` in one piece: in place, or gathered into `buffer`.
+    #[inline(always)]
     pub(crate) fn gather<'b>(&self, i: usize, buffer: &'b mut Vec<Limb>) -> &'b [Limb]
     where
         'a: 'b,

@@ -6,7 +6,8 @@ use bigint_core::{Algorithm, Operation};
 use bigint_cpu::{Cpu, LaneTuning, Numbers, NumbersMut, Path, Tuning};
 use oracle::{COUNTS, Case, Random};
 
-/// Every path, with the default thresholds and with such as split short numbers.
+/// Every path, with the default thresholds, and with such as split short numbers and
+/// write every sum past the caches.
 fn engines() -> Vec<Cpu> {
     let lanes = LaneTuning {
         karatsuba: 8,
@@ -15,6 +16,7 @@ fn engines() -> Vec<Cpu> {
     let mut short = Tuning::default();
     short.avx512ifma = lanes;
     short.avx2 = lanes;
+    short.stream_bytes = 0;
     Path::ALL
         .into_iter()
         .filter_map(|path| Cpu::new(path).ok())
@@ -84,6 +86,21 @@ fn products_of_unequal_widths_are_right() {
 }
 
 #[test]
+fn sums_and_differences_of_every_width_are_right() {
+    let mut random = Random(16);
+    for cpu in engines() {
+        for n in (0..=64).chain(WIDE) {
+            for (w, m) in [(n, n), (n + 1, n), (n + 2, n / 2), (n / 2, n), (n, n + 17)] {
+                let count = 1 + random.below(40);
+                let case = Case::new(&mut random, count, (w, n, m), (false, false));
+                check(&mut random, &cpu, case, Operation::Add, false);
+                check(&mut random, &cpu, case, Operation::Sub, false);
+            }
+        }
+    }
+}
+
+#[test]
 fn batches_of_every_size_and_broadcasts_are_right() {
     let mut random = Random(14);
     for cpu in engines() {
@@ -104,8 +121,8 @@ fn batches_of_every_size_and_broadcasts_are_right() {
 fn batches_of_several_pieces_are_right() {
     let mut random = Random(15);
     for cpu in engines() {
-        for _ in 0..4 {
-            let case = Case::new(&mut random, 1001, (150, 70, 80), (false, false));
+        for (count, widths) in [(1001, (150, 70, 80)), (5000, (9, 9, 8))].repeat(4) {
+            let case = Case::new(&mut random, count, widths, (false, false));
             for operation in Operation::ALL {
                 check(&mut random, &cpu, case, operation, false);
             }

@@ -99,7 +99,10 @@ impl Cpu {
         carry: Option<&mut [Limb]>,
         algorithm: Algorithm,
     ) -> Result<(), Error> {
-        reference::add(r, a, b, carry, algorithm)
+        match algorithm {
+            Algorithm::Auto => super::add::add(self, r, a, b, carry),
+            named => reference::add(r, a, b, carry, named),
+        }
     }
 
     /// [`crate::sub`] on this path.
@@ -115,7 +118,10 @@ impl Cpu {
         borrow: Option<&mut [Limb]>,
         algorithm: Algorithm,
     ) -> Result<(), Error> {
-        reference::sub(r, a, b, borrow, algorithm)
+        match algorithm {
+            Algorithm::Auto => super::sub::sub(self, r, a, b, borrow),
+            named => reference::sub(r, a, b, borrow, named),
+        }
     }
 
     /// [`crate::mul`] on this path.

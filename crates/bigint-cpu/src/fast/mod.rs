@@ -2,11 +2,17 @@
 //!
 //! Which code runs is decided once, by what the machine can do: see [`Path`].
 
+mod add;
 mod cpu;
 mod lanes;
+mod linear;
+#[cfg(target_arch = "x86_64")]
+mod lookahead;
 mod mul;
 pub mod number;
 mod path;
+mod stream;
+mod sub;
 mod tuning;
 
 pub use cpu::Cpu;

@@ -18,6 +18,8 @@ pub struct Tuning {
     pub avx512ifma: LaneTuning,
     /// Lanes of AVX2.
     pub avx2: LaneTuning,
+    /// Bytes of a sum or difference from which it is written past the caches.
+    pub stream_bytes: usize,
 }
 
 impl Default for Tuning {
@@ -31,6 +33,7 @@ impl Default for Tuning {
                 karatsuba: 48,
                 karatsuba_square: 64,
             },
+            stream_bytes: 64 << 20,
         }
     }
 }

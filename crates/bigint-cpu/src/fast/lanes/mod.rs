@@ -22,6 +22,7 @@ mod school;
 mod transfer;
 mod vector;
 
+use super::Path;
 use crate::Numbers;
 use crate::piece::Piece;
 use bigint_core::LIMB_BITS;
@@ -34,6 +35,26 @@ use vector::Vector;
 pub(super) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx512::Avx512;
+
+/// Calls `f` compiled for the instructions of `path`, where the machine has them.
+#[inline]
+pub(super) fn compiled<R>(path: Path, f: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    match path {
+        Path::Avx512Ifma => {
+            if let Some(isa) = Avx512::detect() {
+                return isa.vectorize(f);
+            }
+        }
+        Path::Avx2 => {
+            if let Some(isa) = Avx2::detect() {
+                return isa.vectorize(f);
+            }
+        }
+        Path::Portable => {}
+    }
+    f()
+}
 
 /// An operand of a piece: which limbs of it count, and its digit vectors.
 struct Operand<'a, V> {

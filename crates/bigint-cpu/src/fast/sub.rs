@@ -1,0 +1,40 @@
+//! Subtraction of a batch.
+
+use bigint_core::Limb;
+
+use super::Cpu;
+use super::linear::{Linear, apply};
+use crate::{Error, Numbers, NumbersMut};
+
+struct Sub;
+
+impl Linear for Sub {
+    const SUB: bool = true;
+
+    #[inline(always)]
+    fn words(x: u64, y: u64, carry: bool) -> (u64, bool) {
+        x.borrowing_sub(y, carry)
+    }
+
+    #[inline(always)]
+    fn limbs(x: Limb, y: Limb, carry: bool) -> (Limb, bool) {
+        x.borrowing_sub(y, carry)
+    }
+
+    #[inline(always)]
+    fn lanes(x: Limb, y: Limb, carry: Limb) -> (Limb, Limb) {
+        let difference = x.wrapping_sub(y);
+        let r = difference.wrapping_sub(carry);
+        (r, Limb::from(x < y) | Limb::from(difference < carry))
+    }
+}
+
+pub(super) fn sub(
+    cpu: &Cpu,
+    r: NumbersMut<'_>,
+    a: Numbers<'_>,
+    b: Numbers<'_>,
+    borrow: Option<&mut [Limb]>,
+) -> Result<(), Error> {
+    apply::<Sub>(cpu, r, a, b, borrow)
+}
