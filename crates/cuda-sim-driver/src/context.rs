@@ -1,0 +1,320 @@
+//! Contexts, each thread's stack of them, and how work enters a context's streams.
+
+use crate::driver::{Device, Driver};
+use crate::error::{Code, Result};
+use crate::handle::Handle;
+use crate::schedule::Ticket;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A context: its work, and whether it still lives.
+pub struct Context {
+    /// What the program holds.
+    pub handle: Handle,
+    /// The driver.
+    pub driver: &'static Driver,
+    /// The device's ordinal.
+    pub ordinal: usize,
+    /// Whether it is its device's primary context.
+    pub is_primary: bool,
+    /// `CU_CTX_*` flags.
+    pub flags: AtomicU32,
+    /// `cuCtxSetLimit`, cache and shared-memory preferences.
+    pub settings: Mutex<Settings>,
+    destroyed: AtomicBool,
+    failure: AtomicU32,
+    lanes: Mutex<Lanes>,
+}
+
+/// What a program may set on a context, and the simulator keeps and answers.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// By `CUlimit`; zero where a limit has no default here.
+    pub limits: [usize; 6],
+    /// `CUfunc_cache`.
+    pub cache: u32,
+    /// `CUsharedconfig`.
+    pub shared: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            // Stack, printf buffer, heap, synchronisation depth, pending launches,
+            // fetch granularity: a real driver's defaults.
+            limits: [1024, 1 << 20, 8 << 20, 2, 2048, 64],
+            cache: 0,
+            shared: 0,
+        }
+    }
+}
+
+/// The order of work within a context: one lane for each stream.
+#[derive(Default)]
+struct Lanes {
+    /// The legacy default stream's last task.
+    default: Option<Ticket>,
+    others: HashMap<Handle, Lane>,
+    /// Last tasks of destroyed streams; whether the stream was a blocking one.
+    retired: Vec<(Ticket, bool)>,
+}
+
+struct Lane {
+    blocking: bool,
+    last: Option<Ticket>,
+}
+
+/// A stream that work can be put on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// The legacy default stream: its work comes after everything before it on
+    /// blocking streams, and before everything after it there.
+    Default,
+    /// Any other.
+    Stream {
+        /// Which one.
+        handle: Handle,
+        /// Whether it takes part in the default stream's order.
+        blocking: bool,
+    },
+}
+
+impl Context {
+    /// A new context on a device, with nothing in it.
+    pub fn new(
+        driver: &'static Driver,
+        ordinal: usize,
+        handle: Handle,
+        flags: u32,
+        is_primary: bool,
+    ) -> Arc<Context> {
+        let context = Arc::new(Context {
+            handle,
+            driver,
+            ordinal,
+            is_primary,
+            flags: AtomicU32::new(flags),
+            settings: Mutex::default(),
+            destroyed: AtomicBool::new(false),
+            failure: AtomicU32::new(0),
+            lanes: Mutex::default(),
+        });
+        driver.contexts.insert(handle, Arc::clone(&context));
+        context
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &'static Device {
+        &self.driver.devices[self.ordinal]
+    }
+
+    /// The preferences, with exclusive access.
+    pub fn settings(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it can work: an error for a destroyed context, a lost device, or a
+    /// context that met a sticky error.
+    pub fn state(&self) -> Result {
+        if self.destroyed.load(Ordering::Acquire) {
+            return Err(Code::CONTEXT_IS_DESTROYED);
+        }
+        self.device().state()?;
+        Code(self.failure.load(Ordering::Acquire)).result()
+    }
+
+    /// Whether the context or its device met an error that it does not survive.
+    pub fn is_dead(&self) -> bool {
+        self.failure.load(Ordering::Acquire) != 0 || self.device().state().is_err()
+    }
+
+    /// Kills the context with a code; the first cause stays.
+    pub fn fail(&self, code: Code) {
+        let _ = self
+            .failure
+            .compare_exchange(0, code.0, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// Puts `work` on a stream, after `also` too. Work is told the context's state,
+    /// and what it answers kills the context.
+    pub fn submit(
+        self: &Arc<Self>,
+        target: Target,
+        also: &[Ticket],
+        work: impl FnOnce(Result) -> Result + Send + 'static,
+    ) -> Result<Ticket> {
+        let context = Arc::clone(self);
+        let task = Box::new(move || {
+            let state = context.state();
+            let done = catch_unwind(AssertUnwindSafe(|| work(state)));
+            match done {
+                Ok(Ok(())) => {}
+                Ok(Err(code)) => context.fail(code),
+                Err(_) => context.fail(Code::UNKNOWN),
+            }
+        });
+        // The lock is held over the submission: tickets on a lane must rise.
+        let mut lanes = self.lanes();
+        let mut after = lanes.before(target);
+        after.extend_from_slice(also);
+        let ticket = self
+            .driver
+            .scheduler
+            .submit(self.ordinal, after, task)
+            .map_err(|why| {
+                self.driver
+                    .say(&format!("cannot start a device's thread: {why}"));
+                Code::OPERATING_SYSTEM
+            })?;
+        lanes.set_last(target, ticket);
+        Ok(ticket)
+    }
+
+    /// The last task on a stream, if there ever was one.
+    pub fn last(&self, target: Target) -> Option<Ticket> {
+        let lanes = self.lanes();
+        match target {
+            Target::Default => lanes.default,
+            Target::Stream { handle, .. } => lanes.others.get(&handle)?.last,
+        }
+    }
+
+    /// Waits for a stream, and answers the context's state after it.
+    pub fn synchronize_stream(&self, target: Target) -> Result {
+        let last: Vec<_> = self.last(target).into_iter().collect();
+        self.driver.scheduler.wait(&last);
+        self.state()
+    }
+
+    /// Waits for everything that was submitted to this context.
+    pub fn finish(&self) {
+        let all = self.lanes().all();
+        self.driver.scheduler.wait(&all);
+    }
+
+    /// A destroyed stream's work goes on; its lane is no longer needed.
+    pub fn retire(&self, stream: Handle) {
+        let mut lanes = self.lanes();
+        if let Some(lane) = lanes.others.remove(&stream) {
+            let scheduler = &self.driver.scheduler;
+            lanes.retired.retain(|(ticket, _)| !scheduler.poll(*ticket));
+            lanes
+                .retired
+                .extend(lane.last.map(|ticket| (ticket, lane.blocking)));
+        }
+    }
+
+    /// Ends the context: waits for all work, then frees what belongs to it. Those
+    /// who still have it current are answered that it is destroyed.
+    pub fn destroy(&self) {
+        // Not only this context's: another's copy may read memory of this one.
+        self.driver.scheduler.finish();
+        self.destroyed.store(true, Ordering::Release);
+        self.driver.contexts.remove(self.handle);
+        self.driver.free_resources_of(self);
+    }
+}
+
+impl Lanes {
+    fn before(&self, target: Target) -> Vec<Ticket> {
+        match target {
+            Target::Default => {
+                let others = self.others.values().filter(|lane| lane.blocking);
+                let retired = self.retired.iter().filter(|(_, blocking)| *blocking);
+                self.default
+                    .into_iter()
+                    .chain(others.filter_map(|lane| lane.last))
+                    .chain(retired.map(|(ticket, _)| *ticket))
+                    .collect()
+            }
+            Target::Stream { handle, blocking } => {
+                let own = self.others.get(&handle).and_then(|lane| lane.last);
+                let default = self.default.filter(|_| blocking);
+                own.into_iter().chain(default).collect()
+            }
+        }
+    }
+
+    fn set_last(&mut self, target: Target, ticket: Ticket) {
+        match target {
+            Target::Default => {
+                self.default = Some(ticket);
+                // The new task comes after them, so what follows it does too.
+                self.retired.retain(|(_, blocking)| !blocking);
+            }
+            Target::Stream { handle, blocking } => {
+                let last = Some(ticket);
+                self.others.insert(handle, Lane { blocking, last });
+            }
+        }
+    }
+
+    fn all(&self) -> Vec<Ticket> {
+        let others = self.others.values().filter_map(|lane| lane.last);
+        let retired = self.retired.iter().map(|(ticket, _)| *ticket);
+        self.default
+            .into_iter()
+            .chain(others)
+            .chain(retired)
+            .collect()
+    }
+}
+
+thread_local! {
+    /// The calling thread's contexts; the last is the current one.
+    static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
+    /// The per-thread default stream of each context this thread used it in.
+    static OWN_STREAMS: RefCell<HashMap<Handle, Handle>> = RefCell::default();
+}
+
+fn with_stack<R>(f: impl FnOnce(&mut Vec<Arc<Context>>) -> R) -> Result<R> {
+    STACK
+        .try_with(|stack| f(&mut stack.borrow_mut()))
+        .map_err(|_| Code::DEINITIALIZED)
+}
+
+/// The calling thread's current context, alive or not.
+pub fn current() -> Result<Option<Arc<Context>>> {
+    with_stack(|stack| stack.last().cloned())
+}
+
+/// Makes a context current above the one that is.
+pub fn push(context: Arc<Context>) -> Result {
+    with_stack(|stack| stack.push(context))
+}
+
+/// Takes the current context off the stack.
+pub fn pop() -> Result<Arc<Context>> {
+    with_stack(|stack| stack.pop())?.ok_or(Code::INVALID_CONTEXT)
+}
+
+/// Makes a context current in place of the one that is; none: takes that off.
+pub fn replace(context: Option<Arc<Context>>) -> Result {
+    with_stack(|stack| {
+        stack.pop();
+        stack.extend(context);
+    })
+}
+
+/// The calling thread's own default stream in `context` (`CU_STREAM_PER_THREAD`).
+pub fn own_stream(context: &Context) -> Result<Target> {
+    let handle = OWN_STREAMS
+        .try_with(|streams| {
+            *streams
+                .borrow_mut()
+                .entry(context.handle)
+                .or_insert_with(Handle::fresh)
+        })
+        .map_err(|_| Code::DEINITIALIZED)?;
+    Ok(Target::Stream {
+        handle,
+        blocking: true,
+    })
+}

@@ -1,0 +1,281 @@
+//! The environment variables that shape the simulated machine. The README
+//! describes each; here is their syntax.
+
+use crate::faults::Faults;
+use crate::version::DriverVersion;
+use sim::Arch;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// One simulated device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceSpec {
+    /// Its architecture.
+    pub arch: Arch,
+    /// Its memory, in bytes.
+    pub memory: u64,
+}
+
+/// In which order the work of different streams runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schedule {
+    /// As submitted, as soon as possible.
+    #[default]
+    Submission,
+    /// As late as possible, and the youngest first of what CUDA leaves open:
+    /// whatever the program forgot to order, runs in the wrong order.
+    Adversarial,
+}
+
+/// What the report of unfreed resources does at exit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leaks {
+    /// Nothing.
+    Ignore,
+    /// Lists them, if there are any.
+    #[default]
+    Report,
+    /// Lists them, and the process ends with exit code 86.
+    Fail,
+}
+
+/// Everything that the variables say.
+#[derive(Debug)]
+pub struct Environment {
+    /// `CUDA_SIM_DEVICES`.
+    pub devices: Vec<DeviceSpec>,
+    /// `CUDA_SIM_DRIVER_VERSION`.
+    pub version: DriverVersion,
+    /// `CUDA_SIM_CHECKS`: all of the simulator's checks, or none.
+    pub checks: bool,
+    /// `CUDA_SIM_COUNTS`.
+    pub counts: Option<PathBuf>,
+    /// `CUDA_SIM_LOG`.
+    pub log: Option<PathBuf>,
+    /// `CUDA_SIM_LEAKS`.
+    pub leaks: Leaks,
+    /// `CUDA_SIM_FAULT`.
+    pub faults: Faults,
+    /// `CUDA_SIM_SCHEDULE`.
+    pub schedule: Schedule,
+    /// `CUDA_SIM_BUDGET`: instructions a block may issue before its launch is
+    /// ended as one that hangs.
+    pub budget: Option<u64>,
+}
+
+/// The machine without any variable set: one device of this kind.
+const DEFAULT_SM: u32 = 90;
+const DEFAULT_MEMORY: u64 = 4 << 30;
+/// More would leave too little room in the unified address space.
+const MAX_DEVICES: usize = 16;
+const MAX_MEMORY: u64 = 1 << 40;
+const MIN_MEMORY: u64 = 1 << 20;
+
+impl Environment {
+    /// Reads every variable through `variable`; `exists` says whether the library
+    /// has an entry point of a name. The error names variable, value and reason.
+    pub fn read(
+        variable: impl Fn(&str) -> Option<OsString>,
+        exists: impl Fn(&str) -> bool,
+    ) -> Result<Environment, String> {
+        let text = |name: &str| -> Result<Option<String>, String> {
+            match variable(name) {
+                None => Ok(None),
+                Some(value) => match value.into_string() {
+                    Ok(value) if value.trim().is_empty() => Ok(None),
+                    Ok(value) => Ok(Some(value.trim().to_owned())),
+                    Err(value) => Err(format!("{name}={}: not Unicode", value.display())),
+                },
+            }
+        };
+        fn parsed<T: Default>(
+            name: &str,
+            value: Option<String>,
+            parse: impl Fn(&str) -> Result<T, String>,
+        ) -> Result<T, String> {
+            match value {
+                None => Ok(T::default()),
+                Some(value) => parse(&value).map_err(|why| format!("{name}={value}: {why}")),
+            }
+        }
+
+        let devices = match text("CUDA_SIM_DEVICES")? {
+            None => vec![device(DEFAULT_SM, DEFAULT_MEMORY)?],
+            value => parsed("CUDA_SIM_DEVICES", value, parse_devices)?,
+        };
+        let faults = parsed("CUDA_SIM_FAULT", text("CUDA_SIM_FAULT")?, |value| {
+            let faults = Faults::parse(value, &exists)?;
+            match faults.last_device() {
+                Some(last) if last >= devices.len() => {
+                    Err(format!("there is no device {last} in CUDA_SIM_DEVICES"))
+                }
+                _ => Ok(faults),
+            }
+        })?;
+        Ok(Environment {
+            version: parsed(
+                "CUDA_SIM_DRIVER_VERSION",
+                text("CUDA_SIM_DRIVER_VERSION")?,
+                str::parse,
+            )?,
+            checks: parsed("CUDA_SIM_CHECKS", text("CUDA_SIM_CHECKS")?, |value| {
+                choose(value, &[("all", Some(true)), ("none", Some(false))])
+            })?
+            .unwrap_or(true),
+            leaks: parsed("CUDA_SIM_LEAKS", text("CUDA_SIM_LEAKS")?, |value| {
+                let choices = [
+                    ("off", Leaks::Ignore),
+                    ("report", Leaks::Report),
+                    ("fail", Leaks::Fail),
+                ];
+                choose(value, &choices)
+            })?,
+            schedule: parsed("CUDA_SIM_SCHEDULE", text("CUDA_SIM_SCHEDULE")?, |value| {
+                let choices = [
+                    ("submission", Schedule::Submission),
+                    ("adversarial", Schedule::Adversarial),
+                ];
+                choose(value, &choices)
+            })?,
+            budget: parsed(
+                "CUDA_SIM_BUDGET",
+                text("CUDA_SIM_BUDGET")?,
+                |value| match value.parse() {
+                    Ok(budget) if budget > 0 => Ok(Some(budget)),
+                    _ => Err("expected a number of instructions".to_owned()),
+                },
+            )?,
+            counts: variable("CUDA_SIM_COUNTS").map(PathBuf::from),
+            log: variable("CUDA_SIM_LOG").map(PathBuf::from),
+            devices,
+            faults,
+        })
+    }
+}
+
+fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let found = choices.iter().find(|(word, _)| *word == value);
+    found.map(|(_, choice)| *choice).ok_or_else(|| {
+        let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
+        format!("expected one of: {}", words.join(", "))
+    })
+}
+
+fn device(sm: u32, memory: u64) -> Result<DeviceSpec, String> {
+    let arch = Arch::by_sm(sm).ok_or_else(|| {
+        let known: Vec<_> = Arch::ALL.iter().map(|a| format!("sm_{}", a.sm())).collect();
+        format!("no architecture sm_{sm}; there are {}", known.join(", "))
+    })?;
+    Ok(DeviceSpec { arch, memory })
+}
+
+/// `none`, or devices separated by commas, each `[COUNT "x"] "sm_" NN [":" SIZE]`.
+fn parse_devices(text: &str) -> Result<Vec<DeviceSpec>, String> {
+    if text == "none" {
+        return Ok(Vec::new());
+    }
+    let mut devices = Vec::new();
+    for one in text.split(',').map(str::trim) {
+        let (spec, memory) = match one.split_once(':') {
+            Some((spec, size)) => (spec, parse_size(size)?),
+            None => (one, DEFAULT_MEMORY),
+        };
+        let (count, name) = match spec.split_once('x') {
+            Some((count, name)) => (
+                count
+                    .parse::<usize>()
+                    .map_err(|_| format!("'{count}' is not a number of devices"))?,
+                name,
+            ),
+            None => (1, spec),
+        };
+        let sm = name
+            .strip_prefix("sm_")
+            .and_then(|number| number.parse().ok())
+            .ok_or_else(|| format!("'{name}' is not an architecture such as sm_90"))?;
+        if count > MAX_DEVICES || devices.len() + count > MAX_DEVICES {
+            return Err(format!("more than {MAX_DEVICES} devices"));
+        }
+        devices.extend(std::iter::repeat_n(device(sm, memory)?, count));
+    }
+    Ok(devices)
+}
+
+/// `4GiB`, `64MiB`, `512KiB`, or plain bytes.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let (number, shift) = units
+        .iter()
+        .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)))
+        .unwrap_or((text, 0));
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(1 << shift))
+        .filter(|bytes| (MIN_MEMORY..=MAX_MEMORY).contains(bytes))
+        .ok_or_else(|| {
+            format!("'{text}' is not a memory size from 1MiB to 1024GiB, such as 512MiB")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Environment, String> {
+        Environment::read(
+            |name| {
+                let found = variables.iter().find(|(n, _)| *n == name);
+                found.map(|(_, value)| OsString::from(value))
+            },
+            |name| name == "cuMemAlloc_v2",
+        )
+    }
+
+    #[test]
+    fn nothing_set_is_one_checked_device() {
+        let e = read(&[]).expect("defaults");
+        assert_eq!(e.devices.len(), 1);
+        assert_eq!(e.devices[0].memory, 4 << 30);
+        assert_eq!(e.version, DriverVersion::default());
+        assert!(e.checks && e.counts.is_none() && e.log.is_none());
+        assert_eq!(e.leaks, Leaks::Report);
+        assert_eq!(e.schedule, Schedule::Submission);
+    }
+
+    #[test]
+    fn devices_have_each_their_architecture_and_memory() {
+        let e = read(&[("CUDA_SIM_DEVICES", "sm_90:4GiB, 2xsm_75:64MiB,sm_80")]).expect("list");
+        let seen: Vec<_> = e.devices.iter().map(|d| (d.arch.sm(), d.memory)).collect();
+        assert_eq!(
+            seen,
+            [(90, 4 << 30), (75, 64 << 20), (75, 64 << 20), (80, 4 << 30)]
+        );
+        let none = read(&[("CUDA_SIM_DEVICES", "none")]).expect("none");
+        assert!(none.devices.is_empty());
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_variable() {
+        for (name, value, word) in [
+            ("CUDA_SIM_DEVICES", "sm_91", "sm_91"),
+            ("CUDA_SIM_DEVICES", "H100", "H100"),
+            ("CUDA_SIM_DEVICES", "sm_90:4GB", "4GB"),
+            ("CUDA_SIM_DEVICES", "sm_90:1", "'1'"),
+            ("CUDA_SIM_DEVICES", "17xsm_90", "more than"),
+            ("CUDA_SIM_DEVICES", "yxsm_90", "'y'"),
+            ("CUDA_SIM_DEVICES", "sm_90,", "''"),
+            ("CUDA_SIM_DRIVER_VERSION", "new", "'new'"),
+            ("CUDA_SIM_BUDGET", "0", "instructions"),
+            ("CUDA_SIM_CHECKS", "some", "all, none"),
+            ("CUDA_SIM_LEAKS", "yes", "off, report, fail"),
+            ("CUDA_SIM_SCHEDULE", "random", "submission, adversarial"),
+            ("CUDA_SIM_FAULT", "cuMemAlloc:1=2", "cuMemAlloc_v2"),
+            ("CUDA_SIM_FAULT", "cuMemAlloc_v2:1=2@1", "device 1"),
+        ] {
+            let why = read(&[(name, value)]).expect_err(value);
+            assert!(why.contains(name) && why.contains(word), "{why}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What every entry point does before and after its own work: nothing unwinds
+//! into C, a call that `CUDA_SIM_FAULT` names fails, a dead context answers what
+//! killed it.
+
+use crate::context::{self, Context};
+use crate::driver::{Device, Driver, driver, environment};
+use crate::error::{Code, Result};
+use crate::schedule;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+fn guarded(name: &str, body: impl FnOnce() -> Result) -> Code {
+    // The body's own state is behind locks that outlive a panic.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => Code::SUCCESS,
+        Ok(Err(code)) => code,
+        Err(_) => {
+            crate::log::say(None, &format!("{name} failed inside the simulator"));
+            Code::UNKNOWN
+        }
+    }
+}
+
+fn not_from_a_host_function() -> Result {
+    if schedule::on_worker_thread() {
+        return Err(Code::NOT_PERMITTED);
+    }
+    Ok(())
+}
+
+/// An entry point that works before `cuInit` too.
+pub fn bare(name: &'static str, body: impl FnOnce() -> Result) -> Code {
+    guarded(name, || {
+        // A bad environment is `cuInit`'s to report.
+        if let Ok(environment) = environment()
+            && let Some(injected) = environment.faults.strike(name, None)
+        {
+            return Err(injected.code);
+        }
+        body()
+    })
+}
+
+/// An entry point that concerns no device and no context.
+pub fn driver_wide(name: &'static str, body: impl FnOnce(&'static Driver) -> Result) -> Code {
+    guarded(name, || {
+        not_from_a_host_function()?;
+        let driver = driver()?;
+        driver.strike(name, None)?;
+        body(driver)
+    })
+}
+
+/// An entry point on the device with this ordinal.
+pub fn device(
+    name: &'static str,
+    ordinal: i32,
+    body: impl FnOnce(&'static Driver, &'static Device, usize) -> Result,
+) -> Code {
+    guarded(name, || {
+        not_from_a_host_function()?;
+        let driver = driver()?;
+        let device = driver.device(ordinal)?;
+        let ordinal = ordinal as usize;
+        device.state()?;
+        driver.strike(name, Some(ordinal))?;
+        body(driver, device, ordinal)
+    })
+}
+
+/// An entry point that gives up a device's context, be the device lost or not.
+pub fn device_release(
+    name: &'static str,
+    ordinal: i32,
+    body: impl FnOnce(&'static Driver, &'static Device, usize) -> Result,
+) -> Code {
+    guarded(name, || {
+        not_from_a_host_function()?;
+        let driver = driver()?;
+        let device = driver.device(ordinal)?;
+        let ordinal = ordinal as usize;
+        if device.state().is_ok() {
+            driver.strike(name, Some(ordinal))?;
+        }
+        body(driver, device, ordinal)
+    })
+}
+
+/// An entry point that works in the calling thread's current context.
+pub fn context(name: &'static str, body: impl FnOnce(&Arc<Context>) -> Result) -> Code {
+    guarded(name, || {
+        not_from_a_host_function()?;
+        let context = living_context()?;
+        context.state()?;
+        strike(name, &context)?;
+        body(&context)
+    })
+}
+
+/// An entry point that gives something back: it does so even in a context that
+/// met a sticky error, but answers that error.
+pub fn release(name: &'static str, body: impl FnOnce(&Arc<Context>) -> Result) -> Code {
+    guarded(name, || {
+        not_from_a_host_function()?;
+        let context = living_context()?;
+        let struck = match context.state() {
+            Ok(()) => strike(name, &context),
+            dead => dead,
+        };
+        if let Err(code) = struck
+            && context.state().is_ok()
+        {
+            return Err(code);
+        }
+        let done = body(&context);
+        struck.and(done)
+    })
+}
+
+fn living_context() -> Result<Arc<Context>> {
+    driver()?;
+    let context = context::current()?.ok_or(Code::INVALID_CONTEXT)?;
+    match context.state() {
+        Err(Code::CONTEXT_IS_DESTROYED) => Err(Code::CONTEXT_IS_DESTROYED),
+        _ => Ok(context),
+    }
+}
+
+/// Counts the call; one that fails with a sticky code takes the context with it.
+fn strike(name: &str, context: &Context) -> Result {
+    context
+        .driver
+        .strike(name, Some(context.ordinal))
+        .inspect_err(|code| {
+            if code.is_sticky() {
+                context.fail(*code);
+            }
+        })
+}

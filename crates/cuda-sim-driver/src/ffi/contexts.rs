@@ -1,0 +1,201 @@
+//! Contexts: primary, created, and the calling thread's stack of them.
+
+use super::entries;
+use super::raw::Out;
+use crate::context::{self, Context};
+use crate::driver::{Device, Driver};
+use crate::error::{Code, Result};
+use crate::handle::Handle;
+use crate::stream::PRIORITIES;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Scheduling, mapped host memory, local memory, and what CUDA 12 adds.
+const ALL_FLAGS: u32 = 0xff;
+/// What `cuCtxGetApiVersion` answers for contexts of every version since CUDA 3.2.
+const API_VERSION: u32 = 3020;
+
+entries! {
+    device(dev) fn cuDevicePrimaryCtxRetain(out: Out<Handle>, dev: i32) |driver, device, ordinal| {
+        out.check()?;
+        let context = retain(driver, device, ordinal)?;
+        out.set(context.handle)
+    }
+
+    device_release(dev) fn cuDevicePrimaryCtxRelease_v2(dev: i32) |_driver, device, _ordinal| {
+        release(device)
+    }
+
+    device(dev) fn cuDevicePrimaryCtxSetFlags_v2(dev: i32, flags: u32) |_driver, device, _ordinal| {
+        valid_flags(flags)?;
+        let mut primary = device.primary();
+        primary.flags = flags;
+        if let Some(context) = &primary.context {
+            context.flags.store(flags, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    device(dev) fn cuDevicePrimaryCtxGetState(dev: i32, flags: Out<u32>, active: Out<i32>) |_driver, device, _ordinal| {
+        let primary = device.primary();
+        flags.set(primary.flags)?;
+        active.set(i32::from(primary.context.is_some()))
+    }
+
+    device_release(dev) fn cuDevicePrimaryCtxReset_v2(dev: i32) |_driver, device, _ordinal| {
+        let mut primary = device.primary();
+        primary.retained = 0;
+        if let Some(context) = primary.context.take() {
+            context.destroy();
+        }
+        Ok(())
+    }
+
+    device(dev) fn cuCtxCreate_v2(out: Out<Handle>, flags: u32, dev: i32) |driver, _device, ordinal| {
+        out.check()?;
+        valid_flags(flags)?;
+        let context = Context::new(driver, ordinal, Handle::fresh(), flags, false);
+        context::push(Arc::clone(&context))?;
+        out.set(context.handle)
+    }
+
+    driver_wide fn cuCtxDestroy_v2(handle: Handle) |driver| {
+        let context = known(driver, handle)?;
+        if context.is_primary {
+            return Err(Code::INVALID_CONTEXT);
+        }
+        if context::current()?.is_some_and(|current| current.handle == handle) {
+            context::pop()?;
+        }
+        context.destroy();
+        Ok(())
+    }
+
+    driver_wide fn cuCtxPushCurrent_v2(handle: Handle) |driver| {
+        context::push(known(driver, handle)?)
+    }
+
+    driver_wide fn cuCtxPopCurrent_v2(out: Out<Handle>) |_driver| {
+        let context = context::pop()?;
+        out.set_if_asked(context.handle);
+        Ok(())
+    }
+
+    driver_wide fn cuCtxSetCurrent(handle: Handle) |driver| {
+        context::replace(match handle {
+            Handle::NULL => None,
+            handle => Some(known(driver, handle)?),
+        })
+    }
+
+    driver_wide fn cuCtxGetCurrent(out: Out<Handle>) |_driver| {
+        out.set(context::current()?.map_or(Handle::NULL, |context| context.handle))
+    }
+
+    context fn cuCtxGetDevice(out: Out<i32>) |context| {
+        out.set(context.ordinal as i32)
+    }
+
+    context fn cuCtxGetFlags(out: Out<u32>) |context| {
+        out.set(context.flags.load(Ordering::Relaxed))
+    }
+
+    context fn cuCtxSynchronize() |context| {
+        context.finish();
+        context.state()
+    }
+
+    context fn cuCtxSetLimit(limit: u32, value: usize) |context| {
+        let mut settings = context.settings();
+        *settings.limits.get_mut(limit as usize).ok_or(Code::UNSUPPORTED_LIMIT)? = value;
+        Ok(())
+    }
+
+    context fn cuCtxGetLimit(value: Out<usize>, limit: u32) |context| {
+        let settings = context.settings();
+        value.set(*settings.limits.get(limit as usize).ok_or(Code::UNSUPPORTED_LIMIT)?)
+    }
+
+    context fn cuCtxGetCacheConfig(config: Out<u32>) |context| {
+        config.set(context.settings().cache)
+    }
+
+    context fn cuCtxSetCacheConfig(config: u32) |context| {
+        if config > 3 {
+            return Err(Code::INVALID_VALUE);
+        }
+        context.settings().cache = config;
+        Ok(())
+    }
+
+    context fn cuCtxGetSharedMemConfig(config: Out<u32>) |context| {
+        config.set(context.settings().shared)
+    }
+
+    context fn cuCtxSetSharedMemConfig(config: u32) |context| {
+        if config > 2 {
+            return Err(Code::INVALID_VALUE);
+        }
+        context.settings().shared = config;
+        Ok(())
+    }
+
+    driver_wide fn cuCtxGetApiVersion(handle: Handle, version: Out<u32>) |driver| {
+        if handle != Handle::NULL {
+            known(driver, handle)?;
+        }
+        version.set(API_VERSION)
+    }
+
+    context fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) |_context| {
+        least.set_if_asked(PRIORITIES.0);
+        greatest.set_if_asked(PRIORITIES.1);
+        Ok(())
+    }
+
+    context fn cuCtxResetPersistingL2Cache() |_context| {
+        Ok(())
+    }
+}
+
+fn valid_flags(flags: u32) -> Result {
+    // The scheduling modes exclude each other: spin 1, yield 2, blocking 4.
+    if flags & !ALL_FLAGS == 0 && matches!(flags & 7, 0 | 1 | 2 | 4) {
+        Ok(())
+    } else {
+        Err(Code::INVALID_VALUE)
+    }
+}
+
+fn known(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
+    driver.contexts.get(handle).ok_or(Code::INVALID_CONTEXT)
+}
+
+fn retain(driver: &'static Driver, device: &Device, ordinal: usize) -> Result<Arc<Context>> {
+    let mut primary = device.primary();
+    let handle = *primary.handle.get_or_insert_with(Handle::fresh);
+    let context = match &primary.context {
+        Some(context) => {
+            context.state()?;
+            Arc::clone(context)
+        }
+        None => Context::new(driver, ordinal, handle, primary.flags, true),
+    };
+    primary.retained += 1;
+    primary.context = Some(Arc::clone(&context));
+    Ok(context)
+}
+
+fn release(device: &Device) -> Result {
+    let mut primary = device.primary();
+    if primary.retained == 0 {
+        return Err(Code::INVALID_CONTEXT);
+    }
+    primary.retained -= 1;
+    if primary.retained == 0
+        && let Some(context) = primary.context.take()
+    {
+        context.destroy();
+    }
+    Ok(())
+}

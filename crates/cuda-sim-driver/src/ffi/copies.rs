@@ -1,0 +1,290 @@
+//! Copies and fills.
+
+use super::entries;
+use super::raw::{HostPointer, Values};
+use super::streams::target;
+use crate::context::{Context, Target};
+use crate::copy::{self, Source};
+use crate::error::{Code, Result};
+use crate::handle::Handle;
+use crate::memory::Place;
+use std::sync::Arc;
+
+entries! {
+    context fn cuMemcpy(to: u64, from: u64, bytes: usize) |context| {
+        let (to, from) = (anywhere(context, to, bytes)?, anywhere(context, from, bytes)?);
+        copy_now(context, to, from, bytes)
+    }
+
+    context fn cuMemcpyHtoD_v2(to: u64, from: HostPointer, bytes: usize) |context| {
+        let (to, from) = (on_device(context, to, bytes)?, on_host(from, bytes)?);
+        copy_now(context, to, from, bytes)
+    }
+
+    context fn cuMemcpyDtoH_v2(to: HostPointer, from: u64, bytes: usize) |context| {
+        let (to, from) = (on_host(to, bytes)?, on_device(context, from, bytes)?);
+        copy_now(context, to, from, bytes)
+    }
+
+    // Within the device no copy makes the host wait, as CUDA has it.
+    context fn cuMemcpyDtoD_v2(to: u64, from: u64, bytes: usize) |context| {
+        let (to, from) = (on_device(context, to, bytes)?, on_device(context, from, bytes)?);
+        copy_later(context, Target::Default, to, from, bytes)
+    }
+
+    context fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, stream: Handle) |context| {
+        let (to, from) = (anywhere(context, to, bytes)?, anywhere(context, from, bytes)?);
+        copy_later(context, target(context, stream)?, to, from, bytes)
+    }
+
+    context fn cuMemcpyHtoDAsync_v2(to: u64, from: HostPointer, bytes: usize, stream: Handle) |context| {
+        let (to, from) = (on_device(context, to, bytes)?, on_host(from, bytes)?);
+        copy_later(context, target(context, stream)?, to, from, bytes)
+    }
+
+    context fn cuMemcpyDtoHAsync_v2(to: HostPointer, from: u64, bytes: usize, stream: Handle) |context| {
+        let (to, from) = (on_host(to, bytes)?, on_device(context, from, bytes)?);
+        copy_later(context, target(context, stream)?, to, from, bytes)
+    }
+
+    context fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) |context| {
+        let (to, from) = (on_device(context, to, bytes)?, on_device(context, from, bytes)?);
+        copy_later(context, target(context, stream)?, to, from, bytes)
+    }
+
+    context fn cuMemcpy2D_v2(copy: Values<Copy2D>) |context| {
+        for (to, from, bytes) in copy.get(0)?.rows(context)? {
+            copy_now(context, to, from, bytes)?;
+        }
+        Ok(())
+    }
+
+    context fn cuMemcpy2DUnaligned_v2(copy: Values<Copy2D>) |context| {
+        for (to, from, bytes) in copy.get(0)?.rows(context)? {
+            copy_now(context, to, from, bytes)?;
+        }
+        Ok(())
+    }
+
+    context fn cuMemcpy2DAsync_v2(copy: Values<Copy2D>, stream: Handle) |context| {
+        let target = target(context, stream)?;
+        for (to, from, bytes) in copy.get(0)?.rows(context)? {
+            copy_later(context, target, to, from, bytes)?;
+        }
+        Ok(())
+    }
+
+    context fn cuMemsetD8_v2(to: u64, value: u8, count: usize) |context| {
+        fill(context, Target::Default, to, &value.to_ne_bytes(), count)
+    }
+
+    context fn cuMemsetD16_v2(to: u64, value: u16, count: usize) |context| {
+        fill(context, Target::Default, to, &value.to_ne_bytes(), count)
+    }
+
+    context fn cuMemsetD32_v2(to: u64, value: u32, count: usize) |context| {
+        fill(context, Target::Default, to, &value.to_ne_bytes(), count)
+    }
+
+    context fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) |context| {
+        fill(context, target(context, stream)?, to, &value.to_ne_bytes(), count)
+    }
+
+    context fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: Handle) |context| {
+        fill(context, target(context, stream)?, to, &value.to_ne_bytes(), count)
+    }
+
+    context fn cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Handle) |context| {
+        fill(context, target(context, stream)?, to, &value.to_ne_bytes(), count)
+    }
+
+    context fn cuMemsetD2D8_v2(to: u64, pitch: usize, value: u8, width: usize, height: usize) |context| {
+        fill_rows(context, Target::Default, (to, pitch), &value.to_ne_bytes(), (width, height))
+    }
+
+    context fn cuMemsetD2D16_v2(to: u64, pitch: usize, value: u16, width: usize, height: usize) |context| {
+        fill_rows(context, Target::Default, (to, pitch), &value.to_ne_bytes(), (width, height))
+    }
+
+    context fn cuMemsetD2D32_v2(to: u64, pitch: usize, value: u32, width: usize, height: usize) |context| {
+        fill_rows(context, Target::Default, (to, pitch), &value.to_ne_bytes(), (width, height))
+    }
+}
+
+/// Where a device pointer's range lies.
+fn on_device(context: &Context, address: u64, bytes: usize) -> Result<Place> {
+    context.driver.memory.place(address, bytes as u64)
+}
+
+/// Where a host pointer's range lies.
+fn on_host(pointer: HostPointer, bytes: usize) -> Result<Place> {
+    if bytes == 0 {
+        // Nothing is touched, so null will do.
+        let nothing = HostPointer::from_address(1).span(0)?;
+        return Ok(Place::Host(nothing));
+    }
+    pointer.span(bytes).map(Place::Host)
+}
+
+/// Where a pointer's range lies that may be either: unified addressing.
+fn anywhere(context: &Context, address: u64, bytes: usize) -> Result<Place> {
+    match context.driver.memory.block(address) {
+        Some(_) => on_device(context, address, bytes),
+        None => on_host(HostPointer::from_address(address), bytes),
+    }
+}
+
+/// Copies, and returns when that is done.
+fn copy_now(context: &Arc<Context>, to: Place, from: Place, bytes: usize) -> Result {
+    if bytes > 0 {
+        submit(context, Target::Default, to, Source::Place(from), bytes)?;
+    }
+    context.synchronize_stream(Target::Default)
+}
+
+/// Copies when its turn on the stream comes. As in CUDA, host memory that is not
+/// page-locked makes it less asynchronous: what is copied from is read before the
+/// call returns, what is copied to is written before it does.
+fn copy_later(
+    context: &Arc<Context>,
+    target: Target,
+    to: Place,
+    from: Place,
+    bytes: usize,
+) -> Result {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let pageable = |place: &Place| match place {
+        Place::Device { .. } => false,
+        Place::Host(span) => {
+            let memory = &context.driver.memory;
+            let known = memory.host_block(span.address()).is_some();
+            !known && memory.block(span.address()).is_none()
+        }
+    };
+    let waits = pageable(&to);
+    let source = match from {
+        Place::Host(span) if pageable(&from) => Source::Staged(span.with_bytes(<[u8]>::to_vec)),
+        from => Source::Place(from),
+    };
+    submit(context, target, to, source, bytes)?;
+    if waits {
+        context.synchronize_stream(target)?;
+    }
+    Ok(())
+}
+
+fn submit(context: &Arc<Context>, target: Target, to: Place, from: Source, bytes: usize) -> Result {
+    let driver = context.driver;
+    context.submit(target, &[], move |state| {
+        state?;
+        copy::copy(driver, to, &from, bytes)
+    })?;
+    Ok(())
+}
+
+/// Fills `count` units when its turn on the stream comes.
+fn fill<const N: usize>(
+    context: &Arc<Context>,
+    target: Target,
+    to: u64,
+    unit: &[u8; N],
+    count: usize,
+) -> Result {
+    if !to.is_multiple_of(N as u64) {
+        return Err(Code::INVALID_VALUE);
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let bytes = count.checked_mul(N).ok_or(Code::INVALID_VALUE)?;
+    let to = on_device(context, to, bytes)?;
+    let (driver, unit) = (context.driver, *unit);
+    context.submit(target, &[], move |state| {
+        state?;
+        copy::fill(driver, to, &unit, bytes)
+    })?;
+    Ok(())
+}
+
+/// Fills `width` units in each of `height` rows.
+fn fill_rows<const N: usize>(
+    context: &Arc<Context>,
+    target: Target,
+    (to, pitch): (u64, usize),
+    unit: &[u8; N],
+    (width, height): (usize, usize),
+) -> Result {
+    for row in 0..height {
+        let start = row
+            .checked_mul(pitch)
+            .and_then(|offset| to.checked_add(offset as u64))
+            .ok_or(Code::INVALID_VALUE)?;
+        fill(context, target, start, unit, width)?;
+    }
+    Ok(())
+}
+
+/// A `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Copy2D {
+    from: Side,
+    to: Side,
+    width: usize,
+    height: usize,
+}
+
+/// One side of a `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Side {
+    x: usize,
+    y: usize,
+    memory_type: u32,
+    host: HostPointer,
+    device: u64,
+    array: usize,
+    pitch: usize,
+}
+
+impl Side {
+    /// Where row `row` of the rectangle lies.
+    fn row(&self, context: &Context, row: usize, width: usize) -> Result<Place> {
+        // Zero: the rows lie close.
+        let pitch = if self.pitch == 0 { width } else { self.pitch };
+        let start = self
+            .y
+            .checked_add(row)
+            .and_then(|y| y.checked_mul(pitch))
+            .and_then(|offset| offset.checked_add(self.x))
+            .ok_or(Code::INVALID_VALUE)? as u64;
+        let at = |base: u64| base.checked_add(start).ok_or(Code::INVALID_VALUE);
+        match self.memory_type {
+            // CU_MEMORYTYPE_HOST, _DEVICE, _ARRAY, _UNIFIED.
+            1 => on_host(HostPointer::from_address(at(self.host.address())?), width),
+            2 => on_device(context, at(self.device)?, width),
+            3 => Err(Code::NOT_SUPPORTED),
+            4 => anywhere(context, at(self.device)?, width),
+            _ => Err(Code::INVALID_VALUE),
+        }
+    }
+}
+
+impl Copy2D {
+    /// The rows to copy, all of them valid: nothing is copied otherwise.
+    fn rows(&self, context: &Context) -> Result<Vec<(Place, Place, usize)>> {
+        let narrow = |side: &Side| side.pitch != 0 && side.pitch < self.width;
+        if narrow(&self.from) || narrow(&self.to) {
+            return Err(Code::INVALID_VALUE);
+        }
+        (0..self.height)
+            .map(|row| {
+                let to = self.to.row(context, row, self.width)?;
+                let from = self.from.row(context, row, self.width)?;
+                Ok((to, from, self.width))
+            })
+            .collect()
+    }
+}

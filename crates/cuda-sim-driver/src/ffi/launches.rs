@@ -1,0 +1,273 @@
+//! Launches and occupancy.
+
+use super::entries;
+use super::modules::{known_function, max_threads};
+use super::raw::{HostPointer, Out, SharedOfBlock, Values, shared_of_block};
+use super::streams::target;
+use crate::context::Context;
+use crate::error::{Code, Result};
+use crate::handle::Handle;
+use crate::memory::Kind;
+use crate::module::Function;
+use crate::occupancy::{self, BlockNeeds};
+use sim::Grid;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// `CU_LAUNCH_PARAM_END`, `..._BUFFER_POINTER`, `..._BUFFER_SIZE`.
+const PARAM_END: u64 = 0;
+const PARAM_BUFFER: u64 = 1;
+const PARAM_BYTES: u64 = 2;
+
+entries! {
+    context fn cuLaunchKernel(
+        function: Handle,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared_bytes: u32,
+        stream: Handle,
+        params: Values<HostPointer>,
+        extra: Values<HostPointer>,
+    ) |context| {
+        let function = known_function(context, function)?;
+        let target = target(context, stream)?;
+        if function.module.context != context.handle {
+            return Err(Code::INVALID_HANDLE);
+        }
+        let grid = Grid {
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            shared_bytes,
+        };
+        check_shape(context, &function, &grid)?;
+        // Parameters are read now: the program may change them after the call.
+        let params = read_params(&function, &params, &extra)?;
+        let launching = Arc::clone(context);
+        context.submit(target, &[], move |state| {
+            state?;
+            launch(&launching, &function, grid, &params)
+        })?;
+        Ok(())
+    }
+
+    context fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: Out<i32>,
+        function: Handle,
+        threads: i32,
+        dynamic_shared: usize,
+    ) |context| {
+        blocks.set(active_blocks(context, function, threads, dynamic_shared)?)
+    }
+
+    context fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks: Out<i32>,
+        function: Handle,
+        threads: i32,
+        dynamic_shared: usize,
+        _flags: u32,
+    ) |context| {
+        blocks.set(active_blocks(context, function, threads, dynamic_shared)?)
+    }
+
+    context fn cuOccupancyMaxPotentialBlockSize(
+        least_grid: Out<i32>,
+        threads: Out<i32>,
+        function: Handle,
+        shared_of: SharedOfBlock,
+        dynamic_shared: usize,
+        limit: i32,
+    ) |context| {
+        let (grid, block) = best_block(context, function, shared_of, dynamic_shared, limit)?;
+        least_grid.set(grid)?;
+        threads.set(block)
+    }
+
+    context fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+        least_grid: Out<i32>,
+        threads: Out<i32>,
+        function: Handle,
+        shared_of: SharedOfBlock,
+        dynamic_shared: usize,
+        limit: i32,
+        _flags: u32,
+    ) |context| {
+        let (grid, block) = best_block(context, function, shared_of, dynamic_shared, limit)?;
+        least_grid.set(grid)?;
+        threads.set(block)
+    }
+
+    context fn cuOccupancyAvailableDynamicSMemPerBlock(
+        bytes: Out<usize>,
+        function: Handle,
+        blocks: i32,
+        threads: i32,
+    ) |context| {
+        let function = known_function(context, function)?;
+        let blocks = positive(blocks)?;
+        let fixed = u64::from(function.kernel.shared_bytes);
+        // So many blocks must fit in the first place.
+        if resident(context, &function, positive(threads)?, 0) < blocks {
+            return Err(Code::INVALID_VALUE);
+        }
+        let arch = context.device().gpu.arch();
+        bytes.set(occupancy::spare_shared(arch, blocks, fixed) as usize)
+    }
+}
+
+fn positive(number: i32) -> Result<u32> {
+    u32::try_from(number)
+        .ok()
+        .filter(|n| *n > 0)
+        .ok_or(Code::INVALID_VALUE)
+}
+
+/// What CUDA refuses at the call, before any work starts.
+fn check_shape(context: &Context, function: &Function, grid: &Grid) -> Result {
+    let arch = context.device().gpu.arch();
+    let kernel = &function.kernel;
+    let within = |sizes: &[u32; 3], most: &[u32; 3]| {
+        sizes
+            .iter()
+            .zip(most)
+            .all(|(n, most)| (1..=*most).contains(n))
+    };
+    if !within(&grid.grid, &arch.max_grid_dim)
+        || !within(&grid.block, &arch.max_block_dim)
+        || grid.threads() > u64::from(arch.max_threads_per_block)
+        || kernel
+            .required_threads
+            .is_some_and(|block| block != grid.block)
+        || grid.shared_bytes > function.max_dynamic_shared.load(Ordering::Relaxed)
+    {
+        return Err(Code::INVALID_VALUE);
+    }
+    if grid.threads() > u64::from(max_threads(context, function)) {
+        return Err(Code::LAUNCH_OUT_OF_RESOURCES);
+    }
+    Ok(())
+}
+
+/// The parameter buffer, from one pointer per parameter or from a buffer ready made.
+fn read_params(
+    function: &Function,
+    params: &Values<HostPointer>,
+    extra: &Values<HostPointer>,
+) -> Result<Vec<u8>> {
+    let kernel = &function.kernel;
+    let mut buffer = vec![0; kernel.param_bytes as usize];
+    match (params.is_null(), extra.is_null()) {
+        (true, true) if kernel.params.is_empty() => {}
+        (false, true) => {
+            for (index, param) in kernel.params.iter().enumerate() {
+                let (start, bytes) = (param.offset as usize, param.size as usize);
+                let target = &mut buffer[start..start + bytes];
+                let source = params.get(index)?.span(bytes)?;
+                source.with_bytes(|source| target.copy_from_slice(source));
+            }
+        }
+        (true, false) => read_extra(extra, &mut buffer)?,
+        _ => return Err(Code::INVALID_VALUE),
+    }
+    Ok(buffer)
+}
+
+/// `extra`: names and values in turn, up to the end mark.
+fn read_extra(extra: &Values<HostPointer>, buffer: &mut [u8]) -> Result {
+    let (mut start, mut bytes) = (None, None);
+    // Two settings there are; a longer list has lost its end mark.
+    for pair in 0..3 {
+        let value = |index: usize| extra.get(2 * pair + index);
+        match value(0)?.address() {
+            PARAM_END => break,
+            PARAM_BUFFER => start = Some(value(1)?),
+            PARAM_BYTES => {
+                let mut size = [0; size_of::<usize>()];
+                let source = value(1)?.span(size.len())?;
+                source.with_bytes(|source| size.copy_from_slice(source));
+                bytes = Some(usize::from_ne_bytes(size));
+            }
+            _ => return Err(Code::INVALID_VALUE),
+        }
+    }
+    match (start, bytes) {
+        (Some(start), Some(bytes)) if bytes >= buffer.len() => {
+            let source = start.span(buffer.len())?;
+            source.with_bytes(|source| buffer.copy_from_slice(source));
+            Ok(())
+        }
+        _ => Err(Code::INVALID_VALUE),
+    }
+}
+
+/// Runs a kernel, with managed memory moved to the device and back around it.
+fn launch(context: &Context, function: &Function, grid: Grid, params: &[u8]) -> Result {
+    let gpu = &context.device().gpu;
+    let managed = context.driver.memory.managed(context.ordinal);
+    for block in &managed {
+        if let Kind::Managed(memory) = &block.kind {
+            let span = memory.span();
+            span.with_bytes(|bytes| gpu.write(block.base, bytes))?;
+        }
+    }
+    let loaded = function.module.loaded().ok_or(Code::INVALID_HANDLE)?;
+    gpu.launch(loaded, &function.kernel.name, grid, params)?;
+    for block in &managed {
+        if let Kind::Managed(memory) = &block.kind {
+            let span = memory.span();
+            span.with_bytes_mut(|bytes| gpu.read(block.base, bytes))?;
+        }
+    }
+    Ok(())
+}
+
+fn resident(context: &Context, function: &Function, threads: u32, dynamic: u64) -> u32 {
+    if threads > max_threads(context, function) {
+        return 0;
+    }
+    let needs = BlockNeeds {
+        threads,
+        registers: function.kernel.registers,
+        shared: dynamic.saturating_add(u64::from(function.kernel.shared_bytes)),
+    };
+    occupancy::resident_blocks(context.device().gpu.arch(), needs)
+}
+
+fn active_blocks(context: &Context, function: Handle, threads: i32, dynamic: usize) -> Result<i32> {
+    let function = known_function(context, function)?;
+    let blocks = resident(context, &function, positive(threads)?, dynamic as u64);
+    i32::try_from(blocks).map_err(|_| Code::INVALID_VALUE)
+}
+
+/// The least grid that fills the device, and its block, as `c_int`s.
+fn best_block(
+    context: &Context,
+    function: Handle,
+    shared_of: SharedOfBlock,
+    dynamic: usize,
+    limit: i32,
+) -> Result<(i32, i32)> {
+    let function = known_function(context, function)?;
+    // Zero: no limit of the program's.
+    let limit = match u32::try_from(limit) {
+        Ok(0) => u32::MAX,
+        Ok(limit) => limit,
+        Err(_) => return Err(Code::INVALID_VALUE),
+    };
+    let dynamic_of = |threads| match shared_of {
+        Some(shared_of) => shared_of_block(shared_of, threads),
+        None => dynamic as u64,
+    };
+    let best = occupancy::best_block(
+        context.device().gpu.arch(),
+        function.kernel.registers,
+        u64::from(function.kernel.shared_bytes),
+        limit.min(function.kernel.max_threads),
+        dynamic_of,
+    );
+    let (grid, block) = best.ok_or(Code::INVALID_VALUE)?;
+    Ok((grid as i32, block as i32))
+}

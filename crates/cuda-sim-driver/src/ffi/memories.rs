@@ -1,0 +1,301 @@
+//! Memory: of the device, of the host, and both.
+
+use super::entries;
+use super::raw::{HostPointer, Out, PageLocked, Values};
+use super::streams::target;
+use crate::context::Context;
+use crate::error::{Code, Result};
+use crate::handle::Handle;
+use crate::memory::{self, HostBlock, Kind, PAGE};
+use std::sync::Arc;
+
+/// `CU_MEMHOSTALLOC_*`: portable, mapped, write-combined.
+const HOST_ALLOC_FLAGS: u32 = 7;
+/// `CU_MEMHOSTREGISTER_*`: portable, mapped, I/O memory, read-only.
+const HOST_REGISTER_FLAGS: u32 = 15;
+/// Rows of pitched memory begin at multiples of this many bytes.
+const PITCH: usize = 512;
+
+entries! {
+    context fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) |context| {
+        let info = context.device().gpu.memory_info();
+        free.set(info.0 as usize)?;
+        total.set(info.1 as usize)
+    }
+
+    context fn cuMemAlloc_v2(address: Out<u64>, bytes: usize) |context| {
+        address.check()?;
+        address.set(alloc(context, bytes, "cuMemAlloc_v2")?)
+    }
+
+    context fn cuMemAllocPitch_v2(
+        address: Out<u64>,
+        pitch: Out<usize>,
+        width: usize,
+        height: usize,
+        element: u32,
+    ) |context| {
+        address.check()?;
+        pitch.check()?;
+        if !matches!(element, 4 | 8 | 16) {
+            return Err(Code::INVALID_VALUE);
+        }
+        let row = width.checked_next_multiple_of(PITCH).ok_or(Code::OUT_OF_MEMORY)?;
+        let bytes = row.checked_mul(height).ok_or(Code::OUT_OF_MEMORY)?;
+        address.set(alloc(context, bytes, "cuMemAllocPitch_v2")?)?;
+        pitch.set(row)
+    }
+
+    context fn cuMemAllocAsync(address: Out<u64>, bytes: usize, stream: Handle) |context| {
+        address.check()?;
+        target(context, stream)?;
+        address.set(alloc(context, bytes, "cuMemAllocAsync")?)
+    }
+
+    context fn cuMemAllocManaged(address: Out<u64>, bytes: usize, flags: u32) |context| {
+        address.check()?;
+        // Attached to all streams, or to the host, or to one stream.
+        if !matches!(flags, 1 | 2 | 4) || bytes == 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let whole = bytes.checked_next_multiple_of(PAGE as usize).ok_or(Code::OUT_OF_MEMORY)?;
+        if whole as u64 > context.device().gpu.memory_info().0 {
+            return Err(Code::OUT_OF_MEMORY);
+        }
+        let host = PageLocked::new(bytes).ok_or(Code::OUT_OF_MEMORY)?;
+        let base = host.span().address();
+        context.device().gpu.alloc_at(base, bytes as u64)?;
+        let owner = (context.ordinal, context.handle);
+        let managed = Kind::Managed(host);
+        context.driver.memory.add(base, bytes as u64, owner, managed, "cuMemAllocManaged");
+        address.set(base)
+    }
+
+    release fn cuMemFree_v2(address: u64) |context| {
+        if address == 0 {
+            return Ok(());
+        }
+        let block = context.driver.memory.remove(address)?;
+        // Memory under way is not pulled away.
+        context.driver.scheduler.finish();
+        memory::release(context.driver, &block);
+        context.state()
+    }
+
+    release fn cuMemFreeAsync(address: u64, stream: Handle) |context| {
+        let target = target(context, stream)?;
+        let block = context.driver.memory.remove(address)?;
+        let driver = context.driver;
+        context.submit(target, &[], move |_| {
+            memory::release(driver, &block);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    context fn cuMemGetAddressRange_v2(base: Out<u64>, bytes: Out<usize>, address: u64) |context| {
+        let block = context.driver.memory.block(address).ok_or(Code::NOT_FOUND)?;
+        base.set_if_asked(block.base);
+        bytes.set_if_asked(block.bytes as usize);
+        Ok(())
+    }
+
+    context fn cuMemAllocHost_v2(pointer: Out<HostPointer>, bytes: usize) |context| {
+        alloc_host(context, &pointer, bytes, 0, "cuMemAllocHost_v2")
+    }
+
+    context fn cuMemHostAlloc(pointer: Out<HostPointer>, bytes: usize, flags: u32) |context| {
+        if flags & !HOST_ALLOC_FLAGS != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        alloc_host(context, &pointer, bytes, flags, "cuMemHostAlloc")
+    }
+
+    release fn cuMemFreeHost(pointer: HostPointer) |context| {
+        let memory = &context.driver.memory;
+        let block = memory.remove_host(pointer.address(), false).ok_or(Code::INVALID_VALUE)?;
+        // A copy under way still reads or writes it.
+        context.driver.scheduler.finish();
+        drop(block);
+        context.state()
+    }
+
+    context fn cuMemHostRegister_v2(pointer: HostPointer, bytes: usize, flags: u32) |context| {
+        if bytes == 0 || flags & !HOST_REGISTER_FLAGS != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let span = pointer.span(bytes)?;
+        let memory = &context.driver.memory;
+        memory.add_host(span, context.handle, flags, None, "cuMemHostRegister_v2")
+    }
+
+    release fn cuMemHostUnregister(pointer: HostPointer) |context| {
+        let memory = &context.driver.memory;
+        let block = memory.remove_host(pointer.address(), true);
+        block.ok_or(Code::HOST_MEMORY_NOT_REGISTERED)?;
+        context.driver.scheduler.finish();
+        context.state()
+    }
+
+    context fn cuMemHostGetFlags(flags: Out<u32>, pointer: HostPointer) |context| {
+        flags.set(host_block(context, pointer)?.flags)
+    }
+
+    // Kernels of the simulator do not reach host memory.
+    context fn cuMemHostGetDevicePointer_v2(
+        _address: Out<u64>,
+        pointer: HostPointer,
+        _flags: u32,
+    ) |context| {
+        host_block(context, pointer)?;
+        Err(Code::NOT_SUPPORTED)
+    }
+
+    context fn cuMemAdvise(address: u64, bytes: usize, _advice: u32, _device: i32) |context| {
+        managed_range(context, address, bytes)
+    }
+
+    context fn cuMemPrefetchAsync(address: u64, bytes: usize, device: i32, stream: Handle) |context| {
+        target(context, stream)?;
+        // -1 is the host.
+        if device != -1 {
+            context.driver.device(device)?;
+        }
+        managed_range(context, address, bytes)
+    }
+
+    context fn cuPointerGetAttribute(out: HostPointer, attribute: u32, address: u64) |context| {
+        let value = attribute_of(context, attribute, address)?;
+        value.write(out)
+    }
+
+    context fn cuPointerGetAttributes(
+        count: u32,
+        attributes: Values<u32>,
+        outs: Values<HostPointer>,
+        address: u64,
+    ) |context| {
+        for index in 0..count as usize {
+            // What an address does not have is zero here, and no error.
+            let value = match attribute_of(context, attributes.get(index)?, address) {
+                Ok(value) => value,
+                Err(Code::INVALID_VALUE) => Attribute::Number(0),
+                Err(code) => return Err(code),
+            };
+            value.write(outs.get(index)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn alloc(context: &Context, bytes: usize, function: &'static str) -> Result<u64> {
+    if bytes == 0 {
+        return Err(Code::INVALID_VALUE);
+    }
+    let base = context.device().gpu.alloc(bytes as u64)?;
+    let owner = (context.ordinal, context.handle);
+    let memory = &context.driver.memory;
+    memory.add(base, bytes as u64, owner, Kind::Device, function);
+    Ok(base)
+}
+
+fn alloc_host(
+    context: &Context,
+    pointer: &Out<HostPointer>,
+    bytes: usize,
+    flags: u32,
+    function: &'static str,
+) -> Result {
+    pointer.check()?;
+    if bytes == 0 {
+        return Err(Code::INVALID_VALUE);
+    }
+    let host = PageLocked::new(bytes).ok_or(Code::OUT_OF_MEMORY)?;
+    let (span, start) = (host.span(), host.pointer());
+    let memory = &context.driver.memory;
+    memory.add_host(span, context.handle, flags, Some(host), function)?;
+    pointer.set(start)
+}
+
+fn host_block(context: &Context, pointer: HostPointer) -> Result<Arc<HostBlock>> {
+    let block = context.driver.memory.host_block(pointer.address());
+    block.ok_or(Code::INVALID_VALUE)
+}
+
+/// An invalid value unless the range is managed memory.
+fn managed_range(context: &Context, address: u64, bytes: usize) -> Result {
+    let memory = &context.driver.memory;
+    memory.place(address, bytes as u64)?;
+    match memory
+        .block(address)
+        .map(|block| matches!(block.kind, Kind::Managed(_)))
+    {
+        Some(true) => Ok(()),
+        _ => Err(Code::INVALID_VALUE),
+    }
+}
+
+/// A `CUpointer_attribute`'s value, in the width that its kind is written in.
+enum Attribute {
+    Number(u32),
+    Wide(u64),
+    Flag(bool),
+}
+
+impl Attribute {
+    fn write(self, out: HostPointer) -> Result {
+        let put = |bytes: &[u8]| -> Result {
+            out.span(bytes.len())?
+                .with_bytes_mut(|target| target.copy_from_slice(bytes));
+            Ok(())
+        };
+        match self {
+            Attribute::Number(number) => put(&number.to_ne_bytes()),
+            Attribute::Wide(number) => put(&number.to_ne_bytes()),
+            Attribute::Flag(flag) => put(&[u8::from(flag)]),
+        }
+    }
+}
+
+/// `CU_MEMORYTYPE_HOST` and `CU_MEMORYTYPE_DEVICE`.
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+
+fn attribute_of(context: &Context, attribute: u32, address: u64) -> Result<Attribute> {
+    let memory = &context.driver.memory;
+    let block = memory.block(address);
+    let host = memory.host_block(address);
+    let (base, bytes, owner, number) = match (&block, &host) {
+        (Some(b), _) => (b.base, b.bytes, b.context, b.made_by.1),
+        (None, Some(h)) => (h.base, h.bytes, h.context, h.made_by.1),
+        (None, None) => return Err(Code::INVALID_VALUE),
+    };
+    let is_managed = block
+        .as_ref()
+        .is_some_and(|block| matches!(block.kind, Kind::Managed(_)));
+    let on_host = block.is_none() || is_managed;
+    Ok(match attribute {
+        // The context.
+        1 => Attribute::Wide(owner.0 as u64),
+        // The memory type.
+        2 => Attribute::Number(if block.is_some() { DEVICE } else { HOST }),
+        // The pointers for device and host.
+        3 if block.is_some() => Attribute::Wide(address),
+        4 if on_host => Attribute::Wide(address),
+        // An identifier that is never used twice.
+        7 => Attribute::Wide(number),
+        8 => Attribute::Flag(is_managed),
+        // The device.
+        9 => {
+            let device = block
+                .as_ref()
+                .map_or(context.ordinal, |block| block.ordinal);
+            Attribute::Number(device as u32)
+        }
+        11 => Attribute::Wide(base),
+        12 => Attribute::Wide(bytes),
+        // Whether it is backed by memory.
+        13 => Attribute::Flag(true),
+        _ => return Err(Code::INVALID_VALUE),
+    })
+}

@@ -1,0 +1,295 @@
+//! Modules and functions.
+
+use super::entries;
+use super::raw::{HostPointer, Out, Text, Values};
+use crate::context::Context;
+use crate::error::{Code, Result};
+use crate::handle::Handle;
+use crate::memory::Kind;
+use crate::module::{Function, Module};
+use crate::occupancy;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// `CU_JIT_INFO_LOG_BUFFER`, `..._SIZE_BYTES`, and the same for errors.
+const INFO_LOG: u32 = 3;
+const INFO_LOG_BYTES: u32 = 4;
+const ERROR_LOG: u32 = 5;
+const ERROR_LOG_BYTES: u32 = 6;
+
+/// What an image that is not PTX begins with: an ELF file (a cubin), a fat binary,
+/// and the wrapper that host objects put around one.
+const BINARIES: [[u8; 4]; 3] = [
+    *b"\x7fELF",
+    0xba55_ed50_u32.to_le_bytes(),
+    0x4662_43b1_u32.to_le_bytes(),
+];
+
+entries! {
+    context fn cuModuleLoad(out: Out<Handle>, path: Text) |context| {
+        out.check()?;
+        let path = path.string()?;
+        let source = std::fs::read(&path).map_err(|_| Code::FILE_NOT_FOUND)?;
+        if BINARIES.iter().any(|magic| source.starts_with(magic)) {
+            return Err(Code::NO_BINARY_FOR_GPU);
+        }
+        out.set(load(context, &source, &mut Log::none())?)
+    }
+
+    context fn cuModuleLoadData(out: Out<Handle>, image: Text) |context| {
+        out.check()?;
+        out.set(load_image(context, image, &mut Log::none())?)
+    }
+
+    context fn cuModuleLoadDataEx(
+        out: Out<Handle>,
+        image: Text,
+        count: u32,
+        options: Values<u32>,
+        values: Values<HostPointer>,
+    ) |context| {
+        out.check()?;
+        let mut log = Log::read(count, &options, values)?;
+        out.set(load_image(context, image, &mut log)?)
+    }
+
+    context fn cuModuleLoadFatBinary(_out: Out<Handle>, _image: Text) |_context| {
+        Err(Code::NO_BINARY_FOR_GPU)
+    }
+
+    release fn cuModuleUnload(module: Handle) |context| {
+        let unloaded = context.driver.modules.remove(module).ok_or(Code::INVALID_HANDLE)?;
+        // A launch under way still needs it.
+        context.driver.scheduler.finish();
+        context.driver.functions.drain(|function| function.module.handle == module);
+        context.driver.memory.remove_variables(module);
+        drop(unloaded);
+        Ok(())
+    }
+
+    context fn cuModuleGetFunction(out: Out<Handle>, module: Handle, name: Text) |context| {
+        out.check()?;
+        let module = known(context, module)?;
+        let name = name.string()?;
+        let kernel = module
+            .loaded()
+            .and_then(|loaded| loaded.kernel(&name))
+            .cloned()
+            .ok_or(Code::NOT_FOUND)?;
+        let arch = context.device().gpu.arch();
+        let most = arch.shared_per_block.saturating_sub(kernel.shared_bytes);
+        let handle = Handle::fresh();
+        let function = Function {
+            module,
+            kernel,
+            max_dynamic_shared: AtomicU32::new(most),
+            carveout: AtomicU32::new(u32::MAX),
+        };
+        context.driver.functions.insert(handle, Arc::new(function));
+        out.set(handle)
+    }
+
+    context fn cuModuleGetGlobal_v2(
+        address: Out<u64>,
+        bytes: Out<usize>,
+        module: Handle,
+        name: Text,
+    ) |context| {
+        let module = known(context, module)?;
+        let name = name.string()?;
+        let variable = module.loaded().and_then(|loaded| loaded.global(&name));
+        let (start, size) = variable.ok_or(Code::NOT_FOUND)?;
+        let memory = &context.driver.memory;
+        if memory.block(start).is_none() {
+            let owner = (module.ordinal, module.context);
+            memory.add(start, size, owner, Kind::Variable(module.handle), "cuModuleGetGlobal_v2");
+        }
+        address.set_if_asked(start);
+        bytes.set_if_asked(size as usize);
+        Ok(())
+    }
+
+    context fn cuFuncGetModule(out: Out<Handle>, function: Handle) |context| {
+        out.set(known_function(context, function)?.module.handle)
+    }
+
+    context fn cuFuncGetAttribute(value: Out<i32>, attribute: u32, function: Handle) |context| {
+        let function = known_function(context, function)?;
+        value.set(attribute_of(context, &function, attribute)?)
+    }
+
+    context fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) |context| {
+        let function = known_function(context, function)?;
+        let arch = context.device().gpu.arch();
+        match attribute {
+            MAX_DYNAMIC_SHARED => {
+                let most = arch.shared_per_block_optin.saturating_sub(function.kernel.shared_bytes);
+                let value = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;
+                if value > most {
+                    return Err(Code::INVALID_VALUE);
+                }
+                function.max_dynamic_shared.store(value, Ordering::Relaxed);
+            }
+            CARVEOUT if (-1..=100).contains(&value) => {
+                function.carveout.store(value.cast_unsigned(), Ordering::Relaxed);
+            }
+            _ => return Err(Code::INVALID_VALUE),
+        }
+        Ok(())
+    }
+
+    context fn cuFuncSetCacheConfig(function: Handle, config: u32) |context| {
+        known_function(context, function)?;
+        if config > 3 { Err(Code::INVALID_VALUE) } else { Ok(()) }
+    }
+
+    context fn cuFuncSetSharedMemConfig(function: Handle, config: u32) |context| {
+        known_function(context, function)?;
+        if config > 2 { Err(Code::INVALID_VALUE) } else { Ok(()) }
+    }
+}
+
+const MAX_DYNAMIC_SHARED: u32 = 8;
+const CARVEOUT: u32 = 9;
+
+/// A `CUfunction_attribute`.
+fn attribute_of(context: &Context, function: &Function, attribute: u32) -> Result<i32> {
+    let kernel = &function.kernel;
+    let arch = context.device().gpu.arch();
+    let value = match attribute {
+        0 => max_threads(context, function),
+        1 => kernel.shared_bytes,
+        // Constant memory of the module is not told apart by kernel.
+        2 => 0,
+        3 => kernel.local_bytes,
+        4 => kernel.registers,
+        5 => function.module.target(),
+        6 => arch.sm(),
+        // Whether it was compiled to cache global loads: the default is not.
+        7 => 0,
+        MAX_DYNAMIC_SHARED => function.max_dynamic_shared.load(Ordering::Relaxed),
+        // -1, the default, is kept as its two's complement.
+        CARVEOUT => return Ok(function.carveout.load(Ordering::Relaxed).cast_signed()),
+        _ => return Err(Code::INVALID_VALUE),
+    };
+    i32::try_from(value).map_err(|_| Code::INVALID_VALUE)
+}
+
+/// Most threads of a block that the kernel's registers and directives allow.
+pub(super) fn max_threads(context: &Context, function: &Function) -> u32 {
+    let arch = context.device().gpu.arch();
+    occupancy::block_limit(arch, function.kernel.registers).min(function.kernel.max_threads)
+}
+
+fn known(context: &Context, handle: Handle) -> Result<Arc<Module>> {
+    let module = context.driver.modules.get(handle);
+    module.ok_or(Code::INVALID_HANDLE)
+}
+
+pub(super) fn known_function(context: &Context, handle: Handle) -> Result<Arc<Function>> {
+    let function = context.driver.functions.get(handle);
+    function.ok_or(Code::INVALID_HANDLE)
+}
+
+fn load_image(context: &Arc<Context>, image: Text, log: &mut Log) -> Result<Handle> {
+    if BINARIES.contains(&image.magic()?) {
+        log.error("the image is machine code; the simulator takes PTX")?;
+        return Err(Code::NO_BINARY_FOR_GPU);
+    }
+    load(context, &image.bytes()?, log)
+}
+
+fn load(context: &Arc<Context>, source: &[u8], log: &mut Log) -> Result<Handle> {
+    let Ok(source) = std::str::from_utf8(source) else {
+        log.error("the image is not text")?;
+        return Err(Code::INVALID_IMAGE);
+    };
+    match Module::load(context, source.trim_end_matches('\0')) {
+        Ok(module) => {
+            let handle = module.handle;
+            context.driver.modules.insert(handle, module);
+            log.error("")?;
+            Ok(handle)
+        }
+        Err((code, why)) => {
+            log.error(&why)?;
+            if !log.has_error_buffer() {
+                context
+                    .driver
+                    .say(&format!("{why}; the module is not loaded"));
+            }
+            Err(code)
+        }
+    }
+}
+
+/// The log buffers that a program passed among the JIT options.
+struct Log {
+    values: Option<Values<HostPointer>>,
+    info: Buffer,
+    error: Buffer,
+}
+
+/// A buffer, and the option that takes back how much of it was used.
+#[derive(Default)]
+struct Buffer {
+    start: Option<HostPointer>,
+    bytes: Option<(usize, u32)>,
+}
+
+impl Log {
+    fn none() -> Log {
+        Log {
+            values: None,
+            info: Buffer::default(),
+            error: Buffer::default(),
+        }
+    }
+
+    /// Other options steer a compiler that is not there, so their values are not
+    /// looked at.
+    fn read(count: u32, options: &Values<u32>, values: Values<HostPointer>) -> Result<Log> {
+        let mut log = Log::none();
+        for index in 0..count as usize {
+            let buffer = match options.get(index)? {
+                INFO_LOG | INFO_LOG_BYTES => &mut log.info,
+                ERROR_LOG | ERROR_LOG_BYTES => &mut log.error,
+                _ => continue,
+            };
+            let value = values.get(index)?;
+            match options.get(index)? {
+                INFO_LOG | ERROR_LOG => buffer.start = Some(value),
+                // The size is passed in place of a pointer, and is 32 bits wide.
+                _ => buffer.bytes = Some((index, value.address() as u32)),
+            }
+        }
+        log.values = Some(values);
+        Ok(log)
+    }
+
+    fn has_error_buffer(&self) -> bool {
+        matches!((&self.error.start, self.error.bytes), (Some(_), Some((_, bytes))) if bytes > 0)
+    }
+
+    /// Writes the error log; the info log stays empty.
+    fn error(&mut self, text: &str) -> Result {
+        let Some(values) = &self.values else {
+            return Ok(());
+        };
+        for (buffer, text) in [(&self.info, ""), (&self.error, text)] {
+            let (Some(start), Some((index, bytes))) = (buffer.start, buffer.bytes) else {
+                continue;
+            };
+            if bytes == 0 {
+                continue;
+            }
+            let shown = text.len().min(bytes as usize - 1);
+            start.span(shown + 1)?.with_bytes_mut(|target| {
+                target[..shown].copy_from_slice(&text.as_bytes()[..shown]);
+                target[shown] = 0;
+            });
+            values.set(index, HostPointer::from_address(shown as u64))?;
+        }
+        Ok(())
+    }
+}

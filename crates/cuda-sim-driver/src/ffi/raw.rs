@@ -1,0 +1,325 @@
+//! The pointers that C callers pass, as types that can be used safely.
+//!
+//! # The contract that every SAFETY comment here leans on
+//! The types of this module are made by a C caller alone: as parameters of an
+//! entry point, or read from memory that such a parameter points to. By the CUDA
+//! driver API's contract, which calling an entry point (an `unsafe` act) accepts,
+//! a pointer is either null or good for what the API says is read or written
+//! through it: for as long as the call lasts, and for the operands of
+//! asynchronous work, until that work is done. What the API allows to be null is
+//! tested here.
+
+#![allow(unsafe_code)] // Reads and writes the memory of C callers; see above.
+
+use crate::error::{Code, Result};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
+
+/// A pointer to where one value is to be written.
+#[repr(transparent)]
+pub struct Out<T>(*mut T);
+
+impl<T> Out<T> {
+    /// Writes the value; null is an invalid value.
+    pub fn set(&self, value: T) -> Result {
+        self.set_if_asked(value)
+            .then_some(())
+            .ok_or(Code::INVALID_VALUE)
+    }
+
+    /// Writes the value unless the pointer is null, and says whether it did.
+    pub fn set_if_asked(&self, value: T) -> bool {
+        if self.0.is_null() {
+            return false;
+        }
+        // SAFETY: not null, so by the contract good for one write; the caller's
+        // variable need not be aligned.
+        unsafe { self.0.write_unaligned(value) };
+        true
+    }
+
+    /// An invalid value if the pointer is null: asked before work is done that
+    /// nobody would get the result of.
+    pub fn check(&self) -> Result {
+        (!self.0.is_null()).then_some(()).ok_or(Code::INVALID_VALUE)
+    }
+}
+
+/// A pointer to values to be read or written, as many as another parameter says.
+#[repr(transparent)]
+pub struct Values<T>(*mut T);
+
+impl<T: Copy> Values<T> {
+    /// Whether there are none.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The value at `index`, which the caller has said there is.
+    pub fn get(&self, index: usize) -> Result<T> {
+        if self.0.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: not null, and by the contract there are as many values as the
+        // caller said, which is more than `index`.
+        Ok(unsafe { self.0.add(index).read_unaligned() })
+    }
+
+    /// Overwrites the value at `index`, which the caller has said there is.
+    pub fn set(&self, index: usize, value: T) -> Result {
+        if self.0.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: as for `get`; the API documents these values as written to.
+        unsafe { self.0.add(index).write_unaligned(value) };
+        Ok(())
+    }
+}
+
+/// A C string.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Text(*const c_char);
+
+impl Text {
+    /// The bytes before the terminating zero.
+    ///
+    /// They are copied: the caller's buffer is the caller's again after the call.
+    pub fn bytes(self) -> Result<Vec<u8>> {
+        if self.0.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: not null, and by the contract ends in a zero byte.
+        Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
+    }
+
+    /// The string, if it is UTF-8.
+    pub fn string(self) -> Result<String> {
+        String::from_utf8(self.bytes()?).map_err(|_| Code::INVALID_VALUE)
+    }
+
+    /// The first `N` bytes, fewer if the string ends before; the rest are zero.
+    /// An image that is no text starts with a magic number of so many bytes.
+    pub fn magic<const N: usize>(self) -> Result<[u8; N]> {
+        if self.0.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        let mut magic = [0; N];
+        for (index, byte) in magic.iter_mut().enumerate() {
+            // SAFETY: not null; every byte before this one was not zero, so the
+            // string, or the image, has not ended.
+            *byte = unsafe { self.0.cast::<u8>().add(index).read() };
+            if *byte == 0 {
+                break;
+            }
+        }
+        Ok(magic)
+    }
+}
+
+/// A pointer to host memory of any kind.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HostPointer(*mut c_void);
+
+impl HostPointer {
+    /// The address as a number.
+    pub fn address(self) -> u64 {
+        self.0.addr() as u64
+    }
+
+    /// The pointer to an address that a device pointer named: unified addressing.
+    pub fn from_address(address: u64) -> HostPointer {
+        HostPointer(std::ptr::with_exposed_provenance_mut(address as usize))
+    }
+
+    /// `bytes` bytes from here on, which by the contract the caller has there.
+    pub fn span(self, bytes: usize) -> Result<HostSpan> {
+        match NonNull::new(self.0.cast()) {
+            Some(start) => Ok(HostSpan { start, bytes }),
+            None => Err(Code::INVALID_VALUE),
+        }
+    }
+}
+
+/// Host memory that a copy reads or writes.
+#[derive(Clone, Copy, Debug)]
+pub struct HostSpan {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the memory belongs to nobody here; what the contract says of it holds
+// on every thread.
+unsafe impl Send for HostSpan {}
+
+impl HostSpan {
+    /// The first address.
+    pub fn address(&self) -> u64 {
+        self.start.as_ptr().expose_provenance() as u64
+    }
+
+    /// The length in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// `bytes` bytes from `offset` on.
+    ///
+    /// # Panics
+    /// If they are not all within.
+    pub fn part(&self, offset: u64, bytes: u64) -> HostSpan {
+        let (offset, bytes) = (offset as usize, bytes as usize);
+        assert!(offset <= self.bytes && bytes <= self.bytes - offset);
+        // SAFETY: `offset` is within the span, as was just made sure.
+        let start = unsafe { self.start.add(offset) };
+        HostSpan { start, bytes }
+    }
+
+    /// Gives `f` the bytes to read.
+    pub fn with_bytes<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
+        // SAFETY: by the contract the span is readable until the work that it is
+        // an operand of is done, and the program does not write it meanwhile.
+        f(unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) })
+    }
+
+    /// Gives `f` the bytes to write.
+    pub fn with_bytes_mut<R>(&self, f: impl FnOnce(&mut [u8]) -> R) -> R {
+        // SAFETY: by the contract the span is writable until the work that it is
+        // an operand of is done, and the program does not touch it meanwhile.
+        // Byte slices may be of uninitialised memory only here, where `f` is a
+        // copy or a fill, which write and do not read.
+        f(unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) })
+    }
+
+    /// Copies from another span of the same length; they may overlap.
+    pub fn copy_from(&self, from: HostSpan) {
+        let bytes = self.bytes.min(from.bytes);
+        // SAFETY: both spans are as long at least, and good for it by the contract;
+        // `copy` allows overlap.
+        unsafe {
+            self.start
+                .as_ptr()
+                .copy_from(from.start.as_ptr().cast_const(), bytes);
+        }
+    }
+}
+
+/// Host memory that the driver allocated: zeroed, whole pages.
+pub struct PageLocked {
+    start: NonNull<u8>,
+    layout: Layout,
+    bytes: usize,
+}
+
+// SAFETY: the block is owned, and only ever reached through spans, which see to
+// their own synchronisation.
+unsafe impl Send for PageLocked {}
+// SAFETY: as above; a shared reference gives nothing but spans.
+unsafe impl Sync for PageLocked {}
+
+impl PageLocked {
+    /// Allocates `bytes` bytes; `None` if the system has no more.
+    pub fn new(bytes: usize) -> Option<PageLocked> {
+        let layout = Layout::from_size_align(bytes.max(1), crate::memory::PAGE as usize)
+            .ok()?
+            .pad_to_align();
+        // SAFETY: the layout's size is not zero.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(PageLocked {
+            start,
+            layout,
+            bytes,
+        })
+    }
+
+    /// All of it. Those who keep a span wait for their work before the block is
+    /// dropped.
+    pub fn span(&self) -> HostSpan {
+        HostSpan {
+            start: self.start,
+            bytes: self.bytes,
+        }
+    }
+
+    /// What the program is given.
+    pub fn pointer(&self) -> HostPointer {
+        HostPointer(self.start.as_ptr().cast())
+    }
+}
+
+impl Drop for PageLocked {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout, and freed here only.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
+
+/// A function that the program wants called: `CUhostFn`.
+pub type HostFunction = Option<unsafe extern "C" fn(HostPointer)>;
+/// A function that the program wants told how its stream fares: `CUstreamCallback`.
+pub type StreamCallback = Option<unsafe extern "C" fn(crate::handle::Handle, Code, HostPointer)>;
+/// `CUoccupancyB2DSize`: the dynamic shared memory of a block of so many threads.
+pub type SharedOfBlock = Option<unsafe extern "C" fn(i32) -> usize>;
+
+/// An argument that goes to a program's function on another thread.
+pub struct UserData(HostPointer);
+
+// SAFETY: never dereferenced here; the program asked that it be passed to a
+// function that a thread of the driver calls.
+unsafe impl Send for UserData {}
+
+impl UserData {
+    /// Wraps what the program passed.
+    pub fn new(data: HostPointer) -> UserData {
+        UserData(data)
+    }
+
+    /// Calls a host function with it.
+    pub fn call(self, function: unsafe extern "C" fn(HostPointer)) {
+        // SAFETY: the program asked for this very call.
+        unsafe { function(self.0) }
+    }
+
+    /// Calls a stream callback with it.
+    pub fn call_back(
+        self,
+        function: unsafe extern "C" fn(crate::handle::Handle, Code, HostPointer),
+        stream: crate::handle::Handle,
+        status: Code,
+    ) {
+        // SAFETY: the program asked for this very call.
+        unsafe { function(stream, status, self.0) }
+    }
+}
+
+/// Asks the program how much dynamic shared memory a block would have.
+pub fn shared_of_block(function: unsafe extern "C" fn(i32) -> usize, threads: u32) -> u64 {
+    // SAFETY: the program passed the function to be called with block sizes.
+    unsafe { function(threads.cast_signed()) as u64 }
+}
+
+/// Has `f` called when the process exits.
+pub fn at_exit(f: fn()) {
+    static CALLED: std::sync::Mutex<Vec<fn()>> = std::sync::Mutex::new(Vec::new());
+    extern "C" fn call() {
+        // A panic must not cross into the C library.
+        let _ = std::panic::catch_unwind(|| {
+            if let Ok(mut functions) = CALLED.lock() {
+                functions.drain(..).for_each(|f| f());
+            }
+        });
+    }
+    if let Ok(mut functions) = CALLED.lock() {
+        functions.push(f);
+        // SAFETY: `call` lives as long as the process: the library is never unmapped.
+        unsafe { libc::atexit(call) };
+    }
+}
+
+/// Ends the process at once, from within [`at_exit`].
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: has no precondition; ends the process.
+    unsafe { libc::_exit(code) }
+}

@@ -1,0 +1,209 @@
+//! Streams, events, and host functions on streams.
+
+use super::entries;
+use super::raw::{HostFunction, HostPointer, Out, StreamCallback, UserData};
+use crate::context::{Context, Target, own_stream};
+use crate::error::{Code, Result};
+use crate::handle::Handle;
+use crate::stream::{Event, NON_BLOCKING, PRIORITIES, Stream};
+use std::sync::Arc;
+
+/// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`: names of the default streams.
+const LEGACY: Handle = Handle(1);
+const PER_THREAD: Handle = Handle(2);
+/// `CU_EVENT_BLOCKING_SYNC`, `CU_EVENT_DISABLE_TIMING`, `CU_EVENT_INTERPROCESS`.
+const EVENT_FLAGS: u32 = 7;
+
+entries! {
+    context fn cuStreamCreate(out: Out<Handle>, flags: u32) |context| {
+        create(context, &out, flags, 0)
+    }
+
+    context fn cuStreamCreateWithPriority(out: Out<Handle>, flags: u32, priority: i32) |context| {
+        create(context, &out, flags, priority)
+    }
+
+    context fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) |context| {
+        let created = created(context, stream)?;
+        priority.set(created.map_or(0, |stream| stream.priority))
+    }
+
+    context fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) |context| {
+        let created = created(context, stream)?;
+        flags.set(created.map_or(0, |stream| stream.flags))
+    }
+
+    context fn cuStreamGetCtx(stream: Handle, out: Out<Handle>) |context| {
+        let created = created(context, stream)?;
+        out.set(created.map_or(context.handle, |stream| stream.context.handle))
+    }
+
+    context fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) |context| {
+        target(context, stream)?;
+        status.set(0)
+    }
+
+    context fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) |context| {
+        let target = target(context, stream)?;
+        let event = known_event(context, event)?;
+        // 0, or CU_EVENT_WAIT_EXTERNAL, which matters to graphs alone.
+        if flags > 1 {
+            return Err(Code::INVALID_VALUE);
+        }
+        // An event that was never recorded has happened.
+        if let Some(ticket) = event.ticket() {
+            context.submit(target, &[ticket], |state| state)?;
+        }
+        Ok(())
+    }
+
+    context fn cuStreamQuery(stream: Handle) |context| {
+        let target = target(context, stream)?;
+        let last = context.last(target);
+        answer(context, last.is_none_or(|ticket| context.driver.scheduler.poll(ticket)))
+    }
+
+    context fn cuStreamSynchronize(stream: Handle) |context| {
+        context.synchronize_stream(target(context, stream)?)
+    }
+
+    release fn cuStreamDestroy_v2(stream: Handle) |context| {
+        let destroyed = context.driver.streams.remove(stream).ok_or(Code::INVALID_HANDLE)?;
+        destroyed.context.retire(stream);
+        Ok(())
+    }
+
+    context fn cuStreamAddCallback(
+        stream: Handle,
+        callback: StreamCallback,
+        data: HostPointer,
+        flags: u32,
+    ) |context| {
+        let target = target(context, stream)?;
+        let callback = callback.ok_or(Code::INVALID_VALUE)?;
+        if flags != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let data = UserData::new(data);
+        context.submit(target, &[], move |state| {
+            let status = state.err().unwrap_or(Code::SUCCESS);
+            data.call_back(callback, stream, status);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    context fn cuLaunchHostFunc(stream: Handle, function: HostFunction, data: HostPointer) |context| {
+        let target = target(context, stream)?;
+        let function = function.ok_or(Code::INVALID_VALUE)?;
+        let data = UserData::new(data);
+        context.submit(target, &[], move |state| {
+            state?;
+            data.call(function);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    context fn cuEventCreate(out: Out<Handle>, flags: u32) |context| {
+        out.check()?;
+        if flags & !EVENT_FLAGS != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let handle = Handle::fresh();
+        let event = Arc::new(Event::new(context.handle, flags));
+        context.driver.events.insert(handle, event);
+        out.set(handle)
+    }
+
+    context fn cuEventRecord(event: Handle, stream: Handle) |context| {
+        record(context, event, stream)
+    }
+
+    context fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) |context| {
+        if flags > 1 {
+            return Err(Code::INVALID_VALUE);
+        }
+        record(context, event, stream)
+    }
+
+    context fn cuEventQuery(event: Handle) |context| {
+        let ticket = known_event(context, event)?.ticket();
+        answer(context, ticket.is_none_or(|ticket| context.driver.scheduler.poll(ticket)))
+    }
+
+    context fn cuEventSynchronize(event: Handle) |context| {
+        let ticket = known_event(context, event)?.ticket();
+        let tickets: Vec<_> = ticket.into_iter().collect();
+        context.driver.scheduler.wait(&tickets);
+        context.state()
+    }
+
+    context fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) |context| {
+        let (start, end) = (known_event(context, start)?, known_event(context, end)?);
+        milliseconds.set(start.elapsed(&end)?)
+    }
+
+    release fn cuEventDestroy_v2(event: Handle) |context| {
+        context.driver.events.remove(event).ok_or(Code::INVALID_HANDLE)?;
+        Ok(())
+    }
+}
+
+/// The created stream with this handle; none for a default stream's name.
+fn created(context: &Context, handle: Handle) -> Result<Option<Arc<Stream>>> {
+    if [Handle::NULL, LEGACY, PER_THREAD].contains(&handle) {
+        return Ok(None);
+    }
+    let stream = context.driver.streams.get(handle);
+    stream.map(Some).ok_or(Code::INVALID_HANDLE)
+}
+
+/// Where work for the stream `handle` of the current context goes.
+pub(super) fn target(context: &Context, handle: Handle) -> Result<Target> {
+    match created(context, handle)? {
+        Some(stream) if stream.context.handle != context.handle => Err(Code::INVALID_HANDLE),
+        Some(stream) => Ok(stream.target(handle)),
+        None if handle == PER_THREAD => own_stream(context),
+        None => Ok(Target::Default),
+    }
+}
+
+fn create(context: &Arc<Context>, out: &Out<Handle>, flags: u32, priority: i32) -> Result {
+    out.check()?;
+    if flags & !NON_BLOCKING != 0 {
+        return Err(Code::INVALID_VALUE);
+    }
+    let (least, greatest) = PRIORITIES;
+    let handle = Handle::fresh();
+    let stream = Stream {
+        context: Arc::clone(context),
+        flags,
+        priority: priority.clamp(greatest, least),
+    };
+    context.driver.streams.insert(handle, Arc::new(stream));
+    out.set(handle)
+}
+
+fn known_event(context: &Context, handle: Handle) -> Result<Arc<Event>> {
+    context
+        .driver
+        .events
+        .get(handle)
+        .ok_or(Code::INVALID_HANDLE)
+}
+
+fn record(context: &Arc<Context>, event: Handle, stream: Handle) -> Result {
+    let target = target(context, stream)?;
+    let event = known_event(context, event)?;
+    if event.context != context.handle {
+        return Err(Code::INVALID_HANDLE);
+    }
+    event.record(context, target)
+}
+
+/// What a query answers.
+fn answer(context: &Context, done: bool) -> Result {
+    context.state()?;
+    if done { Ok(()) } else { Err(Code::NOT_READY) }
+}

@@ -1,0 +1,31 @@
+//! `libcuda_sim.so`: the part of the CUDA driver API that Rust's `cust` and this
+//! project's host crate use, on the PTX simulator of `cuda-sim`. See README.md
+//! for the environment variables, for what is supported and what is not.
+//!
+//! - [`ffi`] has the entry points, by subject, and everything unsafe;
+//! - [`driver`] the state they work on: devices, and tables of what handles name;
+//! - [`context`], [`schedule`], [`stream`] the order of asynchronous work;
+//! - [`memory`], [`copy`] who owns which addresses, and what moves between them;
+//! - [`module`], [`gpu`], [`occupancy`] what touches the simulator;
+//! - [`environment`], [`faults`], [`leaks`], [`log`] what makes it a test bench.
+
+mod context;
+mod copy;
+mod driver;
+mod environment;
+mod error;
+mod faults;
+mod ffi;
+mod gpu;
+mod handle;
+mod leaks;
+mod log;
+mod memory;
+mod module;
+mod occupancy;
+mod schedule;
+mod stream;
+mod version;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! Who owns which addresses: device memory, managed memory, page-locked host
+//! memory. Every pointer that a program passes is looked up here before a byte
+//! moves, so a wrong one is an error code.
+
+use crate::driver::Driver;
+use crate::error::{Code, Result};
+use crate::ffi::raw::{HostSpan, PageLocked};
+use crate::handle::Handle;
+use crate::leaks;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a block of device addresses is.
+pub enum Kind {
+    /// Memory of the device.
+    Device,
+    /// The same addresses on host and device. The host's copy is the truth but
+    /// while a kernel runs.
+    Managed(PageLocked),
+    /// A variable of a module: freed with it, not by the program.
+    Variable(Handle),
+}
+
+/// A block of device addresses.
+pub struct Block {
+    /// Its first address.
+    pub base: u64,
+    /// Its length, as the program asked for it.
+    pub bytes: u64,
+    /// The device it is on.
+    pub ordinal: usize,
+    /// The context that allocated it.
+    pub context: Handle,
+    /// What it is.
+    pub kind: Kind,
+    /// The function that made it, and which of all allocations it is, from one.
+    pub made_by: (&'static str, u64),
+}
+
+/// A block of host addresses that the driver knows.
+pub struct HostBlock {
+    /// Its first address.
+    pub base: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// The context that allocated or registered it.
+    pub context: Handle,
+    /// `CU_MEMHOSTALLOC_*`, or `CU_MEMHOSTREGISTER_*` if registered.
+    pub flags: u32,
+    /// The memory, if the driver allocated it; else the program registered its own.
+    pub owned: Option<PageLocked>,
+    /// The function that made it, and which of all allocations it is, from one.
+    pub made_by: (&'static str, u64),
+}
+
+/// Where a range of addresses lies.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// On a device.
+    Device {
+        /// Which.
+        ordinal: usize,
+        /// The first address.
+        address: u64,
+    },
+    /// On the host.
+    Host(HostSpan),
+}
+
+#[derive(Default)]
+struct Blocks {
+    device: BTreeMap<u64, Arc<Block>>,
+    host: BTreeMap<u64, Arc<HostBlock>>,
+    made: u64,
+}
+
+/// All blocks of the process.
+#[derive(Default)]
+pub struct Memory(Mutex<Blocks>);
+
+/// Managed memory comes in whole pages of this size.
+pub const PAGE: u64 = 4096;
+
+impl Memory {
+    fn lock(&self) -> MutexGuard<'_, Blocks> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a block of device addresses.
+    pub fn add(
+        &self,
+        base: u64,
+        bytes: u64,
+        owner: (usize, Handle),
+        kind: Kind,
+        function: &'static str,
+    ) {
+        let mut blocks = self.lock();
+        let made_by = blocks.number(function);
+        let block = Block {
+            base,
+            bytes,
+            ordinal: owner.0,
+            context: owner.1,
+            kind,
+            made_by,
+        };
+        blocks.device.insert(base, Arc::new(block));
+    }
+
+    /// Notes a block of host addresses; an error if a part of it is known already.
+    pub fn add_host(
+        &self,
+        span: HostSpan,
+        context: Handle,
+        flags: u32,
+        owned: Option<PageLocked>,
+        function: &'static str,
+    ) -> Result {
+        let (base, bytes) = (span.address(), span.bytes() as u64);
+        let mut blocks = self.lock();
+        let below = blocks.host.range(..base + bytes).next_back();
+        if below.is_some_and(|(_, block)| block.base + block.bytes > base) {
+            return Err(Code::HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        let made_by = blocks.number(function);
+        let block = HostBlock {
+            base,
+            bytes,
+            context,
+            flags,
+            owned,
+            made_by,
+        };
+        blocks.host.insert(base, Arc::new(block));
+        Ok(())
+    }
+
+    /// The block of device addresses that `address` lies in.
+    pub fn block(&self, address: u64) -> Option<Arc<Block>> {
+        let blocks = self.lock();
+        let (_, block) = blocks.device.range(..=address).next_back()?;
+        (address - block.base < block.bytes).then(|| Arc::clone(block))
+    }
+
+    /// The block of host addresses that `address` lies in.
+    pub fn host_block(&self, address: u64) -> Option<Arc<HostBlock>> {
+        let blocks = self.lock();
+        let (_, block) = blocks.host.range(..=address).next_back()?;
+        (address - block.base < block.bytes).then(|| Arc::clone(block))
+    }
+
+    /// Takes out the block of device memory that starts at `base`.
+    pub fn remove(&self, base: u64) -> Result<Arc<Block>> {
+        let mut blocks = self.lock();
+        match blocks.device.get(&base) {
+            Some(block) if !matches!(block.kind, Kind::Variable(_)) => {}
+            _ => return Err(Code::INVALID_VALUE),
+        }
+        blocks.device.remove(&base).ok_or(Code::INVALID_VALUE)
+    }
+
+    /// Takes out the host block that starts at `base`, if `registered` says how it
+    /// came to be.
+    pub fn remove_host(&self, base: u64, registered: bool) -> Option<Arc<HostBlock>> {
+        let mut blocks = self.lock();
+        let block = blocks.host.get(&base)?;
+        if block.owned.is_none() == registered {
+            blocks.host.remove(&base)
+        } else {
+            None
+        }
+    }
+
+    /// Forgets the variables of a module.
+    pub fn remove_variables(&self, module: Handle) {
+        self.lock()
+            .device
+            .retain(|_, block| !matches!(block.kind, Kind::Variable(owner) if owner == module));
+    }
+
+    /// The managed blocks of a device.
+    pub fn managed(&self, ordinal: usize) -> Vec<Arc<Block>> {
+        let blocks = self.lock();
+        let of_device = blocks.device.values().filter(|b| b.ordinal == ordinal);
+        of_device
+            .filter(|block| matches!(block.kind, Kind::Managed(_)))
+            .cloned()
+            .collect()
+    }
+
+    /// Where a device range of a program's lies; an error unless it is whole
+    /// within one block.
+    pub fn place(&self, address: u64, bytes: u64) -> Result<Place> {
+        let Some(block) = self.block(address) else {
+            return self.host_place(address, bytes).ok_or(Code::INVALID_VALUE);
+        };
+        if bytes > block.bytes - (address - block.base) {
+            return Err(Code::INVALID_VALUE);
+        }
+        Ok(match &block.kind {
+            Kind::Managed(memory) => Place::Host(memory.span().part(address - block.base, bytes)),
+            _ => Place::Device {
+                ordinal: block.ordinal,
+                address,
+            },
+        })
+    }
+
+    /// Where a range of page-locked memory lies: unified addressing lets a program
+    /// pass it as a device pointer.
+    fn host_place(&self, address: u64, bytes: u64) -> Option<Place> {
+        let block = self.host_block(address)?;
+        let memory = block.owned.as_ref()?;
+        let offset = address - block.base;
+        (bytes <= block.bytes - offset).then(|| Place::Host(memory.span().part(offset, bytes)))
+    }
+
+    /// Takes out everything of a context's; what the program should have freed
+    /// comes back in words.
+    pub fn drain(&self, driver: &Driver, context: Handle) -> Vec<String> {
+        let mut blocks = self.lock();
+        let mut left = Vec::new();
+        for (_, block) in blocks.device.extract_if(.., |_, b| b.context == context) {
+            release(driver, &block);
+            left.extend(leaks::block(&block));
+        }
+        for (_, block) in blocks.host.extract_if(.., |_, b| b.context == context) {
+            left.push(leaks::host_block(&block));
+        }
+        left
+    }
+
+    /// What is not freed of contexts that `counts` chooses, in words, in the order
+    /// of allocation.
+    pub fn unfreed(&self, counts: impl Fn(Handle) -> bool) -> Vec<String> {
+        let blocks = self.lock();
+        let device = blocks.device.values().filter(|b| counts(b.context));
+        let device = device.filter_map(|block| {
+            let words = leaks::block(block)?;
+            Some((block.made_by.1, words))
+        });
+        let host = blocks.host.values().filter(|b| counts(b.context));
+        let host = host.map(|block| (block.made_by.1, leaks::host_block(block)));
+        let mut all: Vec<_> = device.chain(host).collect();
+        all.sort();
+        all.into_iter().map(|(_, words)| words).collect()
+    }
+}
+
+impl Blocks {
+    fn number(&mut self, function: &'static str) -> (&'static str, u64) {
+        self.made += 1;
+        (function, self.made)
+    }
+}
+
+/// Gives a block's device memory back to the simulator. Variables go with their
+/// module.
+pub fn release(driver: &Driver, block: &Block) {
+    if !matches!(block.kind, Kind::Variable(_)) {
+        driver.devices[block.ordinal].gpu.free(block.base);
+    }
+}

@@ -1,0 +1,138 @@
+//! Modules: from PTX text to functions.
+
+use crate::context::Context;
+use crate::driver::Driver;
+use crate::error::Code;
+use crate::gpu::Gpu;
+use crate::handle::Handle;
+use sim::LoadedModule;
+use sim::ptx::Kernel;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+/// A loaded module.
+pub struct Module {
+    /// What the program holds.
+    pub handle: Handle,
+    /// Whose it is.
+    pub context: Handle,
+    /// The device it is on.
+    pub ordinal: usize,
+    driver: &'static Driver,
+    /// Taken out when the module is dropped.
+    loaded: Option<LoadedModule>,
+}
+
+/// A kernel of a module.
+pub struct Function {
+    /// The module.
+    pub module: Arc<Module>,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
+    pub max_dynamic_shared: AtomicU32,
+    /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`: kept and answered.
+    pub carveout: AtomicU32,
+}
+
+impl Module {
+    /// Compiles PTX for a context's device. The error comes with what the JIT log
+    /// says.
+    pub fn load(context: &Context, source: &str) -> Result<Arc<Module>, (Code, String)> {
+        let driver = context.driver;
+        if let Some((major, minor)) = version(source) {
+            let newest = driver.environment.version.newest_ptx();
+            if (major, minor) > newest {
+                let why = format!(
+                    "the PTX is of version {major}.{minor}, CUDA {} takes up to {}.{}",
+                    driver.environment.version, newest.0, newest.1
+                );
+                return Err((Code::UNSUPPORTED_PTX_VERSION, why));
+            }
+        } else {
+            let why = "the image is no PTX: it does not begin with .version";
+            return Err((Code::INVALID_IMAGE, why.to_owned()));
+        }
+        let parsed = sim::ptx::Module::parse(source)
+            .map_err(|error| (Code::INVALID_PTX, format!("ptxas error: {error}")))?;
+        let loaded = context.device().gpu.load(&parsed)?;
+        Ok(Arc::new(Module {
+            handle: Handle::fresh(),
+            context: context.handle,
+            ordinal: context.ordinal,
+            driver,
+            loaded: Some(loaded),
+        }))
+    }
+
+    /// The device it is on.
+    pub fn gpu(&self) -> &Gpu {
+        &self.driver.devices[self.ordinal].gpu
+    }
+
+    /// The simulator's side.
+    pub fn loaded(&self) -> Option<&LoadedModule> {
+        self.loaded.as_ref()
+    }
+
+    /// The architecture that the PTX was written for, as the number in `sm_75`.
+    pub fn target(&self) -> u32 {
+        let loaded = self.loaded.as_ref();
+        loaded.map_or(0, |loaded| loaded.module().target_sm())
+    }
+
+    /// The names of its first kernels.
+    pub fn kernel_names(&self) -> String {
+        let Some(loaded) = &self.loaded else {
+            return String::new();
+        };
+        let mut kernels = loaded.module().kernels().map(|kernel| kernel.name.as_str());
+        let first: Vec<_> = kernels.by_ref().take(2).collect();
+        let more = if kernels.next().is_some() {
+            ", ..."
+        } else {
+            ""
+        };
+        format!("{}{more}", first.join(", "))
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if let Some(loaded) = self.loaded.take() {
+            self.gpu().unload(loaded);
+        }
+    }
+}
+
+/// The version that PTX begins with, read before the rest: what comes after may be
+/// of a language that is newer than the parser.
+fn version(source: &str) -> Option<(u32, u32)> {
+    let mut rest = source.trim_start();
+    loop {
+        if let Some(comment) = rest.strip_prefix("//") {
+            rest = comment.split_once('\n')?.1.trim_start();
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.split_once("*/")?.1.trim_start();
+        } else {
+            break;
+        }
+    }
+    let number = rest.strip_prefix(".version")?.split_whitespace().next()?;
+    let (major, minor) = number.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version;
+
+    #[test]
+    fn the_version_stands_behind_comments() {
+        assert_eq!(version(".version 7.0\n"), Some((7, 0)));
+        assert_eq!(version("// a\n/* b\n */\n\t.version 8.7 .x"), Some((8, 7)));
+        for wrong in ["", "//", "/*", ".target sm_75", ".version", ".version 7"] {
+            assert_eq!(version(wrong), None, "{wrong}");
+        }
+    }
+}

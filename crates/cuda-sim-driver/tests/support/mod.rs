@@ -1,0 +1,35 @@
+//! Where the library is.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Builds `libcuda_sim.so` in the profile of the running test, and returns its
+/// path. `cargo test` builds no `cdylib` for anybody but its own package's users,
+/// of which a library for `dlopen` has none.
+///
+/// The nested cargo finds everything but the last link done, or waits for another
+/// that is at it.
+pub fn library() -> PathBuf {
+    // <target>/<profile>/deps/<test>
+    let test = std::env::current_exe().expect("the test's own path");
+    let profile = test
+        .ancestors()
+        .nth(2)
+        .expect("the test is in a target folder");
+    let target = profile.parent().expect("a profile is in a target folder");
+    // The folder of the `dev` profile is named otherwise, for history's sake.
+    let name = match profile.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--package", "cuda-sim-driver", "--profile", name])
+        .arg("--target-dir")
+        .arg(target)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    profile.join("libcuda_sim.so")
+}
