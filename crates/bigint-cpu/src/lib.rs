@@ -4,6 +4,7 @@ mod error;
 pub mod fast;
 mod numbers;
 mod piece;
+pub mod radix;
 pub mod reference;
 
 use bigint_core::{Algorithm, Limb};

@@ -13,7 +13,7 @@
 mod basecase;
 mod isa;
 mod karatsuba;
-mod limbs;
+pub(crate) mod limbs;
 #[cfg(test)]
 mod tests;
 mod transform;

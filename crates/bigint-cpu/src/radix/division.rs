@@ -1,0 +1,200 @@
+//! Division by a divisor used often: multiplication by its reciprocal.
+//!
+//! Let `B = 2^64` and `d` a divisor of `n` limbs, shifted so that
+//! `B^n / 2 <= d < B^n`. A reciprocal `v` is an approximation of `B^2n / d`
+//! (`n + 1` limbs). For `x < d^2`,
+//!
+//! ```text
+//! q' = floor(floor(x / B^(n-1)) v / B^(n+1)),     r' = x - q' d
+//! ```
+//!
+//! differs from the quotient by a few units: 2 from the truncations and as many
+//! as `v` is off. The remainder is then corrected by `d` until it lies in
+//! `[0, d)`, so the result is right whatever `v` is; the error of `v` only
+//! decides how many corrections there are.
+//!
+//! **Newton.** From a reciprocal `u` of the top `h` limbs of `d`,
+//! `2 h > n`, with `e = B^(n+h) - u d`:
+//!
+//! ```text
+//! v = u B^(n-h) + u e / B^(2h)
+//! ```
+//!
+//! A relative error of `c B^-h` in `u` leaves `c^2 B^-2h <= c^2 B^(-n-1)`,
+//! which is nothing against the truncations: a few units of the last place.
+//! **Cost**: two products of `n/2` by `n` limbs at the top, `O(M(n))` in all.
+
+use super::product;
+use crate::fast::number::limbs::{add_assign, decrement, increment, sub_assign, trim};
+
+/// A divisor's reciprocal.
+pub(super) struct Divisor {
+    shift: u32,
+    shifted: Vec<u64>,
+    reciprocal: Vec<u64>,
+}
+
+impl Divisor {
+    /// For a divisor that is not zero, trimmed.
+    pub(super) fn new(d: &[u64]) -> Self {
+        let shift = d.last().map_or(0, |top| top.leading_zeros());
+        let shifted = trim(shift_left(d, shift));
+        let reciprocal = reciprocal(&shifted);
+        Divisor {
+            shift,
+            shifted,
+            reciprocal,
+        }
+    }
+
+    /// `(x / d, x mod d)`, trimmed, for `x < d^2`; `d` as it was given to
+    /// [`Divisor::new`].
+    pub(super) fn divide(&self, x: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
+        let n = self.shifted.len();
+        if x.len() < d.len() {
+            return (Vec::new(), x.to_vec());
+        }
+        // x / d = (x 2^shift) / (d 2^shift).
+        let x = trim(shift_left(x, self.shift));
+        let top = &x[(n - 1).min(x.len())..];
+        let estimate = product(top, &self.reciprocal);
+        let mut quotient = estimate.get(n + 1..).unwrap_or(&[]).to_vec();
+        let mut remainder = x;
+        let estimate = product(&quotient, &self.shifted);
+        let length = remainder.len().max(estimate.len()) + 1;
+        remainder.resize(length, 0);
+        quotient.push(0);
+        // In two's complement while negative: the top limb tells.
+        sub_assign(&mut remainder, &estimate);
+        while remainder[length - 1] >> 63 == 1 {
+            add_assign(&mut remainder, &self.shifted);
+            decrement(&mut quotient);
+        }
+        while !less(&remainder, &self.shifted) {
+            sub_assign(&mut remainder, &self.shifted);
+            increment(&mut quotient);
+        }
+        (trim(quotient), trim(shift_right(&remainder, self.shift)))
+    }
+}
+
+/// An approximation of `B^2n / d` of `n + 1` limbs, within a few units, for `d`
+/// of `n` limbs with its top bit set.
+fn reciprocal(d: &[u64]) -> Vec<u64> {
+    let n = d.len();
+    if n <= 2 {
+        return short_reciprocal(d);
+    }
+    let h = n / 2 + 1;
+    let u = reciprocal(&d[n - h..]);
+    // e = B^(n+h) - u d, with its sign; below B^n times a few.
+    let mut e = product(&u, d);
+    e.resize(n + h + 2, 0);
+    let too_large = e[n + h] != 0 || e[n + h + 1] != 0;
+    if too_large {
+        e[n + h] -= 1;
+    } else {
+        negate(&mut e[..n + h]);
+    }
+    // u e / B^2h = (u (e / B^(n-h))) / B^(3h-n), but for the last place.
+    let correction = product(&u, &e[n - h..]);
+    let correction = correction.get(3 * h - n..).unwrap_or(&[]);
+    let mut v = vec![0; n - h];
+    v.extend_from_slice(&u);
+    v.resize(n + 2, 0);
+    let correction = &correction[..correction.len().min(v.len())];
+    if too_large {
+        sub_assign(&mut v, correction);
+    } else {
+        add_assign(&mut v, correction);
+    }
+    v.truncate(n + 1);
+    v
+}
+
+/// `floor((B^2n - 1) / d)`, bit by bit, for at most two limbs.
+fn short_reciprocal(d: &[u64]) -> Vec<u64> {
+    let n = d.len();
+    let d = d
+        .iter()
+        .rev()
+        .fold(0u128, |d, &limb| d << 64 | u128::from(limb));
+    let mut quotient = vec![0; n + 1];
+    let mut remainder = 0u128;
+    for bit in (0..128 * n).rev() {
+        // remainder < d, so 2 remainder + 1 needs one bit more than d.
+        let carry = remainder >> 127 == 1;
+        remainder = remainder << 1 | 1;
+        if carry || remainder >= d {
+            remainder = remainder.wrapping_sub(d);
+            // The quotient is below 2 B^n.
+            quotient[bit / 64] |= 1 << (bit % 64);
+        }
+    }
+    quotient
+}
+
+/// `x <- x / d`; returns `x mod d`, for `d >= 2^63`.
+///
+/// Two limbs by one with the reciprocal `v = floor((B^2 - 1) / d) - B` (Möller
+/// and Granlund, *Improved division by invariant integers*, 2011, algorithm 4).
+pub(super) fn divide_word(x: &mut [u64], d: u64) -> u64 {
+    debug_assert!(d >> 63 == 1);
+    let v = (u128::MAX / u128::from(d)) as u64;
+    let mut remainder = 0;
+    for limb in x.iter_mut().rev() {
+        let q = u128::from(v) * u128::from(remainder);
+        let q = q.wrapping_add(u128::from(remainder) << 64 | u128::from(*limb));
+        let (low, mut quotient) = (q as u64, ((q >> 64) as u64).wrapping_add(1));
+        let mut r = limb.wrapping_sub(quotient.wrapping_mul(d));
+        if r > low {
+            quotient = quotient.wrapping_sub(1);
+            r = r.wrapping_add(d);
+        }
+        if r >= d {
+            quotient = quotient.wrapping_add(1);
+            r -= d;
+        }
+        (*limb, remainder) = (quotient, r);
+    }
+    remainder
+}
+
+/// `a < b`, whatever zeros stand at the end of `a`; `b` is trimmed.
+fn less(a: &[u64], b: &[u64]) -> bool {
+    let length = a.iter().rposition(|&x| x != 0).map_or(0, |top| top + 1);
+    match length.cmp(&b.len()) {
+        std::cmp::Ordering::Equal => a[..length].iter().rev().lt(b.iter().rev()),
+        order => order.is_lt(),
+    }
+}
+
+/// `x <- B^len - x` (0 for 0).
+fn negate(x: &mut [u64]) {
+    for limb in x.iter_mut() {
+        *limb = !*limb;
+    }
+    increment(x);
+}
+
+/// `x 2^shift`, one limb longer.
+fn shift_left(x: &[u64], shift: u32) -> Vec<u64> {
+    let mut shifted = Vec::with_capacity(x.len() + 1);
+    let mut carry = 0;
+    for &limb in x {
+        let wide = u128::from(limb) << shift;
+        shifted.push(wide as u64 | carry);
+        carry = (wide >> 64) as u64;
+    }
+    shifted.push(carry);
+    shifted
+}
+
+/// `floor(x / 2^shift)`.
+fn shift_right(x: &[u64], shift: u32) -> Vec<u64> {
+    let next = x.iter().skip(1).copied().chain(std::iter::once(0));
+    x.iter()
+        .zip(next)
+        .map(|(&low, high)| ((u128::from(high) << 64 | u128::from(low)) >> shift) as u64)
+        .collect()
+}

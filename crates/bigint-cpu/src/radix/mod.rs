@@ -1,0 +1,287 @@
+//! Decimal digits to limbs and back, in less than quadratic time.
+//!
+//! Numbers of any length: ten million digits take well under a second each
+//! way. Both directions halve the number at powers `10^(19 e)` (19 digits fit a
+//! 64-bit word), `e` halved at each level, so that every product and every
+//! division is balanced:
+//!
+//! ```text
+//! parsing   value(digits) = value(high) 10^(19 e) + value(low)
+//! printing  digits(x) = digits(q) digits(r),   x = q 10^(19 e) + r
+//! ```
+//!
+//! **Cost**: with `M(n)` one product of `n` limbs, `M(n/2)` per level to parse
+//! and `2 M(n/2)` per level to print, `log2 n` levels, and the powers and their
+//! reciprocals once, `O(M(n))`. Pieces and products use the threads of the
+//! current rayon pool.
+
+mod division;
+mod powers;
+
+use self::division::divide_word;
+use self::powers::Powers;
+use crate::Path;
+use crate::fast::number;
+use crate::fast::number::limbs::{add_assign, trim};
+
+/// Decimal digits in a word: `10^19 < 2^64`.
+const WORD_DIGITS: usize = 19;
+
+/// `10^19`, at least `2^63`, as [`divide_word`] wants it.
+const WORD_BASE: u64 = 10_000_000_000_000_000_000;
+
+/// Words of 19 digits up to which schoolbook is faster.
+const LEAF_WORDS: usize = 40;
+
+/// Digits from which two halves are worth two threads.
+const PARALLEL_WORDS: usize = 512;
+
+/// A byte that is not a decimal digit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("byte {position} is not a decimal digit")]
+pub struct NotADigit {
+    /// Where it stands, from 0.
+    pub position: usize,
+}
+
+/// The limbs, least significant first and without zeros at the end, of a number
+/// written in decimal digits, most significant first: `b'0'` to `b'9'` and
+/// nothing else. No digits are zero, which has no limbs.
+///
+/// ```
+/// use bigint_cpu::radix::parse_decimal;
+/// assert_eq!(parse_decimal(b"4294967298")?, [2, 1]);
+/// assert_eq!(parse_decimal(b"12x4").unwrap_err().position, 2);
+/// # Ok::<(), bigint_cpu::radix::NotADigit>(())
+/// ```
+///
+/// # Errors
+///
+/// [`NotADigit`] for the first byte that is none.
+pub fn parse_decimal(digits: &[u8]) -> Result<Vec<u32>, NotADigit> {
+    if let Some(position) = digits.iter().position(|b| !b.is_ascii_digit()) {
+        return Err(NotADigit { position });
+    }
+    let zeros = digits.iter().take_while(|&&b| b == b'0').count();
+    let digits = &digits[zeros..];
+    let powers = Powers::new(digits.len().div_ceil(WORD_DIGITS), false);
+    let mut limbs: Vec<u32> = parse(digits, 0, &powers)
+        .into_iter()
+        .flat_map(|limb| [limb as u32, (limb >> 32) as u32])
+        .collect();
+    while limbs.last() == Some(&0) {
+        limbs.pop();
+    }
+    Ok(limbs)
+}
+
+/// The value of at most `2 powers[level].words` words of digits, trimmed.
+fn parse(digits: &[u8], level: usize, powers: &Powers) -> Vec<u64> {
+    let words = digits.len().div_ceil(WORD_DIGITS);
+    let Some(power) = powers.level(level) else {
+        return parse_leaf(digits);
+    };
+    if words <= power.words {
+        return parse(digits, level + 1, powers);
+    }
+    let (high, low) = digits.split_at(digits.len() - power.words * WORD_DIGITS);
+    let (high, low) = both(
+        words,
+        || parse(high, level + 1, powers),
+        || parse(low, level + 1, powers),
+    );
+    let mut value = product(&high, &power.value);
+    value.resize(value.len().max(low.len()) + 1, 0);
+    add_assign(&mut value, &low);
+    trim(value)
+}
+
+fn parse_leaf(digits: &[u8]) -> Vec<u64> {
+    let mut value = Vec::with_capacity(digits.len() / WORD_DIGITS + 1);
+    let (first, words) = digits.split_at(digits.len() % WORD_DIGITS);
+    for word in std::iter::once(first).chain(words.chunks_exact(WORD_DIGITS)) {
+        let mut carry = word
+            .iter()
+            .fold(0, |value, digit| 10 * value + u64::from(digit - b'0'));
+        for limb in &mut value {
+            let t = u128::from(*limb) * u128::from(WORD_BASE) + u128::from(carry);
+            (*limb, carry) = (t as u64, (t >> 64) as u64);
+        }
+        if carry > 0 {
+            value.push(carry);
+        }
+    }
+    value
+}
+
+/// The decimal digits of a number, without leading zeros; `"0"` for zero.
+///
+/// ```
+/// use bigint_cpu::radix::to_decimal;
+/// assert_eq!(to_decimal(&[2, 1]), "4294967298");
+/// assert_eq!(to_decimal(&[]), "0");
+/// ```
+pub fn to_decimal(limbs: &[u32]) -> String {
+    let x: Vec<u64> = limbs
+        .chunks(2)
+        .map(|pair| {
+            pair.iter()
+                .rev()
+                .fold(0, |limb, &half| limb << 32 | u64::from(half))
+        })
+        .collect();
+    let x = trim(x);
+    // log10(2^64) < 19.2660.
+    let digits = (x.len() * 19_266).div_ceil(1000).max(1);
+    let words = digits.div_ceil(WORD_DIGITS);
+    let powers = Powers::new(words, true);
+    let mut text = vec![b'0'; words * WORD_DIGITS];
+    print(&x, &mut text, 0, &powers);
+    let zeros = text
+        .iter()
+        .take_while(|&&b| b == b'0')
+        .count()
+        .min(text.len() - 1);
+    text.drain(..zeros);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// Writes `x`, trimmed and below `10^text.len()`, into `text`, which holds
+/// zeros.
+fn print(x: &[u64], text: &mut [u8], level: usize, powers: &Powers) {
+    let words = text.len() / WORD_DIGITS;
+    let Some(power) = powers.level(level) else {
+        return print_leaf(x, text);
+    };
+    if x.is_empty() {
+        return;
+    }
+    if words <= power.words {
+        return print(x, text, level + 1, powers);
+    }
+    let (quotient, remainder) = power.divide(x);
+    let (high, low) = text.split_at_mut(text.len() - power.words * WORD_DIGITS);
+    both(
+        words,
+        || print(&quotient, high, level + 1, powers),
+        || print(&remainder, low, level + 1, powers),
+    );
+}
+
+fn print_leaf(x: &[u64], text: &mut [u8]) {
+    let mut x = x.to_vec();
+    for word in text.rchunks_mut(WORD_DIGITS) {
+        let mut value = divide_word(&mut x, WORD_BASE);
+        for digit in word.iter_mut().rev() {
+            *digit = b'0' + (value % 10) as u8;
+            value /= 10;
+        }
+        while x.last() == Some(&0) {
+            x.pop();
+        }
+        if x.is_empty() {
+            return;
+        }
+    }
+    debug_assert!(x.is_empty());
+}
+
+/// Both results, on two threads if the work is worth it.
+fn both<A: Send, B: Send>(
+    words: usize,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if words >= PARALLEL_WORDS {
+        rayon::join(a, b)
+    } else {
+        (a(), b())
+    }
+}
+
+/// `a b`, trimmed.
+fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut r = vec![0; a.len() + b.len()];
+    let threads = rayon::current_num_threads() > 1;
+    number::mul(&mut r, a, b, Path::best(), threads);
+    trim(r)
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::{NotADigit, parse_decimal, to_decimal};
+
+    fn oracle(limbs: &[u32]) -> String {
+        BigUint::from_slice(limbs).to_string()
+    }
+
+    #[track_caller]
+    fn check(limbs: &[u32]) {
+        let text = to_decimal(limbs);
+        assert!(text == oracle(limbs), "{} limbs", limbs.len());
+        let mut trimmed = limbs.to_vec();
+        while trimmed.last() == Some(&0) {
+            trimmed.pop();
+        }
+        assert_eq!(parse_decimal(text.as_bytes()), Ok(trimmed));
+    }
+
+    #[test]
+    fn every_short_length_goes_both_ways() {
+        let mut state = 1u32;
+        for n in 0..200 {
+            let random: Vec<u32> = (0..n)
+                .map(|_| {
+                    state = state.wrapping_mul(0x915f_77f5).wrapping_add(0x3243_f6a9);
+                    state.rotate_right(11)
+                })
+                .collect();
+            check(&random);
+            check(&vec![u32::MAX; n]);
+            check(&[vec![0; n], vec![1]].concat());
+        }
+    }
+
+    #[test]
+    fn lengths_around_every_halving_go_both_ways() {
+        for words in [
+            39, 40, 41, 79, 80, 81, 159, 160, 161, 320, 321, 1000, 1281, 5000,
+        ] {
+            for digits in [19 * words - 1, 19 * words, 19 * words + 1] {
+                // 10^k - 1, 10^k and 10^k + 1: quotients and remainders at their ends.
+                let nines = "9".repeat(digits);
+                let power = format!("1{}", "0".repeat(digits - 1));
+                let next = format!("1{}1", "0".repeat(digits - 2));
+                for text in [nines, power, next] {
+                    let limbs = parse_decimal(text.as_bytes()).unwrap();
+                    assert!(
+                        BigUint::from_slice(&limbs) == text.parse().unwrap(),
+                        "{digits} digits"
+                    );
+                    assert!(to_decimal(&limbs) == text, "{digits} digits");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn leading_zeros_count_for_nothing() {
+        assert_eq!(parse_decimal(b""), Ok(vec![]));
+        assert_eq!(parse_decimal(b"000"), Ok(vec![]));
+        let digits = [vec![b'0'; 100_000], b"18446744073709551616".to_vec()].concat();
+        assert_eq!(parse_decimal(&digits), Ok(vec![0, 0, 1]));
+        assert_eq!(to_decimal(&[7, 0, 0]), "7");
+    }
+
+    #[test]
+    fn anything_but_a_digit_is_refused() {
+        assert_eq!(parse_decimal(b"-1"), Err(NotADigit { position: 0 }));
+        assert_eq!(parse_decimal(b"1 "), Err(NotADigit { position: 1 }));
+        assert_eq!(
+            parse_decimal("1\u{663}".as_bytes()),
+            Err(NotADigit { position: 1 })
+        );
+    }
+}
