@@ -15,7 +15,7 @@ pub struct Arguments {}
 pub fn run(_: &Arguments) -> Result<(), Failure> {
     let mut text = format!("bigint {}\n", env!("CARGO_PKG_VERSION"));
     text += &format!("auto: {}\n", Engine::auto().back_end());
-    let path = bigint_cpu::Path::best().name();
+    let path = bigint_cpu::fast::Cpu::current().path().name();
     text += &format!("cpu: {path}, {} threads", rayon::current_num_threads());
     text += &processor().map_or_else(String::new, |name| format!(", {name}"));
     text.push('\n');

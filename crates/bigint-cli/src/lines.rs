@@ -50,6 +50,14 @@ fn line_feeds(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
+/// A number in the buffer.
+struct Found {
+    number: Range<usize>,
+    /// Where the next line starts, and which it is.
+    next: usize,
+    next_line: u64,
+}
+
 /// Reads numbers from one file.
 pub struct LineReader {
     path: String,
@@ -64,12 +72,12 @@ pub struct LineReader {
     pending: usize,
     /// Where in `buffer` the search for its end goes on.
     searched: usize,
-    /// Numbers not yet taken; offsets in `buffer`, and where the next line starts.
-    numbers: VecDeque<(Range<usize>, usize)>,
+    /// Numbers not yet taken.
+    numbers: VecDeque<Found>,
+    /// The line that starts at `pending`, from 1.
+    pending_line: u64,
     /// The line that `buffer[taken]` belongs to, from 1.
     line: u64,
-    /// The column that `buffer[taken]` has there, from 1.
-    column: u64,
     /// Whether the line at `pending` is a comment whose beginning was dropped.
     in_comment: bool,
     ended: bool,
@@ -95,8 +103,8 @@ impl LineReader {
             pending: 0,
             searched: 0,
             numbers: VecDeque::new(),
+            pending_line: 1,
             line: 1,
-            column: 1,
             in_comment: false,
             ended: false,
             total: 0,
@@ -150,9 +158,10 @@ impl LineReader {
             self.buffer.drain(..taken);
             self.pending -= taken;
             self.searched -= taken;
-            for (number, next) in &mut self.numbers {
-                *number = number.start - taken..number.end - taken;
-                *next -= taken;
+            for found in &mut self.numbers {
+                found.number.start -= taken;
+                found.number.end -= taken;
+                found.next -= taken;
             }
         }
     }
@@ -174,7 +183,7 @@ impl LineReader {
         let bad = |offset: usize, what: String| {
             let place = Place {
                 source: self.path.clone(),
-                line: self.line + line_feeds(&self.buffer[..self.pending]),
+                line: self.pending_line,
                 column: offset as u64 + 1,
             };
             Err(Failure::Input(place, what))
@@ -212,7 +221,10 @@ impl LineReader {
     fn find_numbers(&mut self) {
         while self.numbers.len() < MAX_LINES && self.pending < self.buffer.len() {
             let (end, next) = match memchr(b'\n', &self.buffer[self.searched..]) {
-                Some(feed) => (self.searched + feed, self.searched + feed + 1),
+                Some(feed) => {
+                    self.pending_line += 1;
+                    (self.searched + feed, self.searched + feed + 1)
+                }
                 None if self.ended => (self.buffer.len(), self.buffer.len()),
                 None => {
                     self.searched = self.buffer.len();
@@ -225,11 +237,14 @@ impl LineReader {
             if !std::mem::take(&mut self.in_comment)
                 && !matches!(number.first(), None | Some(&b'#'))
             {
-                self.numbers.push_back((start..start + number.len(), next));
+                self.numbers.push_back(Found {
+                    number: start..start + number.len(),
+                    next,
+                    next_line: self.pending_line,
+                });
             } else if self.numbers.is_empty() {
-                // Nothing before this line is wanted any more.
-                self.leave(self.taken..next);
-                self.taken = next;
+                // Nothing before the next line is wanted any more.
+                (self.taken, self.line) = (next, self.pending_line);
             }
             (self.pending, self.searched) = (next, next);
         }
@@ -237,40 +252,33 @@ impl LineReader {
 
     /// Takes the first `count` numbers.
     fn take(&mut self, count: usize) -> Chunk {
-        let start = self.taken;
-        let end = match count.checked_sub(1) {
-            Some(last) => self.numbers[last].1,
-            None => start,
-        };
+        let (start, first_line) = (self.taken, self.line);
+        if let Some(last) = count.checked_sub(1) {
+            let Found {
+                next, next_line, ..
+            } = self.numbers[last];
+            (self.taken, self.line) = (next, next_line);
+        }
         let offset = |position: usize| u32::try_from(position - start).unwrap_or(u32::MAX);
+        let numbers = self.numbers.drain(..count).map(|found| found.number);
         let chunk = Chunk {
-            text: self.buffer[start..end].to_vec(),
-            numbers: (self.numbers.drain(..count))
-                .map(|(number, _)| offset(number.start)..offset(number.end))
-                .collect(),
-            first_line: self.line,
+            text: self.buffer[start..self.taken].to_vec(),
+            numbers: numbers.map(|n| offset(n.start)..offset(n.end)).collect(),
+            first_line,
         };
-        self.leave(start..end);
-        self.taken = end;
         self.total += count as u64;
         chunk
     }
 
     /// Where the file ends, once everything before is taken.
     fn end(&self) -> Place {
+        let text = &self.buffer[..self.taken];
+        let last = memchr::memrchr(b'\n', text).map_or(text, |feed| &text[feed + 1..]);
         Place {
             source: self.path.clone(),
             line: self.line,
-            column: self.column,
+            column: last.len() as u64 + 1,
         }
-    }
-
-    /// Counts the lines of text that is done with.
-    fn leave(&mut self, text: Range<usize>) {
-        let text = &self.buffer[text];
-        self.line += line_feeds(text);
-        let last = memchr::memrchr(b'\n', text).map_or(text, |feed| &text[feed + 1..]);
-        self.column = last.len() as u64 + 1;
     }
 }
 

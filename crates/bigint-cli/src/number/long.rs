@@ -18,7 +18,7 @@ use super::decimal;
 pub const PARSE_DIGITS: usize = 6000;
 
 /// From this many limbs on, numbers are written by halves.
-pub const WRITE_LIMBS: usize = 400;
+pub const WRITE_LIMBS: usize = decimal::MAX_LIMBS;
 
 /// Digits of a leaf, read and written in quadratic time.
 const LEAF: usize = 1 << 11;
