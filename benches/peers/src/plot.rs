@@ -57,6 +57,7 @@ pub fn draw(record: &Record, path: &Path) -> Result<()> {
             &panels[2 + column],
             &format!("{what}: time / GMP's"),
             &ratios,
+            false,
         )?;
     }
     root.present().map_err(failed)?;
