@@ -27,6 +27,14 @@ pub(crate) enum PieceLimbs<'a> {
 }
 
 impl<'a> Piece<'a> {
+    /// Number `i` of the piece as a slice, where it lies in one place.
+    pub fn contiguous_mut(&mut self, i: usize) -> Option<&mut [Limb]> {
+        match &mut self.limbs {
+            PieceLimbs::Contiguous(limbs) => Some(&mut limbs[i * self.width..][..self.width]),
+            PieceLimbs::Rows(_) => None,
+        }
+    }
+
     /// Writes number `i` of the piece.
     pub fn store(&mut self, i: usize, number: &[Limb]) {
         match &mut self.limbs {
@@ -97,7 +105,18 @@ pub(crate) fn for_each_piece<'a>(
     size: usize,
     work: impl Fn(Piece<'a>) + Sync + Send,
 ) {
-    let pieces = Piece::cut(r, carry, size.max(1));
+    let size = size.max(1);
+    if r.shape().count <= size && r.shape().layout == Layout::Contiguous {
+        // One piece needs no list of pieces, which is more than a short product takes.
+        return work(Piece {
+            first: 0,
+            count: r.shape().count,
+            width: r.shape().width,
+            limbs: PieceLimbs::Contiguous(r.into_limbs()),
+            carry,
+        });
+    }
+    let pieces = Piece::cut(r, carry, size);
     if pieces.len() > 1 && rayon::current_num_threads() > 1 {
         pieces.into_par_iter().for_each(work);
     } else {

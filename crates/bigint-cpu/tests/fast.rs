@@ -12,6 +12,9 @@ fn engines() -> Vec<Cpu> {
     let lanes = LaneTuning {
         karatsuba: 8,
         karatsuba_square: 9,
+        fewest: 1,
+        narrowest: 0,
+        widest: 512,
     };
     let mut short = Tuning::default();
     short.avx512ifma = lanes;

@@ -1,8 +1,12 @@
 //! Multiplication of a batch: which engine takes which piece.
+//!
+//! Lanes share the work where there are enough numbers to fill them, and the numbers
+//! are short enough that their working sets stay in the cache. Other numbers are
+//! multiplied one at a time.
 
-use bigint_core::Algorithm;
+use bigint_core::{LIMB_BITS, Layout, Limb};
 
-use super::{Cpu, Path, lanes};
+use super::{Cpu, LaneTuning, Path, lanes, number};
 use crate::piece::{Piece, for_each_piece};
 use crate::{Error, Numbers, NumbersMut, reference};
 
@@ -10,53 +14,136 @@ use crate::{Error, Numbers, NumbersMut, reference};
 /// piece: they stay in its L2 cache.
 const PIECE_LIMBS: usize = 1 << 15;
 
-/// Pieces hold a multiple of this many numbers, so that groups of lanes are whole and
-/// rows of an interleaved result are cut between cache lines.
-const PIECE_NUMBERS: usize = 32;
-
-pub(crate) fn mul(
+/// `r = a b` for every number.
+pub(super) fn mul(
     cpu: &Cpu,
     r: NumbersMut<'_>,
     a: Numbers<'_>,
     b: Numbers<'_>,
 ) -> Result<(), Error> {
     reference::check(&r, a, b, None)?;
-    let limbs = r.shape().width + a.shape().width + b.shape().width;
-    let size = (PIECE_LIMBS / limbs.max(1)).next_multiple_of(PIECE_NUMBERS);
-    match cpu.path() {
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx512Ifma | Path::Avx2 => {
-            for_each_piece(r, None, size.max(PIECE_NUMBERS), |piece| {
-                lanes_piece(cpu, piece, a, b);
+    let shape = r.shape();
+    let in_lanes = lane_tuning(cpu).filter(|tuning| {
+        let shorter = a.shape().width.min(b.shape().width).min(shape.width);
+        shape.count >= tuning.fewest && (tuning.narrowest..=tuning.widest).contains(&shorter)
+    });
+    let limbs = shape.width + a.shape().width + b.shape().width;
+    let size = PIECE_LIMBS / limbs.max(1);
+    match in_lanes {
+        Some(tuning) => {
+            // Whole groups of lanes; rows of an interleaved result are cut between lines.
+            let granule = match shape.layout {
+                Layout::Contiguous => 8,
+                Layout::Interleaved => 16,
+            };
+            let size = size.max(granule).next_multiple_of(granule);
+            for_each_piece(r, None, size, |piece| {
+                in_lanes_piece(cpu, tuning, piece, a, b)
             });
-            Ok(())
         }
-        _ => reference::mul(r, a, b, Algorithm::Auto),
+        None => {
+            // Few numbers leave cores idle unless each is shared.
+            let is_shared = shape.count < rayon::current_num_threads();
+            for_each_piece(r, None, size.max(1), |piece| {
+                one_by_one(cpu.path(), is_shared, piece, a, b);
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The thresholds of the lanes on this path, if it has lanes.
+fn lane_tuning(cpu: &Cpu) -> Option<LaneTuning> {
+    match cpu.path() {
+        Path::Avx512Ifma => Some(cpu.tuning().avx512ifma),
+        Path::Avx2 => Some(cpu.tuning().avx2),
+        Path::Portable => None,
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn lanes_piece(cpu: &Cpu, piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
-    let tuning = cpu.tuning();
-    if cpu.path() == Path::Avx512Ifma
-        && let Some(isa) = lanes::Avx512::detect()
-    {
-        let thresholds = tuning.avx512ifma;
-        lanes::mul(
-            isa,
-            (thresholds.karatsuba, thresholds.karatsuba_square),
-            piece,
-            a,
-            b,
-        );
-    } else if let Some(isa) = lanes::Avx2::detect() {
-        let thresholds = tuning.avx2;
-        lanes::mul(
-            isa,
-            (thresholds.karatsuba, thresholds.karatsuba_square),
-            piece,
-            a,
-            b,
-        );
+fn in_lanes_piece(cpu: &Cpu, tuning: LaneTuning, piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
+    #[cfg(target_arch = "x86_64")]
+    match cpu.path() {
+        Path::Avx512Ifma => {
+            if let Some(isa) = lanes::Avx512::detect() {
+                return lanes::mul(isa, tuning, piece, a, b);
+            }
+        }
+        Path::Avx2 => {
+            if let Some(isa) = lanes::Avx2::detect() {
+                return lanes::mul(isa, tuning, piece, a, b);
+            }
+        }
+        Path::Portable => {}
+    }
+    let _ = tuning;
+    one_by_one(cpu.path(), false, piece, a, b);
+}
+
+/// Words of operands and product that are kept on the stack.
+const STACK_WORDS: usize = 128;
+
+/// The products of a piece, one number at a time.
+fn one_by_one(path: Path, is_shared: bool, mut piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
+    let words = |x: Numbers<'_>| x.shape().width.min(piece.width).div_ceil(2);
+    let (n, m) = (words(a), words(b));
+    let mut stack = [0; STACK_WORDS];
+    let mut heap = Vec::new();
+    let memory = if 2 * (n + m) <= STACK_WORDS {
+        &mut stack[..2 * (n + m)]
+    } else {
+        heap.resize(2 * (n + m), 0);
+        &mut heap
+    };
+    let (x, rest) = memory.split_at_mut(n);
+    let (y, product) = rest.split_at_mut(m);
+    let (mut limbs_a, mut limbs_b) = (Vec::new(), Vec::new());
+    let mut limbs_r = Vec::new();
+    let is_square = a.same(&b);
+    for i in 0..piece.count {
+        if i == 0 || !a.is_broadcast() {
+            pack(x, a.gather(piece.first + i, &mut limbs_a));
+        }
+        if is_square {
+            number::mul(product, x, x, path, is_shared);
+        } else {
+            if i == 0 || !b.is_broadcast() {
+                pack(y, b.gather(piece.first + i, &mut limbs_b));
+            }
+            number::mul(product, x, y, path, is_shared);
+        }
+        if let Some(r) = piece.contiguous_mut(i) {
+            unpack(r, product);
+        } else {
+            limbs_r.resize(piece.width, 0);
+            unpack(&mut limbs_r, product);
+            piece.store(i, &limbs_r);
+        }
+    }
+}
+
+/// As many words of a number as there is room for; what it lacks is zero.
+fn pack(words: &mut [u64], limbs: &[Limb]) {
+    let (pairs, odd) = limbs.as_chunks::<2>();
+    let pairs_in = pairs.len().min(words.len());
+    for (word, [low, high]) in words.iter_mut().zip(pairs) {
+        *word = u64::from(*low) | u64::from(*high) << LIMB_BITS;
+    }
+    if let Some(word) = words.get_mut(pairs_in) {
+        *word = odd.first().copied().unwrap_or(0).into();
+    }
+}
+
+/// A number of any width from words; what they lack is zero.
+fn unpack(limbs: &mut [Limb], words: &[u64]) {
+    let (pairs, odd) = limbs.as_chunks_mut::<2>();
+    let pairs_out = pairs.len().min(words.len());
+    for ([low, high], word) in pairs.iter_mut().zip(words) {
+        *low = *word as Limb;
+        *high = (*word >> LIMB_BITS) as Limb;
+    }
+    pairs[pairs_out..].fill([0; 2]);
+    if let Some(limb) = odd.first_mut() {
+        *limb = words.get(pairs.len()).map_or(0, |word| *word as Limb);
     }
 }

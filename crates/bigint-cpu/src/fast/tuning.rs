@@ -8,6 +8,13 @@ pub struct LaneTuning {
     pub karatsuba: usize,
     /// The same for a square.
     pub karatsuba_square: usize,
+    /// Numbers in a batch from which lanes are worth filling.
+    pub fewest: usize,
+    /// Limbs of 32 bits of the shorter operand from which lanes are faster than one
+    /// number at a time ...
+    pub narrowest: usize,
+    /// ... and up to which they are.
+    pub widest: usize,
 }
 
 /// Every threshold of the engine.
@@ -26,12 +33,18 @@ impl Default for Tuning {
     fn default() -> Self {
         Tuning {
             avx512ifma: LaneTuning {
-                karatsuba: 48,
-                karatsuba_square: 64,
+                karatsuba: 32,
+                karatsuba_square: 48,
+                fewest: 3,
+                narrowest: 1,
+                widest: 2048,
             },
             avx2: LaneTuning {
                 karatsuba: 48,
                 karatsuba_square: 64,
+                fewest: 3,
+                narrowest: 1,
+                widest: 2048,
             },
             stream_bytes: 64 << 20,
         }

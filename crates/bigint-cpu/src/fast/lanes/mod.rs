@@ -22,7 +22,7 @@ mod school;
 mod transfer;
 mod vector;
 
-use super::Path;
+use super::{LaneTuning, Path};
 use crate::Numbers;
 use crate::piece::Piece;
 use bigint_core::LIMB_BITS;
@@ -124,12 +124,12 @@ impl Sizes {
 /// The products of a piece of a batch.
 pub(super) fn mul<I: Vector>(
     isa: I,
-    (product, square): (usize, usize),
+    tuning: LaneTuning,
     mut piece: Piece<'_>,
     a: Numbers<'_>,
     b: Numbers<'_>,
 ) {
-    let thresholds = Thresholds::new::<I>(product, square);
+    let thresholds = Thresholds::new::<I>(tuning.karatsuba, tuning.karatsuba_square);
     let widths = [a.shape().width, b.shape().width];
     let sizes = Sizes::new::<I>(thresholds, widths, piece.width);
     let is_square = a.same(&b);
