@@ -6,17 +6,21 @@
 mod decimal;
 mod format;
 mod hex;
-mod long;
 
 use std::fmt;
 
 pub use format::{Format, Formatter};
 
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH};
+use bigint_cpu::radix;
 
 /// The longest line that is read as one number, in bytes: any number of
 /// [`MAX_WIDTH`] limbs fits, with room for leading zeros.
 pub const MAX_TEXT: usize = 1 << 30;
+
+/// From this many digits on, decimal numbers are read in less than quadratic
+/// time; below, that takes longer.
+const LONG_DIGITS: usize = 3000;
 
 const _: () = assert!(MAX_TEXT > MAX_WIDTH * LIMB_BITS * 31 / 100 && MAX_TEXT > MAX_WIDTH * 8 + 3);
 
@@ -131,7 +135,7 @@ impl<'a> Number<'a> {
     /// `scratch` is reused between calls to spare allocations.
     ///
     /// Cost: linear for hex; for decimal quadratic up to a few thousand digits,
-    /// then that of a few products of this size.
+    /// then as [`radix::parse_decimal`].
     ///
     /// # Errors
     /// The first byte that is no digit.
@@ -142,12 +146,15 @@ impl<'a> Number<'a> {
         assert!(limbs.len() >= self.width());
         let good = if self.hex {
             hex::parse(self.digits, limbs)
-        } else if self.digits.len() < long::PARSE_DIGITS {
+        } else if self.digits.len() < LONG_DIGITS {
             decimal::parse(self.digits, limbs, scratch)
-        } else {
-            self.check()?;
-            long::parse(self.digits, limbs);
+        } else if let Ok(value) = radix::parse_decimal(self.digits) {
+            let (low, high) = limbs.split_at_mut(value.len());
+            low.copy_from_slice(&value);
+            high.fill(0);
             true
+        } else {
+            false
         };
         if good { Ok(()) } else { self.check() }
     }
@@ -172,7 +179,7 @@ mod tests {
 
     #[test]
     fn every_length_of_text_reads_as_num_bigint_reads_it() {
-        for length in (1..200).chain([1000, 2047, 2048, 2049, 5000]) {
+        for length in (1..200).chain([1000, 2048, LONG_DIGITS - 1, LONG_DIGITS, 5000]) {
             for pattern in ["9", "1", "10", "0123456789", "907"] {
                 let digits: String = pattern.chars().cycle().take(length).collect();
                 let value = BigUint::parse_bytes(digits.as_bytes(), 10).unwrap();

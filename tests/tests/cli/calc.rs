@@ -266,24 +266,36 @@ fn a_long_sum_and_a_deep_difference_are_computed() {
     assert_eq!(place.calc(&[&nested, "--let", "a=7"]), "0\n");
 }
 
-#[test]
-fn a_number_of_ten_million_digits_is_a_number() {
-    let place = Workplace::new();
-    let digits: String = (0..10_000_000_u64)
-        .map(|i| char::from(b"123456789abcdef0"[(i.wrapping_mul(0x9e37_79b9) >> 16) as usize % 16]))
-        .collect();
-    place.file("a", format!("1\n0x1{digits}5\n-2\n"));
-    let results = place.calc(&["a+1", "--let", "a=a", "--format", "hex"]);
-    assert!(results == format!("0x2\n0x1{digits}6\n-0x1\n"));
+/// A long string of digits below `base`, without a pattern.
+fn digits(count: u64, base: u64) -> String {
+    let digit = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % base;
+    let text = (0..count).map(|i| char::from(b"0123456789abcdef"[digit(i) as usize]));
+    text.collect()
 }
 
 #[test]
-fn a_number_of_a_million_decimal_digits_is_read_and_written() {
+fn a_number_of_ten_million_digits_is_a_number() {
     let place = Workplace::new();
-    let digits: String = (0..1_000_000_u64)
-        .map(|i| char::from(b'0' + ((i.wrapping_mul(0x9e37_79b9) >> 16) % 10) as u8))
-        .collect();
-    place.file("a", format!("9{digits}5\n-1\n"));
-    let results = place.calc(&["-a-1", "--let", "a=a"]);
-    assert!(results == format!("-9{digits}6\n0\n"));
+    let long = digits(10_000_000, 10);
+    place.file("a", format!("1\n9{long}5\n-2\n"));
+    let results = place.calc(&["a+1", "--let", "a=a"]);
+    assert!(results == format!("2\n9{long}6\n-1\n"));
+    let long = digits(10_000_000, 16);
+    place.file("a", format!("1\n-0xa{long}7\n-2\n"));
+    let results = place.calc(&["a+1", "--let", "a=a", "--format", "hex"]);
+    assert!(results == format!("0x2\n-0xa{long}6\n-0x1\n"));
+}
+
+#[test]
+fn one_long_number_does_not_widen_a_hundred_thousand_short_ones() {
+    let place = Workplace::new();
+    let long = digits(1_000_000, 16);
+    let mut text: String = (0..100_000).map(|i| format!("{i}\n")).collect();
+    text += &format!("0xf{long}\n");
+    place.file("a", &text);
+    // As wide as the last they would take 40 GB.
+    let results = place.calc(&["-a", "--let", "a=a", "--format", "hex"]);
+    let mut expected: String = (1..100_000).map(|i| format!("-{i:#x}\n")).collect();
+    expected = format!("0x0\n{expected}-0xf{long}\n");
+    assert!(results == expected);
 }

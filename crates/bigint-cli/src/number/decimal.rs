@@ -38,7 +38,7 @@ const CHUNK: u32 = 19;
 const FACTOR: u64 = 10_u64.pow(CHUNK);
 
 /// The widest number that [`write`] takes, in limbs.
-pub const MAX_LIMBS: usize = 400;
+pub const MAX_LIMBS: usize = 800;
 
 /// The value of eight digits, the first one the most significant, or `None`
 /// where a byte is no digit.
