@@ -8,8 +8,10 @@
 use std::arch::x86_64::*;
 
 use super::super::isa::Avx512;
+use super::avx512_recombine;
+use super::engine::MIN_H;
 use super::field::{PRIMES, Ring, Row, Stored, inverse_mod_radix};
-use super::recombine::scaled_products;
+use super::recombine::{Inverses, Overflow};
 
 /// Residues modulo one prime, in a vector.
 #[derive(Clone, Copy)]
@@ -150,7 +152,7 @@ impl Ring for Avx512Ring {
             // SAFETY: start % 8 + h + 64 <= 7 + 44 + 64 bytes are in `tail`.
             unsafe { tail.as_ptr().cast::<u8>().add(start % 8) }
         };
-        let constants = &PIECES[h - MIN_H];
+        let constants = &PIECES[h - MIN_H as usize];
         // SAFETY: both loads are inside the 64 + h bytes shown above; the
         // constants are rows; and the token.
         unsafe {
@@ -181,29 +183,15 @@ impl Ring for Avx512Ring {
         self.store(row, x);
     }
 
-    // With the constants scaled by 2^(52 - h), a product's high half is its
-    // part from 2^h on, and its low half is the part below, scaled: exact
-    // after one shift of the sum.
     #[inline(always)]
-    fn columns(self, x: [__m512i; 4], h: u32, columns: [&mut Row; 5]) {
-        let products = &SCALED_PRODUCTS[h as usize - MIN_H];
-        let zero = vector!(_mm512_setzero_si512());
-        let mut low = [zero; 5];
-        let mut high = [x[0], zero, zero, zero, zero];
-        for (k, digits) in products.iter().enumerate() {
-            for (i, &digit) in digits.iter().enumerate().take(k + 2) {
-                vector!({
-                    let digit = _mm512_set1_epi64(digit as i64);
-                    low[i] = _mm512_madd52lo_epu64(low[i], x[k + 1], digit);
-                    high[i + 1] = _mm512_madd52hi_epu64(high[i + 1], x[k + 1], digit);
-                });
-            }
-        }
-        for (i, column) in columns.into_iter().enumerate() {
-            let count = vector!(_mm_cvtsi64_si128(52 - i64::from(h)));
-            let sum = vector!(_mm512_add_epi64(high[i], _mm512_srl_epi64(low[i], count)));
-            self.store(column, sum);
-        }
+    fn recombine(
+        rings: [Self; 4],
+        residues: [&[Row]; 4],
+        inverses: &Inverses,
+        h: u32,
+        out: &mut [u64],
+    ) -> Overflow {
+        avx512_recombine::recombine(rings, residues, inverses, h, out)
     }
 
     // Products modulo `x^8 - w` and `x^8 + w`, node by node, of `a` with `b`
@@ -276,8 +264,6 @@ impl Ring for Avx512Ring {
     }
 }
 
-const MIN_H: usize = 40;
-
 /// Where the pieces of `h` bits of four coefficients start.
 struct Pieces {
     words: [Row; 2],
@@ -303,11 +289,3 @@ const fn pieces(h: u64) -> Pieces {
 }
 
 static PIECES: [Pieces; 5] = [pieces(40), pieces(41), pieces(42), pieces(43), pieces(44)];
-
-static SCALED_PRODUCTS: [[[u64; 4]; 3]; 5] = [
-    scaled_products(40),
-    scaled_products(41),
-    scaled_products(42),
-    scaled_products(43),
-    scaled_products(44),
-];

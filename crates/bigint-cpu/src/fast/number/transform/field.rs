@@ -25,6 +25,7 @@
 //! bit of `j > 0`, `roots[j]^-1 = -roots[j ^ (2^d - 1)]`.
 
 use super::portable::PortableRing;
+use super::recombine::{Inverses, Overflow};
 use super::{pointwise, recombine};
 
 /// The primes, largest first.
@@ -121,15 +122,19 @@ pub(super) trait Ring: Copy {
     /// Stores integers as they are.
     fn store_integers(self, row: &mut Row, x: Self::Integers);
 
-    /// The five pieces of `h` bits of eight coefficients, from their
-    /// mixed-radix digits: see [`recombine`](super::recombine).
+    /// Writes the limbs of the coefficients with these residues, a whole
+    /// number of [`recombine::GROUP`]s of rows in `[0, 2p)`, as if there were
+    /// none before them; returns what is carried into the limbs after. Limbs
+    /// beyond `out` are zero.
     #[inline(always)]
-    fn columns(self, digits: [Self::Integers; 4], h: u32, columns: [&mut Row; 5]) {
-        let mut rows = [Row::ZERO; 4];
-        for (row, x) in rows.iter_mut().zip(digits) {
-            self.store_integers(row, x);
-        }
-        recombine::columns(&rows, h, columns);
+    fn recombine(
+        rings: [Self; 4],
+        residues: [&[Row]; 4],
+        inverses: &Inverses,
+        h: u32,
+        out: &mut [u64],
+    ) -> Overflow {
+        recombine::one_by_one(rings, residues, inverses, h, out)
     }
 
     /// `a <- a b scale / 2^52` modulo the nodes `x^8 - roots[u]` (row `2 u`)

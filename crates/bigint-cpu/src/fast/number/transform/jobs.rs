@@ -3,7 +3,7 @@
 use super::Plan;
 use super::engine::{Engine, Job, MIN_H};
 use super::field::{Ring, Row, Stored};
-use super::recombine::{self, Overflow};
+use super::recombine::Overflow;
 use super::{passes, top};
 
 /// Columns split and transformed together: eight blocks of four primes are
@@ -153,7 +153,7 @@ impl Job for Recombine<'_, '_> {
     #[inline(always)]
     fn run<E: Engine>(self, engine: E) -> Overflow {
         let inverses = &engine.tables().constants().inverses;
-        recombine::recombine(
+        E::Ring::recombine(
             engine.rings(),
             self.residues,
             inverses,

@@ -33,6 +33,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod avx512_recombine;
 mod engine;
 mod field;
 mod jobs;
@@ -40,6 +42,8 @@ mod passes;
 mod pointwise;
 mod portable;
 mod recombine;
+#[cfg(test)]
+mod tests;
 mod top;
 
 use std::cell::RefCell;
@@ -76,12 +80,16 @@ struct Plan {
 impl Plan {
     /// The smallest shape for operands of these lengths in limbs.
     fn new(a: usize, b: usize) -> Self {
-        let coefficients = |limbs: usize, h: u32| (64 * limbs).div_ceil(2 * h as usize);
         // 2^0.7 > 1.6.
         let h = [(44, 18), (43, 22), (42, 26)]
             .into_iter()
             .find(|&(h, log)| 10 * coefficients(a.min(b), h) <= 16 << log)
             .map_or(engine::MIN_H, |(h, _)| h);
+        Self::with_pieces(h, a, b)
+    }
+
+    /// The smallest shape for pieces of `h` bits.
+    fn with_pieces(h: u32, a: usize, b: usize) -> Self {
         let rows = (coefficients(a, h) + coefficients(b, h)).div_ceil(8);
         // Groups of four rows and pairs of nodes ask for blocks of four.
         let log_block = rows.div_ceil(8).next_power_of_two().ilog2().max(2);
@@ -100,6 +108,18 @@ impl Plan {
     const fn rows(&self) -> usize {
         self.blocks << self.log_block
     }
+
+    /// Rows from one prime's first to the next one's. Blocks are a power of two
+    /// apart and so share the sets of the first-level cache; without the gap all
+    /// four primes' would, and a tile of columns would not fit.
+    const fn stride(&self) -> usize {
+        self.rows() + jobs::TILE
+    }
+}
+
+/// Coefficients of `2 h` bits in so many limbs.
+fn coefficients(limbs: usize, h: u32) -> usize {
+    (64 * limbs).div_ceil(2 * h as usize)
 }
 
 /// Rows a thread keeps between calls: 256 MiB.
@@ -125,49 +145,27 @@ fn with_buffer<T>(rows: usize, f: impl FnOnce(&mut [Row]) -> T) -> T {
 }
 
 fn mul_on<E: Engine>(engine: E, r: &mut [u64], a: &[u64], b: &[u64], parallel: bool) {
-    let square = std::ptr::eq(a, b);
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     if a.len() < 4 * b.len() {
         let plan = Plan::new(a.len(), b.len());
-        with_buffer(plan.rows() * if square { 4 } else { 8 }, |buffer| {
-            let product = Product {
-                engine,
-                plan,
-                parallel,
-            };
-            let (x, y) = buffer.split_at_mut(4 * plan.rows());
-            product.split(x, a);
-            let mut y = if square { None } else { Some(y) };
-            if let Some(y) = &mut y {
-                product.split(y, b);
-            }
-            product.finish(r, x, y, false);
-        });
-        return;
+        return Product {
+            engine,
+            plan,
+            parallel,
+        }
+        .whole(r, a, b);
     }
     // Pieces of a of L limbs cost 2 L + b each and there are a / L of them,
     // beside the transforms of b at that length: least near L^2 = 2 a b.
     let length = (2 * a.len() * b.len()).isqrt();
     let length = a.len().div_ceil(a.len().div_ceil(length));
     let plan = Plan::new(length, b.len());
-    r.fill(0);
-    with_buffer(plan.rows() * 8, |buffer| {
-        let product = Product {
-            engine,
-            plan,
-            parallel,
-        };
-        let (x, y) = buffer.split_at_mut(4 * plan.rows());
-        product.split(y, b);
-        let mut part = vec![0; length + b.len()];
-        for (i, piece) in a.chunks(length).enumerate() {
-            let part = &mut part[..piece.len() + b.len()];
-            product.split(x, piece);
-            product.finish(part, x, Some(&mut *y), i > 0);
-            let overflow = add_assign(&mut r[i * length..], part);
-            debug_assert!(!overflow);
-        }
-    });
+    Product {
+        engine,
+        plan,
+        parallel,
+    }
+    .by_pieces(r, a, b, length);
 }
 
 /// A product under way.
@@ -179,6 +177,39 @@ struct Product<E> {
 }
 
 impl<E: Engine> Product<E> {
+    /// `r = a b`, each operand transformed once.
+    fn whole(&self, r: &mut [u64], a: &[u64], b: &[u64]) {
+        let square = std::ptr::eq(a, b);
+        let length = 4 * self.plan.stride();
+        with_buffer(if square { length } else { 2 * length }, |buffer| {
+            let (x, y) = buffer.split_at_mut(length);
+            self.split(x, a);
+            let mut y = if square { None } else { Some(y) };
+            if let Some(y) = &mut y {
+                self.split(y, b);
+            }
+            self.finish(r, x, y, false);
+        });
+    }
+
+    /// `r = a b`, the transform of `b` used for every piece of `a` of `length`
+    /// limbs.
+    fn by_pieces(&self, r: &mut [u64], a: &[u64], b: &[u64], length: usize) {
+        r.fill(0);
+        with_buffer(8 * self.plan.stride(), |buffer| {
+            let (x, y) = buffer.split_at_mut(4 * self.plan.stride());
+            self.split(y, b);
+            let mut part = vec![0; length + b.len()];
+            for (i, piece) in a.chunks(length).enumerate() {
+                let part = &mut part[..piece.len() + b.len()];
+                self.split(x, piece);
+                self.finish(part, x, Some(&mut *y), i > 0);
+                let overflow = add_assign(&mut r[i * length..], part);
+                debug_assert!(!overflow);
+            }
+        });
+    }
+
     /// How many tasks to make of a stage.
     fn tasks(&self) -> usize {
         if self.parallel {
@@ -196,6 +227,13 @@ impl<E: Engine> Product<E> {
         }
     }
 
+    /// The blocks of all primes, prime by prime.
+    fn blocks<'a>(&self, rows: &'a mut [Row]) -> impl Iterator<Item = &'a mut [Row]> {
+        let plan = self.plan;
+        rows.chunks_exact_mut(plan.stride())
+            .flat_map(move |rows| rows[..plan.rows()].chunks_exact_mut(plan.block()))
+    }
+
     /// The columns of all blocks of all primes in ranges, one per task: the
     /// first column, and the range's part of each block.
     fn column_ranges<'a>(&self, rows: &'a mut [Row]) -> Vec<(usize, Vec<&'a mut [Row]>)> {
@@ -206,7 +244,7 @@ impl<E: Engine> Product<E> {
             .next_multiple_of(jobs::TILE);
         let ranges = self.plan.block().div_ceil(width);
         let mut tasks: Vec<_> = (0..ranges).map(|i| (i * width, Vec::new())).collect();
-        for block in rows.chunks_exact_mut(self.plan.block()) {
+        for block in self.blocks(rows) {
             for (task, part) in tasks.iter_mut().zip(block.chunks_mut(width)) {
                 task.1.push(part);
             }
@@ -232,14 +270,10 @@ impl<E: Engine> Product<E> {
         let Product { engine, plan, .. } = *self;
         let roots = engine.tables().roots(plan.rows().next_power_of_two() / 2);
         let ys: Vec<_> = match y {
-            Some(y) => y.chunks_exact_mut(plan.block()).map(Some).collect(),
+            Some(y) => self.blocks(y).map(Some).collect(),
             None => (0..4 * plan.blocks).map(|_| None).collect(),
         };
-        let blocks = x
-            .chunks_exact_mut(plan.block())
-            .zip(ys)
-            .enumerate()
-            .collect();
+        let blocks = self.blocks(x).zip(ys).enumerate().collect();
         self.for_each(blocks, |(i, (x, y))| {
             let (prime, index) = (i / plan.blocks, i % plan.blocks);
             engine.enter(Blocks {
@@ -274,7 +308,7 @@ impl<E: Engine> Product<E> {
         self.for_each(tasks, |(i, (out, overflow))| {
             let first = recombine::GROUP * i * width;
             let rows = recombine::GROUP * out.len().div_ceil(h);
-            let residues = std::array::from_fn(|prime| &x[prime * plan.rows() + first..][..rows]);
+            let residues = std::array::from_fn(|prime| &x[prime * plan.stride() + first..][..rows]);
             *overflow = engine.enter(Recombine {
                 plan,
                 residues,

@@ -17,6 +17,8 @@
 //!
 //! up to a carry. Pieces may exceed `h` bits (a column of the vector form is
 //! below `2^53`, their sums below `2^55`); the carry chain takes what is above.
+//! [`one_by_one`] serves any ring; `avx512_recombine` does eight coefficients
+//! together.
 
 use super::field::{PRIMES, Ring, Row, Stored, inverse_mod, words};
 
@@ -106,7 +108,7 @@ pub(super) const fn scaled_products(h: u32) -> [[u64; 4]; 3] {
 
 /// The five pieces of eight coefficients, from their mixed-radix digits.
 #[inline(always)]
-pub(super) fn columns(digits: &[Row; 4], h: u32, columns: [&mut Row; 5]) {
+fn columns(digits: &[Row; 4], h: u32, columns: [&mut Row; 5]) {
     let mut pieces = [[0; 8]; 5];
     for lane in 0..8 {
         let x = [
@@ -145,11 +147,9 @@ pub(super) type Overflow = [u64; 3];
 /// Rows taken together: 32 coefficients are `h` whole limbs.
 pub(super) const GROUP: usize = 4;
 
-/// Writes the limbs of the coefficients in `residues`, a whole number of
-/// [`GROUP`]s, as if there were none before them; returns what is carried into
-/// the limbs after. Limbs beyond `out` are zero.
+/// [`Ring::recombine`], coefficient by coefficient.
 #[inline(always)]
-pub(super) fn recombine<R: Ring>(
+pub(super) fn one_by_one<R: Ring>(
     rings: [R; 4],
     residues: [&[Row]; 4],
     inverses: &Inverses,
@@ -185,7 +185,11 @@ pub(super) fn recombine<R: Ring>(
                 &mut d3[row],
                 &mut d4[row],
             ];
-            rings[0].columns(digits, h, columns);
+            let mut rows = [Row::ZERO; 4];
+            for (row, x) in rows.iter_mut().zip(digits) {
+                rings[0].store_integers(row, x);
+            }
+            self::columns(&rows, h, columns);
         }
         let [d0, d1, d2, d3, d4] = &pieces;
         let (d0, d1, d2): ([u64; 40], _, _) = (words(d0), words::<_, 40>(d1), words::<_, 40>(d2));
@@ -212,13 +216,20 @@ pub(super) fn recombine<R: Ring>(
             column[0] = column[GROUP];
         }
     }
-    let last = pieces.map(|column| column[0].0);
-    let e0 = u128::from(last[2][7] + last[4][6] + carry);
-    let o0 = u128::from(last[3][7]);
-    let e1 = u128::from(last[4][7]);
-    // e0 + o0 2^h + e1 2^2h, below 2^(2h + 53).
-    let low = e0 + (o0 << h);
-    let high = e1 << (2 * h - 64);
-    let middle = (low >> 64) + high;
+    let last = &pieces;
+    overflow(
+        h,
+        last[2][0].0[7] + last[4][0].0[6] + carry,
+        last[3][0].0[7],
+        last[4][0].0[7],
+    )
+}
+
+/// The limbs of `e0 + o0 2^h + e1 2^2h`: the pieces that the last coefficients
+/// leave, each below `2^56`.
+#[inline(always)]
+pub(super) fn overflow(h: u32, e0: u64, o0: u64, e1: u64) -> Overflow {
+    let low = u128::from(e0) + (u128::from(o0) << h);
+    let middle = (low >> 64) + (u128::from(e1) << (2 * h - 64));
     [low as u64, middle as u64, (middle >> 64) as u64]
 }
