@@ -3,10 +3,11 @@
 use crate::arch::Arch;
 use crate::check::{Checks, Fault, FaultKind};
 use crate::count::Counts;
-use crate::memory::{Memory, OutOfMemory};
+use crate::exec::{self, EPOCHS, Launch};
+use crate::memory::{Memory, OutOfMemory, is_global};
 use crate::ptx::{Global, Kernel, Module};
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// What a device is and what it watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +98,8 @@ pub enum LoadError {
 pub struct LoadedModule {
     module: Arc<Module>,
     addresses: HashMap<String, u64>,
+    /// The same addresses in the order of the module's variables.
+    globals: Vec<u64>,
 }
 
 impl LoadedModule {
@@ -123,6 +126,8 @@ impl LoadedModule {
 pub struct Device {
     config: DeviceConfig,
     memory: RwLock<Memory>,
+    /// Held by a launch; the last epoch that was given out.
+    epoch: Mutex<u32>,
 }
 
 impl Device {
@@ -132,6 +137,7 @@ impl Device {
         Device {
             config,
             memory: RwLock::new(Memory::new(config.memory_bytes, shadowed, config.ordinal)),
+            epoch: Mutex::new(0),
         }
     }
 
@@ -250,9 +256,15 @@ impl Device {
             self.release(&addresses);
             return Err(error);
         }
+        let globals = module
+            .globals()
+            .iter()
+            .map(|g| addresses[&g.name])
+            .collect();
         Ok(LoadedModule {
             module: Arc::new(module.clone()),
             addresses,
+            globals,
         })
     }
 
@@ -317,10 +329,45 @@ impl Device {
             return fault(FaultKind::InvalidLaunch, detail);
         }
         check_limits(&self.config.arch, entry, grid)?;
-        fault(
-            FaultKind::InvalidLaunch,
-            "instructions are not executed yet".into(),
-        )
+        let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
+        let allocations: Vec<_> = self.memory().live().cloned().collect();
+        let mut next_epoch = || {
+            *epoch += 1;
+            if *epoch == EPOCHS {
+                for allocation in &allocations {
+                    allocation.clear_races();
+                }
+                *epoch = 1;
+            }
+            *epoch
+        };
+        let decoded = module.module.decoded();
+        let launch = Launch {
+            program: &decoded.program,
+            entry: &decoded.entries[kernel],
+            kernel,
+            arch: &self.config.arch,
+            checks: self.config.checks,
+            count: self.config.count,
+            budget: self.config.instruction_budget,
+            grid,
+            params: &params[..entry.param_bytes as usize],
+            globals: &module.globals,
+            allocations: &allocations,
+            epoch: next_epoch(),
+        };
+        match exec::run(launch, next_epoch) {
+            Ok(counts) => Ok(Report { counts }),
+            Err(mut fault) => {
+                if fault.kind == FaultKind::OutOfBounds
+                    && let Some(address) = fault.address.filter(|&a| is_global(a))
+                {
+                    let near = self.memory().near(address);
+                    fault.detail.push_str(&near);
+                }
+                Err(fault)
+            }
+        }
     }
 }
 

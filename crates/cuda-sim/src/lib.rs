@@ -1,10 +1,15 @@
 #![doc = include_str!("../README.md")]
-#![allow(dead_code, reason = "the executor that uses the rest is laid next")]
+// Loops over lanes index several arrays at once.
+#![allow(clippy::needless_range_loop)]
 
 mod arch;
 mod check;
 pub mod count;
+mod decode;
 mod device;
+mod exec;
+mod ir;
+mod lanes;
 mod memory;
 pub mod ptx;
 

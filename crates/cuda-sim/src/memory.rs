@@ -12,8 +12,8 @@
 
 use crate::check::{Fault, FaultKind};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Generic addresses of shared memory begin here.
 pub(crate) const SHARED_WINDOW: u64 = 0x0100_0000_0000;
@@ -29,6 +29,11 @@ pub(crate) const WINDOW_BYTES: u64 = 1 << 32;
 const GLOBAL_BASE: u64 = 0x1000_0000_0000;
 /// Addresses from one device's base to the next one's.
 const DEVICE_SPAN: u64 = 1 << 42;
+/// Whether an address is meant for global memory.
+pub(crate) const fn is_global(address: u64) -> bool {
+    address >= GLOBAL_BASE || address < SHARED_WINDOW
+}
+
 /// Every allocation begins at a multiple of this, as `cuMemAlloc` promises.
 pub(crate) const ALLOCATION_ALIGN: u64 = 256;
 
@@ -38,7 +43,7 @@ pub(crate) const fn in_window(address: u64, window: u64) -> bool {
 }
 
 /// Shadow bits of a word: one "initialised" bit per byte, in bits 0 to 3. The
-/// rest belongs to the race check (see `exec::race`).
+/// rest belongs to the race check (see `exec::global`).
 pub(crate) const INITIALISED: u64 = 0xf;
 
 /// A piece of global memory.
@@ -50,6 +55,8 @@ pub(crate) struct Allocation {
     words: Box<[AtomicU32]>,
     /// One shadow word per word of the store; empty where no check wants it.
     shadow: Box<[AtomicU64]>,
+    /// Held while two words change as one.
+    long: Mutex<()>,
 }
 
 impl Allocation {
@@ -62,6 +69,7 @@ impl Allocation {
             words: bytemuck::allocation::try_zeroed_slice_box(words).ok()?,
             shadow: bytemuck::allocation::try_zeroed_slice_box(if shadowed { words } else { 0 })
                 .ok()?,
+            long: Mutex::new(()),
         })
     }
 
@@ -79,6 +87,33 @@ impl Allocation {
     #[inline(always)]
     pub fn word(&self, offset: u64) -> &AtomicU32 {
         &self.words[(offset / 4) as usize]
+    }
+
+    /// `count` words from the one that holds the byte at `offset` on.
+    #[inline(always)]
+    pub fn words_from(&self, offset: u64, count: usize) -> &[AtomicU32] {
+        let first = (offset / 4) as usize;
+        &self.words[first..first + count]
+    }
+
+    /// The shadows of `count` words, or nothing where there are no shadows.
+    #[inline(always)]
+    pub fn shadows_from(&self, offset: u64, count: usize) -> &[AtomicU64] {
+        let first = (offset / 4) as usize;
+        self.shadow.get(first..first + count).unwrap_or_default()
+    }
+
+    /// Changes the 8 bytes at `offset` as one and returns what they were.
+    pub fn update_long(&self, offset: u64, change: impl Fn(u64) -> u64) -> u64 {
+        let _held = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let [low, high] = self.words_from(offset, 2) else {
+            return 0;
+        };
+        let old = u64::from(high.load(Relaxed)) << 32 | u64::from(low.load(Relaxed));
+        let new = change(old);
+        low.store(new as u32, Relaxed);
+        high.store((new >> 32) as u32, Relaxed);
+        old
     }
 
     /// The shadow of the word that holds the byte at `offset`, if there is one.

@@ -5,8 +5,10 @@ pub(crate) mod parser;
 pub(crate) mod syntax;
 pub(crate) mod types;
 
+use crate::decode::{self, Decoded};
 use lexer::Position;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use syntax::{Formal, Initial};
 use types::Space;
 
@@ -105,6 +107,7 @@ pub struct Module {
     target: String,
     kernels: BTreeMap<String, Kernel>,
     globals: Vec<Global>,
+    decoded: Arc<Decoded>,
 }
 
 impl Module {
@@ -131,12 +134,25 @@ impl Module {
             .filter(|v| matches!(v.space, Space::Global | Space::Constant) && !v.is_extern)
             .map(global)
             .collect();
+        let decoded = decode::module(&tree)?;
+        for (name, kernel) in &mut kernels {
+            let entry = &decoded.entries[name];
+            let function = &decoded.program.functions[entry.function as usize];
+            kernel.shared_bytes = entry.shared_bytes;
+            kernel.local_bytes = entry.local_bytes;
+            kernel.registers = function.registers;
+        }
         Ok(Module {
             version: tree.version,
             target: tree.target.to_owned(),
             kernels,
             globals,
+            decoded: Arc::new(decoded),
         })
+    }
+
+    pub(crate) fn decoded(&self) -> &Decoded {
+        &self.decoded
     }
 
     /// The PTX version, major and minor.

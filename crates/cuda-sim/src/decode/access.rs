@@ -1,0 +1,299 @@
+//! Loads, stores and atomic operations.
+
+use super::opcode::Opcode;
+use super::symbols::{AddressOperand, U32};
+use super::{Decoder, Result};
+use crate::count::Class;
+use crate::ir::{Address, AtomicOp, Element, Op, Reg};
+use crate::lanes::lanes;
+use crate::ptx::syntax::Operand;
+use crate::ptx::types::{Kind, Space, Type};
+
+/// Modifiers that say how caches should behave, which changes no value.
+fn is_cache_hint(modifier: &str) -> Option<()> {
+    let plain = [
+        "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "uni",
+    ];
+    (plain.contains(&modifier) || modifier.starts_with("L1::") || modifier.starts_with("L2::"))
+        .then_some(())
+}
+
+/// Scopes and orders of the memory model; whether any was there.
+fn take_order(opcode: &mut Opcode<'_>) -> bool {
+    let mut strong = false;
+    let words = [
+        "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "cluster",
+        "mmio",
+    ];
+    while opcode.take_of(&words).is_some() {
+        strong = true;
+    }
+    strong
+}
+
+fn class(space: Space) -> Class {
+    match space {
+        Space::Generic | Space::Global | Space::Constant => Class::Global,
+        Space::Shared => Class::Shared,
+        Space::Local => Class::Local,
+        Space::Param => Class::Param,
+    }
+}
+
+impl<'m, 's> Decoder<'m, 's> {
+    /// Whether the opcode was one of these.
+    pub(super) fn memory_access(
+        &mut self,
+        opcode: &mut Opcode<'s>,
+        operands: &'m [Operand<'s>],
+    ) -> Result<bool> {
+        match opcode.base {
+            "ld" | "ldu" => self.load(opcode, operands)?,
+            "st" => self.store(opcode, operands)?,
+            "atom" | "red" => self.atomic(opcode, operands)?,
+            "prefetch" | "prefetchu" | "discard" | "applypriority" => {
+                opcode.take_space();
+                opcode.take_of(&["L1", "L2"]);
+                while opcode.take_with(is_cache_hint).is_some() {}
+                self.emit(Op::Fence, Some(Class::Global));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Space, order, width of the vector, and type.
+    fn qualifiers(&mut self, opcode: &mut Opcode<'s>) -> Result<(Space, bool, usize, Type)> {
+        let strong = take_order(opcode);
+        let space = opcode.take_space();
+        while opcode.take_with(is_cache_hint).is_some() {}
+        let lanes = match opcode.take_of(&["v2", "v4", "v8"]) {
+            Some("v2") => 2,
+            Some("v4") => 4,
+            Some(_) => 8,
+            None => 1,
+        };
+        let ty = opcode.take_type()?;
+        if ty.kind == Kind::Predicate || lanes as u32 * ty.bytes() > 32 {
+            return opcode.fail("a vector too wide");
+        }
+        // Order among blocks is what the simulator must know of.
+        let strong = strong && matches!(space, Space::Generic | Space::Global);
+        self.uses.ordered |= strong;
+        Ok((space, strong, lanes, ty))
+    }
+
+    fn elements(&self, operand: &'m Operand<'s>, lanes: usize) -> Result<&'m [Operand<'s>]> {
+        let parts = match operand {
+            Operand::Vector(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        if parts.len() == lanes {
+            Ok(parts)
+        } else {
+            self.fail(format!("{} registers for {lanes} values", parts.len()))
+        }
+    }
+
+    fn element(ty: Type) -> Element {
+        Element {
+            bytes: ty.bytes(),
+            signed: ty.is_signed(),
+        }
+    }
+
+    fn load(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let (space, strong, lanes, ty) = self.qualifiers(opcode)?;
+        let [d, address] = self.without_cache_policy(operands)?;
+        let mut targets = Vec::with_capacity(lanes);
+        for part in self.elements(d, lanes)? {
+            targets.push(self.target(part, ty, true)?);
+        }
+        let element = Self::element(ty);
+        let narrow: Vec<_> = targets
+            .iter()
+            .filter_map(|&d| match d {
+                Some(Reg::Word(word))
+                    if element.signed && self.narrow.contains(&Reg::Word(word)) =>
+                {
+                    Some(word)
+                }
+                _ => None,
+            })
+            .collect();
+        let d = targets.into_boxed_slice();
+        let op = match self.address(address)? {
+            AddressOperand::Param(offset) => {
+                let offset = self.param_offset(space, offset, ty, lanes)?;
+                Op::LoadParam { element, d, offset }
+            }
+            AddressOperand::Register(base, offset) => Op::Load {
+                space,
+                element,
+                d,
+                address: Address { base, offset },
+                strong,
+            },
+        };
+        self.emit(op, Some(class(space)));
+        // The sign reaches no further than the register does.
+        for d in narrow {
+            self.emit(Op::W1(lanes!(|a| a & 0xffff), d, d), None);
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let (space, strong, lanes, ty) = self.qualifiers(opcode)?;
+        let [address, a] = self.without_cache_policy(operands)?;
+        let mut sources = Vec::with_capacity(lanes);
+        for part in self.elements(a, lanes)? {
+            sources.push(self.source_with(part, ty, true)?);
+        }
+        let element = Self::element(ty);
+        let a = sources.into_boxed_slice();
+        let op = match self.address(address)? {
+            AddressOperand::Param(offset) => {
+                let offset = self.param_offset(space, offset, ty, lanes)?;
+                if self.source.entry && offset < self.formal_bytes() {
+                    return self.fail("a store to a kernel's parameter");
+                }
+                Op::StoreParam { element, a, offset }
+            }
+            AddressOperand::Register(base, offset) => Op::Store {
+                space,
+                element,
+                a,
+                address: Address { base, offset },
+                strong,
+            },
+        };
+        self.emit(op, Some(class(space)));
+        Ok(())
+    }
+
+    /// A trailing cache policy operand is a hint.
+    fn without_cache_policy(&self, operands: &'m [Operand<'s>]) -> Result<&'m [Operand<'s>; 2]> {
+        self.operands(if operands.len() == 3 {
+            &operands[..2]
+        } else {
+            operands
+        })
+    }
+
+    /// Bytes of the parameters that a kernel was launched with.
+    fn formal_bytes(&self) -> u32 {
+        self.formals
+            .iter()
+            .map(|place| match *place {
+                crate::ir::Place::Memory { offset, bytes } => offset + bytes,
+                crate::ir::Place::Register(_) => 0,
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// A place in the parameter area that is known now can be checked now.
+    fn param_offset(&self, space: Space, offset: i64, ty: Type, lanes: usize) -> Result<u32> {
+        if space != Space::Param {
+            return self.fail("a parameter's name in another state space");
+        }
+        let bytes = i64::from(ty.bytes()) * lanes as i64;
+        if offset < 0 || offset + bytes > i64::from(self.param_end) {
+            return self.fail("an access outside the parameters");
+        }
+        if offset % bytes != 0 {
+            return self.fail("a misaligned access to a parameter");
+        }
+        Ok(offset as u32)
+    }
+
+    fn atomic(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        take_order(opcode);
+        let space = opcode.take_space();
+        while opcode.take_with(is_cache_hint).is_some() {}
+        let name = self.half(
+            opcode,
+            &[
+                "add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas",
+            ],
+        )?;
+        let ty = opcode.take_type()?;
+        let op = match (name, ty.kind, ty.bits) {
+            ("add", Kind::Float, 32) => AtomicOp::AddF32,
+            ("add", Kind::Float, 64) => AtomicOp::AddF64,
+            (_, Kind::Float, _) | (_, _, 1 | 8 | 16) => {
+                return opcode.fail("a type that the operation does not have");
+            }
+            ("add", ..) => AtomicOp::Add,
+            ("and", ..) => AtomicOp::And,
+            ("or", ..) => AtomicOp::Or,
+            ("xor", ..) => AtomicOp::Xor,
+            ("min", Kind::Signed, _) => AtomicOp::MinS,
+            ("min", ..) => AtomicOp::MinU,
+            ("max", Kind::Signed, _) => AtomicOp::MaxS,
+            ("max", ..) => AtomicOp::MaxU,
+            ("inc", _, 32) => AtomicOp::Inc,
+            ("dec", _, 32) => AtomicOp::Dec,
+            ("exch", ..) => AtomicOp::Exch,
+            ("cas", ..) => AtomicOp::Cas,
+            _ => return opcode.fail("a type that the operation does not have"),
+        };
+        let (d, rest) = if opcode.base == "atom" {
+            let Some((d, rest)) = operands.split_first() else {
+                return self.fail("operands are missing");
+            };
+            (self.target(d, ty, false)?, rest)
+        } else {
+            (None, operands)
+        };
+        let (address, a, b) = match rest {
+            [address, a] if op != AtomicOp::Cas => (address, a, None),
+            [address, a, b] if op == AtomicOp::Cas => (address, a, Some(b)),
+            _ => return self.fail("another number of operands is wanted"),
+        };
+        let AddressOperand::Register(base, offset) = self.address(address)? else {
+            return self.fail("an atomic operation on a parameter");
+        };
+        // Whether blocks see each other's order: in what they get back, and in
+        // what stays behind where the operations do not commute.
+        let commutes = matches!(
+            op,
+            AtomicOp::Add
+                | AtomicOp::And
+                | AtomicOp::Or
+                | AtomicOp::Xor
+                | AtomicOp::MinU
+                | AtomicOp::MinS
+                | AtomicOp::MaxU
+                | AtomicOp::MaxS
+        );
+        if space != Space::Shared {
+            self.uses.ordered |= d.is_some() || !commutes;
+        }
+        let a = self.source(a, ty)?;
+        let b = match b {
+            Some(b) => Some(self.source(b, ty)?),
+            None => None,
+        };
+        let op = Op::Atomic {
+            space,
+            op,
+            bytes: ty.bytes(),
+            d,
+            address: Address { base, offset },
+            a,
+            b,
+        };
+        self.emit(op, Some(Class::Atomic));
+        Ok(())
+    }
+
+    /// A word operand of a warp-wide operation or barrier.
+    pub(super) fn word_or_constant(&mut self, operand: &Operand<'s>) -> Result<crate::ir::W> {
+        match self.source(operand, U32)? {
+            Reg::Word(word) => Ok(word),
+            _ => self.fail("a 32-bit operand is wanted"),
+        }
+    }
+}

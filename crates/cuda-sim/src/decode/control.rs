@@ -1,0 +1,353 @@
+//! Branches, calls, barriers and what the lanes of a warp do together.
+
+use super::opcode::Opcode;
+use super::symbols::{B64, Symbol, U32};
+use super::{Decoder, Result};
+use crate::count::Class;
+use crate::ir::{
+    BarrierKind, Call, Callee, Cond, Op, P, Place, Reduce, Reg, Shuffle, Vote, WarpOp,
+};
+use crate::ptx::syntax::Operand;
+use crate::ptx::types::{Kind, Type};
+
+const B32: Type = Type {
+    kind: Kind::Bits,
+    bits: 32,
+};
+
+impl<'m, 's> Decoder<'m, 's> {
+    /// Whether the opcode was one of these.
+    pub(super) fn control(
+        &mut self,
+        opcode: &mut Opcode<'s>,
+        operands: &'m [Operand<'s>],
+    ) -> Result<bool> {
+        let sync = opcode.take("sync");
+        match (opcode.base, sync) {
+            ("bra", false) => {
+                opcode.take("uni");
+                let [Operand::Name(name)] = self.operands(operands)? else {
+                    return self.fail("a label is wanted");
+                };
+                let label = self.label(name)?;
+                self.emit(Op::Branch(label), Some(Class::Control));
+            }
+            ("brx", false) => {
+                self.half(opcode, &["idx"])?;
+                opcode.take("uni");
+                let [index, Operand::Name(table)] = self.operands(operands)? else {
+                    return self.fail("a label of .branchtargets is wanted");
+                };
+                let index = self.word(index, U32)?;
+                let Some(Symbol::Targets(targets)) = self.lookup(table) else {
+                    return self.fail(format!("`{table}` is no list of branch targets"));
+                };
+                let mut labels = Vec::with_capacity(targets.len());
+                for target in targets {
+                    labels.push(self.label(target)?);
+                }
+                let op = Op::BranchTable(index, labels.into_boxed_slice());
+                self.emit_whole(op, Class::Control);
+            }
+            ("call", false) => self.call(opcode, operands)?,
+            ("ret", false) => {
+                opcode.take("uni");
+                let op = if self.source.entry {
+                    Op::Exit
+                } else {
+                    Op::Return
+                };
+                self.emit(op, Some(Class::Control));
+            }
+            ("exit", false) => self.emit(Op::Exit, Some(Class::Control)),
+            ("trap", false) => self.emit_whole(Op::Trap, Class::Control),
+            ("bar" | "barrier", _) => self.barrier(opcode, operands, sync)?,
+            ("shfl", true) => self.shuffle(opcode, operands)?,
+            ("vote", true) => self.vote(opcode, operands)?,
+            ("match", true) => self.matching(opcode, operands)?,
+            ("redux", true) => self.reduce(opcode, operands)?,
+            ("elect", true) => {
+                let [Operand::Pair(d, p), mask] = self.operands(operands)? else {
+                    return self.fail("a register and a predicate are wanted");
+                };
+                let mask = self.word_or_constant(mask)?;
+                let d = match *d {
+                    "_" => None,
+                    name => Some(self.target_word(&Operand::Name(name), U32)?),
+                };
+                let p = self.predicate_or_new(p)?;
+                self.emit_whole(Op::Warp(WarpOp::Elect { d, p }, mask), Class::Warp);
+            }
+            ("activemask", false) => {
+                opcode.take_type()?;
+                let [d] = self.operands(operands)?;
+                let d = self.target_word(d, B32)?;
+                self.emit(Op::ActiveMask(d), Some(Class::Warp));
+            }
+            ("membar" | "fence", false) => {
+                let words = [
+                    "cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release",
+                ];
+                while opcode.take_of(&words).is_some() {}
+                self.emit(Op::Fence, Some(Class::Barrier));
+            }
+            ("nanosleep", false) => {
+                opcode.take_type()?;
+                self.emit(Op::Fence, Some(Class::Control));
+            }
+            ("pmevent" | "brkpt", false) => {
+                opcode.take("mask");
+                self.emit(Op::Fence, Some(Class::Control));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn label(&mut self, name: &'s str) -> Result<u32> {
+        match self.lookup(name) {
+            Some(Symbol::Label(label)) => Ok(label as u32),
+            _ => self.fail(format!("`{name}` is no label")),
+        }
+    }
+
+    /// Emits an operation that has no guard of its own: with a guard, a branch
+    /// leads the other lanes around it.
+    fn emit_whole(&mut self, op: Op, class: Class) {
+        let Some(guard) = self.guard.take() else {
+            return self.emit(op, Some(class));
+        };
+        let after = self.labels.len();
+        let around = Cond {
+            negated: !guard.negated,
+            ..guard
+        };
+        self.emit_guarded(Op::Branch(after as u32), None, Some(around));
+        self.emit_guarded(op, Some(class), None);
+        self.labels.push(Some(self.insts.len()));
+    }
+
+    fn predicate_or_new(&mut self, name: &'s str) -> Result<P> {
+        match self.target_predicate(name)? {
+            Some(p) => Ok(p),
+            None => Ok(self.new_pred()),
+        }
+    }
+
+    fn call(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        opcode.take("uni");
+        let (results, operands) = match operands.split_first() {
+            Some((Operand::List(results), rest)) => (results.as_slice(), rest),
+            _ => (&[][..], operands),
+        };
+        let Some((Operand::Name(callee), rest)) = operands.split_first() else {
+            return self.fail("a function is wanted");
+        };
+        let arguments = match rest.first() {
+            Some(Operand::List(arguments)) => arguments.as_slice(),
+            _ => &[],
+        };
+        let callee = match self.lookup(callee) {
+            Some(Symbol::Function(index)) => {
+                self.uses.functions.insert(index);
+                Callee::Function(index)
+            }
+            Some(Symbol::Register(Reg::Long(pointer), _)) => {
+                self.uses.pointers = true;
+                Callee::Pointer(pointer)
+            }
+            _ => return self.fail(format!("`{callee}` is no function of this module")),
+        };
+        let arguments = arguments
+            .iter()
+            .map(|operand| self.place(operand))
+            .collect::<Result<_>>()?;
+        let results = results
+            .iter()
+            .map(|operand| self.place(operand))
+            .collect::<Result<_>>()?;
+        let call = Call {
+            callee,
+            arguments,
+            results,
+        };
+        self.emit_whole(Op::Call(Box::new(call)), Class::Control);
+        Ok(())
+    }
+
+    fn place(&mut self, operand: &Operand<'s>) -> Result<Place> {
+        match *operand {
+            Operand::Name(name) => match self.lookup(name) {
+                Some(Symbol::Param { offset, bytes }) => Ok(Place::Memory { offset, bytes }),
+                Some(Symbol::Register(reg, _)) => Ok(Place::Register(reg)),
+                _ => self.fail(format!("`{name}` cannot be passed")),
+            },
+            Operand::Integer(_) | Operand::Single(_) => {
+                Ok(Place::Register(self.source(operand, B32)?))
+            }
+            Operand::Double(_) => Ok(Place::Register(self.source(operand, B64)?)),
+            _ => self.fail("an operand that cannot be passed"),
+        }
+    }
+
+    fn barrier(
+        &mut self,
+        opcode: &mut Opcode<'s>,
+        operands: &'m [Operand<'s>],
+        sync: bool,
+    ) -> Result<()> {
+        if opcode.take("warp") {
+            let [mask] = self.operands(operands)?;
+            let mask = self.word_or_constant(mask)?;
+            self.emit_whole(Op::Warp(WarpOp::Sync, mask), Class::Barrier);
+            return Ok(());
+        }
+        opcode.take("cta");
+        // `bar` is `barrier.aligned`.
+        let aligned = opcode.take("aligned") || opcode.base == "bar";
+        let (kind, operands) = if opcode.take("red") {
+            let which = self.half(opcode, &["popc", "and", "or"])?;
+            opcode.take_type()?;
+            let Some((d, rest)) = operands.split_first() else {
+                return self.fail("operands are missing");
+            };
+            let Some((a, rest)) = rest.split_last() else {
+                return self.fail("operands are missing");
+            };
+            let a = self.predicate(a)?;
+            let kind = if which == "popc" {
+                BarrierKind::Count(self.target_word(d, U32)?, a)
+            } else {
+                let Operand::Name(d) = *d else {
+                    return self.fail("a predicate is wanted as destination");
+                };
+                let d = self.predicate_or_new(d)?;
+                if which == "and" {
+                    BarrierKind::All(d, a)
+                } else {
+                    BarrierKind::Any(d, a)
+                }
+            };
+            (kind, rest)
+        } else if opcode.take("arrive") {
+            (BarrierKind::Arrive, operands)
+        } else if sync {
+            (BarrierKind::Sync, operands)
+        } else {
+            return opcode.fail("one of .sync .arrive .red is missing");
+        };
+        let (id, count) = match operands {
+            [id] => (id, None),
+            [id, count] => (id, Some(self.word_or_constant(count)?)),
+            _ => return self.fail("another number of operands is wanted"),
+        };
+        let id = self.word_or_constant(id)?;
+        let op = Op::Barrier {
+            kind,
+            id,
+            count,
+            aligned,
+        };
+        self.emit_whole(op, Class::Barrier);
+        Ok(())
+    }
+
+    fn shuffle(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let mode = match self.half(opcode, &["up", "down", "bfly", "idx"])? {
+            "up" => Shuffle::Up,
+            "down" => Shuffle::Down,
+            "bfly" => Shuffle::Butterfly,
+            _ => Shuffle::Index,
+        };
+        opcode.take_type()?;
+        let [d, a, b, c, mask] = self.operands(operands)?;
+        let (d, p) = match *d {
+            Operand::Pair(d, p) => (Operand::Name(d), self.target_predicate(p)?),
+            ref single => (single.clone(), None),
+        };
+        let a = self.word(a, B32)?;
+        let b = self.word(b, B32)?;
+        let c = self.word(c, B32)?;
+        let mask = self.word_or_constant(mask)?;
+        let d = self.target_word(&d, B32)?;
+        let op = WarpOp::Shuffle {
+            mode,
+            d,
+            p,
+            a,
+            b,
+            c,
+        };
+        self.emit_whole(Op::Warp(op, mask), Class::Warp);
+        Ok(())
+    }
+
+    fn vote(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let which = self.half(opcode, &["all", "any", "uni", "ballot"])?;
+        opcode.take_type()?;
+        let [d, a, mask] = self.operands(operands)?;
+        let a = self.predicate(a)?;
+        let mask = self.word_or_constant(mask)?;
+        let op = if which == "ballot" {
+            WarpOp::VoteBallot {
+                d: self.target_word(d, B32)?,
+                a,
+            }
+        } else {
+            let Operand::Name(p) = *d else {
+                return self.fail("a predicate is wanted as destination");
+            };
+            let vote = match which {
+                "all" => Vote::All,
+                "any" => Vote::Any,
+                _ => Vote::Uniform,
+            };
+            WarpOp::Vote {
+                vote,
+                p: self.predicate_or_new(p)?,
+                a,
+            }
+        };
+        self.emit_whole(Op::Warp(op, mask), Class::Warp);
+        Ok(())
+    }
+
+    fn matching(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let all = self.half(opcode, &["any", "all"])? == "all";
+        let ty = opcode.take_type()?;
+        let [d, a, mask] = self.operands(operands)?;
+        let (d, p) = match *d {
+            Operand::Pair(d, p) => (Operand::Name(d), self.target_predicate(p)?),
+            ref single => (single.clone(), None),
+        };
+        let a = self.source(a, ty)?;
+        let mask = self.word_or_constant(mask)?;
+        let d = self.target_word(&d, B32)?;
+        self.emit_whole(Op::Warp(WarpOp::Match { all, d, p, a }, mask), Class::Warp);
+        Ok(())
+    }
+
+    fn reduce(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let name = self.half(opcode, &["add", "min", "max", "and", "or", "xor"])?;
+        let ty = opcode.take_type()?;
+        if ty.bits != 32 || ty.is_float() {
+            return opcode.fail("a type that the operation does not have");
+        }
+        let op = match (name, ty.is_signed()) {
+            ("add", _) => Reduce::Add,
+            ("min", false) => Reduce::MinU,
+            ("min", true) => Reduce::MinS,
+            ("max", false) => Reduce::MaxU,
+            ("max", true) => Reduce::MaxS,
+            ("and", _) => Reduce::And,
+            ("or", _) => Reduce::Or,
+            _ => Reduce::Xor,
+        };
+        let [d, a, mask] = self.operands(operands)?;
+        let a = self.word(a, ty)?;
+        let mask = self.word_or_constant(mask)?;
+        let d = self.target_word(d, ty)?;
+        self.emit_whole(Op::Warp(WarpOp::Reduce { op, d, a }, mask), Class::Warp);
+        Ok(())
+    }
+}

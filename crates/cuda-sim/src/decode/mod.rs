@@ -1,0 +1,490 @@
+//! From the syntax tree to programs: names become registers and addresses,
+//! opcodes become functions on lanes.
+
+mod access;
+mod arithmetic;
+mod control;
+mod convert;
+mod flow;
+mod opcode;
+mod products;
+mod registers;
+mod symbols;
+
+use crate::count::Class;
+use crate::ir::{
+    Cond, Entry, Function, Inst, L, Op, P, Place, Preset, Program, Reg, SharedVariable, W,
+};
+use crate::ptx::ParseError;
+use crate::ptx::lexer::Position;
+use crate::ptx::syntax::{self, Formal, Instruction, Operand, Source, Statement, Variable};
+use crate::ptx::types::{Kind, Space, Type};
+use opcode::Opcode;
+use products::Multiply;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use symbols::{Scope, Symbol};
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// A decoded module: all functions, and where each kernel begins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Decoded {
+    pub program: Program,
+    pub entries: HashMap<String, Entry>,
+}
+
+/// What every function of a module can name.
+struct Shared<'s> {
+    functions: HashMap<&'s str, u32>,
+    /// Variables in global and constant memory, in the order of `Module::globals`.
+    globals: HashMap<&'s str, u32>,
+    /// Shared variables of the module, then those of functions as they come.
+    shared: Vec<SharedVariable>,
+    module_shared: HashMap<&'s str, u32>,
+}
+
+/// What a function uses, to find what a kernel reaches.
+#[derive(Clone, Debug, Default)]
+struct Uses {
+    functions: BTreeSet<u32>,
+    shared: BTreeSet<u32>,
+    ordered: bool,
+    pointers: bool,
+}
+
+pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
+    let defined = || source.functions.iter().filter(|f| f.body.is_some());
+    let mut common = Shared {
+        functions: HashMap::new(),
+        globals: HashMap::new(),
+        shared: Vec::new(),
+        module_shared: HashMap::new(),
+    };
+    for (i, function) in defined().enumerate() {
+        if common.functions.insert(function.name, i as u32).is_some() {
+            let message = format!("function `{}` is defined twice", function.name);
+            return Err(ParseError::at(function.at, message));
+        }
+    }
+    let mut globals = 0;
+    for variable in &source.variables {
+        match variable.space {
+            Space::Global | Space::Constant if !variable.is_extern => {
+                common.globals.insert(variable.name, globals);
+                globals += 1;
+            }
+            Space::Shared => {
+                let index = common.shared.len() as u32;
+                common.module_shared.insert(variable.name, index);
+                common.shared.push(shared_variable(variable));
+            }
+            _ => {}
+        }
+    }
+    let mut functions = Vec::new();
+    let mut uses = Vec::new();
+    for function in defined() {
+        let (function, used) = Decoder::new(&mut common, function).function()?;
+        functions.push(function);
+        uses.push(used);
+    }
+    let mut entries = HashMap::new();
+    for function in defined().filter(|f| f.entry) {
+        let index = common.functions[function.name];
+        entries.insert(
+            function.name.to_owned(),
+            entry(index, &uses, &common.shared, &functions),
+        );
+    }
+    Ok(Decoded {
+        program: Program { functions },
+        entries,
+    })
+}
+
+fn shared_variable(variable: &Variable<'_>) -> SharedVariable {
+    SharedVariable {
+        bytes: variable.bytes as u32,
+        align: variable.align as u32,
+        dynamic: variable.unsized_array || variable.is_extern,
+    }
+}
+
+/// Lays out the shared memory of everything that a kernel reaches.
+fn entry(
+    function: u32,
+    uses: &[Uses],
+    variables: &[SharedVariable],
+    functions: &[Function],
+) -> Entry {
+    let mut reached = BTreeSet::from([function]);
+    let mut open = vec![function];
+    let mut shared: BTreeSet<u32> = BTreeSet::new();
+    let mut ordered = false;
+    while let Some(next) = open.pop() {
+        let used = &uses[next as usize];
+        shared.extend(&used.shared);
+        ordered |= used.ordered;
+        // A call through a pointer may go to any function.
+        let all = 0..uses.len() as u32;
+        let callees: Vec<u32> = if used.pointers {
+            all.collect()
+        } else {
+            used.functions.iter().copied().collect()
+        };
+        open.extend(callees.into_iter().filter(|&callee| reached.insert(callee)));
+    }
+    let mut offsets = vec![0; variables.len()];
+    let mut end = 0u32;
+    for &i in shared.iter().filter(|&&i| !variables[i as usize].dynamic) {
+        let variable = &variables[i as usize];
+        let start = end.next_multiple_of(variable.align.max(1));
+        offsets[i as usize] = start;
+        end = start + variable.bytes;
+    }
+    let dynamic = end.next_multiple_of(16);
+    for &i in shared.iter().filter(|&&i| variables[i as usize].dynamic) {
+        offsets[i as usize] = dynamic.next_multiple_of(variables[i as usize].align.max(1));
+    }
+    Entry {
+        function,
+        shared: offsets,
+        shared_bytes: end,
+        local_bytes: reached
+            .iter()
+            .map(|&f| functions[f as usize].local_bytes)
+            .sum(),
+        ordered,
+    }
+}
+
+/// Decodes one function.
+struct Decoder<'m, 's> {
+    common: &'m mut Shared<'s>,
+    source: &'m syntax::Function<'s>,
+    scopes: Vec<Scope<'s>>,
+    counts: [u32; 3],
+    presets: HashMap<(u8, Preset), Reg>,
+    insts: Vec<Inst>,
+    /// Of each instruction, which multiplication it is.
+    multiplies: Vec<Multiply>,
+    /// The instruction that each label stands before.
+    labels: Vec<Option<usize>>,
+    names: HashMap<Reg, &'s str>,
+    /// Registers declared with 16 bits or fewer, whose upper half stays zero.
+    narrow: HashSet<Reg>,
+    formals: Vec<Place>,
+    returns: Vec<Place>,
+    param_end: u32,
+    param_most: u32,
+    local_end: u32,
+    uses: Uses,
+    /// The instruction being decoded.
+    at: Position,
+    guard: Option<Cond>,
+    counted: bool,
+}
+
+const WORD: u8 = 0;
+const LONG: u8 = 1;
+const PRED: u8 = 2;
+
+impl<'m, 's> Decoder<'m, 's> {
+    fn new(common: &'m mut Shared<'s>, source: &'m syntax::Function<'s>) -> Self {
+        Decoder {
+            common,
+            source,
+            scopes: vec![Scope::default()],
+            counts: [0; 3],
+            presets: HashMap::new(),
+            insts: Vec::new(),
+            multiplies: Vec::new(),
+            labels: Vec::new(),
+            names: HashMap::new(),
+            narrow: HashSet::new(),
+            formals: Vec::new(),
+            returns: Vec::new(),
+            param_end: 0,
+            param_most: 0,
+            local_end: 0,
+            uses: Uses::default(),
+            at: source.at,
+            guard: None,
+            counted: false,
+        }
+    }
+
+    fn function(mut self) -> Result<(Function, Uses)> {
+        let source = self.source;
+        for formal in &source.returns {
+            let place = self.formal(formal);
+            self.returns.push(place);
+        }
+        for formal in &source.formals {
+            let place = self.formal(formal);
+            self.formals.push(place);
+        }
+        self.body(source.body.as_deref().unwrap_or_default())?;
+        // Falling off the end of a function is a return.
+        self.guard = None;
+        self.counted = true;
+        let end = if source.entry { Op::Exit } else { Op::Return };
+        self.emit(end, None);
+        let labels: Vec<usize> = self
+            .labels
+            .iter()
+            .map(|label| label.unwrap_or(self.insts.len() - 1))
+            .collect();
+        products::count(&mut self.insts, &self.multiplies, &labels);
+        let (insts, blocks) = flow::blocks(self.insts, &labels);
+        let allocated = registers::allocate(
+            insts,
+            &blocks,
+            self.presets.into_iter().map(|((_, p), r)| (r, p)).collect(),
+            &mut self.formals,
+            &mut self.returns,
+            &self.names,
+        );
+        let function = Function {
+            name: source.name.to_owned(),
+            insts: allocated.insts,
+            blocks,
+            files: allocated.files,
+            presets: allocated.presets,
+            undefined: allocated.undefined,
+            watched: allocated.watched,
+            watched_names: allocated.watched_names,
+            formals: self.formals,
+            returns: self.returns,
+            param_bytes: self.param_most.next_multiple_of(4),
+            local_bytes: self.local_end.next_multiple_of(16),
+            registers: allocated.registers,
+        };
+        Ok((function, self.uses))
+    }
+
+    fn formal(&mut self, formal: &Formal<'s>) -> Place {
+        match formal {
+            Formal::Register(name, ty) => {
+                let reg = self.new_register(*ty);
+                self.names.insert(reg, name);
+                self.declare(name, Symbol::Register(reg, *ty));
+                Place::Register(reg)
+            }
+            Formal::Memory(variable) => {
+                // A kernel's parameters lie as the launch lays them out; all
+                // others lie on whole words.
+                let align = if self.source.entry { 1 } else { 4 };
+                self.param_variable(variable, align)
+            }
+        }
+    }
+
+    fn param_variable(&mut self, variable: &Variable<'s>, align: u32) -> Place {
+        let align = align.max(variable.align as u32);
+        let offset = self.param_end.next_multiple_of(align);
+        let bytes = variable.bytes as u32;
+        self.param_end = offset + bytes;
+        self.param_most = self.param_most.max(self.param_end);
+        self.declare(variable.name, Symbol::Param { offset, bytes });
+        Place::Memory { offset, bytes }
+    }
+
+    fn body(&mut self, statements: &'m [Statement<'s>]) -> Result<()> {
+        let param_end = self.param_end;
+        // Labels may be used before they stand.
+        for statement in statements {
+            match statement {
+                Statement::Label(name, at) => {
+                    let label = self.labels.len();
+                    self.labels.push(None);
+                    if self.scope().names.contains_key(name) {
+                        let message = format!("`{name}` is declared twice");
+                        return Err(ParseError::at(*at, message));
+                    }
+                    self.declare(name, Symbol::Label(label));
+                }
+                Statement::Targets(name, targets) => {
+                    self.declare(name, Symbol::Targets(targets.clone()));
+                }
+                _ => {}
+            }
+        }
+        for statement in statements {
+            match statement {
+                Statement::Registers { name, count, ty } => match count {
+                    Some(count) => self.scope().ranges.push(symbols::Range {
+                        prefix: name,
+                        count: *count,
+                        ty: *ty,
+                        registers: HashMap::new(),
+                    }),
+                    None => {
+                        let reg = self.new_register(*ty);
+                        self.names.insert(reg, name);
+                        self.declare(name, Symbol::Register(reg, *ty));
+                    }
+                },
+                Statement::Variable(variable) => self.variable(variable)?,
+                Statement::Label(name, _) => {
+                    if let Some(&Symbol::Label(label)) = self.scope().names.get(name) {
+                        self.labels[label] = Some(self.insts.len());
+                    }
+                }
+                Statement::Targets(..) | Statement::Prototype => {}
+                Statement::Instruction(instruction) => self.instruction(instruction)?,
+                Statement::Scope(inner) => {
+                    self.scopes.push(Scope::default());
+                    self.body(inner)?;
+                    self.scopes.pop();
+                }
+            }
+        }
+        self.param_end = param_end;
+        Ok(())
+    }
+
+    fn variable(&mut self, variable: &Variable<'s>) -> Result<()> {
+        match variable.space {
+            Space::Param => {
+                self.param_variable(variable, 4);
+            }
+            Space::Local => {
+                let offset = self.local_end.next_multiple_of(variable.align as u32);
+                self.local_end = offset + variable.bytes as u32;
+                self.declare(variable.name, Symbol::Local(offset));
+            }
+            Space::Shared => {
+                let index = self.common.shared.len() as u32;
+                self.common.shared.push(shared_variable(variable));
+                self.declare(variable.name, Symbol::Shared(index));
+            }
+            _ => {
+                return Err(ParseError::at(
+                    variable.at,
+                    format!("a {} variable within a function", variable.space.name()),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, instruction: &'m Instruction<'s>) -> Result<()> {
+        self.at = instruction.at;
+        self.counted = false;
+        self.guard = match instruction.guard {
+            Some((name, negated)) => {
+                let p = self.predicate(&Operand::Name(name))?;
+                Some(Cond {
+                    p: p.p,
+                    negated: p.negated != negated,
+                })
+            }
+            None => None,
+        };
+        let mut opcode = Opcode::new(instruction.opcode, instruction.at);
+        let operands = &instruction.operands;
+        let known = self.arithmetic(&mut opcode, operands)?
+            || self.conversion(&mut opcode, operands)?
+            || self.memory_access(&mut opcode, operands)?
+            || self.control(&mut opcode, operands)?;
+        if !known {
+            return self.fail(format!("unknown opcode `{}`", instruction.opcode));
+        }
+        opcode.finish()
+    }
+
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(ParseError::at(self.at, message))
+    }
+
+    /// Holds an instruction to its number of operands.
+    fn operands<const N: usize>(&self, operands: &'m [Operand<'s>]) -> Result<&'m [Operand<'s>; N]>
+    where
+        's: 'm,
+    {
+        match operands.try_into() {
+            Ok(operands) => Ok(operands),
+            Err(_) => self.fail(format!("{} operands, expected {N}", operands.len())),
+        }
+    }
+
+    /// Appends an operation under the current guard. Of the steps of one PTX
+    /// instruction the first is counted.
+    fn emit(&mut self, op: Op, class: Option<Class>) {
+        self.emit_guarded(op, class, self.guard);
+    }
+
+    fn emit_guarded(&mut self, op: Op, class: Option<Class>, guard: Option<Cond>) {
+        let class = class.filter(|_| !self.counted);
+        self.counted |= class.is_some();
+        self.insts.push(Inst {
+            op,
+            guard,
+            line: self.at.line,
+            class,
+            products: (0, 0),
+            watched: (0, 0),
+        });
+        self.multiplies.push(Multiply::None);
+    }
+
+    fn multiply(&mut self, multiply: Multiply) {
+        if let Some(last) = self.multiplies.last_mut() {
+            *last = multiply;
+        }
+    }
+
+    fn new_register(&mut self, ty: Type) -> Reg {
+        let class = class_of(ty);
+        let index = self.counts[class as usize];
+        self.counts[class as usize] += 1;
+        let reg = register(class, index);
+        if ty.bits <= 16 && class == WORD {
+            self.narrow.insert(reg);
+        }
+        reg
+    }
+
+    fn new_word(&mut self) -> W {
+        self.counts[WORD as usize] += 1;
+        W(self.counts[WORD as usize] - 1)
+    }
+
+    fn new_long(&mut self) -> L {
+        self.counts[LONG as usize] += 1;
+        L(self.counts[LONG as usize] - 1)
+    }
+
+    fn new_pred(&mut self) -> P {
+        self.counts[PRED as usize] += 1;
+        P(self.counts[PRED as usize] - 1)
+    }
+
+    fn preset(&mut self, class: u8, preset: Preset) -> Reg {
+        if let Some(&reg) = self.presets.get(&(class, preset)) {
+            return reg;
+        }
+        let index = self.counts[class as usize];
+        self.counts[class as usize] += 1;
+        let reg = register(class, index);
+        self.presets.insert((class, preset), reg);
+        reg
+    }
+}
+
+fn class_of(ty: Type) -> u8 {
+    match (ty.kind, ty.bits) {
+        (Kind::Predicate, _) => PRED,
+        (_, 64) => LONG,
+        _ => WORD,
+    }
+}
+
+fn register(class: u8, index: u32) -> Reg {
+    match class {
+        WORD => Reg::Word(W(index)),
+        LONG => Reg::Long(L(index)),
+        _ => Reg::Pred(P(index)),
+    }
+}

@@ -1,0 +1,402 @@
+//! From the thousands of registers of PTX, each written in one place, to as many
+//! as are live at once: the register files of a warp then fit a cache.
+//!
+//! Linear scan over live intervals. Registers that may be read before they are
+//! written, and those that copies of them reach, are kept apart: they begin as
+//! zero, they share their place with nothing, and their uses are watched.
+
+use crate::ir::{Access, Block, Files, Inst, L, Op, P, Place, Preset, Reg, W, Watched, pred};
+use std::collections::{HashMap, HashSet};
+
+pub(super) struct Allocated {
+    pub insts: Vec<Inst>,
+    pub files: Files,
+    pub presets: Vec<(Reg, Preset)>,
+    pub undefined: Vec<Reg>,
+    pub watched: Vec<Watched>,
+    pub watched_names: Vec<String>,
+    pub registers: u32,
+}
+
+/// Sees every register of an instruction, its guard included.
+fn each(inst: &mut Inst, visit: &mut dyn FnMut(&mut Reg, Access)) {
+    if let Some(guard) = &mut inst.guard {
+        pred(visit, &mut guard.p, Access::Read);
+    }
+    inst.op.registers(visit);
+}
+
+/// A set of virtual registers, numbered through.
+#[derive(Clone, PartialEq)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn new(n: usize) -> Self {
+        Set(vec![0; n.div_ceil(64)])
+    }
+
+    fn insert(&mut self, i: usize) {
+        self.0[i / 64] |= 1 << (i % 64);
+    }
+
+    fn remove(&mut self, i: usize) {
+        self.0[i / 64] &= !(1 << (i % 64));
+    }
+
+    fn has(&self, i: usize) -> bool {
+        self.0[i / 64] >> (i % 64) & 1 != 0
+    }
+
+    /// Whether anything was new.
+    fn extend(&mut self, other: &Set) -> bool {
+        let mut grew = false;
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            grew |= *theirs & !*mine != 0;
+            *mine |= theirs;
+        }
+        grew
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().flat_map(|(i, &word)| {
+            (0..64)
+                .filter(move |bit| word >> bit & 1 != 0)
+                .map(move |bit| 64 * i + bit)
+        })
+    }
+}
+
+pub(super) fn allocate(
+    mut insts: Vec<Inst>,
+    blocks: &[Block],
+    presets: Vec<(Reg, Preset)>,
+    formals: &mut [Place],
+    returns: &mut [Place],
+    names: &HashMap<Reg, &str>,
+) -> Allocated {
+    let mut numbers: HashMap<Reg, usize> = HashMap::new();
+    let mut regs: Vec<Reg> = Vec::new();
+    let mut number = |reg: Reg| {
+        *numbers.entry(reg).or_insert_with(|| {
+            regs.push(reg);
+            regs.len() - 1
+        })
+    };
+    // What is set before the first instruction.
+    let mut fixed: HashSet<usize> = presets.iter().map(|&(reg, _)| number(reg)).collect();
+    for place in formals.iter().chain(returns.iter()) {
+        if let Place::Register(reg) = place {
+            fixed.insert(number(*reg));
+        }
+    }
+    // Formals arrive set; results that are registers may leave unset.
+    let mut arrive: HashSet<usize> = presets.iter().map(|&(reg, _)| number(reg)).collect();
+    for place in formals.iter() {
+        if let Place::Register(reg) = place {
+            arrive.insert(number(*reg));
+        }
+    }
+    for block in blocks {
+        for inst in &mut insts[block.start as usize..block.end as usize] {
+            each(inst, &mut |reg, _| {
+                number(*reg);
+            });
+        }
+    }
+    let results: Vec<usize> = returns
+        .iter()
+        .filter_map(|place| match place {
+            Place::Register(reg) => Some(number(*reg)),
+            Place::Memory { .. } => None,
+        })
+        .collect();
+    let n = regs.len();
+    let live_in = liveness(&mut insts, blocks, &numbers, n, &results);
+
+    // Registers that may be read unwritten, and what copies spread.
+    let mut undefined: HashSet<usize> = live_in[0].iter().filter(|i| !arrive.contains(i)).collect();
+    if !undefined.is_empty() {
+        spread(&mut insts, blocks, &numbers, &mut undefined);
+    }
+
+    let (intervals, registers) = intervals(&mut insts, blocks, &numbers, &regs, &live_in, &fixed);
+    let mut files = Files::default();
+    let mut places: Vec<Option<Reg>> = vec![None; n];
+    let mut alone: Vec<usize> = fixed.iter().chain(&undefined).copied().collect();
+    alone.sort_unstable();
+    alone.dedup();
+    for &i in &alone {
+        places[i] = Some(fresh(&mut files, regs[i]));
+    }
+    scan(&intervals, &regs, &mut places, &mut files);
+
+    let renamed = |reg: Reg| numbers.get(&reg).and_then(|&i| places[i]).unwrap_or(reg);
+    let mut slots: Vec<usize> = undefined.into_iter().collect();
+    slots.sort_unstable();
+    let slot_of: HashMap<usize, u32> = slots.iter().zip(0..).map(|(&i, slot)| (i, slot)).collect();
+    let mut watched: Vec<Watched> = Vec::new();
+    for inst in &mut insts {
+        let first = watched.len() as u32;
+        let mut guard = inst.guard.is_some();
+        each(inst, &mut |reg, access| {
+            let number = numbers.get(reg);
+            if let Some(&slot) = number.and_then(|i| slot_of.get(i)) {
+                watched.push(Watched {
+                    slot,
+                    access,
+                    guard,
+                });
+            }
+            // The guard comes first, and once.
+            guard = false;
+            *reg = renamed(*reg);
+        });
+        inst.watched = (first, watched.len() as u32);
+    }
+    for place in formals.iter_mut().chain(returns) {
+        if let Place::Register(reg) = place {
+            *reg = renamed(*reg);
+        }
+    }
+    Allocated {
+        insts,
+        files,
+        presets: presets
+            .into_iter()
+            .map(|(reg, preset)| (renamed(reg), preset))
+            .collect(),
+        undefined: slots.iter().map(|&i| renamed(regs[i])).collect(),
+        watched,
+        watched_names: slots
+            .iter()
+            .map(|&i| names.get(&regs[i]).unwrap_or(&"a temporary").to_string())
+            .collect(),
+        registers,
+    }
+}
+
+/// Blocks that may come after a block.
+fn successors(insts: &[Inst], block: &Block) -> Vec<u32> {
+    let last = &insts[block.end as usize - 1];
+    let mut next = Vec::new();
+    let falls = !last.op.ends_block() || last.guard.is_some() || matches!(last.op, Op::Call(_));
+    if falls && block.next != u32::MAX {
+        next.push(block.next);
+    }
+    match &last.op {
+        Op::Branch(target) => next.push(*target),
+        Op::BranchTable(_, table) => next.extend(table.iter()),
+        _ => {}
+    }
+    next
+}
+
+/// The registers live at the start of each block.
+fn liveness(
+    insts: &mut [Inst],
+    blocks: &[Block],
+    numbers: &HashMap<Reg, usize>,
+    n: usize,
+    results: &[usize],
+) -> Vec<Set> {
+    let mut uses = vec![Set::new(n); blocks.len()];
+    let mut defines = vec![Set::new(n); blocks.len()];
+    for (b, block) in blocks.iter().enumerate() {
+        for inst in &mut insts[block.start as usize..block.end as usize] {
+            let guarded = inst.guard.is_some();
+            let returns = matches!(inst.op, Op::Return);
+            if returns {
+                for &i in results.iter().filter(|&&i| !defines[b].has(i)) {
+                    uses[b].insert(i);
+                }
+            }
+            each(inst, &mut |reg, access| {
+                let i = numbers[reg];
+                if access != Access::Write && !defines[b].has(i) {
+                    uses[b].insert(i);
+                }
+            });
+            each(inst, &mut |reg, access| {
+                // A guarded write leaves the lanes without the guard as they were.
+                if access == Access::Write && !guarded {
+                    defines[b].insert(numbers[reg]);
+                }
+            });
+        }
+    }
+    let mut live = uses;
+    let next: Vec<Vec<u32>> = blocks.iter().map(|b| successors(insts, b)).collect();
+    loop {
+        let mut grew = false;
+        for b in (0..blocks.len()).rev() {
+            for &s in &next[b] {
+                let mut through = live[s as usize].clone();
+                for (word, defined) in through.0.iter_mut().zip(&defines[b].0) {
+                    *word &= !defined;
+                }
+                grew |= live[b].extend(&through);
+            }
+        }
+        if !grew {
+            return live;
+        }
+    }
+}
+
+/// Adds every register that a copy of an undefined one may reach.
+fn spread(
+    insts: &mut [Inst],
+    blocks: &[Block],
+    numbers: &HashMap<Reg, usize>,
+    undefined: &mut HashSet<usize>,
+) {
+    loop {
+        let before = undefined.len();
+        for block in blocks {
+            for inst in &mut insts[block.start as usize..block.end as usize] {
+                let mut carried = false;
+                inst.op.registers(&mut |reg, access| {
+                    carried |= access == Access::Carry && undefined.contains(&numbers[reg]);
+                });
+                if carried {
+                    inst.op.registers(&mut |reg, access| {
+                        if access == Access::Write {
+                            undefined.insert(numbers[reg]);
+                        }
+                    });
+                }
+            }
+        }
+        if undefined.len() == before {
+            return;
+        }
+    }
+}
+
+/// The first and last point at which each register is live, in the order of
+/// blocks, and the most 32-bit registers live at once. An instruction reads at
+/// twice its place and writes one later.
+fn intervals(
+    insts: &mut [Inst],
+    blocks: &[Block],
+    numbers: &HashMap<Reg, usize>,
+    regs: &[Reg],
+    live_in: &[Set],
+    fixed: &HashSet<usize>,
+) -> (Vec<Option<(u32, u32)>>, u32) {
+    let mut intervals: Vec<Option<(u32, u32)>> = vec![None; regs.len()];
+    let next: Vec<Vec<u32>> = blocks.iter().map(|b| successors(insts, b)).collect();
+    let size = |i: usize| match regs[i] {
+        // Constants are immediates or come from constant memory.
+        _ if fixed.contains(&i) => 0,
+        Reg::Word(_) => 1,
+        Reg::Long(_) => 2,
+        Reg::Pred(_) => 0,
+    };
+    let mut most = 0;
+    let mut at = 0;
+    for (b, block) in blocks.iter().enumerate() {
+        let mut touch = |i: usize, point: u32| {
+            let interval = intervals[i].get_or_insert((point, point));
+            interval.0 = interval.0.min(point);
+            interval.1 = interval.1.max(point);
+        };
+        let end = at + 2 * (block.end - block.start);
+        let mut live = Set::new(regs.len());
+        for &s in &next[b] {
+            live.extend(&live_in[s as usize]);
+        }
+        for i in live_in[b].iter() {
+            touch(i, at);
+        }
+        for i in live.iter() {
+            touch(i, end);
+        }
+        let mut held: u32 = live.iter().map(size).sum();
+        most = most.max(held);
+        let range = block.start as usize..block.end as usize;
+        for (k, inst) in insts[range].iter_mut().enumerate().rev() {
+            let point = at + 2 * k as u32;
+            let guarded = inst.guard.is_some();
+            each(inst, &mut |reg, access| {
+                let i = numbers[reg];
+                if access == Access::Write {
+                    touch(i, point + 1);
+                    if !guarded && live.has(i) {
+                        live.remove(i);
+                        held -= size(i);
+                    }
+                }
+            });
+            each(inst, &mut |reg, access| {
+                let i = numbers[reg];
+                if access != Access::Write {
+                    touch(i, point);
+                    if !live.has(i) {
+                        live.insert(i);
+                        held += size(i);
+                    }
+                }
+            });
+            most = most.max(held);
+        }
+        at = end + 1;
+    }
+    (intervals, most)
+}
+
+fn fresh(files: &mut Files, like: Reg) -> Reg {
+    match like {
+        Reg::Word(_) => {
+            files.words += 1;
+            Reg::Word(W(files.words - 1))
+        }
+        Reg::Long(_) => {
+            files.longs += 1;
+            Reg::Long(L(files.longs - 1))
+        }
+        Reg::Pred(_) => {
+            files.preds += 1;
+            Reg::Pred(P(files.preds - 1))
+        }
+    }
+}
+
+/// Gives each remaining register a place that is free over its whole interval.
+fn scan(
+    intervals: &[Option<(u32, u32)>],
+    regs: &[Reg],
+    places: &mut [Option<Reg>],
+    files: &mut Files,
+) {
+    let mut waiting: Vec<(u32, u32, usize)> = intervals
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| places[*i].is_none())
+        .filter_map(|(i, interval)| interval.map(|(start, end)| (start, end, i)))
+        .collect();
+    waiting.sort_unstable();
+    let mut free: [Vec<Reg>; 3] = Default::default();
+    let mut active: std::collections::BTreeSet<(u32, usize)> = Default::default();
+    let file = |reg: Reg| match reg {
+        Reg::Word(_) => 0,
+        Reg::Long(_) => 1,
+        Reg::Pred(_) => 2,
+    };
+    for (start, end, i) in waiting {
+        while let Some(&(over, j)) = active.first() {
+            if over >= start {
+                break;
+            }
+            active.remove(&(over, j));
+            if let Some(place) = places[j] {
+                free[file(place)].push(place);
+            }
+        }
+        let place = free[file(regs[i])]
+            .pop()
+            .unwrap_or_else(|| fresh(files, regs[i]));
+        places[i] = Some(place);
+        active.insert((end, i));
+    }
+}

@@ -1,0 +1,408 @@
+//! Loads, stores and atomic operations: from registers to a space and back.
+//!
+//! An access moves up to 32 bytes per lane, aligned to their number. They pass
+//! through a buffer of words, so that every space knows one kind of transfer only.
+
+use super::block::Worker;
+use super::step::{put, put_long};
+use super::warp::Frame;
+use super::{Mistake, Step, lanes_of};
+use crate::check::FaultKind;
+use crate::ir::{Address, AtomicOp, Element, Longs, Op, Reg, Words};
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
+use crate::ptx::types::Space;
+
+/// Up to 32 bytes per lane.
+pub(crate) type Buffer = [Words; 8];
+
+/// Which lanes move which bytes.
+pub(crate) struct Transfer<'a> {
+    pub addresses: &'a Longs,
+    pub mask: u32,
+    /// Bytes per lane: 1, 2, 4, 8, 16 or 32.
+    pub bytes: u32,
+    /// Line of the instruction, for reports about an earlier access.
+    pub line: u32,
+    pub strong: bool,
+}
+
+impl Transfer<'_> {
+    /// The address, if all lanes have the same.
+    pub fn uniform(&self) -> Option<u64> {
+        let first = self.addresses[self.mask.trailing_zeros() as usize & 31];
+        let same = if self.mask == u32::MAX {
+            self.addresses.iter().all(|&address| address == first)
+        } else {
+            lanes_of(self.mask).all(|lane| self.addresses[lane] == first)
+        };
+        same.then_some(first)
+    }
+
+    fn check_alignment(&self) -> Step {
+        let low = u64::from(self.bytes) - 1;
+        let mut any = 0;
+        for lane in lanes_of(self.mask) {
+            any |= self.addresses[lane];
+        }
+        if any & low == 0 {
+            return Ok(());
+        }
+        for lane in lanes_of(self.mask) {
+            if self.addresses[lane] & low != 0 {
+                return Err(Mistake::at(
+                    FaultKind::Misaligned,
+                    lane as u32,
+                    self.addresses[lane],
+                    format!("{} bytes", self.bytes),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn addresses(frame: &Frame, address: &Address) -> Longs {
+    let offset = address.offset as u64;
+    let mut out = [0; 32];
+    match address.base {
+        Reg::Long(base) => {
+            let base = &frame.longs[base.0 as usize];
+            for lane in 0..32 {
+                out[lane] = base[lane].wrapping_add(offset);
+            }
+        }
+        Reg::Word(base) => {
+            let base = &frame.words[base.0 as usize];
+            for lane in 0..32 {
+                // 32-bit addresses, of shared memory above all, wrap at 32 bits.
+                out[lane] = u64::from(base[lane].wrapping_add(offset as u32));
+            }
+        }
+        Reg::Pred(_) => {}
+    }
+    out
+}
+
+/// Takes the elements of a vector out of the buffer.
+fn unload(frame: &mut Frame, d: &[Option<Reg>], element: Element, buffer: &Buffer, mask: u32) {
+    for (i, d) in d.iter().enumerate() {
+        let place = i * element.bytes as usize;
+        let word = &buffer[place / 4];
+        match (*d, element.bytes) {
+            (None | Some(Reg::Pred(_)), _) => {}
+            (Some(Reg::Word(d)), 4) => put(&mut frame.words[d.0 as usize], word, mask),
+            (Some(Reg::Long(d)), 8) => {
+                let high = &buffer[place / 4 + 1];
+                let mut value = [0; 32];
+                for lane in 0..32 {
+                    value[lane] = u64::from(high[lane]) << 32 | u64::from(word[lane]);
+                }
+                put_long(&mut frame.longs[d.0 as usize], &value, mask);
+            }
+            (Some(d), bytes) => {
+                let (drop, shift) = (32 - 8 * bytes.min(4), 8 * (place % 4));
+                let mut value = [0; 32];
+                for lane in 0..32 {
+                    let bits = word[lane] >> shift << drop;
+                    value[lane] = if element.signed {
+                        (bits as i32 >> drop) as u32
+                    } else {
+                        bits >> drop
+                    };
+                }
+                match d {
+                    Reg::Word(d) => put(&mut frame.words[d.0 as usize], &value, mask),
+                    Reg::Long(d) => {
+                        let mut long = [0; 32];
+                        for lane in 0..32 {
+                            long[lane] = if element.signed {
+                                i64::from(value[lane] as i32) as u64
+                            } else {
+                                u64::from(value[lane])
+                            };
+                        }
+                        put_long(&mut frame.longs[d.0 as usize], &long, mask);
+                    }
+                    Reg::Pred(_) => {}
+                }
+            }
+        }
+    }
+}
+
+/// Puts the elements of a vector into the buffer.
+fn stow(frame: &Frame, a: &[Reg], element: Element, buffer: &mut Buffer) {
+    for (i, a) in a.iter().enumerate() {
+        let place = i * element.bytes as usize;
+        let mut low = [0; 32];
+        match *a {
+            Reg::Word(a) => low = frame.words[a.0 as usize],
+            Reg::Long(a) => {
+                let long = &frame.longs[a.0 as usize];
+                for lane in 0..32 {
+                    low[lane] = long[lane] as u32;
+                }
+                if element.bytes == 8 {
+                    for lane in 0..32 {
+                        buffer[place / 4 + 1][lane] = (long[lane] >> 32) as u32;
+                    }
+                }
+            }
+            Reg::Pred(_) => {}
+        }
+        if element.bytes >= 4 {
+            buffer[place / 4] = low;
+        } else {
+            let ones = (1u32 << (8 * element.bytes)) - 1;
+            let shift = 8 * (place % 4);
+            for lane in 0..32 {
+                let word = &mut buffer[place / 4][lane];
+                *word = *word & !(ones << shift) | (low[lane] & ones) << shift;
+            }
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// Runs a memory instruction; `mask` is not empty.
+    pub(super) fn memory(
+        &mut self,
+        warp: &mut super::warp::Warp,
+        frame: usize,
+        op: &Op,
+        mask: u32,
+        line: u32,
+    ) -> Step {
+        match op {
+            Op::LoadParam { element, d, offset } => {
+                let mut buffer = [[0; 32]; 8];
+                let words = (element.bytes * d.len() as u32).div_ceil(4);
+                let frame = &mut warp.frames[frame];
+                frame.read_param(*offset, words, &mut buffer);
+                unload(frame, d, *element, &buffer, mask);
+                Ok(())
+            }
+            Op::StoreParam { element, a, offset } => {
+                let mut buffer = [[0; 32]; 8];
+                let frame = &mut warp.frames[frame];
+                stow(frame, a, *element, &mut buffer);
+                let bytes = element.bytes * a.len() as u32;
+                frame.write_param(*offset, bytes, &buffer, mask);
+                Ok(())
+            }
+            Op::Load {
+                space,
+                element,
+                d,
+                address,
+                strong,
+            } => {
+                let mut buffer = [[0; 32]; 8];
+                let addresses = addresses(&warp.frames[frame], address);
+                let transfer = Transfer {
+                    addresses: &addresses,
+                    mask,
+                    bytes: element.bytes * d.len() as u32,
+                    line,
+                    strong: *strong,
+                };
+                transfer.check_alignment()?;
+                self.in_spaces(*space, &transfer, |worker, space, transfer| match space {
+                    Space::Shared => worker.shared_read(warp.index, transfer, &mut buffer),
+                    Space::Local => warp.local.read(transfer, &mut buffer),
+                    Space::Param => warp.frames[frame].read_param_at(transfer, &mut buffer),
+                    _ => worker.global.read(transfer, &mut buffer),
+                })?;
+                unload(&mut warp.frames[frame], d, *element, &buffer, mask);
+                Ok(())
+            }
+            Op::Store {
+                space,
+                element,
+                a,
+                address,
+                strong,
+            } => {
+                let mut buffer = [[0; 32]; 8];
+                let addresses = addresses(&warp.frames[frame], address);
+                stow(&warp.frames[frame], a, *element, &mut buffer);
+                let transfer = Transfer {
+                    addresses: &addresses,
+                    mask,
+                    bytes: element.bytes * a.len() as u32,
+                    line,
+                    strong: *strong,
+                };
+                transfer.check_alignment()?;
+                self.in_spaces(*space, &transfer, |worker, space, transfer| match space {
+                    Space::Shared => worker.shared_write(warp.index, transfer, &buffer),
+                    Space::Local => warp.local.write(transfer, &buffer),
+                    Space::Param | Space::Constant => Err(read_only(transfer, space)),
+                    _ => worker.global.write(transfer, &buffer),
+                })
+            }
+            Op::Atomic {
+                space,
+                op,
+                bytes,
+                d,
+                address,
+                a,
+                b,
+            } => {
+                let addresses = addresses(&warp.frames[frame], address);
+                let transfer = Transfer {
+                    addresses: &addresses,
+                    mask,
+                    bytes: *bytes,
+                    line,
+                    strong: true,
+                };
+                transfer.check_alignment()?;
+                let a = value_of(&warp.frames[frame], *a);
+                let b = match b {
+                    Some(b) => value_of(&warp.frames[frame], *b),
+                    None => [0; 32],
+                };
+                let mut old = [0; 32];
+                let change = |lane: usize, old: u64| apply(*op, *bytes, old, a[lane], b[lane]);
+                self.in_spaces(*space, &transfer, |worker, space, transfer| match space {
+                    Space::Shared => worker.shared_atomic(warp.index, transfer, &change, &mut old),
+                    Space::Local => Err(Mistake::at(
+                        FaultKind::InvalidOperand,
+                        transfer.mask.trailing_zeros(),
+                        transfer.addresses[transfer.mask.trailing_zeros() as usize],
+                        "an atomic operation on local memory",
+                    )),
+                    Space::Param | Space::Constant => Err(read_only(transfer, space)),
+                    _ => worker
+                        .global
+                        .atomic(transfer, d.is_some(), &change, &mut old),
+                })?;
+                let frame = &mut warp.frames[frame];
+                match *d {
+                    Some(Reg::Word(d)) => {
+                        let low = old.map(|long| long as u32);
+                        put(&mut frame.words[d.0 as usize], &low, mask);
+                    }
+                    Some(Reg::Long(d)) => put_long(&mut frame.longs[d.0 as usize], &old, mask),
+                    _ => {}
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs `act` on the lanes of each space that a transfer goes to, with
+    /// addresses relative to the space.
+    fn in_spaces(
+        &mut self,
+        space: Space,
+        transfer: &Transfer<'_>,
+        mut act: impl FnMut(&mut Self, Space, &Transfer<'_>) -> Step,
+    ) -> Step {
+        if space != Space::Generic {
+            return act(self, space, transfer);
+        }
+        let mut rest = transfer.mask;
+        for (space, window) in [
+            (Space::Shared, SHARED_WINDOW),
+            (Space::Local, LOCAL_WINDOW),
+            (Space::Param, PARAM_WINDOW),
+        ] {
+            let mut mask = 0;
+            for lane in lanes_of(rest) {
+                mask |= u32::from(in_window(transfer.addresses[lane], window)) << lane;
+            }
+            if mask == 0 {
+                continue;
+            }
+            let mut relative = *transfer.addresses;
+            for lane in lanes_of(mask) {
+                relative[lane] -= window;
+            }
+            let part = Transfer {
+                addresses: &relative,
+                mask,
+                ..*transfer
+            };
+            act(self, space, &part)?;
+            rest &= !mask;
+        }
+        if rest == 0 {
+            return Ok(());
+        }
+        let part = Transfer {
+            mask: rest,
+            ..*transfer
+        };
+        act(self, Space::Global, &part)
+    }
+}
+
+fn read_only(transfer: &Transfer<'_>, space: Space) -> Box<Mistake> {
+    let lane = transfer.mask.trailing_zeros();
+    Mistake::at(
+        FaultKind::ReadOnly,
+        lane,
+        transfer.addresses[lane as usize & 31],
+        format!("{} bytes to {} memory", transfer.bytes, space.name()),
+    )
+}
+
+fn value_of(frame: &Frame, reg: Reg) -> Longs {
+    match reg {
+        Reg::Word(a) => frame.words[a.0 as usize].map(u64::from),
+        Reg::Long(a) => frame.longs[a.0 as usize],
+        Reg::Pred(_) => [0; 32],
+    }
+}
+
+/// The new value of a word or long under an atomic operation.
+fn apply(op: AtomicOp, bytes: u32, old: u64, a: u64, b: u64) -> u64 {
+    let extend = |x: u64| {
+        if bytes == 4 {
+            i64::from(x as u32 as i32)
+        } else {
+            x as i64
+        }
+    };
+    match op {
+        AtomicOp::Add => old.wrapping_add(a),
+        AtomicOp::And => old & a,
+        AtomicOp::Or => old | a,
+        AtomicOp::Xor => old ^ a,
+        AtomicOp::MinU => old.min(a),
+        AtomicOp::MaxU => old.max(a),
+        AtomicOp::MinS => extend(old).min(extend(a)) as u64,
+        AtomicOp::MaxS => extend(old).max(extend(a)) as u64,
+        AtomicOp::Inc => {
+            if old >= a {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicOp::Dec => {
+            if old == 0 || old > a {
+                a
+            } else {
+                old - 1
+            }
+        }
+        AtomicOp::Exch => a,
+        AtomicOp::Cas => {
+            if old == a {
+                b
+            } else {
+                old
+            }
+        }
+        AtomicOp::AddF32 => {
+            let sum = f32::from_bits(old as u32) + f32::from_bits(a as u32);
+            u64::from(sum.to_bits())
+        }
+        AtomicOp::AddF64 => (f64::from_bits(old) + f64::from_bits(a)).to_bits(),
+    }
+}

@@ -1,0 +1,505 @@
+//! Global memory as a block sees it: bounds, what is initialised, races between
+//! blocks, and how many sectors an access touches.
+//!
+//! **Races.** The shadow of each word says who touched it in this launch: one
+//! block or several, reading, writing or atomically. Two blocks on the same bytes
+//! race unless both only read, both are atomic (or volatile, relaxed, acquiring,
+//! releasing), or the later one has synchronised: after an atomic operation whose
+//! result it used, or an ordered load, a block may rely on what others wrote
+//! before. That last rule lets some races pass; it lets no correct program fail.
+//! Accesses of different blocks to different bytes of one word are told apart
+//! for the latest block only. Whether a word has a race does not depend on the
+//! order in which blocks run.
+
+use super::access::{Buffer, Transfer};
+use super::{Launch, Mistake, Step, lanes_of};
+use crate::check::FaultKind;
+use crate::count::Counts;
+use crate::ir::Longs;
+use crate::memory::{Allocation, INITIALISED};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+
+/// Epochs of launches that a shadow can tell apart; zero is none.
+pub(crate) const EPOCHS: u32 = 1 << 20;
+
+// Layout of a shadow word above the initialised bits.
+const BYTES_SHIFT: u32 = 4;
+const STATE_SHIFT: u32 = 8;
+const EPOCH_SHIFT: u32 = 12;
+const BLOCK_SHIFT: u32 = 32;
+
+/// Epoch and block.
+const OWNER: u64 = u64::MAX << EPOCH_SHIFT;
+
+const READ_ONE: u64 = 1;
+const READ_MANY: u64 = 2;
+const WRITTEN: u64 = 3;
+const ATOMIC_ONE: u64 = 4;
+const ATOMIC_MANY: u64 = 5;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Touch {
+    Read,
+    Write,
+    /// Atomic, or ordered with other blocks and reading.
+    Atomic,
+    /// Ordered with other blocks and only writing.
+    Release,
+}
+
+impl Touch {
+    fn state(self) -> u64 {
+        match self {
+            Touch::Read => READ_ONE,
+            Touch::Write => WRITTEN,
+            Touch::Atomic | Touch::Release => ATOMIC_ONE,
+        }
+    }
+
+    fn reads(self) -> bool {
+        matches!(self, Touch::Read | Touch::Atomic)
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Touch::Read => "read",
+            Touch::Write => "written",
+            Touch::Atomic | Touch::Release => "changed atomically",
+        }
+    }
+}
+
+/// What a word was before its first write in a launch.
+pub(crate) struct Undo {
+    allocation: u32,
+    word: u32,
+    value: u32,
+    initialised: u8,
+}
+
+impl Undo {
+    /// Puts the word back.
+    pub fn apply(&self, allocations: &[Arc<Allocation>]) {
+        let allocation = &allocations[self.allocation as usize];
+        let offset = 4 * u64::from(self.word);
+        allocation.word(offset).store(self.value, Relaxed);
+        if let Some(shadow) = allocation.shadow(offset) {
+            shadow.store(u64::from(self.initialised), Relaxed);
+        }
+    }
+}
+
+pub(crate) struct Global<'l> {
+    allocations: &'l [Arc<Allocation>],
+    exact: bool,
+    races: bool,
+    uninitialised: bool,
+    count: bool,
+    epoch: u64,
+    block: u64,
+    /// Whether the block has synchronised with others.
+    synchronised: bool,
+    /// The allocation that the last access was in.
+    last: usize,
+    log: bool,
+    undo: Vec<Undo>,
+    pub counts: Counts,
+}
+
+impl<'l> Global<'l> {
+    pub fn new(launch: &Launch<'l>, log: bool) -> Self {
+        Global {
+            allocations: launch.allocations,
+            exact: launch.checks.bounds,
+            races: launch.checks.races,
+            uninitialised: launch.checks.uninitialised,
+            count: launch.count,
+            epoch: u64::from(launch.epoch),
+            block: 0,
+            synchronised: false,
+            last: 0,
+            log,
+            undo: Vec::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    pub fn begin(&mut self, block: u64) {
+        self.block = block & 0xffff_ffff;
+        self.synchronised = false;
+    }
+
+    pub fn into_undo(self) -> Vec<Undo> {
+        self.undo
+    }
+
+    fn contains(&self, index: usize, low: u64, high: u64) -> bool {
+        self.allocations.get(index).is_some_and(|allocation| {
+            low >= allocation.start && high <= allocation.start + allocation.extent(self.exact)
+        })
+    }
+
+    /// The allocation that holds `low..high`.
+    fn find(&mut self, low: u64, high: u64) -> Option<usize> {
+        if self.contains(self.last, low, high) {
+            return Some(self.last);
+        }
+        let after = self.allocations.partition_point(|a| a.start <= low);
+        let index = after.checked_sub(1)?;
+        self.contains(index, low, high).then(|| {
+            self.last = index;
+            index
+        })
+    }
+
+    /// Runs `act` on every group of lanes that shares an allocation: mostly one.
+    fn each_allocation(
+        &mut self,
+        transfer: &Transfer<'_>,
+        mut act: impl FnMut(&mut Self, &'l Allocation, usize, u32) -> Step,
+    ) -> Step {
+        let bytes = u64::from(transfer.bytes);
+        let (mut low, mut high) = (u64::MAX, 0);
+        for lane in lanes_of(transfer.mask) {
+            low = low.min(transfer.addresses[lane]);
+            high = high.max(transfer.addresses[lane]);
+        }
+        let all = high.checked_add(bytes).and_then(|end| self.find(low, end));
+        let allocations = self.allocations;
+        if let Some(index) = all {
+            return act(self, &allocations[index], index, transfer.mask);
+        }
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            let found = at.checked_add(bytes).and_then(|end| self.find(at, end));
+            let Some(index) = found else {
+                return Err(Mistake::at(
+                    FaultKind::OutOfBounds,
+                    lane as u32,
+                    at,
+                    format!("{bytes} bytes of global memory"),
+                ));
+            };
+            act(self, &allocations[index], index, 1 << lane)?;
+        }
+        Ok(())
+    }
+
+    pub fn read(&mut self, transfer: &Transfer<'_>, buffer: &mut Buffer) -> Step {
+        if self.count {
+            let (sectors, fewest) = sectors(transfer);
+            self.counts.load_sectors += sectors;
+            self.counts.load_sectors_fewest += fewest;
+        }
+        let touch = if transfer.strong {
+            Touch::Atomic
+        } else {
+            Touch::Read
+        };
+        let words = transfer.bytes.div_ceil(4) as usize;
+        self.each_allocation(transfer, |this, allocation, index, mask| {
+            this.touch(allocation, index, transfer, mask, touch)?;
+            for lane in lanes_of(mask) {
+                let offset = transfer.addresses[lane] - allocation.start;
+                for (k, word) in allocation.words_from(offset, words).iter().enumerate() {
+                    buffer[k][lane] = word.load(Relaxed);
+                }
+                if transfer.bytes < 4 {
+                    buffer[0][lane] >>= 8 * (offset % 4);
+                }
+            }
+            Ok(())
+        })?;
+        self.synchronised |= transfer.strong;
+        Ok(())
+    }
+
+    pub fn write(&mut self, transfer: &Transfer<'_>, buffer: &Buffer) -> Step {
+        if self.count {
+            let (sectors, fewest) = sectors(transfer);
+            self.counts.store_sectors += sectors;
+            self.counts.store_sectors_fewest += fewest;
+        }
+        let touch = if transfer.strong {
+            Touch::Release
+        } else {
+            Touch::Write
+        };
+        let words = transfer.bytes.div_ceil(4) as usize;
+        self.each_allocation(transfer, |this, allocation, index, mask| {
+            this.check_writable(allocation, transfer, mask)?;
+            this.touch(allocation, index, transfer, mask, touch)?;
+            for lane in lanes_of(mask) {
+                let offset = transfer.addresses[lane] - allocation.start;
+                if transfer.bytes < 4 {
+                    let shift = 8 * (offset % 4) as u32;
+                    let ones = ((1u32 << (8 * transfer.bytes)) - 1) << shift;
+                    let value = buffer[0][lane] << shift & ones;
+                    // Another block may write the other bytes of the word meanwhile.
+                    let merge = |word| Some(word & !ones | value);
+                    let merged = allocation
+                        .word(offset)
+                        .fetch_update(Relaxed, Relaxed, merge);
+                    debug_assert!(merged.is_ok());
+                    continue;
+                }
+                for (k, word) in allocation.words_from(offset, words).iter().enumerate() {
+                    word.store(buffer[k][lane], Relaxed);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Lanes go in ascending order, each on what the one before left.
+    pub fn atomic(
+        &mut self,
+        transfer: &Transfer<'_>,
+        returns: bool,
+        change: &dyn Fn(usize, u64) -> u64,
+        old: &mut Longs,
+    ) -> Step {
+        if self.count {
+            let (sectors, fewest) = sectors(transfer);
+            self.counts.load_sectors += sectors;
+            self.counts.load_sectors_fewest += fewest;
+        }
+        self.each_allocation(transfer, |this, allocation, index, mask| {
+            this.check_writable(allocation, transfer, mask)?;
+            this.touch(allocation, index, transfer, mask, Touch::Atomic)?;
+            for lane in lanes_of(mask) {
+                let offset = transfer.addresses[lane] - allocation.start;
+                old[lane] = if transfer.bytes == 4 {
+                    let update = |word| Some(change(lane, u64::from(word)) as u32);
+                    let word = allocation
+                        .word(offset)
+                        .fetch_update(Relaxed, Relaxed, update);
+                    u64::from(word.unwrap_or_else(|word| word))
+                } else {
+                    allocation.update_long(offset, |long| change(lane, long))
+                };
+            }
+            Ok(())
+        })?;
+        self.synchronised |= returns;
+        Ok(())
+    }
+
+    fn check_writable(&self, allocation: &Allocation, transfer: &Transfer<'_>, mask: u32) -> Step {
+        if allocation.writable {
+            return Ok(());
+        }
+        let lane = mask.trailing_zeros();
+        Err(Mistake::at(
+            FaultKind::ReadOnly,
+            lane,
+            transfer.addresses[lane as usize & 31],
+            format!("{} bytes to constant memory", transfer.bytes),
+        ))
+    }
+
+    /// Checks and notes an access in the shadow of every word it touches.
+    fn touch(
+        &mut self,
+        allocation: &'l Allocation,
+        index: usize,
+        transfer: &Transfer<'_>,
+        mask: u32,
+        touch: Touch,
+    ) -> Step {
+        if !(self.races || self.uninitialised) {
+            return Ok(());
+        }
+        let words = transfer.bytes.div_ceil(4) as usize;
+        let mine = self.epoch << EPOCH_SHIFT | self.block << BLOCK_SHIFT;
+        for lane in lanes_of(mask) {
+            let offset = transfer.addresses[lane] - allocation.start;
+            let bytes = if transfer.bytes < 4 {
+                ((1u64 << transfer.bytes) - 1) << (offset % 4)
+            } else {
+                INITIALISED
+            };
+            for (k, shadow) in allocation.shadows_from(offset, words).iter().enumerate() {
+                // Mostly this block touched these bytes in this way before.
+                let seen = shadow.load(Relaxed);
+                let state = seen >> STATE_SHIFT & 0xf;
+                if seen & OWNER == mine
+                    && (state == touch.state() || state == WRITTEN)
+                    && seen & seen >> BYTES_SHIFT & bytes == bytes
+                {
+                    continue;
+                }
+                let word = (offset / 4) as usize + k;
+                let place = Place {
+                    allocation,
+                    index,
+                    word,
+                    lane,
+                };
+                self.touch_word(&place, shadow, bytes, touch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn touch_word(
+        &mut self,
+        place: &Place<'_>,
+        shadow: &AtomicU64,
+        bytes: u64,
+        touch: Touch,
+    ) -> Step {
+        let mut seen = shadow.load(Relaxed);
+        loop {
+            let here = seen >> EPOCH_SHIFT & u64::from(EPOCHS - 1) == self.epoch;
+            if touch.reads() {
+                let missing = bytes & !seen;
+                if self.uninitialised && missing & INITIALISED != 0 {
+                    let byte = u64::from(missing.trailing_zeros());
+                    return Err(Mistake::at(
+                        FaultKind::UninitialisedMemory,
+                        place.lane as u32,
+                        place.address() + byte,
+                        "in global memory",
+                    ));
+                }
+            }
+            let initialised = if touch == Touch::Read {
+                seen & INITIALISED
+            } else {
+                seen & INITIALISED | bytes
+            };
+            let (state, block, covered) = self.transition(seen, here, bytes, touch, place)?;
+            let next = initialised
+                | covered << BYTES_SHIFT
+                | state << STATE_SHIFT
+                | self.epoch << EPOCH_SHIFT
+                | block << BLOCK_SHIFT;
+            if next == seen {
+                return Ok(());
+            }
+            let wrote = here && seen >> STATE_SHIFT & 0xf >= WRITTEN;
+            let first_write = touch != Touch::Read && !wrote;
+            // Read before the shadow is claimed: nobody has written the word by then.
+            let value = place.allocation.word(4 * place.word as u64).load(Relaxed);
+            match shadow.compare_exchange(seen, next, AcqRel, Relaxed) {
+                Ok(_) => {
+                    if self.log && first_write {
+                        self.undo.push(Undo {
+                            allocation: place.index as u32,
+                            word: place.word as u32,
+                            value,
+                            initialised: (seen & INITIALISED) as u8,
+                        });
+                    }
+                    return Ok(());
+                }
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// The state of a word after an access: state, block, bytes covered.
+    fn transition(
+        &self,
+        seen: u64,
+        here: bool,
+        bytes: u64,
+        touch: Touch,
+        place: &Place<'_>,
+    ) -> Step<(u64, u64, u64)> {
+        let fresh = touch.state();
+        if !here || !self.races {
+            return Ok((fresh, self.block, bytes));
+        }
+        let state = seen >> STATE_SHIFT & 0xf;
+        let block = seen >> BLOCK_SHIFT;
+        let covered = seen >> BYTES_SHIFT & INITIALISED;
+        let own = block == self.block && state != READ_MANY && state != ATOMIC_MANY;
+        if own {
+            return Ok((strongest(state, fresh), block, covered | bytes));
+        }
+        match (state, touch) {
+            (READ_ONE | READ_MANY, Touch::Read) => {
+                return Ok((READ_MANY, block, covered | bytes));
+            }
+            (ATOMIC_ONE | ATOMIC_MANY, Touch::Atomic | Touch::Release) => {
+                return Ok((ATOMIC_MANY, block, covered | bytes));
+            }
+            _ => {}
+        }
+        if covered & bytes == 0 || self.synchronised {
+            return Ok((fresh, self.block, bytes));
+        }
+        let before = match state {
+            READ_ONE | READ_MANY => "read",
+            WRITTEN => "written",
+            _ => "changed atomically",
+        };
+        let others = if state == READ_MANY || state == ATOMIC_MANY {
+            "several blocks".to_owned()
+        } else {
+            format!("block number {block}")
+        };
+        Err(Mistake::at(
+            FaultKind::GlobalRace,
+            place.lane as u32,
+            place.address() + u64::from((covered & bytes).trailing_zeros()),
+            format!(
+                "{} by block number {}, {before} by {others} in the same launch",
+                touch.describe(),
+                self.block
+            ),
+        ))
+    }
+}
+
+/// A word that a lane touches.
+struct Place<'a> {
+    allocation: &'a Allocation,
+    index: usize,
+    word: usize,
+    lane: usize,
+}
+
+impl Place<'_> {
+    fn address(&self) -> u64 {
+        self.allocation.start + 4 * self.word as u64
+    }
+}
+
+/// What two accesses of one block to a word amount to: a plain write stays one,
+/// whatever the block reads or changes atomically besides.
+fn strongest(a: u64, b: u64) -> u64 {
+    if a == WRITTEN || b == WRITTEN {
+        WRITTEN
+    } else {
+        a.max(b)
+    }
+}
+
+/// Sectors of 32 bytes that an access touches, and the fewest that could hold
+/// the distinct bytes. Accesses are aligned to their size, so each lane's lies
+/// in one sector and two lanes' are the same or apart.
+fn sectors(transfer: &Transfer<'_>) -> (u64, u64) {
+    let mut sorted = [0; 32];
+    let mut n = 0;
+    let mut ascending = true;
+    for lane in lanes_of(transfer.mask) {
+        sorted[n] = transfer.addresses[lane];
+        ascending &= n == 0 || sorted[n - 1] <= sorted[n];
+        n += 1;
+    }
+    let sorted = &mut sorted[..n];
+    if !ascending {
+        sorted.sort_unstable();
+    }
+    let (mut sectors, mut distinct) = (1, 1);
+    for pair in sorted.windows(2) {
+        distinct += u64::from(pair[0] != pair[1]);
+        sectors += u64::from(pair[0] / 32 != pair[1] / 32);
+    }
+    (sectors, (distinct * u64::from(transfer.bytes)).div_ceil(32))
+}

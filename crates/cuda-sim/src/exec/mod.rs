@@ -1,0 +1,173 @@
+//! Running a launch: blocks over cores, warps of a block in turns, 32 lanes at a time.
+//!
+//! **Determinism.** A block's own run is a fixed sequence, whatever else runs.
+//! Blocks touch each other only through global memory. Where a kernel's result
+//! could depend on the order of blocks by right (atomic operations whose old
+//! value is used or that do not commute, volatile, relaxed and acquiring
+//! accesses), its blocks run one after the other in ascending order. All other
+//! kernels may run their blocks in parallel: what commutes gives the same bits in
+//! any order, and anything else is a race, which the checks report. The fault
+//! that is reported is always that of the lowest block: blocks are begun in
+//! ascending order, and those below a faulting one still run to their end. With
+//! the race check on, which of two racing blocks comes second would depend on
+//! timing, so every first write of a word is logged; after any fault the
+//! launch is undone and repeated in order, and that fault is the one reported.
+
+mod access;
+mod block;
+mod collective;
+mod global;
+mod local;
+mod shared;
+mod step;
+mod tally;
+mod warp;
+
+use crate::arch::Arch;
+use crate::check::{Checks, Fault, FaultKind};
+use crate::count::Counts;
+use crate::device::Grid;
+use crate::ir::{Entry, Program};
+use crate::memory::Allocation;
+use block::Worker;
+pub(crate) use global::EPOCHS;
+use global::Undo;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Everything about a launch that its blocks share.
+pub(crate) struct Launch<'l> {
+    pub program: &'l Program,
+    pub entry: &'l Entry,
+    pub kernel: &'l str,
+    pub arch: &'l Arch,
+    pub checks: Checks,
+    pub count: bool,
+    pub budget: Option<u64>,
+    pub grid: Grid,
+    /// The parameter buffer.
+    pub params: &'l [u8],
+    /// Addresses of the module's variables.
+    pub globals: &'l [u64],
+    /// Every allocation, by ascending address.
+    pub allocations: &'l [Arc<Allocation>],
+    /// Differs from that of every launch before it that shadows remember.
+    pub epoch: u32,
+}
+
+/// A mistake of one lane, before it is known where the lane is.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    pub kind: FaultKind,
+    pub lane: u32,
+    pub address: Option<u64>,
+    pub detail: String,
+}
+
+impl Mistake {
+    pub fn new(kind: FaultKind, lane: u32, detail: impl Into<String>) -> Box<Self> {
+        Box::new(Mistake {
+            kind,
+            lane,
+            address: None,
+            detail: detail.into(),
+        })
+    }
+
+    pub fn at(kind: FaultKind, lane: u32, address: u64, detail: impl Into<String>) -> Box<Self> {
+        Box::new(Mistake {
+            kind,
+            lane,
+            address: Some(address),
+            detail: detail.into(),
+        })
+    }
+}
+
+pub(crate) type Step<T = ()> = Result<T, Box<Mistake>>;
+
+/// Every lane of a warp.
+pub(crate) const FULL: u32 = u32::MAX;
+
+/// The lanes of a mask, ascending.
+#[inline(always)]
+pub(crate) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let lane = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            lane
+        })
+    })
+}
+
+/// Runs all blocks. `fresh_epoch` gives the epoch of a repetition.
+pub(crate) fn run(
+    mut launch: Launch<'_>,
+    fresh_epoch: impl FnOnce() -> u32,
+) -> Result<Counts, Fault> {
+    let workers = rayon::current_num_threads() as u64;
+    let workers = workers.min(launch.grid.blocks());
+    if launch.entry.ordered || workers <= 1 {
+        return in_order(&launch);
+    }
+    match in_parallel(&launch, workers) {
+        Ok(counts) => Ok(counts),
+        Err((fault, None)) => Err(fault),
+        Err((_, Some(undo))) => {
+            for entry in undo {
+                entry.apply(launch.allocations);
+            }
+            launch.epoch = fresh_epoch();
+            in_order(&launch)
+        }
+    }
+}
+
+fn in_order(launch: &Launch<'_>) -> Result<Counts, Fault> {
+    let mut worker = Worker::new(launch, false);
+    for block in 0..launch.grid.blocks() {
+        worker.run(block)?;
+    }
+    Ok(worker.finish().0)
+}
+
+/// What is needed to undo a launch, where that is wanted.
+type Undoing = Option<Vec<Undo>>;
+
+fn in_parallel(launch: &Launch<'_>, workers: u64) -> Result<Counts, (Fault, Undoing)> {
+    let next = AtomicU64::new(0);
+    let lowest_fault = AtomicU64::new(u64::MAX);
+    let fault: Mutex<Option<(u64, Fault)>> = Mutex::new(None);
+    let results = Mutex::new((Counts::default(), Vec::new()));
+    rayon::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|_| {
+                let mut worker = Worker::new(launch, launch.checks.races);
+                loop {
+                    let block = next.fetch_add(1, Ordering::Relaxed);
+                    if block >= launch.grid.blocks() || block > lowest_fault.load(Ordering::Relaxed)
+                    {
+                        break;
+                    }
+                    if let Err(found) = worker.run(block) {
+                        lowest_fault.fetch_min(block, Ordering::Relaxed);
+                        let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
+                        if fault.as_ref().is_none_or(|&(other, _)| block < other) {
+                            *fault = Some((block, found));
+                        }
+                    }
+                }
+                let (counts, undo) = worker.finish();
+                let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                results.0 += &counts;
+                results.1.extend(undo);
+            });
+        }
+    });
+    let (counts, undo) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        None => Ok(counts),
+        Some((_, fault)) => Err((fault, launch.checks.races.then_some(undo))),
+    }
+}

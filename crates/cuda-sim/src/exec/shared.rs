@@ -1,0 +1,368 @@
+//! Shared memory of a block: bounds, what is initialised, races and bank conflicts.
+//!
+//! **Races.** Accesses of two threads to the same bytes, at least one a write and
+//! not both atomic, must be ordered by a barrier. Between threads of different
+//! warps only a barrier of the block orders, one that both warps took part in
+//! after the first access; within a warp `bar.warp.sync` does too, when both
+//! lanes took part. Nothing else orders lanes, not even standing in the same
+//! warp. Writes of the same value are no race. Reports know the last write of a
+//! word and the last reads by three different threads, of which one is in
+//! another warp if any was.
+
+use super::access::{Buffer, Transfer};
+use super::block::Worker;
+use super::{Mistake, Step, lanes_of};
+use crate::check::FaultKind;
+use crate::ir::Longs;
+
+/// An access to a word, as far as it matters later.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// Synchronisations of the block before it; zero is no access.
+    clock: u32,
+    line: u32,
+    thread: u16,
+    bytes: u8,
+    atomic: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct History {
+    write: Seen,
+    /// The last read, the last by another thread of its warp, the last by another warp.
+    reads: [Seen; 3],
+}
+
+#[derive(Default)]
+pub(crate) struct Shared {
+    words: Vec<u32>,
+    bytes: u32,
+    /// Bits of the bytes written, per word.
+    written: Vec<u8>,
+    histories: Vec<History>,
+    races: bool,
+    uninitialised: bool,
+    /// Counts synchronisations; goes on from block to block.
+    pub clock: u32,
+    /// Of each warp, the clock of its last barrier of the block.
+    pub barriers: Vec<u32>,
+    /// Of each thread, the clock of its last `bar.warp.sync`.
+    pub warp_syncs: Vec<u32>,
+}
+
+impl Shared {
+    pub fn new(bytes: u32, races: bool, uninitialised: bool) -> Self {
+        let words = bytes.div_ceil(4) as usize;
+        Shared {
+            words: vec![0; words],
+            bytes,
+            written: vec![0; if uninitialised { words } else { 0 }],
+            histories: vec![History::default(); if races { words } else { 0 }],
+            races,
+            uninitialised,
+            clock: 0,
+            barriers: Vec::new(),
+            warp_syncs: Vec::new(),
+        }
+    }
+
+    /// Makes ready for the next block of so many warps.
+    pub fn begin(&mut self, warps: usize) {
+        if self.clock > u32::MAX / 2 {
+            self.histories.fill(History::default());
+            self.clock = 0;
+        }
+        self.clock += 1;
+        self.words.fill(0);
+        self.written.fill(0);
+        self.barriers.clear();
+        self.barriers.resize(warps, self.clock);
+        self.warp_syncs.clear();
+        self.warp_syncs.resize(32 * warps, self.clock);
+    }
+
+    /// Whether a synchronisation lies between an earlier access and now.
+    fn ordered(&self, before: &Seen, thread: usize) -> bool {
+        let earlier = before.thread as usize;
+        if before.clock == 0 || earlier == thread {
+            return true;
+        }
+        let barrier = |thread: usize| self.barriers[thread / 32];
+        if earlier / 32 == thread / 32 {
+            let latest = |thread: usize| barrier(thread).max(self.warp_syncs[thread]);
+            latest(earlier) > before.clock && latest(thread) > before.clock
+        } else {
+            barrier(earlier) > before.clock && barrier(thread) > before.clock
+        }
+    }
+
+    fn check_bounds(&self, transfer: &Transfer<'_>) -> Step {
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            let end = at.checked_add(u64::from(transfer.bytes));
+            if end.is_none_or(|end| end > u64::from(self.bytes)) {
+                return Err(Mistake::at(
+                    FaultKind::OutOfBounds,
+                    lane as u32,
+                    at,
+                    format!(
+                        "{} bytes of shared memory, of which the block has {}",
+                        transfer.bytes, self.bytes
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_written(&self, at: u64, bytes: u32, lane: usize) -> Step {
+        for byte in at..at + u64::from(bytes) {
+            if self.written[byte as usize / 4] >> (byte % 4) & 1 == 0 {
+                return Err(Mistake::at(
+                    FaultKind::UninitialisedMemory,
+                    lane as u32,
+                    byte,
+                    "in shared memory",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn mark_written(&mut self, at: u64, bytes: u32) {
+        for byte in at..at + u64::from(bytes) {
+            self.written[byte as usize / 4] |= 1 << (byte % 4);
+        }
+    }
+
+    fn race(&self, at: u64, lane: usize, now: &str, before: &Seen, then: &str) -> Box<Mistake> {
+        Mistake::at(
+            FaultKind::SharedRace,
+            lane as u32,
+            at,
+            format!(
+                "{now} while unordered with thread number {}, which {then} it at line {}",
+                before.thread, before.line
+            ),
+        )
+    }
+
+    /// Checks a read against the last write, and notes it.
+    fn note_read(&mut self, at: u64, bytes: u8, thread: usize, line: u32) -> Step {
+        let word = at as usize / 4;
+        let history = self.histories[word];
+        let write = history.write;
+        if write.bytes & bytes != 0 && !self.ordered(&write, thread) {
+            return Err(self.race(at, thread % 32, "read", &write, "wrote"));
+        }
+        let seen = Seen {
+            clock: self.clock,
+            line,
+            thread: thread as u16,
+            bytes,
+            atomic: false,
+        };
+        let reads = &mut self.histories[word].reads;
+        let last = reads[0];
+        if last.clock != 0 && last.thread != seen.thread {
+            if last.thread / 32 == seen.thread / 32 {
+                reads[1] = last;
+            } else {
+                reads[2] = last;
+            }
+        }
+        reads[0] = seen;
+        Ok(())
+    }
+
+    /// Checks a write against what came before, and notes it.
+    fn note_write(
+        &mut self,
+        at: u64,
+        bytes: u8,
+        thread: usize,
+        line: u32,
+        (atomic, changes): (bool, bool),
+    ) -> Step {
+        let word = at as usize / 4;
+        let history = self.histories[word];
+        let write = history.write;
+        let both_atomic = write.atomic && atomic;
+        if write.bytes & bytes != 0 && changes && !both_atomic && !self.ordered(&write, thread) {
+            return Err(self.race(at, thread % 32, "written", &write, "wrote"));
+        }
+        for read in &history.reads {
+            if read.bytes & bytes != 0 && !self.ordered(read, thread) {
+                return Err(self.race(at, thread % 32, "written", read, "read"));
+            }
+        }
+        self.histories[word].write = Seen {
+            clock: self.clock,
+            line,
+            thread: thread as u16,
+            bytes,
+            atomic,
+        };
+        Ok(())
+    }
+}
+
+/// The bits of an access's bytes within one word.
+fn bits(at: u64, bytes: u32) -> u8 {
+    if bytes < 4 {
+        (((1 << bytes) - 1) << (at % 4)) as u8
+    } else {
+        0xf
+    }
+}
+
+impl Worker<'_> {
+    pub(super) fn shared_read(
+        &mut self,
+        warp: usize,
+        transfer: &Transfer<'_>,
+        buffer: &mut Buffer,
+    ) -> Step {
+        self.count_wavefronts(transfer);
+        let shared = &mut self.shared;
+        shared.check_bounds(transfer)?;
+        let words = transfer.bytes.div_ceil(4) as usize;
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            if shared.uninitialised {
+                shared.check_written(at, transfer.bytes, lane)?;
+            }
+            for k in 0..words {
+                if shared.races {
+                    let bits = bits(at, transfer.bytes);
+                    shared.note_read(at + 4 * k as u64, bits, 32 * warp + lane, transfer.line)?;
+                }
+                buffer[k][lane] = shared.words[at as usize / 4 + k] >> (8 * (at % 4));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn shared_write(
+        &mut self,
+        warp: usize,
+        transfer: &Transfer<'_>,
+        buffer: &Buffer,
+    ) -> Step {
+        self.count_wavefronts(transfer);
+        let shared = &mut self.shared;
+        shared.check_bounds(transfer)?;
+        let words = transfer.bytes.div_ceil(4) as usize;
+        let ones = u32::MAX >> (32 - 8 * transfer.bytes.min(4));
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            let shift = 8 * (at % 4);
+            for k in 0..words {
+                let word = at as usize / 4 + k;
+                let old = shared.words[word];
+                let new = old & !(ones << shift) | (buffer[k][lane] & ones) << shift;
+                if shared.races {
+                    shared.note_write(
+                        at + 4 * k as u64,
+                        bits(at, transfer.bytes),
+                        32 * warp + lane,
+                        transfer.line,
+                        (false, new != old),
+                    )?;
+                }
+                shared.words[word] = new;
+            }
+            if shared.uninitialised {
+                shared.mark_written(at, transfer.bytes);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn shared_atomic(
+        &mut self,
+        warp: usize,
+        transfer: &Transfer<'_>,
+        change: &dyn Fn(usize, u64) -> u64,
+        old: &mut Longs,
+    ) -> Step {
+        self.count_wavefronts(transfer);
+        let shared = &mut self.shared;
+        shared.check_bounds(transfer)?;
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            let word = at as usize / 4;
+            if shared.uninitialised {
+                shared.check_written(at, transfer.bytes, lane)?;
+            }
+            if shared.races {
+                for k in 0..u64::from(transfer.bytes / 4) {
+                    let (thread, line) = (32 * warp + lane, transfer.line);
+                    shared.note_write(at + 4 * k, 0xf, thread, line, (true, true))?;
+                }
+            }
+            let low = u64::from(shared.words[word]);
+            old[lane] = if transfer.bytes == 8 {
+                u64::from(shared.words[word + 1]) << 32 | low
+            } else {
+                low
+            };
+            let new = change(lane, old[lane]);
+            shared.words[word] = new as u32;
+            if transfer.bytes == 8 {
+                shared.words[word + 1] = (new >> 32) as u32;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes that the banks need, and the fewest possible.
+    fn count_wavefronts(&mut self, transfer: &Transfer<'_>) {
+        if !self.launch.count {
+            return;
+        }
+        // 8- and 16-byte accesses go by half and quarter warps.
+        let lanes_at_once = 32 / (transfer.bytes / 4).clamp(1, 4);
+        let words = u64::from(transfer.bytes.div_ceil(4));
+        let group = if lanes_at_once == 32 {
+            u32::MAX
+        } else {
+            (1 << lanes_at_once) - 1
+        };
+        let counts = &mut self.global.counts;
+        for first in (0..32).step_by(lanes_at_once as usize) {
+            let mask = transfer.mask & group << first;
+            if mask == 0 {
+                continue;
+            }
+            let mut distinct = [0u64; 32];
+            let mut n = 0;
+            let mut ascending = true;
+            for lane in lanes_of(mask) {
+                distinct[n] = transfer.addresses[lane] / 4;
+                ascending &= n == 0 || distinct[n - 1] <= distinct[n];
+                n += 1;
+            }
+            let distinct = &mut distinct[..n];
+            if !ascending {
+                distinct.sort_unstable();
+            }
+            let mut banks = [0u8; 32];
+            let mut previous = u64::MAX;
+            let mut total = 0;
+            for &start in distinct.iter() {
+                if start == previous {
+                    continue;
+                }
+                previous = start;
+                for word in start..start + words {
+                    banks[(word % 32) as usize] += 1;
+                    total += 1;
+                }
+            }
+            let most = banks.iter().copied().max().unwrap_or(0);
+            counts.shared_wavefronts += u64::from(most);
+            counts.shared_wavefronts_fewest += u64::div_ceil(total, 32);
+        }
+    }
+}

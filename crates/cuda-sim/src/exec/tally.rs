@@ -1,0 +1,69 @@
+//! Counting, cheaply: how often each basic block ran says how often each of its
+//! instructions did. Only guarded instructions are counted one by one.
+
+use super::Launch;
+use crate::count::{Class, Counts};
+
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// Of each function, each block: times run, and lanes over all of them.
+    blocks: Vec<Vec<(u64, u64)>>,
+    /// Of each function, each instruction: lanes that its guard let through.
+    guarded: Vec<Vec<u64>>,
+    /// What is not counted by instruction.
+    pub counts: Counts,
+}
+
+impl Tally {
+    pub fn new(launch: &Launch<'_>) -> Self {
+        let functions = &launch.program.functions;
+        Tally {
+            blocks: functions
+                .iter()
+                .map(|f| vec![(0, 0); f.blocks.len()])
+                .collect(),
+            guarded: functions.iter().map(|f| vec![0; f.insts.len()]).collect(),
+            counts: Counts::default(),
+        }
+    }
+
+    #[inline(always)]
+    pub fn block(&mut self, function: u32, block: u32, mask: u32) {
+        let tally = &mut self.blocks[function as usize][block as usize];
+        tally.0 += 1;
+        tally.1 += u64::from(mask.count_ones());
+    }
+
+    #[inline(always)]
+    pub fn guarded(&mut self, function: u32, inst: usize, mask: u32) {
+        self.guarded[function as usize][inst] += u64::from(mask.count_ones());
+    }
+
+    pub fn finish(mut self, launch: &Launch<'_>) -> Counts {
+        for (f, function) in launch.program.functions.iter().enumerate() {
+            for (b, block) in function.blocks.iter().enumerate() {
+                let (warps, lanes) = self.blocks[f][b];
+                if warps == 0 {
+                    continue;
+                }
+                for i in block.start as usize..block.end as usize {
+                    let inst = &function.insts[i];
+                    let Some(class) = inst.class else { continue };
+                    let lanes = if inst.guard.is_some() {
+                        self.guarded[f][i]
+                    } else {
+                        lanes
+                    };
+                    let issued = &mut self.counts.classes[class as usize];
+                    issued.warps += warps;
+                    issued.lanes += lanes;
+                    if class == Class::Multiply {
+                        self.counts.multiply_adds += lanes * u64::from(inst.products.0);
+                        self.counts.multiply_lows += lanes * u64::from(inst.products.1);
+                    }
+                }
+            }
+        }
+        self.counts
+    }
+}

@@ -1,0 +1,779 @@
+//! Decoded programs: what the executor runs.
+//!
+//! Registers are dense indices into three files: 32-bit words (narrower values
+//! zero-extended), 64-bit longs, and predicates. Constants, special registers
+//! and addresses of symbols are registers too, filled when a frame begins, so
+//! that an instruction finds every operand in the same way.
+//!
+//! Arithmetic is a pointer to a function on all 32 lanes, chosen once when the
+//! instruction is decoded.
+
+use crate::count::Class;
+use crate::ptx::types::Space;
+
+/// One 32-bit value per lane.
+pub(crate) type Words = [u32; 32];
+/// One 64-bit value per lane.
+pub(crate) type Longs = [u64; 32];
+
+pub(crate) type W1 = fn(&Words) -> Words;
+pub(crate) type W2 = fn(&Words, &Words) -> Words;
+pub(crate) type W3 = fn(&Words, &Words, &Words) -> Words;
+pub(crate) type W4 = fn(&Words, &Words, &Words, &Words) -> Words;
+pub(crate) type L1 = fn(&Longs) -> Longs;
+pub(crate) type L2 = fn(&Longs, &Longs) -> Longs;
+pub(crate) type L3 = fn(&Longs, &Longs, &Longs) -> Longs;
+/// Words in, longs out: widening.
+pub(crate) type Widen1 = fn(&Words) -> Longs;
+pub(crate) type Widen2 = fn(&Words, &Words) -> Longs;
+pub(crate) type Widen3 = fn(&Words, &Words, &Longs) -> Longs;
+/// Longs in, words out.
+pub(crate) type Narrow1 = fn(&Longs) -> Words;
+/// A long and a shift amount; a long, a position and a length; and so on.
+pub(crate) type Shift2 = fn(&Longs, &Words) -> Longs;
+pub(crate) type Field3 = fn(&Longs, &Words, &Words) -> Longs;
+pub(crate) type Field4 = fn(&Longs, &Longs, &Words, &Words) -> Longs;
+pub(crate) type Choose3 = fn(&Longs, &Longs, &Words) -> Longs;
+/// Comparisons: a bit per lane.
+pub(crate) type Test2 = fn(&Words, &Words) -> u32;
+pub(crate) type LongTest2 = fn(&Longs, &Longs) -> u32;
+/// Arithmetic with a carry flag: 0 or 1 per lane, read and rewritten.
+pub(crate) type Carry2 = fn(&Words, &Words, &mut Words) -> Words;
+pub(crate) type Carry3 = fn(&Words, &Words, &Words, &mut Words) -> Words;
+pub(crate) type LongCarry2 = fn(&Longs, &Longs, &mut Words) -> Longs;
+pub(crate) type LongCarry3 = fn(&Longs, &Longs, &Longs, &mut Words) -> Longs;
+/// Predicate logic on a bit per lane.
+pub(crate) type Logic2 = fn(u32, u32) -> u32;
+
+/// A register of the word file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct W(pub u32);
+/// A register of the long file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct L(pub u32);
+/// A predicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct P(pub u32);
+
+/// A register of any file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Reg {
+    Word(W),
+    Long(L),
+    Pred(P),
+}
+
+/// How an instruction uses a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    /// Read for copying only: an undefined value may pass, and stays undefined.
+    Carry,
+    Write,
+}
+
+/// A predicate operand, possibly negated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cond {
+    pub p: P,
+    pub negated: bool,
+}
+
+/// Where a memory instruction goes: a register plus a constant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    pub base: Reg,
+    pub offset: i64,
+}
+
+/// One element of a memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Element {
+    pub bytes: u32,
+    pub signed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicOp {
+    Add,
+    And,
+    Or,
+    Xor,
+    MinU,
+    MinS,
+    MaxU,
+    MaxS,
+    Inc,
+    Dec,
+    Exch,
+    Cas,
+    AddF32,
+    AddF64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shuffle {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vote {
+    All,
+    Any,
+    Uniform,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reduce {
+    Add,
+    MinU,
+    MinS,
+    MaxU,
+    MaxS,
+    And,
+    Or,
+    Xor,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BarrierKind {
+    Sync,
+    Arrive,
+    /// Reduction of a predicate: population count into a word, or a predicate.
+    Count(W, Cond),
+    All(P, Cond),
+    Any(P, Cond),
+}
+
+/// Operations that the lanes of a warp do together.
+#[derive(Clone, Debug)]
+pub(crate) enum WarpOp {
+    Shuffle {
+        mode: Shuffle,
+        d: W,
+        /// Whether the source lane was in range.
+        p: Option<P>,
+        a: W,
+        b: W,
+        c: W,
+    },
+    VoteBallot {
+        d: W,
+        a: Cond,
+    },
+    Vote {
+        vote: Vote,
+        p: P,
+        a: Cond,
+    },
+    /// `match.any` and, with `all`, `match.all`.
+    Match {
+        all: bool,
+        d: W,
+        p: Option<P>,
+        a: Reg,
+    },
+    Reduce {
+        op: Reduce,
+        d: W,
+        a: W,
+    },
+    Elect {
+        d: Option<W>,
+        p: P,
+    },
+    Sync,
+}
+
+/// An argument of a call: memory of the caller's parameter area, or a register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Memory { offset: u32, bytes: u32 },
+    Register(Reg),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Callee {
+    Function(u32),
+    Pointer(L),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub callee: Callee,
+    pub arguments: Vec<Place>,
+    pub results: Vec<Place>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    W1(W1, W, W),
+    W2(W2, W, W, W),
+    W3(W3, W, W, W, W),
+    W4(W4, W, W, W, W, W),
+    L1(L1, L, L),
+    L2(L2, L, L, L),
+    L3(L3, L, L, L, L),
+    Widen1(Widen1, L, W),
+    Widen2(Widen2, L, W, W),
+    Widen3(Widen3, L, W, W, L),
+    Narrow1(Narrow1, W, L),
+    Shift2(Shift2, L, L, W),
+    Field3(Field3, L, L, W, W),
+    Field4(Field4, L, L, L, W, W),
+    Choose3(Choose3, L, L, L, W),
+    Lop3(u8, W, W, W, W),
+    /// Carry flag: read, set.
+    Carry2(Carry2, W, W, W, bool, bool),
+    Carry3(Carry3, W, W, W, W, bool, bool),
+    LongCarry2(LongCarry2, L, L, L, bool, bool),
+    LongCarry3(LongCarry3, L, L, L, L, bool, bool),
+    MovW(W, W),
+    MovL(L, L),
+    MovP(P, Cond),
+    /// `{lo, hi}` to a long and back.
+    Pack(L, W, W),
+    Unpack(Option<W>, Option<W>, L),
+    /// `set`: all ones (or 1.0) where the test holds.
+    Select(W, W, W, Cond),
+    LongSelect(L, L, L, Cond),
+    Test(Test2, W, W, Outcome),
+    LongTest(LongTest2, L, L, Outcome),
+    Logic(Logic2, P, Cond, Cond),
+    IsSpace(P, L, Space),
+    Load {
+        space: Space,
+        element: Element,
+        /// One per element of the vector; nothing where the value is dropped.
+        d: Box<[Option<Reg>]>,
+        address: Address,
+        /// Ordered with other blocks' accesses (volatile, relaxed, acquire).
+        strong: bool,
+    },
+    Store {
+        space: Space,
+        element: Element,
+        a: Box<[Reg]>,
+        address: Address,
+        strong: bool,
+    },
+    Atomic {
+        space: Space,
+        op: AtomicOp,
+        /// 4 or 8 bytes.
+        bytes: u32,
+        d: Option<Reg>,
+        address: Address,
+        a: Reg,
+        b: Option<Reg>,
+    },
+    /// A kernel's own parameter, or a function's parameter area, at a fixed place.
+    LoadParam {
+        element: Element,
+        d: Box<[Option<Reg>]>,
+        offset: u32,
+    },
+    StoreParam {
+        element: Element,
+        a: Box<[Reg]>,
+        offset: u32,
+    },
+    ActiveMask(W),
+    Clock(Reg),
+    Fence,
+    Warp(WarpOp, W),
+    Barrier {
+        kind: BarrierKind,
+        id: W,
+        count: Option<W>,
+        aligned: bool,
+    },
+    Branch(u32),
+    /// Through a table of blocks.
+    BranchTable(W, Box<[u32]>),
+    Call(Box<Call>),
+    Return,
+    Exit,
+    Trap,
+}
+
+/// Where the outcome of a test goes: `p`, its opposite to `q`, each combined
+/// with another predicate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub p: Option<P>,
+    pub q: Option<P>,
+    pub with: Option<(Logic2, Cond)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Inst {
+    pub op: Op,
+    pub guard: Option<Cond>,
+    pub line: u32,
+    /// Nothing for a step that shares its PTX instruction with another.
+    pub class: Option<Class>,
+    /// 32x32->64 and 32x32->32 products per lane.
+    pub products: (u8, u8),
+    /// Registers that may be undefined here and must be checked: a range of
+    /// `Function::watched`. Most instructions have none.
+    pub watched: (u32, u32),
+}
+
+/// What a register holds when a frame begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Preset {
+    Value(u64),
+    Special(Special),
+    /// Address of a variable in global or constant memory, plus an offset.
+    Global(u32, u64),
+    /// Offset of a variable in shared memory: an index into `Program::shared`.
+    Shared(u32, u64),
+    /// Offset within the frame's local memory.
+    Local(u64),
+    /// Address of a function.
+    Code(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Special {
+    Thread(u8),
+    ThreadCount(u8),
+    Block(u8),
+    BlockCount(u8),
+    Lane,
+    Warp,
+    WarpCount,
+    MaskEq,
+    MaskLe,
+    MaskLt,
+    MaskGe,
+    MaskGt,
+    Multiprocessor,
+    MultiprocessorCount,
+    GridId,
+    DynamicShared,
+    TotalShared,
+}
+
+/// Straight-line code: instructions `start..end`, then block `next` unless the
+/// last instruction says otherwise.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Block {
+    pub start: u32,
+    pub end: u32,
+    /// Where control falls through to; `u32::MAX` where it cannot.
+    pub next: u32,
+}
+
+/// Counts of one register file each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Files {
+    pub words: u32,
+    pub longs: u32,
+    pub preds: u32,
+}
+
+/// A watched register: its use by one instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watched {
+    /// Index into the frame's validity masks.
+    pub slot: u32,
+    pub access: Access,
+    /// The guard, which every lane of the part reads.
+    pub guard: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub name: String,
+    pub insts: Vec<Inst>,
+    /// In the order of scheduling: of several parts of a warp, the one in the
+    /// lowest block runs first. Block 0 is the entry.
+    pub blocks: Vec<Block>,
+    pub files: Files,
+    pub presets: Vec<(Reg, Preset)>,
+    /// Registers that may be read before they are written: they begin as zero,
+    /// and have a validity mask each, in this order.
+    pub undefined: Vec<Reg>,
+    pub watched: Vec<Watched>,
+    pub watched_names: Vec<String>,
+    pub formals: Vec<Place>,
+    pub returns: Vec<Place>,
+    /// Bytes of the parameter area: formals, returns and arguments of calls.
+    pub param_bytes: u32,
+    /// Bytes of local memory of one frame, a multiple of 16.
+    pub local_bytes: u32,
+    /// Most 32-bit registers live at once.
+    pub registers: u32,
+}
+
+/// A variable in shared memory.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedVariable {
+    pub bytes: u32,
+    pub align: u32,
+    /// The dynamic array, behind everything static.
+    pub dynamic: bool,
+}
+
+/// What a kernel reaches.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub function: u32,
+    /// Offset of each shared variable of the program; unreached ones have none.
+    pub shared: Vec<u32>,
+    /// Static bytes of shared memory; dynamic memory begins here, aligned to 16.
+    pub shared_bytes: u32,
+    /// Local memory of everything reached, each function once.
+    pub local_bytes: u32,
+    /// Blocks must run one after the other: what they do to each other depends
+    /// on the order.
+    pub ordered: bool,
+}
+
+/// All functions of a module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Program {
+    pub functions: Vec<Function>,
+}
+
+impl Op {
+    /// Whether lanes meet here: such an instruction begins a block, so that
+    /// parts of a warp which arrive one by one are merged.
+    pub fn is_meeting(&self) -> bool {
+        matches!(self, Op::Warp(..) | Op::Barrier { .. })
+    }
+
+    /// Whether control may go elsewhere than to the next instruction.
+    pub fn ends_block(&self) -> bool {
+        matches!(
+            self,
+            Op::Branch(_) | Op::BranchTable(..) | Op::Call(_) | Op::Return | Op::Exit | Op::Trap
+        )
+    }
+
+    /// Shows every register to `visit`, with how it is used.
+    pub fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
+        use Access::{Carry, Read, Write};
+        let mut word = |r: &mut W, access| {
+            let mut reg = Reg::Word(*r);
+            visit(&mut reg, access);
+            if let Reg::Word(renamed) = reg {
+                *r = renamed;
+            }
+        };
+        match self {
+            Op::W1(_, d, a) => {
+                word(a, Read);
+                word(d, Write);
+            }
+            Op::W2(_, d, a, b) | Op::Carry2(_, d, a, b, ..) => {
+                word(a, Read);
+                word(b, Read);
+                word(d, Write);
+            }
+            Op::W3(_, d, a, b, c) | Op::Carry3(_, d, a, b, c, ..) | Op::Lop3(_, d, a, b, c) => {
+                word(a, Read);
+                word(b, Read);
+                word(c, Read);
+                word(d, Write);
+            }
+            Op::W4(_, d, a, b, c, e) => {
+                for r in [a, b, c, e] {
+                    word(r, Read);
+                }
+                word(d, Write);
+            }
+            Op::MovW(d, a) => {
+                word(a, Carry);
+                word(d, Write);
+            }
+            Op::ActiveMask(d) => word(d, Write),
+            Op::Warp(op, mask) => {
+                word(mask, Read);
+                op.registers(visit);
+            }
+            Op::Barrier {
+                kind, id, count, ..
+            } => {
+                word(id, Read);
+                if let Some(count) = count {
+                    word(count, Read);
+                }
+                kind.registers(visit);
+            }
+            Op::BranchTable(a, _) => word(a, Read),
+            _ => self.long_registers(visit),
+        }
+    }
+
+    fn long_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
+        use Access::{Carry, Read, Write};
+        match self {
+            Op::L1(_, d, a) => {
+                long(visit, a, Read);
+                long(visit, d, Write);
+            }
+            Op::L2(_, d, a, b) | Op::LongCarry2(_, d, a, b, ..) => {
+                long(visit, a, Read);
+                long(visit, b, Read);
+                long(visit, d, Write);
+            }
+            Op::L3(_, d, a, b, c) | Op::LongCarry3(_, d, a, b, c, ..) => {
+                long(visit, a, Read);
+                long(visit, b, Read);
+                long(visit, c, Read);
+                long(visit, d, Write);
+            }
+            Op::Widen1(_, d, a) => {
+                word(visit, a, Read);
+                long(visit, d, Write);
+            }
+            Op::Widen2(_, d, a, b) => {
+                word(visit, a, Read);
+                word(visit, b, Read);
+                long(visit, d, Write);
+            }
+            Op::Widen3(_, d, a, b, c) => {
+                word(visit, a, Read);
+                word(visit, b, Read);
+                long(visit, c, Read);
+                long(visit, d, Write);
+            }
+            Op::Narrow1(_, d, a) => {
+                long(visit, a, Read);
+                word(visit, d, Write);
+            }
+            Op::Shift2(_, d, a, b) => {
+                long(visit, a, Read);
+                word(visit, b, Read);
+                long(visit, d, Write);
+            }
+            Op::Field3(_, d, a, b, c) => {
+                long(visit, a, Read);
+                word(visit, b, Read);
+                word(visit, c, Read);
+                long(visit, d, Write);
+            }
+            Op::Field4(_, d, a, b, c, e) => {
+                long(visit, a, Read);
+                long(visit, b, Read);
+                word(visit, c, Read);
+                word(visit, e, Read);
+                long(visit, d, Write);
+            }
+            Op::Choose3(_, d, a, b, c) => {
+                long(visit, a, Read);
+                long(visit, b, Read);
+                word(visit, c, Read);
+                long(visit, d, Write);
+            }
+            Op::MovL(d, a) => {
+                long(visit, a, Carry);
+                long(visit, d, Write);
+            }
+            Op::Pack(d, a, b) => {
+                word(visit, a, Carry);
+                word(visit, b, Carry);
+                long(visit, d, Write);
+            }
+            Op::Unpack(lo, hi, a) => {
+                long(visit, a, Carry);
+                for d in [lo, hi].into_iter().flatten() {
+                    word(visit, d, Write);
+                }
+            }
+            _ => self.other_registers(visit),
+        }
+    }
+
+    fn other_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
+        use Access::{Carry, Read, Write};
+        match self {
+            Op::MovP(d, a) => {
+                pred(visit, &mut a.p, Carry);
+                pred(visit, d, Write);
+            }
+            Op::Select(d, a, b, c) => {
+                pred(visit, &mut c.p, Read);
+                word(visit, a, Carry);
+                word(visit, b, Carry);
+                word(visit, d, Write);
+            }
+            Op::LongSelect(d, a, b, c) => {
+                pred(visit, &mut c.p, Read);
+                long(visit, a, Carry);
+                long(visit, b, Carry);
+                long(visit, d, Write);
+            }
+            Op::Test(_, a, b, outcome) => {
+                word(visit, a, Read);
+                word(visit, b, Read);
+                outcome.registers(visit);
+            }
+            Op::LongTest(_, a, b, outcome) => {
+                long(visit, a, Read);
+                long(visit, b, Read);
+                outcome.registers(visit);
+            }
+            Op::Logic(_, d, a, b) => {
+                pred(visit, &mut a.p, Read);
+                pred(visit, &mut b.p, Read);
+                pred(visit, d, Write);
+            }
+            Op::IsSpace(d, a, _) => {
+                long(visit, a, Read);
+                pred(visit, d, Write);
+            }
+            Op::Load { d, address, .. } => {
+                visit(&mut address.base, Read);
+                for d in d.iter_mut().flatten() {
+                    visit(d, Write);
+                }
+            }
+            Op::LoadParam { d, .. } => {
+                for d in d.iter_mut().flatten() {
+                    visit(d, Write);
+                }
+            }
+            Op::StoreParam { a, .. } => {
+                for a in a.iter_mut() {
+                    visit(a, Read);
+                }
+            }
+            Op::Store { a, address, .. } => {
+                visit(&mut address.base, Read);
+                for a in a.iter_mut() {
+                    visit(a, Read);
+                }
+            }
+            Op::Atomic {
+                d, address, a, b, ..
+            } => {
+                visit(&mut address.base, Read);
+                visit(a, Read);
+                if let Some(b) = b {
+                    visit(b, Read);
+                }
+                if let Some(d) = d {
+                    visit(d, Write);
+                }
+            }
+            Op::Clock(d) => visit(d, Write),
+            Op::Call(call) => {
+                if let Callee::Pointer(a) = &mut call.callee {
+                    long(visit, a, Read);
+                }
+                for place in &mut call.arguments {
+                    if let Place::Register(a) = place {
+                        visit(a, Read);
+                    }
+                }
+                for place in &mut call.results {
+                    if let Place::Register(d) = place {
+                        visit(d, Write);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn word(visit: &mut dyn FnMut(&mut Reg, Access), r: &mut W, access: Access) {
+    let mut reg = Reg::Word(*r);
+    visit(&mut reg, access);
+    if let Reg::Word(renamed) = reg {
+        *r = renamed;
+    }
+}
+
+fn long(visit: &mut dyn FnMut(&mut Reg, Access), r: &mut L, access: Access) {
+    let mut reg = Reg::Long(*r);
+    visit(&mut reg, access);
+    if let Reg::Long(renamed) = reg {
+        *r = renamed;
+    }
+}
+
+pub(crate) fn pred(visit: &mut dyn FnMut(&mut Reg, Access), r: &mut P, access: Access) {
+    let mut reg = Reg::Pred(*r);
+    visit(&mut reg, access);
+    if let Reg::Pred(renamed) = reg {
+        *r = renamed;
+    }
+}
+
+impl Outcome {
+    fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
+        if let Some((_, with)) = &mut self.with {
+            pred(visit, &mut with.p, Access::Read);
+        }
+        for d in [&mut self.p, &mut self.q].into_iter().flatten() {
+            pred(visit, d, Access::Write);
+        }
+    }
+}
+
+impl WarpOp {
+    fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
+        use Access::{Read, Write};
+        match self {
+            WarpOp::Shuffle { d, p, a, b, c, .. } => {
+                for r in [a, b, c] {
+                    word(visit, r, Read);
+                }
+                word(visit, d, Write);
+                if let Some(p) = p {
+                    pred(visit, p, Write);
+                }
+            }
+            WarpOp::VoteBallot { d, a } => {
+                pred(visit, &mut a.p, Read);
+                word(visit, d, Write);
+            }
+            WarpOp::Vote { p, a, .. } => {
+                pred(visit, &mut a.p, Read);
+                pred(visit, p, Write);
+            }
+            WarpOp::Match { d, p, a, .. } => {
+                visit(a, Read);
+                word(visit, d, Write);
+                if let Some(p) = p {
+                    pred(visit, p, Write);
+                }
+            }
+            WarpOp::Reduce { d, a, .. } => {
+                word(visit, a, Read);
+                word(visit, d, Write);
+            }
+            WarpOp::Elect { d, p } => {
+                if let Some(d) = d {
+                    word(visit, d, Write);
+                }
+                pred(visit, p, Write);
+            }
+            WarpOp::Sync => {}
+        }
+    }
+}
+
+impl BarrierKind {
+    fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
+        match self {
+            BarrierKind::Sync | BarrierKind::Arrive => {}
+            BarrierKind::Count(d, a) => {
+                pred(visit, &mut a.p, Access::Read);
+                word(visit, d, Access::Write);
+            }
+            BarrierKind::All(d, a) | BarrierKind::Any(d, a) => {
+                pred(visit, &mut a.p, Access::Read);
+                pred(visit, d, Access::Write);
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The simulator's tests on PTX.
+
+mod common;
+mod faults;
+mod rustc;
