@@ -299,3 +299,37 @@ fn one_long_number_does_not_widen_a_hundred_thousand_short_ones() {
     expected = format!("0x0\n{expected}-0xf{long}\n");
     assert!(results == expected);
 }
+
+#[test]
+fn results_that_do_not_fit_together_are_computed_piece_by_piece() {
+    let place = Workplace::new();
+    // 25,000 limbs: some two hundred results make a piece.
+    let factor = format!("0x9{}", digits(200_000, 16));
+    let line = |i: u64| match i % 3 {
+        0 => format!("{i}"),
+        1 => format!("-0x{i}{}", digits(8000, 16)),
+        _ => format!("0x{i}{}", digits(300, 16)),
+    };
+    let lines: Vec<String> = (1..260).map(line).collect();
+    place.file("a", lines.join("\n"));
+    place.file("factor", &factor);
+    let arguments = [
+        "a*f", "--let", "a=a", "--let", "f=factor", "--format", "hex",
+    ];
+    let results = place.calc(&arguments);
+    let number = |text: &str| {
+        let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
+        let magnitude = match text.strip_prefix("0x") {
+            Some(digits) => BigInt::parse_bytes(digits.as_bytes(), 16),
+            None => BigInt::parse_bytes(text.as_bytes(), 10),
+        };
+        magnitude.expect("a number") * sign
+    };
+    let factor = number(&factor);
+    let mut results = results.lines();
+    for line in &lines {
+        let expected = format!("{:#x}", number(line) * &factor);
+        assert!(results.next() == Some(&expected), "{line}");
+    }
+    assert_eq!(results.next(), None);
+}
