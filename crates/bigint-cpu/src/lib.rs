@@ -25,6 +25,7 @@ pub use numbers::{Numbers, NumbersMut};
 /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
 /// [`Error::CarryLength`] where `carry` has not one word per number,
 /// [`Error::Algorithm`] for an algorithm that does not add.
+#[inline]
 pub fn add(
     r: NumbersMut<'_>,
     a: Numbers<'_>,
@@ -43,6 +44,7 @@ pub fn add(
 /// # Errors
 ///
 /// As [`add`].
+#[inline]
 pub fn sub(
     r: NumbersMut<'_>,
     a: Numbers<'_>,
@@ -62,6 +64,7 @@ pub fn sub(
 ///
 /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
 /// [`Error::Algorithm`] for an algorithm that does not multiply.
+#[inline]
 pub fn mul(
     r: NumbersMut<'_>,
     a: Numbers<'_>,

@@ -18,6 +18,7 @@ pub struct NumbersMut<'a> {
     shape: Shape,
 }
 
+#[inline]
 fn check(found: usize, shape: Shape) -> Result<(), Error> {
     if shape.checked_limbs() == Some(found) {
         Ok(())
@@ -32,32 +33,38 @@ impl<'a> Numbers<'a> {
     /// # Errors
     ///
     /// [`Error::Length`] unless `limbs` has exactly `shape.limbs()` limbs.
+    #[inline]
     pub fn new(limbs: &'a [Limb], shape: Shape) -> Result<Self, Error> {
         check(limbs.len(), shape)?;
         Ok(Numbers { limbs, shape })
     }
 
     /// The memory, padding included.
+    #[inline]
     pub fn limbs(&self) -> &'a [Limb] {
         self.limbs
     }
 
     /// Count, width and layout.
+    #[inline]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
     /// Whether both are the same numbers in the same memory.
+    #[inline]
     pub(crate) fn same(&self, other: &Numbers<'_>) -> bool {
         std::ptr::eq(self.limbs, other.limbs) && self.shape == other.shape
     }
 
     /// Whether number 0 stands for all.
+    #[inline]
     pub(crate) fn is_broadcast(&self) -> bool {
         self.shape.count == 1
     }
 
     /// Refuses a batch that does not fit a result of `count` numbers.
+    #[inline]
     pub(crate) fn check_count(&self, count: usize) -> Result<(), Error> {
         if self.shape.count == count || self.shape.count == 1 {
             Ok(())
@@ -102,17 +109,26 @@ impl<'a> NumbersMut<'a> {
     /// # Errors
     ///
     /// [`Error::Length`] unless `limbs` has exactly `shape.limbs()` limbs.
+    #[inline]
     pub fn new(limbs: &'a mut [Limb], shape: Shape) -> Result<Self, Error> {
         check(limbs.len(), shape)?;
         Ok(NumbersMut { limbs, shape })
     }
 
     /// Count, width and layout.
+    #[inline]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
     /// The memory, padding included.
+    #[inline]
+    pub(crate) fn limbs_mut(&mut self) -> &mut [Limb] {
+        self.limbs
+    }
+
+    /// The memory, padding included.
+    #[inline]
     pub fn into_limbs(self) -> &'a mut [Limb] {
         self.limbs
     }

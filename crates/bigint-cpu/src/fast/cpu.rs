@@ -58,6 +58,7 @@ impl Cpu {
 
     /// What [`crate::mul`] and the others use: the one installed, else
     /// [`Cpu::detect`]'s answer at the first call.
+    #[inline]
     pub fn current() -> &'static Cpu {
         CURRENT.get_or_init(Cpu::detect)
     }
@@ -77,11 +78,13 @@ impl Cpu {
     }
 
     /// The path in use.
+    #[inline]
     pub fn path(&self) -> Path {
         self.path
     }
 
     /// The thresholds in use.
+    #[inline]
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
     }
@@ -91,6 +94,7 @@ impl Cpu {
     /// # Errors
     ///
     /// As [`crate::add`].
+    #[inline]
     pub fn add(
         &self,
         r: NumbersMut<'_>,
@@ -110,6 +114,7 @@ impl Cpu {
     /// # Errors
     ///
     /// As [`crate::sub`].
+    #[inline]
     pub fn sub(
         &self,
         r: NumbersMut<'_>,
@@ -129,6 +134,7 @@ impl Cpu {
     /// # Errors
     ///
     /// As [`crate::mul`].
+    #[inline]
     pub fn mul(
         &self,
         r: NumbersMut<'_>,

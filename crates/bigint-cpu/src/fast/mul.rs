@@ -17,17 +17,30 @@ const PIECE_LIMBS: usize = 1 << 15;
 /// `r = a b` for every number.
 pub(super) fn mul(
     cpu: &Cpu,
-    r: NumbersMut<'_>,
+    mut r: NumbersMut<'_>,
     a: Numbers<'_>,
     b: Numbers<'_>,
 ) -> Result<(), Error> {
     reference::check(&r, a, b, None)?;
     let shape = r.shape();
+    let limbs = shape.width + a.shape().width + b.shape().width;
+    // Few numbers leave cores idle unless each is shared; asking how many cores there
+    // are takes longer than a short product.
+    let is_shared = limbs > PIECE_LIMBS / 8 && shape.count < rayon::current_num_threads();
+    if shape.count == 1
+        && let (Some(a), Some(b)) = (a.contiguous(0), b.contiguous(0))
+        && let (Some(x), Some(y)) = (as_words(a), as_words(b))
+        && shape.width == a.len() + b.len()
+        && shape.layout == Layout::Contiguous
+        && let Some(product) = as_words_mut(r.limbs_mut())
+    {
+        number::mul(product, x, y, cpu.path(), is_shared);
+        return Ok(());
+    }
     let in_lanes = lane_tuning(cpu).filter(|tuning| {
         let shorter = a.shape().width.min(b.shape().width).min(shape.width);
         shape.count >= tuning.fewest && (tuning.narrowest..=tuning.widest).contains(&shorter)
     });
-    let limbs = shape.width + a.shape().width + b.shape().width;
     let size = PIECE_LIMBS / limbs.max(1);
     match in_lanes {
         Some(tuning) => {
@@ -42,8 +55,9 @@ pub(super) fn mul(
             });
         }
         None => {
-            // Few numbers leave cores idle unless each is shared.
-            let is_shared = shape.count < rayon::current_num_threads();
+            // Few numbers leave cores idle unless each is shared; asking how many cores
+            // there are takes longer than a short product.
+            let is_shared = limbs > PIECE_LIMBS / 8 && shape.count < rayon::current_num_threads();
             for_each_piece(r, None, size.max(1), |piece| {
                 one_by_one(cpu.path(), is_shared, piece, a, b);
             });
@@ -80,37 +94,53 @@ fn in_lanes_piece(cpu: &Cpu, tuning: LaneTuning, piece: Piece<'_>, a: Numbers<'_
     one_by_one(cpu.path(), false, piece, a, b);
 }
 
-/// Words of operands and product that are kept on the stack.
-const STACK_WORDS: usize = 128;
-
 /// The products of a piece, one number at a time.
-fn one_by_one(path: Path, is_shared: bool, mut piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
+fn one_by_one(path: Path, is_shared: bool, piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
     let words = |x: Numbers<'_>| x.shape().width.min(piece.width).div_ceil(2);
     let (n, m) = (words(a), words(b));
-    let mut stack = [0; STACK_WORDS];
-    let mut heap = Vec::new();
-    let memory = if 2 * (n + m) <= STACK_WORDS {
-        &mut stack[..2 * (n + m)]
-    } else {
-        heap.resize(2 * (n + m), 0);
-        &mut heap
-    };
+    let multiply = |r: &mut [u64], x: &[u64], y: &[u64]| number::mul(r, x, y, path, is_shared);
+    // Clearing a large stack frame would take longer than a short product.
+    match 2 * (n + m) {
+        0..=32 => with_words(&mut [0; 32], n, m, piece, a, b, multiply),
+        33..=256 => with_words(&mut [0; 256], n, m, piece, a, b, multiply),
+        length => with_words(&mut vec![0; length], n, m, piece, a, b, multiply),
+    }
+}
+
+/// [`one_by_one`] for operands of `n` and `m` words, by `multiply(r, x, y)` in the
+/// first `2 (n + m)` words of `memory`.
+fn with_words(
+    memory: &mut [u64],
+    n: usize,
+    m: usize,
+    mut piece: Piece<'_>,
+    a: Numbers<'_>,
+    b: Numbers<'_>,
+    multiply: impl Fn(&mut [u64], &[u64], &[u64]),
+) {
     let (x, rest) = memory.split_at_mut(n);
-    let (y, product) = rest.split_at_mut(m);
-    let (mut limbs_a, mut limbs_b) = (Vec::new(), Vec::new());
-    let mut limbs_r = Vec::new();
+    let (y, rest) = rest.split_at_mut(m);
+    let product = &mut rest[..n + m];
+    let (mut limbs_a, mut limbs_b, mut limbs_r) = (Vec::new(), Vec::new(), Vec::new());
     let is_square = a.same(&b);
     for i in 0..piece.count {
-        if i == 0 || !a.is_broadcast() {
-            pack(x, a.gather(piece.first + i, &mut limbs_a));
+        let in_place = (
+            a.contiguous(piece.first + i).and_then(as_words),
+            b.contiguous(piece.first + i).and_then(as_words),
+            piece.contiguous_mut(i).and_then(as_words_mut),
+        );
+        if let (Some(x), Some(y), Some(r)) = in_place
+            && (x.len(), y.len(), r.len()) == (n, m, n + m)
+        {
+            multiply(r, x, y);
+            continue;
         }
+        pack(x, a.gather(piece.first + i, &mut limbs_a));
         if is_square {
-            number::mul(product, x, x, path, is_shared);
+            multiply(product, x, x);
         } else {
-            if i == 0 || !b.is_broadcast() {
-                pack(y, b.gather(piece.first + i, &mut limbs_b));
-            }
-            number::mul(product, x, y, path, is_shared);
+            pack(y, b.gather(piece.first + i, &mut limbs_b));
+            multiply(product, x, y);
         }
         if let Some(r) = piece.contiguous_mut(i) {
             unpack(r, product);
@@ -120,6 +150,24 @@ fn one_by_one(path: Path, is_shared: bool, mut piece: Piece<'_>, a: Numbers<'_>,
             piece.store(i, &limbs_r);
         }
     }
+}
+
+/// A number as the words it is in memory, where it is whole and aligned ones.
+#[inline]
+fn as_words(limbs: &[Limb]) -> Option<&[u64]> {
+    if cfg!(target_endian = "big") {
+        return None;
+    }
+    bytemuck::try_cast_slice(limbs).ok()
+}
+
+/// As [`as_words`].
+#[inline]
+fn as_words_mut(limbs: &mut [Limb]) -> Option<&mut [u64]> {
+    if cfg!(target_endian = "big") {
+        return None;
+    }
+    bytemuck::try_cast_slice_mut(limbs).ok()
 }
 
 /// As many words of a number as there is room for; what it lacks is zero.
