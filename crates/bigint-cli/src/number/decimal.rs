@@ -16,7 +16,7 @@
 //! above `x W^m / P` by less than 1. Leaving out the products of limbs whose
 //! weight is below `W^(n-1)` takes off less than `2 n`, cutting the fraction off
 //! less than 1; adding `2 n + 1` makes up for both. So `F` is too large by less
-//! than `2 n + 2`, and (1) holds, for `W^m / P > W^2 / 10^19 > W`.
+//! than `2 n + 2`, and (1) holds as long as `P < W^(n+1)`, so that `W^m / P > W`.
 //!
 //! Each step leaves 19 digits less to be right, so the last limb is cut off now
 //! and then, and the rest rounded up: never below the limbs that keep
@@ -107,9 +107,9 @@ fn multiply_add(x: &mut Vec<u64>, factor: u64, addend: u64) {
 }
 
 /// Chunks of [`CHUNK`] digits that hold any number of `limbs` 64-bit limbs:
-/// `64 / log2(10^19) < 1 + 15 / 2^10`.
+/// `64 / log2(10^19)` is below `1 + 459 / 2^15`, and by little.
 const fn chunks(limbs: usize) -> usize {
-    limbs + ((limbs * 15) >> 10) + 1
+    limbs + ((limbs * 459) >> 15) + 1
 }
 
 /// Limbs that the fraction needs while `chunks` are to come: one and a bit more
@@ -273,4 +273,20 @@ fn eight_digits(value: u64) -> [u8; 8] {
     let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
     let digits = tens | (pairs - 10 * tens) << 8;
     (digits | 0x3030_3030_3030_3030).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds_that_make_all_digits_right_hold_for_every_width() {
+        let power = |chunks: usize| BigUint::from(FACTOR).pow(chunks as u32);
+        let limbs = |n: usize| BigUint::from(1_u32) << (64 * n);
+        for n in 1..=MAX_LIMBS / 2 {
+            let p = power(chunks(n));
+            assert!(limbs(n) < p && p < limbs(n + 1), "{n}");
+            assert!(limbs(fraction_limbs(n)) > limbs(1) * power(n), "{n}");
+        }
+    }
 }
