@@ -90,6 +90,18 @@ fn products_of_every_short_length_are_exact() {
 }
 
 #[test]
+fn squares_of_every_length_below_the_transform_are_exact() {
+    let mut random = Random(5);
+    for path in Path::ALL {
+        for n in 1..=300 {
+            let (a, ones) = (random.runs(n), vec![u64::MAX; n]);
+            check(&a, &a, path);
+            check(&ones, &ones, path);
+        }
+    }
+}
+
+#[test]
 fn products_of_adversaries_are_exact() {
     let mut random = Random(2);
     for path in Path::ALL {

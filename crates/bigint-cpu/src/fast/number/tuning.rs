@@ -18,16 +18,16 @@ impl Tuning {
     pub(super) const fn of(isa: Isa) -> Self {
         match isa {
             Isa::Portable => Tuning {
-                karatsuba: 32,
-                transform: 4000,
+                karatsuba: 20,
+                transform: 1500,
             },
             Isa::Avx2(_) => Tuning {
-                karatsuba: 32,
-                transform: 2500,
+                karatsuba: 36,
+                transform: 640,
             },
             Isa::Avx512(..) => Tuning {
-                karatsuba: 96,
-                transform: 400,
+                karatsuba: 129,
+                transform: 440,
             },
         }
     }

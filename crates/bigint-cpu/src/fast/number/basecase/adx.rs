@@ -13,15 +13,107 @@
 use std::arch::asm;
 
 use super::super::isa::Avx2;
+use super::portable;
 
 /// `r = a b`; lengths as [`super::mul`] states, `a` not shorter than `b`.
+#[inline]
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], token: Avx2) {
+    match (a.len(), b.len()) {
+        (1, 1) => portable::fixed::<1>(r, a, b),
+        (2, 2) => portable::fixed::<2>(r, a, b),
+        (3, 3) => portable::fixed::<3>(r, a, b),
+        (4, 4) => mul_4(r, a, b, token),
+        (5, 5) => mul_5(r, a, b, token),
+        (6, 6) => mul_6(r, a, b, token),
+        (7, 7) => mul_7(r, a, b, token),
+        (8, 8) => mul_8(r, a, b, token),
+        (9, 9) => mul_9(r, a, b, token),
+        _ => rows(r, a, b, token),
+    }
+}
+
+fn rows(r: &mut [u64], a: &[u64], b: &[u64], token: Avx2) {
     let n = a.len();
     r[..n].fill(0);
     for (j, &y) in b.iter().enumerate() {
         r[j + n] = add_row(&mut r[j..j + n], a, y, token);
     }
 }
+
+/// Rows of a fixed length with the running sum in registers.
+///
+/// `short!(name, N, [w0 .. wN])` defines `name`, which multiplies `N` limbs by
+/// `N` limbs. Each row adds `a y` to the window `w0 .. w(N-1)`: the low halves
+/// through CF at their own limb, the high halves through OF one limb up; the
+/// last high half takes both carries and is the window's new top. For two limbs
+/// a row is
+///
+/// ```text
+/// xor  zero, zero            mulx h, l, [a]        adcx w0, l     adox w1, h
+///                            mulx h, l, [a + 8]    adcx w1, l
+/// mov  l, 0                  adcx h, l             adox h, l
+/// ```
+macro_rules! short {
+    ($name:ident, $n:literal, [$($w:ident)*], [$($at:literal $low:ident $high:ident)*], $last:ident) => {
+        #[inline(always)]
+        fn $name(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx2) {
+            assert!(r.len() == 2 * $n && a.len() == $n && b.len() == $n);
+            $(let mut $w = 0u64;)*
+            for j in 0..$n {
+                let top: u64;
+                // SAFETY: the token proves BMI2 and ADX; `a` has N limbs, which
+                // are read and nothing else; no stack.
+                unsafe {
+                    asm!(
+                        "xor {l:e}, {l:e}", // clears CF and OF
+                        $(
+                            concat!("mulx {h}, {l}, [{a} + ", $at, "]"),
+                            concat!("adcx {", stringify!($low), "}, {l}"),
+                            concat!("adox {", stringify!($high), "}, {h}"),
+                        )*
+                        concat!("mulx {h}, {l}, [{a} + 8 * ", $n, " - 8]"),
+                        concat!("adcx {", stringify!($last), "}, {l}"),
+                        "mov {l:e}, 0", // keeps the flags, unlike xor
+                        "adcx {h}, {l}",
+                        "adox {h}, {l}",
+                        a = in(reg) a.as_ptr(),
+                        l = out(reg) _,
+                        h = out(reg) top,
+                        $($w = inout(reg) $w,)*
+                        in("rdx") b[j],
+                        options(nostack, readonly),
+                    );
+                }
+                short!(@shift r[j], [$($w)*], top);
+            }
+            for (r, w) in r[$n..].iter_mut().zip([$($w),*]) {
+                *r = w;
+            }
+        }
+    };
+    // The lowest limb is finished; the others move down.
+    (@shift $r:expr, [$first:ident $($rest:ident)*], $top:ident) => {
+        $r = $first;
+        short!(@move $first [$($rest)*] $top);
+    };
+    (@move $to:ident [$from:ident $($rest:ident)*] $top:ident) => {
+        $to = $from;
+        short!(@move $from [$($rest)*] $top);
+    };
+    (@move $to:ident [] $top:ident) => {
+        $to = $top;
+    };
+}
+
+short!(mul_4, 4, [w0 w1 w2 w3], [0 w0 w1 8 w1 w2 16 w2 w3], w3);
+short!(mul_5, 5, [w0 w1 w2 w3 w4], [0 w0 w1 8 w1 w2 16 w2 w3 24 w3 w4], w4);
+short!(mul_6, 6, [w0 w1 w2 w3 w4 w5], [0 w0 w1 8 w1 w2 16 w2 w3 24 w3 w4 32 w4 w5], w5);
+short!(mul_7, 7, [w0 w1 w2 w3 w4 w5 w6],
+    [0 w0 w1 8 w1 w2 16 w2 w3 24 w3 w4 32 w4 w5 40 w5 w6], w6);
+short!(mul_8, 8, [w0 w1 w2 w3 w4 w5 w6 w7],
+    [0 w0 w1 8 w1 w2 16 w2 w3 24 w3 w4 32 w4 w5 40 w5 w6 48 w6 w7], w7);
+short!(mul_9, 9, [w0 w1 w2 w3 w4 w5 w6 w7 w8],
+    [0 w0 w1 8 w1 w2 16 w2 w3 24 w3 w4 32 w4 w5 40 w5 w6 48 w6 w7 56 w7 w8], w8);
 
 /// `r += a y`, both of the same length; returns the limb carried out.
 #[inline(always)]

@@ -33,14 +33,14 @@ use super::super::limbs::add_assign;
 
 /// Below this many limbs in the shorter operand the conversions cost more than
 /// they save.
-pub(super) const MIN_LIMBS: usize = 6;
+pub(super) const MIN_LIMBS: usize = 11;
 
 /// Limbs of either operand in one pass.
 const MAX_LIMBS: usize = 128;
 /// Digits of `MAX_LIMBS` limbs, rounded up to whole vectors.
 const MAX_DIGITS: usize = (MAX_LIMBS * 64).div_ceil(52).next_multiple_of(8);
 /// Zeros kept on both sides of the digits that are loaded unaligned.
-const PAD: usize = 24;
+const PAD: usize = 16;
 
 /// Aligned words, written through pointers.
 #[repr(align(64))]
@@ -82,13 +82,19 @@ fn mul_avx512(r: &mut [u64], a: &[u64], b: &[u64]) {
         to_digits(x, a);
         to_digits(y, b);
     }
+    let square = std::ptr::eq(a, b);
     let blocks = (nx + ny).div_ceil(8);
     let mut out = Output::new(r);
     let mut block = 0;
     while block < blocks {
-        // SAFETY: the digits of both are in place; the range of `i` keeps every
-        // load inside the padding, see `columns`.
-        let [low, high] = unsafe { columns(x.add(PAD), nx, y.add(PAD), ny, block) };
+        // SAFETY: the digits of both are in place, with their padding.
+        let [low, high] = unsafe {
+            if square {
+                square_columns(y.add(PAD), ny, block)
+            } else {
+                columns(x.add(PAD), nx, y.add(PAD), ny, block)
+            }
+        };
         out.push(low[0], high[0]);
         if block + 1 < blocks {
             out.push(low[1], high[1]);
@@ -202,6 +208,74 @@ unsafe fn columns(
             _mm512_add_epi64(high[0][1], high[1][1]),
         ],
     ]
+}
+
+/// [`columns`] of a square: `x_i x_j` for `i < j` twice, `x_i^2` once.
+///
+/// # Safety
+/// As [`columns`] with `x` in both places.
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma")]
+#[inline]
+unsafe fn square_columns(x: *const u64, n: usize, block: usize) -> [[__m512i; 2]; 2] {
+    let zero = _mm512_setzero_si512();
+    let mut low = [[zero; 2]; 2];
+    let mut high = [[zero; 2]; 2];
+    let first = (8 * block + 1).saturating_sub(n);
+    let middle = n.min(4 * block);
+    let last = n.min(4 * block + 8);
+    // SAFETY: loads as in `columns`, for fewer `i`; the digits squared are
+    // `x[4 block .. 4 block + 8]`, of which 8 block < 2 n makes the first one
+    // exist, and the padding follows the last.
+    unsafe {
+        let step = |i: usize,
+                    masks: [u8; 2],
+                    chain: usize,
+                    low: &mut [[__m512i; 2]; 2],
+                    high: &mut [[__m512i; 2]; 2]| {
+            let xi = _mm512_set1_epi64(*x.add(i) as i64);
+            let at = x.offset(8 * block as isize - i as isize);
+            let y0 = _mm512_maskz_loadu_epi64(masks[0], at.cast());
+            let y1 = _mm512_maskz_loadu_epi64(masks[1], at.add(8).cast());
+            low[chain][0] = _mm512_madd52lo_epu64(low[chain][0], xi, y0);
+            high[chain][0] = _mm512_madd52hi_epu64(high[chain][0], xi, y0);
+            low[chain][1] = _mm512_madd52lo_epu64(low[chain][1], xi, y1);
+            high[chain][1] = _mm512_madd52hi_epu64(high[chain][1], xi, y1);
+        };
+        let whole = [0xff; 2];
+        let mut i = first;
+        while i + 1 < middle {
+            step(i, whole, 0, &mut low, &mut high);
+            step(i + 1, whole, 1, &mut low, &mut high);
+            i += 2;
+        }
+        if i < middle {
+            step(i, whole, 0, &mut low, &mut high);
+        }
+        // Column 8 block + l takes x_i x_(k - i) only for 2 i < k.
+        let lanes = |i: usize| {
+            let lanes = 0xffff_u32 << (2 * (i - 4 * block) + 1);
+            [lanes as u8, (lanes >> 8) as u8]
+        };
+        let mut i = middle.max(first);
+        while i + 1 < last {
+            step(i, lanes(i), 0, &mut low, &mut high);
+            step(i + 1, lanes(i + 1), 1, &mut low, &mut high);
+            i += 2;
+        }
+        if i < last {
+            step(i, lanes(i), 0, &mut low, &mut high);
+        }
+        let mut result = [[zero; 2]; 2];
+        for b in 0..2 {
+            let digits = _mm512_loadu_si512(x.add(4 * block + 4 * b).cast());
+            let digits = _mm512_maskz_expand_epi64(0x55, digits);
+            let l = _mm512_add_epi64(low[0][b], low[1][b]);
+            let h = _mm512_add_epi64(high[0][b], high[1][b]);
+            result[0][b] = _mm512_madd52lo_epu64(_mm512_add_epi64(l, l), digits, digits);
+            result[1][b] = _mm512_madd52hi_epu64(_mm512_add_epi64(h, h), digits, digits);
+        }
+        result
+    }
 }
 
 /// Carries finished columns upwards and packs them into limbs.

@@ -9,6 +9,7 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64]) {
     // Fixed lengths unroll into straight-line code with every limb of `a` in a
     // register.
     match (a.len(), b.len()) {
+        (2, 2) => fixed::<2>(r, a, b),
         (4, 4) => fixed::<4>(r, a, b),
         (8, 8) => fixed::<8>(r, a, b),
         _ => rows(r, a, b),
@@ -23,7 +24,6 @@ fn rows(r: &mut [u64], a: &[u64], b: &[u64]) {
 }
 
 /// `r[..a.len()] += a y`; returns the limb carried out.
-#[inline(always)]
 fn add_row(r: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut carry = 0;
     for (z, &x) in r.iter_mut().zip(a) {
@@ -34,18 +34,26 @@ fn add_row(r: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
+/// `r = a b` for `N` limbs each: the running sum stays in registers.
 #[inline(always)]
-fn fixed<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
-    let (Ok(a), Ok(b)): (Result<&[u64; N], _>, Result<&[u64; N], _>) = (a.try_into(), b.try_into())
-    else {
+pub(super) fn fixed<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
+    let (Ok(a), Ok(b)) = (<&[u64; N]>::try_from(a), <&[u64; N]>::try_from(b)) else {
         return rows(r, a, b);
     };
     let mut window = [0u64; N];
-    for (j, &y) in b.iter().enumerate() {
-        let carry = add_row(&mut window, a, y);
-        r[j] = window[0];
-        window.copy_within(1.., 0);
-        window[N - 1] = carry;
+    for j in 0..N {
+        let mut carry = 0;
+        for i in 0..N {
+            let t = u128::from(a[i]) * u128::from(b[j]) + u128::from(window[i]) + carry;
+            // One limb is finished; the others move down.
+            if i == 0 {
+                r[j] = t as u64;
+            } else {
+                window[i - 1] = t as u64;
+            }
+            carry = t >> 64;
+        }
+        window[N - 1] = carry as u64;
     }
     r[N..2 * N].copy_from_slice(&window);
 }
