@@ -1,0 +1,119 @@
+//! Right answers, on devices that differ in everything but the answers.
+
+use crate::process::on_simulator;
+use bigint_host::{BackEnd, BigUint, Engine, Layout, Operation, devices};
+use bigint_testing::trial::WIDTHS;
+use std::thread;
+
+/// Enough that every width meets every kernel.
+const CASES: usize = 40_000;
+
+/// Runs the suite on the first device; answers the batches of each operation.
+fn conforms(cases: usize, seed: u64) -> Vec<(Operation, usize)> {
+    let engine = Engine::cuda(0).expect("a device");
+    let report = bigint_testing::run(&engine, cases, seed, &mut |_, _| {})
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(report.tallies.iter().all(|tally| tally.cases >= cases));
+    report
+        .tallies
+        .iter()
+        .map(|tally| (tally.operation, tally.batches))
+        .collect()
+}
+
+#[test]
+fn every_kernel_agrees_with_num_bigint_at_every_width() {
+    let name = "conformance::every_kernel_agrees_with_num_bigint_at_every_width";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let choices = |operation| Engine::cuda(0).expect("a device").choices(operation).len();
+    for (operation, batches) in conforms(CASES, 1) {
+        assert!(
+            batches >= WIDTHS.len() * choices(operation),
+            "{operation:?}: {batches}"
+        );
+    }
+}
+
+#[test]
+fn the_order_of_what_is_left_open_does_not_matter() {
+    let name = "conformance::the_order_of_what_is_left_open_does_not_matter";
+    if on_simulator(name, &[("CUDA_SIM_SCHEDULE", "adversarial")]) {
+        conforms(1000, 2);
+    }
+}
+
+#[test]
+fn a_driver_without_memory_pools_serves_the_oldest_device() {
+    let name = "conformance::a_driver_without_memory_pools_serves_the_oldest_device";
+    let oldest = [
+        ("CUDA_SIM_DRIVER_VERSION", "11.1"),
+        ("CUDA_SIM_DEVICES", "sm_75:1GiB"),
+    ];
+    if on_simulator(name, &oldest) {
+        conforms(1000, 3);
+    }
+}
+
+#[test]
+fn batches_move_between_devices_of_unequal_kind() {
+    let name = "conformance::batches_move_between_devices_of_unequal_kind";
+    if !on_simulator(name, &[("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_80:64MiB")]) {
+        return;
+    }
+    let seen = devices().expect("a driver");
+    let memory: Vec<_> = seen
+        .iter()
+        .map(|device| device.memory_bytes >> 20)
+        .collect();
+    assert_eq!(memory, [1024, 64]);
+
+    let (first, second) = (
+        Engine::cuda(0).expect("a device"),
+        Engine::cuda(1).expect("another"),
+    );
+    let numbers: Vec<BigUint> = (1_u32..40).map(|i| BigUint::from(i).pow(40)).collect();
+    let a = first.batch_from_biguints(&numbers).expect("fits");
+    assert_eq!(a.location(), BackEnd::Cuda(0));
+    let square = second.mul(&a, &a).expect("fits");
+    assert_eq!(square.location(), BackEnd::Cuda(1));
+    let sum = first
+        .add(&square, &a)
+        .expect("fits")
+        .to_biguints()
+        .expect("both devices work");
+    for (number, sum) in numbers.iter().zip(sum) {
+        assert_eq!(sum, number * number + number);
+    }
+}
+
+#[test]
+fn threads_share_a_device() {
+    if !on_simulator("conformance::threads_share_a_device", &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let compute = |thread: u32| {
+        // A second engine, too: engines of one device share its context.
+        let other = Engine::cuda(0).expect("a device");
+        for layout in Layout::ALL {
+            let numbers: Vec<BigUint> = (1..34)
+                .map(|i: u32| BigUint::from(i * 100 + thread).pow(9))
+                .collect();
+            let a = engine
+                .batch_from_biguints_in(&numbers, 8, layout)
+                .expect("fits");
+            let square = other.mul(&a, &a).expect("fits");
+            let difference = engine.sub(&square, &a).expect("not negative");
+            for (number, found) in numbers.iter().zip(difference.to_biguints().expect("works")) {
+                assert_eq!(found, number * number - number);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || compute(thread));
+        }
+    });
+}

@@ -1,0 +1,10 @@
+//! The CUDA back end on the simulated driver: every kernel through `cust`, and every
+//! failure that a GPU can have.
+//!
+//! Each test runs in a process of its own, because a process has one driver; the
+//! driver ends it with an error if device memory, modules, streams or contexts are
+//! left behind.
+
+mod conformance;
+mod failures;
+mod process;
