@@ -2,4 +2,5 @@
 
 mod common;
 mod faults;
+mod integer;
 mod rustc;

@@ -1,0 +1,201 @@
+//! `cuda-sim`: runs a kernel of a PTX file, checks it and counts what it does.
+
+mod arguments;
+mod report;
+
+use anyhow::{Context, Result, bail};
+use arguments::{Buffers, Dimensions};
+use clap::{Args, Parser, Subcommand};
+use cuda_sim::ptx::Module;
+use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs PTX kernels on the CPU, checks them and counts what they do.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a kernel.
+    Run(Run),
+    /// List the kernels of a PTX file.
+    Info {
+        /// The PTX file.
+        ptx: PathBuf,
+    },
+}
+
+#[derive(Args)]
+struct Run {
+    /// The PTX file.
+    ptx: PathBuf,
+    /// The kernel; may be left out where the file has one only.
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Blocks: X, X,Y or X,Y,Z.
+    #[arg(long, default_value = "1")]
+    grid: Dimensions,
+    /// Threads of a block: X, X,Y or X,Y,Z.
+    #[arg(long, default_value = "32")]
+    block: Dimensions,
+    /// Bytes of dynamic shared memory.
+    #[arg(long, default_value_t = 0)]
+    shared: u32,
+    /// A buffer in device memory, as NAME=CONTENTS. Contents: `zero:BYTES`,
+    /// `unset:BYTES`, `file:PATH`, or `u8|u32|u64|f32|f64:VALUE,VALUE,...`.
+    #[arg(long = "buffer", value_name = "NAME=CONTENTS")]
+    buffers: Vec<String>,
+    /// A kernel argument, in order: `@NAME` or `@NAME+BYTES` for an address,
+    /// `u8|u16|u32|u64|s32|s64|f32|f64:VALUE`, or `{ARG;ARG;...}` for a struct
+    /// passed by value.
+    #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
+    args: Vec<String>,
+    /// Print a buffer after the run, as NAME or NAME:TYPE; may be repeated.
+    #[arg(long, value_name = "NAME[:TYPE]")]
+    print: Vec<String>,
+    /// Write a buffer to a file after the run, as NAME=PATH; may be repeated.
+    #[arg(long, value_name = "NAME=PATH")]
+    save: Vec<String>,
+    /// Checks: `all`, `none`, or a list out of bounds, uninitialised, races,
+    /// barriers, shuffles, carry.
+    #[arg(long, default_value = "all", value_parser = arguments::checks)]
+    checks: Checks,
+    /// Architecture: 75, 80, 86, 89, 90 or 100; by default the PTX file's target.
+    #[arg(long)]
+    sm: Option<u32>,
+    /// Bytes of device memory.
+    #[arg(long, default_value_t = 4 << 30)]
+    memory: u64,
+    /// Warp instructions that one block may issue before the run is ended.
+    #[arg(long)]
+    budget: Option<u64>,
+    /// Print the counts as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(run) => run.execute(),
+        Command::Info { ptx } => info(&ptx),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn read_module(path: &Path) -> Result<Module> {
+    let shown = path.display();
+    let source = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    Module::parse(&source).with_context(|| format!("cannot understand {shown}"))
+}
+
+fn info(path: &Path) -> Result<()> {
+    let module = read_module(path)?;
+    let (major, minor) = module.version();
+    println!("PTX {major}.{minor} for {}", module.target());
+    for kernel in module.kernels() {
+        println!(
+            "{}: {} bytes of parameters, {} of shared and {} of local memory, about {} registers",
+            kernel.name,
+            kernel.param_bytes,
+            kernel.shared_bytes,
+            kernel.local_bytes,
+            kernel.registers
+        );
+        for param in &kernel.params {
+            println!(
+                "    {:6} bytes at {:4}  {}",
+                param.size, param.offset, param.name
+            );
+        }
+    }
+    for global in module.globals() {
+        let space = if global.constant {
+            "constant"
+        } else {
+            "global"
+        };
+        println!("{}: {} bytes of {space} memory", global.name, global.size);
+    }
+    Ok(())
+}
+
+impl Run {
+    fn execute(&self) -> Result<()> {
+        let module = read_module(&self.ptx)?;
+        let kernel = match &self.kernel {
+            Some(name) => module
+                .kernel(name)
+                .with_context(|| format!("no kernel `{name}`; there are {}", names(&module)))?,
+            None => {
+                let mut kernels = module.kernels();
+                match (kernels.next(), kernels.next()) {
+                    (Some(kernel), None) => kernel,
+                    _ => bail!("--kernel is needed; there are {}", names(&module)),
+                }
+            }
+        };
+        let device = Device::new(DeviceConfig {
+            arch: self.arch(&module)?,
+            memory_bytes: self.memory,
+            checks: self.checks,
+            count: true,
+            instruction_budget: self.budget,
+            ..DeviceConfig::default()
+        });
+        let loaded = device.load(&module)?;
+        let buffers = Buffers::new(&device, &self.buffers)?;
+        let params = buffers.params(kernel, &self.args)?;
+        let grid = Grid {
+            grid: self.grid.0,
+            block: self.block.0,
+            shared_bytes: self.shared,
+        };
+        let report = device.launch(&loaded, &kernel.name, grid, &params)?;
+        if self.json {
+            println!("{}", report::json(&report.counts));
+        } else {
+            print!("{}", report::table(&report.counts));
+        }
+        for request in &self.print {
+            print!("{}", buffers.show(&device, request)?);
+        }
+        for request in &self.save {
+            buffers.save(&device, request)?;
+        }
+        Ok(())
+    }
+
+    fn arch(&self, module: &Module) -> Result<Arch> {
+        if let Some(sm) = self.sm {
+            return Arch::by_sm(sm).with_context(|| format!("sm_{sm} is not known"));
+        }
+        let target = module.target_sm();
+        Arch::ALL
+            .into_iter()
+            .find(|arch| arch.sm() >= target)
+            .with_context(|| format!("{} is newer than every known device", module.target()))
+    }
+}
+
+fn names(module: &Module) -> String {
+    let names: Vec<&str> = module
+        .kernels()
+        .map(|kernel| kernel.name.as_str())
+        .collect();
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
