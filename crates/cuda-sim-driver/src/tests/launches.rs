@@ -1,7 +1,7 @@
 //! Launches: what they compute, what they refuse, what a fault does to a context.
 
 use super::api;
-use super::program;
+use super::{process, program};
 
 /// `scale(out, in, count, factor)`: out[i] = in[i] * factor for i < count, 32-bit
 /// words; parameters are 64 bits wide each.
@@ -86,6 +86,147 @@ impl Kernels {
     fn get(&self, name: &str) -> usize {
         api::function(self.0, name).expect("a kernel of the module")
     }
+
+    fn stop(self) {
+        api::module_unload(self.0).expect("unloaded");
+        api::stop();
+    }
+}
+
+#[test]
+fn a_kernel_computes() {
+    for schedule in ["submission", "adversarial"] {
+        program(&[("CUDA_SIM_SCHEDULE", schedule)], || {
+            let kernels = Kernels::start();
+            let scale = kernels.get("scale");
+            let [out, source] = [0, 0].map(|_| api::alloc(4000).expect("memory"));
+            let words: Vec<u32> = (0..1000).map(|i| i * i).collect();
+            let scaled = |by: u32| words.iter().map(|w| w.wrapping_mul(by)).collect::<Vec<_>>();
+            api::write(source, &words).expect("written");
+            let params = [out, source, 1000, 7];
+            api::launch(scale, [8, 1, 1], [128, 1, 1], 0, 0, &params).expect("launched");
+            assert_eq!(api::read(out, 1000), Ok(scaled(7)));
+            // Twice, each on its own stream, one after the other by an event.
+            let [a, b] = [1, 1].map(|flags| api::stream_create(flags).expect("a stream"));
+            let event = api::event_create(2).expect("an event");
+            let grid = [32, 1, 1];
+            api::launch(scale, grid, WARP, 0, a, &[out, source, 1000, 3]).expect("launched");
+            api::event_record(event, a).expect("recorded");
+            api::stream_wait(b, event, 0).expect("waits");
+            api::launch(scale, grid, WARP, 0, b, &[out, out, 1000, 5]).expect("launched");
+            api::stream_synchronize(b).expect("done");
+            assert_eq!(api::read(out, 1000), Ok(scaled(15)));
+
+            api::launch_with_buffer(scale, &[out, source, 10, 9]).expect("launched");
+            assert_eq!(api::read(out, 10).expect("read")[..], scaled(9)[..10]);
+            assert_eq!(api::launch_with_buffer(scale, &[out]), Err(1));
+            assert_eq!(api::launch(scale, ONE, WARP, 0, 0, &[]), Err(1));
+            for address in [out, source] {
+                api::free(address).expect("freed");
+            }
+            for stream in [a, b] {
+                api::stream_destroy(stream).expect("destroyed");
+            }
+            api::event_destroy(event).expect("destroyed");
+            kernels.stop();
+        });
+    }
+}
+
+#[test]
+fn launches_that_cannot_be_are_refused_at_the_call() {
+    program(&[("CUDA_SIM_DEVICES", "sm_75")], || {
+        let kernels = Kernels::start();
+        let empty = kernels.get("small");
+        let refused = |grid, block, shared| api::launch(empty, grid, block, shared, 0, &[]);
+        for (grid, block) in [
+            ([0, 1, 1], ONE),
+            ([1 << 31, 1, 1], ONE),
+            ([1, 65536, 1], ONE),
+            (ONE, [0, 1, 1]),
+            (ONE, [1025, 1, 1]),
+            (ONE, [1, 1, 65]),
+            (ONE, [32, 32, 2]),
+        ] {
+            assert_eq!(refused(grid, block, 0), Err(1), "{grid:?} {block:?}");
+        }
+        // More than the kernel was compiled for.
+        assert_eq!(refused(ONE, [65, 1, 1], 0), Err(701));
+        assert_eq!(refused(ONE, [64, 1, 1], 0), Ok(()));
+        assert_eq!(refused(ONE, WARP, 48 << 10), Ok(()));
+        assert_eq!(refused(ONE, WARP, (48 << 10) + 1), Err(1));
+        api::function_set(empty, 8, 64 << 10).expect("opts in");
+        assert_eq!(refused(ONE, WARP, 64 << 10), Ok(()));
+        let exact = kernels.get("exact");
+        assert_eq!(api::launch(exact, ONE, [64, 1, 1], 0, 0, &[]), Err(1));
+        assert_eq!(api::launch(exact, ONE, [32, 2, 1], 0, 0, &[]), Ok(()));
+        assert_eq!(api::launch(exact + 1, ONE, WARP, 0, 0, &[]), Err(400));
+        api::synchronize().expect("what was allowed ran");
+        kernels.stop();
+    });
+}
+
+/// Launches a kernel that fails, and goes on as a program would that does not know.
+fn fail(kernel: &str, params: &[u64], code: u32) {
+    let kernels = Kernels::start();
+    let block = api::alloc(64).expect("memory");
+    let function = kernels.get(kernel);
+    // The launch is asynchronous: the next call that waits is told.
+    api::launch(function, ONE, WARP, 0, 0, params).expect("launched");
+    assert_eq!(api::synchronize(), Err(code));
+    assert_eq!(api::launch(function, ONE, WARP, 0, 0, params), Err(code));
+    assert_eq!(api::alloc(4), Err(code));
+    assert_eq!(api::free(block), Err(code));
+    assert_eq!(api::module_unload(kernels.0), Err(code));
+    api::stop();
+    // A new context is well.
+    Kernels::start().stop();
+}
+
+#[test]
+fn a_trap_kills_the_context() {
+    let stderr = program(&[], || fail("crash", &[], 719));
+    assert_eq!(stderr.matches("crash").count(), 1, "{stderr}");
+    assert!(
+        stderr.contains("trap") && stderr.contains("719"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_stray_store_kills_the_context() {
+    let stderr = program(&[], || fail("stray", &[0x10_0000], 700));
+    assert!(
+        stderr.contains("stray") && stderr.contains("0x100000"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_misaligned_store_kills_the_context() {
+    let stderr = program(&[], || fail("stray", &[0x1000_0000_0002], 716));
+    assert!(stderr.contains("misaligned"), "{stderr}");
+}
+
+#[test]
+fn a_kernel_without_end_is_ended() {
+    program(&[("CUDA_SIM_BUDGET", "100000")], || fail("spin", &[], 702));
+}
+
+#[test]
+fn after_a_fault_callbacks_are_told_and_host_functions_not_called() {
+    program(&[("CUDA_SIM_SCHEDULE", "adversarial")], || {
+        let kernels = Kernels::start();
+        let (told, heard) = std::sync::mpsc::channel();
+        let told_too = told.clone();
+        api::launch(kernels.get("crash"), ONE, WARP, 0, 0, &[]).expect("launched");
+        api::callback(0, move |status| told.send(status).expect("a listener")).expect("queued");
+        api::host_function(0, move || told_too.send(1).expect("a listener")).expect("queued");
+        assert_eq!(api::synchronize(), Err(719));
+        assert_eq!(heard.try_iter().collect::<Vec<_>>(), [719]);
+        assert_eq!(api::module_unload(kernels.0), Err(719));
+        api::stop();
+    });
 }
 
 #[test]
@@ -93,11 +234,73 @@ fn a_launch_can_be_made_to_fail() {
     program(&[("CUDA_SIM_FAULT", "cuLaunchKernel:2=719")], || {
         let kernels = Kernels::start();
         let small = kernels.get("small");
-        let scale = kernels.get("scale");
-        assert_eq!(api::launch_with_buffer(scale, &[1, 2, 3]), Err(1));
+        assert_eq!(api::launch(small, ONE, WARP, 0, 0, &[]), Ok(()));
         assert_eq!(api::launch(small, ONE, WARP, 0, 0, &[]), Err(719));
         assert_eq!(api::synchronize(), Err(719));
         assert_eq!(api::module_unload(kernels.0), Err(719));
         api::stop();
     });
+}
+
+#[test]
+fn managed_memory_is_where_kernels_and_host_meet() {
+    program(&[], || {
+        let kernels = Kernels::start();
+        let managed = api::alloc_managed(400, 1).expect("memory");
+        for (i, word) in api::managed_words(managed, 100).iter_mut().enumerate() {
+            *word = i as u32;
+        }
+        let params = [managed, managed, 100, 3];
+        api::launch(kernels.get("scale"), [4, 1, 1], WARP, 0, 0, &params).expect("launched");
+        api::synchronize().expect("done");
+        let tripled: Vec<u32> = (0..100).map(|i| 3 * i).collect();
+        assert_eq!(api::managed_words(managed, 100), tripled);
+        api::free(managed).expect("freed");
+        kernels.stop();
+    });
+}
+
+#[test]
+fn checks_can_be_switched_off() {
+    for (checks, works) in [("all", false), ("none", true)] {
+        let ended = process(&[("CUDA_SIM_CHECKS", checks)], || {
+            let kernels = Kernels::start();
+            let [out, source] = [0, 0].map(|_| api::alloc(128).expect("memory"));
+            // Nothing was ever written to the source.
+            let params = [out, source, 32, 1];
+            api::launch(kernels.get("scale"), ONE, WARP, 0, 0, &params).expect("launched");
+            let code = api::synchronize().err().unwrap_or(0);
+            std::process::exit(if code == 0 { 0 } else { 1 });
+        });
+        assert_eq!(ended.code, Some(i32::from(!works)), "{}", ended.stderr);
+        assert_eq!(ended.stderr.contains("uninitialised"), !works);
+    }
+}
+
+#[test]
+fn counts_are_written_for_each_launch() {
+    let path = std::env::temp_dir().join(format!("cuda-sim-counts-{}", std::process::id()));
+    let file = path.to_str().expect("a temporary folder with a plain name");
+    program(&[("CUDA_SIM_COUNTS", file)], || {
+        let kernels = Kernels::start();
+        let small = kernels.get("small");
+        for blocks in 1..=2 {
+            api::launch(small, [blocks, 1, 1], WARP, 0, 0, &[]).expect("launched");
+        }
+        api::synchronize().expect("done");
+        kernels.stop();
+    });
+    let counts = std::fs::read_to_string(&path).expect("the counts");
+    let lines: Vec<_> = counts.lines().collect();
+    assert_eq!(lines.len(), 2);
+    for (line, blocks) in lines.iter().zip(1..) {
+        for part in [
+            r#""kernel":"small""#.to_owned(),
+            format!(r#""grid":[{blocks}, 1, 1]"#),
+            format!(r#""lane_instructions":{}"#, 32 * blocks),
+        ] {
+            assert!(line.contains(&part), "{part}: {line}");
+        }
+    }
+    std::fs::remove_file(path).expect("it is ours to remove");
 }
