@@ -1,5 +1,11 @@
 //! The CUDA back end: one module per thing of the driver's that the engine needs.
 //! Nothing outside this folder sees `cust` or a raw handle.
+//!
+//! `cust` 0.3 knows the error codes of CUDA 11.5. Those that it has no name for come
+//! as `UnknownError`. So, as compiled today, do younger ones, of which there are few
+//! (46, a device that another process has for itself); but they are no values of its
+//! enum, and nothing promises it. Why PTX is refused, [`modules`] asks the driver
+//! itself, in plain numbers.
 #![allow(unsafe_code)] // Device memory and launches are out of the compiler's sight.
 
 mod buffer;
