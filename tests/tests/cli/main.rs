@@ -6,3 +6,5 @@ mod commands;
 mod common;
 mod output;
 mod rsa_moduli;
+#[cfg(target_os = "linux")]
+mod simulated_gpu;

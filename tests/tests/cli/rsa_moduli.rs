@@ -12,10 +12,21 @@ fn example(file: &str) -> PathBuf {
         .join(file)
 }
 
-fn products(format: &str) -> String {
+/// The README's main command, to standard output.
+pub fn arguments(format: &str) -> Vec<String> {
     let binding = |name, file| format!("{name}={}", example(file).display());
     let (a, b) = (binding("a", "left.txt"), binding("b", "right.txt"));
-    Workplace::new().calc(&["a*b", "--let", &a, "--let", &b, "--format", format])
+    let arguments = ["calc", "a*b", "--let", &a, "--let", &b, "--format", format];
+    arguments.map(str::to_owned).to_vec()
+}
+
+/// What it writes, computed on the CPU.
+pub fn products(format: &str) -> String {
+    let arguments = arguments(format);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ended = Workplace::new().run(&arguments);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    ended.stdout
 }
 
 #[test]

@@ -1,0 +1,162 @@
+//! The command on a GPU: the simulator's `libcuda` in place of the driver's.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::common::{Ended, Workplace, ended};
+use crate::rsa_moduli;
+
+/// `libcuda_sim.so`, built in this test's profile. `cargo test` itself builds no
+/// `cdylib` for a package that only opens it when it runs.
+fn driver() -> &'static PathBuf {
+    static DRIVER: OnceLock<PathBuf> = OnceLock::new();
+    DRIVER.get_or_init(|| {
+        // <target>/<profile>/bigint-e2e
+        let binary = PathBuf::from(env!("CARGO_BIN_EXE_bigint-e2e"));
+        let profile = binary.parent().expect("the binary is in a folder");
+        let target = profile.parent().expect("a profile is in a target folder");
+        let name = match profile.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--package", "cuda-sim-driver", "--profile", name])
+            .arg("--target-dir")
+            .arg(target)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .expect("cargo starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        profile.join("libcuda_sim.so")
+    })
+}
+
+/// Runs the command with a simulated GPU, some of whose calls may fail.
+fn run(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
+    let mut command = place.command();
+    command
+        .env_remove("CUDA_VISIBLE_DEVICES")
+        .env("BIGINT_CUDA_DRIVER", driver())
+        .env("CUDA_SIM_LOG", "/dev/null")
+        .env("CUDA_SIM_LEAKS", "fail")
+        .env("CUDA_SIM_FAULT", fault);
+    ended(
+        command
+            .args(arguments)
+            .output()
+            .expect("the command starts"),
+    )
+}
+
+/// Numbers of three widths, some negative, and the lines that are right for them.
+fn sources(place: &Workplace) -> String {
+    let number = |i: u64| match i % 3 {
+        0 => format!("-{i}"),
+        1 => format!("{i}{}", "7".repeat(100)),
+        _ => format!("0x{i}{}", "a".repeat(300)),
+    };
+    let lines = |from: u64| {
+        (from..from + 60)
+            .map(|i| number(i) + "\n")
+            .collect::<String>()
+    };
+    place.file("a", lines(1));
+    place.file("b", lines(5));
+    place.calc(&[
+        EXPRESSION,
+        "--let",
+        "a=a",
+        "--let",
+        "b=b",
+        "--backend",
+        "cpu",
+    ])
+}
+
+const EXPRESSION: &str = "a*b - b + a*12345678901234567890";
+
+fn calc(place: &Workplace, fault: &str, backend: &str) -> Ended {
+    let sources = ["--let", "a=a", "--let", "b=b", "-o", "result"];
+    let arguments = [&["calc", EXPRESSION, "--backend", backend], &sources[..]].concat();
+    run(place, fault, &arguments)
+}
+
+fn result(place: &Workplace) -> Option<String> {
+    std::fs::read_to_string(place.path().join("result")).ok()
+}
+
+#[test]
+fn the_main_command_gives_the_same_bytes_on_a_gpu() {
+    let place = Workplace::new();
+    for backend in ["cuda", "auto"] {
+        let arguments = rsa_moduli::arguments("dec");
+        let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        arguments.extend(["--backend", backend, "--verbose"]);
+        let gpu = run(&place, "", &arguments);
+        assert_eq!(gpu.code, 0, "{}", gpu.stderr);
+        assert!(gpu.stderr.contains("cuda:0"), "{}", gpu.stderr);
+        assert!(gpu.stdout == rsa_moduli::products("dec"), "{backend}");
+    }
+}
+
+#[test]
+fn mixed_widths_and_signs_come_out_as_on_the_cpu() {
+    let place = Workplace::new();
+    let expected = sources(&place);
+    let gpu = calc(&place, "", "cuda:0");
+    assert_eq!((gpu.code, gpu.stderr.as_str()), (0, ""));
+    assert!(result(&place) == Some(expected));
+}
+
+#[test]
+fn info_and_selftest_meet_the_device() {
+    let place = Workplace::new();
+    let info = run(&place, "", &["info"]);
+    assert_eq!(info.code, 0, "{}", info.stderr);
+    assert!(info.stdout.contains("auto: cuda:0\n"), "{}", info.stdout);
+    assert!(info.stdout.contains("\ncuda:0: "), "{}", info.stdout);
+    let selftest = run(
+        &place,
+        "",
+        &["selftest", "--backend", "cuda", "--cases", "33"],
+    );
+    assert_eq!(selftest.code, 0, "{}", selftest.stderr);
+    assert!(
+        selftest.stdout.contains("mul on cuda:0: "),
+        "{}",
+        selftest.stdout
+    );
+}
+
+#[test]
+fn a_device_that_fails_costs_auto_a_warning_and_cuda_its_answer() {
+    let lost = "cuLaunchKernel:2=719!";
+    let full = "cuMemAlloc_v2:4+=2";
+    let broken = "cuDevicePrimaryCtxRetain:*=101";
+    for fault in [lost, full, broken] {
+        let place = Workplace::new();
+        let expected = sources(&place);
+        let auto = calc(&place, fault, "auto");
+        assert_eq!(auto.code, 0, "{fault}: {}", auto.stderr);
+        assert!(
+            auto.stderr.starts_with("warning: "),
+            "{fault}: {}",
+            auto.stderr
+        );
+        assert!(result(&place) == Some(expected), "{fault}");
+
+        let place = Workplace::new();
+        sources(&place);
+        let files = place.files();
+        let cuda = calc(&place, fault, "cuda");
+        assert_eq!(cuda.code, 1, "{fault}: {}", cuda.stderr);
+        assert!(
+            cuda.stderr.starts_with("error: CUDA device 0: "),
+            "{fault}: {}",
+            cuda.stderr
+        );
+        assert_eq!(place.files(), files, "{fault}");
+    }
+}
