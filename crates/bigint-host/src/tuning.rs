@@ -154,6 +154,8 @@ impl Tuning {
             (Operation::Mul, Level::Warp) if narrower >= self.mul.karatsuba_min_width_warp => {
                 Algorithm::Karatsuba
             }
+            // A thread has its row in registers, lanes have their columns there.
+            (Operation::Mul, Level::Thread) => Algorithm::School,
             (Operation::Mul, _) => Algorithm::Comba,
             (_, Level::Thread) => Algorithm::Ripple,
             _ => Algorithm::CarryLookahead,
