@@ -20,7 +20,7 @@ mod transform;
 mod tuning;
 
 use self::isa::Isa;
-use self::tuning::Tuning;
+pub use self::tuning::Thresholds;
 use crate::fast::Path;
 
 /// `r = a b`.
@@ -50,21 +50,46 @@ use crate::fast::Path;
 /// # Panics
 ///
 /// If `r.len() != a.len() + b.len()`.
+#[inline]
 pub fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
+    let isa = Isa::of(path);
+    dispatch(r, a, b, isa, Thresholds::of_isa(isa), parallel);
+}
+
+/// [`mul`] with other thresholds, to tune them.
+///
+/// # Panics
+///
+/// If `r.len() != a.len() + b.len()`.
+pub fn mul_with(
+    r: &mut [u64],
+    a: &[u64],
+    b: &[u64],
+    path: Path,
+    thresholds: Thresholds,
+    parallel: bool,
+) {
+    let karatsuba = thresholds.karatsuba.max(2);
+    let thresholds = Thresholds {
+        karatsuba,
+        ..thresholds
+    };
+    dispatch(r, a, b, Isa::of(path), thresholds, parallel);
+}
+
+fn dispatch(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Thresholds, parallel: bool) {
     assert_eq!(
         r.len(),
         a.len() + b.len(),
         "a product is as long as both operands together"
     );
-    let isa = Isa::of(path);
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
-    let tuning = Tuning::of(isa);
     if b.is_empty() {
         r.fill(0);
-    } else if b.len() < tuning.karatsuba {
+    } else if b.len() < thresholds.karatsuba.min(thresholds.transform) {
         basecase::mul(r, a, b, isa);
-    } else if b.len() < tuning.transform {
-        by_pieces(r, a, b, isa, tuning.karatsuba);
+    } else if b.len() < thresholds.transform {
+        by_pieces(r, a, b, isa, thresholds.karatsuba);
     } else {
         transform::mul(r, a, b, isa, parallel);
     }

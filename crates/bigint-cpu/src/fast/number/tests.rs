@@ -170,3 +170,22 @@ fn transforms_of_short_lengths_are_exact() {
         }
     }
 }
+
+#[test]
+fn thresholds_change_no_product() {
+    let mut random = Random(6);
+    let (a, b) = (random.limbs(170), random.runs(150));
+    for path in Path::ALL {
+        for karatsuba in [0, 2, 3, 10, 1000] {
+            for transform in [1, 80, 1000] {
+                let thresholds = super::Thresholds {
+                    karatsuba,
+                    transform,
+                };
+                let mut r = vec![0x5555; 320];
+                super::mul_with(&mut r, &a, &b, path, thresholds, false);
+                assert!(big(&r) == big(&a) * big(&b), "{thresholds:?} on {path:?}");
+            }
+        }
+    }
+}

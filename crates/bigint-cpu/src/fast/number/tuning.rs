@@ -1,31 +1,37 @@
-//! Where one algorithm overtakes the next, per instruction set.
-//!
-//! All values are limbs of 64 bits of the shorter operand. Measured on an
-//! Emerald Rapids Xeon (family 6, model 207), 2026-11-20, one thread.
-
 use super::isa::Isa;
+use crate::fast::Path;
 
-/// Lengths at which the dispatcher changes algorithm.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tuning {
-    /// From here on Karatsuba splits what schoolbook multiplied.
-    pub(super) karatsuba: usize,
+/// Lengths at which one algorithm takes over from another for one product, in
+/// limbs of 64 bits of the shorter operand.
+///
+/// The defaults were measured on an Emerald Rapids Xeon (family 6, model 207),
+/// 2026-11-20, one thread, both algorithms on either side of each length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// From here on Karatsuba splits what schoolbook multiplied; at least 2.
+    pub karatsuba: usize,
     /// From here on the number-theoretic transform multiplies.
-    pub(super) transform: usize,
+    pub transform: usize,
 }
 
-impl Tuning {
-    pub(super) const fn of(isa: Isa) -> Self {
+impl Thresholds {
+    /// The defaults for a path; those of the best path below it, where this
+    /// machine lacks its instructions.
+    pub fn of(path: Path) -> Self {
+        Self::of_isa(Isa::of(path))
+    }
+
+    pub(super) const fn of_isa(isa: Isa) -> Self {
         match isa {
-            Isa::Portable => Tuning {
+            Isa::Portable => Thresholds {
                 karatsuba: 20,
                 transform: 1500,
             },
-            Isa::Avx2(_) => Tuning {
+            Isa::Avx2(_) => Thresholds {
                 karatsuba: 36,
                 transform: 640,
             },
-            Isa::Avx512(..) => Tuning {
+            Isa::Avx512(..) => Thresholds {
                 karatsuba: 129,
                 transform: 440,
             },

@@ -215,7 +215,7 @@ impl Ring for Avx512Ring {
     ) {
         /// Nodes prepared together, so that stores are in the cache before
         /// unaligned loads ask for parts of two of them.
-        const GROUP: usize = 16;
+        const GROUP: usize = 8;
         let mut wrapped = [[Row::ZERO; 2]; GROUP];
         let mut factors = [Row::ZERO; GROUP];
         let scale = self.factor(scale);

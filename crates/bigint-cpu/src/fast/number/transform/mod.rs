@@ -144,7 +144,12 @@ fn with_buffer<T>(rows: usize, f: impl FnOnce(&mut [Row]) -> T) -> T {
     result
 }
 
+/// Limbs of a product below which waking other threads takes longer than they
+/// save.
+const PARALLEL_LIMBS: usize = 1 << 12;
+
 fn mul_on<E: Engine>(engine: E, r: &mut [u64], a: &[u64], b: &[u64], parallel: bool) {
+    let parallel = parallel && r.len() >= PARALLEL_LIMBS && rayon::current_num_threads() > 1;
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     if a.len() < 4 * b.len() {
         let plan = Plan::new(a.len(), b.len());
@@ -219,11 +224,12 @@ impl<E: Engine> Product<E> {
         }
     }
 
-    fn for_each<T: Send>(&self, tasks: Vec<T>, f: impl Fn(T) + Sync + Send) {
+    fn for_each<T: Send>(&self, tasks: impl Iterator<Item = T>, f: impl Fn(T) + Sync + Send) {
         if self.parallel {
+            let tasks: Vec<T> = tasks.collect();
             tasks.into_par_iter().with_max_len(1).for_each(f);
         } else {
-            tasks.into_iter().for_each(f);
+            tasks.for_each(f);
         }
     }
 
@@ -243,7 +249,9 @@ impl<E: Engine> Product<E> {
             .div_ceil(self.tasks())
             .next_multiple_of(jobs::TILE);
         let ranges = self.plan.block().div_ceil(width);
-        let mut tasks: Vec<_> = (0..ranges).map(|i| (i * width, Vec::new())).collect();
+        let mut tasks: Vec<_> = (0..ranges)
+            .map(|i| (i * width, Vec::with_capacity(4 * self.plan.blocks)))
+            .collect();
         for block in self.blocks(rows) {
             for (task, part) in tasks.iter_mut().zip(block.chunks_mut(width)) {
                 task.1.push(part);
@@ -255,7 +263,7 @@ impl<E: Engine> Product<E> {
     /// Coefficients of `limbs` modulo the four primes, three levels down.
     fn split(&self, rows: &mut [Row], limbs: &[u64]) {
         let Product { engine, plan, .. } = *self;
-        self.for_each(self.column_ranges(rows), |(first, blocks)| {
+        self.for_each(self.column_ranges(rows).into_iter(), |(first, blocks)| {
             engine.enter(SplitTop {
                 limbs,
                 plan,
@@ -269,12 +277,11 @@ impl<E: Engine> Product<E> {
     fn finish(&self, r: &mut [u64], x: &mut [Row], y: Option<&mut [Row]>, y_transformed: bool) {
         let Product { engine, plan, .. } = *self;
         let roots = engine.tables().roots(plan.rows().next_power_of_two() / 2);
-        let ys: Vec<_> = match y {
-            Some(y) => self.blocks(y).map(Some).collect(),
-            None => (0..4 * plan.blocks).map(|_| None).collect(),
-        };
-        let blocks = self.blocks(x).zip(ys).enumerate().collect();
-        self.for_each(blocks, |(i, (x, y))| {
+        let ys = y.into_iter().flat_map(|y| self.blocks(y)).map(Some);
+        let blocks = self
+            .blocks(x)
+            .zip(ys.chain(std::iter::repeat_with(|| None)));
+        self.for_each(blocks.enumerate(), |(i, (x, y))| {
             let (prime, index) = (i / plan.blocks, i % plan.blocks);
             engine.enter(Blocks {
                 plan,
@@ -286,7 +293,7 @@ impl<E: Engine> Product<E> {
                 roots: &roots[prime],
             });
         });
-        self.for_each(self.column_ranges(x), |(_, blocks)| {
+        self.for_each(self.column_ranges(x).into_iter(), |(_, blocks)| {
             engine.enter(InverseTop { plan, blocks });
         });
         self.recombine(r, x);
@@ -300,11 +307,7 @@ impl<E: Engine> Product<E> {
         let groups = r.len().div_ceil(h);
         let width = groups.div_ceil(self.tasks());
         let mut overflows = vec![[0; 3]; groups.div_ceil(width)];
-        let tasks = r
-            .chunks_mut(width * h)
-            .zip(&mut overflows)
-            .enumerate()
-            .collect();
+        let tasks = r.chunks_mut(width * h).zip(&mut overflows).enumerate();
         self.for_each(tasks, |(i, (out, overflow))| {
             let first = recombine::GROUP * i * width;
             let rows = recombine::GROUP * out.len().div_ceil(h);
