@@ -112,6 +112,9 @@ impl Worker<'_> {
         let whole = here == warp.live;
         self.reach(id, part.mask, whole, expected, inst.line, votes);
         if let BarrierKind::Arrive = kind {
+            // What came before is ordered before whatever waits here.
+            self.shared.clock += 1;
+            self.shared.barriers[warp.index] = self.shared.clock;
             return Ok(None);
         }
         Ok(Some(State::Barrier(id)))
