@@ -8,6 +8,21 @@ use rand::{Rng, RngCore, SeedableRng};
 
 use crate::operands::Op;
 
+/// Up to here every length is tried: past the transform's threshold with
+/// AVX-512 IFMA and every threshold of lanes.
+const EVERY_LENGTH: usize = 1200;
+
+/// Limbs from which the transform multiplies, on one path or another.
+const TRANSFORM: [usize; 3] = [800, 5000, 8000];
+
+/// Limbs from which the transform's coefficients hold two bits less: `2^18.7`
+/// coefficients of 88 bits.
+const FEWER_BITS: usize = 1_153_432;
+
+/// Limbs of a sum whose operands and result take 64 MiB, from which it is written
+/// past the caches.
+const STREAMED: usize = (64 << 20) / 12;
+
 /// A batch as it is handed to the engine.
 struct Batch {
     limbs: Vec<Limb>,
@@ -23,6 +38,9 @@ pub struct Case {
     r: Shape,
     algorithm: Algorithm,
     wants_carry: bool,
+    /// Digits at which Karatsuba begins, and sums are written past the caches at
+    /// once: short operands then go where otherwise only long ones do.
+    low_thresholds: Option<usize>,
 }
 
 /// One number of a result: its limbs and, where asked for, its carry or borrow.
@@ -84,10 +102,7 @@ impl Case {
         };
         let a = operand(&mut rng, n);
         let b = operand(&mut rng, m);
-        let exact = op.result_width(n).max(op.result_width(m)).min(match op {
-            Op::Mul | Op::Sqr => n + m,
-            _ => usize::MAX,
-        });
+        let exact = exact_width(op, n, m);
         let width = match rng.random_range(0..10) {
             0..6 => exact,
             6 | 7 => n.max(m),
@@ -108,41 +123,66 @@ impl Case {
             } else {
                 Algorithm::Auto
             },
-            wants_carry: matches!(op, Op::Add | Op::Sub) && rng.random_range(0..2) == 0,
+            wants_carry: op.is_linear() && rng.random_range(0..2) == 0,
+            low_thresholds: (rng.random_range(0..4) == 0).then(|| rng.random_range(8..64)),
             a,
             b,
         }
     }
 
     /// All-ones operands at every length around every threshold of every path:
-    /// the largest digits that can meet in any sum.
-    pub fn edges(op: Op, cpus: &[Cpu]) -> Vec<Case> {
-        let _ = cpus;
-        let mut lengths: Vec<usize> = (1..=300).collect();
-        for power in 9..=17 {
-            let edge = 1usize << power;
-            lengths.extend(edge - 4..=edge + 4);
+    /// the largest digits, and the longest carries, that can meet in any sum.
+    pub fn edges(op: Op) -> Vec<Case> {
+        let mut lengths: Vec<usize> = (1..=EVERY_LENGTH).collect();
+        for edge in TRANSFORM {
+            lengths.extend(edge - 24..=edge + 24);
         }
-        let ones = |width| vec![Limb::MAX; width];
-        let edge = |n, m| {
-            let (a, b) = (
-                Shape::new(1, n, Layout::Contiguous),
-                Shape::new(1, m, Layout::Contiguous),
-            );
-            let width = match op {
-                Op::Mul | Op::Sqr => n + m,
-                _ => n.max(m) + 1,
-            };
-            Case {
-                op,
-                a: Batch::new(a, |_| ones(n)),
-                b: Batch::new(b, |_| ones(m)),
-                r: Shape::new(1, width, Layout::Contiguous),
-                algorithm: Algorithm::Auto,
-                wants_carry: false,
+        // Lengths of transforms: 5 to 8 times a power of two.
+        for power in 9..=15 {
+            for factor in 5..=8 {
+                let edge = factor << power;
+                lengths.extend(edge - 3..=edge + 3);
             }
+        }
+        let far = if op.is_linear() { STREAMED } else { FEWER_BITS };
+        lengths.extend(far - 3..=far + 3);
+        let mut pairs: Vec<_> = lengths.into_iter().map(|n| (n, n)).collect();
+        if op != Op::Sqr {
+            for n in TRANSFORM.into_iter().flat_map(|edge| [edge, 4 * edge + 1]) {
+                let thresholds = TRANSFORM
+                    .into_iter()
+                    .flat_map(|edge| [edge - 1, edge, edge + 1]);
+                let shares = [n / 9, n / 3, n / 2 - 1, n / 2, n / 2 + 1, n - 2, n - 1];
+                let shorter = [1, 2, 3, 7, 63, 64, 65]
+                    .into_iter()
+                    .chain(shares)
+                    .chain(thresholds);
+                for m in shorter.filter(|&m| m < n) {
+                    pairs.extend([(n, m), (m, n)]);
+                }
+            }
+        }
+        pairs
+            .into_iter()
+            .map(|(n, m)| Case::ones(op, n, m))
+            .collect()
+    }
+
+    /// Operands of `n` and `m` limbs of nothing but ones.
+    fn ones(op: Op, n: usize, m: usize) -> Case {
+        let ones = |width| {
+            let shape = Shape::new(1, width, Layout::Contiguous);
+            Batch::new(shape, |_| vec![Limb::MAX; width])
         };
-        lengths.into_iter().map(|n| edge(n, n)).collect()
+        Case {
+            op,
+            a: ones(n),
+            b: ones(m),
+            r: Shape::new(1, exact_width(op, n, m), Layout::Contiguous),
+            algorithm: Algorithm::Auto,
+            wants_carry: op.is_linear(),
+            low_thresholds: None,
+        }
     }
 
     /// Numbers in the batch.
@@ -168,6 +208,16 @@ impl Case {
 
     /// The result by the engine.
     pub fn compute(&self, cpu: &Cpu) -> Result<Vec<Outcome>> {
+        let mut tuning = *cpu.tuning();
+        if let Some(digits) = self.low_thresholds {
+            for lanes in [&mut tuning.avx512ifma, &mut tuning.avx2] {
+                lanes.karatsuba = digits;
+                lanes.karatsuba_square = digits;
+                lanes.fewest = 1;
+            }
+            tuning.stream_bytes = 0;
+        }
+        let cpu = cpu.with_tuning(tuning);
         let mut limbs = vec![0x5555_5555; self.r.limbs()];
         let mut carries = vec![7; self.r.count];
         let r = NumbersMut::new(&mut limbs, self.r)?;
@@ -196,6 +246,14 @@ impl Case {
             self.b.shape,
             self.r
         )
+    }
+}
+
+/// Limbs of the result that is always exact.
+fn exact_width(op: Op, n: usize, m: usize) -> usize {
+    match op {
+        Op::Mul | Op::Sqr => n + m,
+        _ => op.result_width(n).max(op.result_width(m)),
     }
 }
 

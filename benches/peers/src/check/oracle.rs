@@ -8,6 +8,9 @@ use rug::integer::Order;
 use super::case::{Case, Outcome};
 use crate::operands::Op;
 
+/// Bits from which num-bigint multiplies all-ones operands by shifts.
+const LONG: u64 = 1 << 17;
+
 /// Every number of a case by GMP, after num-bigint has agreed.
 pub fn results(case: &Case) -> Result<Vec<Outcome>> {
     (0..case.count())
@@ -56,7 +59,7 @@ fn by_num_bigint(case: &Case, a: &[Limb], b: &[Limb]) -> Outcome {
     };
     let (a, b) = (cut(a), cut(b));
     let exact = match case.op {
-        Op::Mul | Op::Sqr => a * b,
+        Op::Mul | Op::Sqr => product(a, b),
         Op::Add => a + b,
         Op::Sub => a - b,
     };
@@ -74,4 +77,17 @@ fn by_num_bigint(case: &Case, a: &[Limb], b: &[Limb]) -> Outcome {
         limbs,
         carry: Limb::from(carry),
     }
+}
+
+/// `a b`, by shifts where both are long and nothing but ones:
+/// `(2^n - 1)(2^m - 1) = 2^(n + m) - 2^n - 2^m + 1`. By num-bigint's own product
+/// the longest would take minutes each.
+fn product(a: BigInt, b: BigInt) -> BigInt {
+    let (n, m) = (a.bits(), b.bits());
+    let is_ones = |x: &BigInt, bits| x + 1 == BigInt::from(1) << bits;
+    if n.min(m) > LONG && is_ones(&a, n) && is_ones(&b, m) {
+        let power = |bits| BigInt::from(1) << bits;
+        return power(n + m) - power(n) - power(m) + 1;
+    }
+    a * b
 }
