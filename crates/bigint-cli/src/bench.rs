@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::backend::{BackendName, algorithm_parser};
 use crate::failure::Failure;
+use crate::hardware::Hardware;
 use crate::output;
 use crate::table;
 
@@ -69,6 +70,14 @@ fn width(bits: &str) -> Result<usize, String> {
     Ok(bits)
 }
 
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Record {
+    version: &'static str,
+    hardware: Hardware,
+    rows: Vec<Row>,
+}
+
 /// One measurement. Times are for one number of the batch, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
@@ -104,7 +113,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         eprintln!("warning: {warning}");
     }
     let text = if arguments.json {
-        let text = serde_json::to_string_pretty(&rows);
+        let record = Record {
+            version: env!("CARGO_PKG_VERSION"),
+            hardware: Hardware::detect(),
+            rows,
+        };
+        let text = serde_json::to_string_pretty(&record);
         text.map_err(|error| Failure::Running(error.to_string()))? + "\n"
     } else {
         tabulate(&rows)

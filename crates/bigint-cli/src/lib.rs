@@ -6,6 +6,7 @@ mod bench;
 mod calc;
 mod expression;
 mod failure;
+mod hardware;
 mod info;
 mod lines;
 mod number;

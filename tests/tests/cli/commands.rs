@@ -126,6 +126,7 @@ fn bench_measures_what_it_is_asked_for() {
         "{}",
         ended.stdout
     );
+    assert!(ended.stdout.contains("\"no_cuda\": \""), "{}", ended.stdout);
     let ended = Workplace::new().run(&["bench", "--widths", "0"]);
     assert_eq!(ended.code, 2, "{}", ended.stderr);
 }
