@@ -11,15 +11,18 @@
 //!
 //! **Preconditions**: `a.len() == b.len() == n >= 2`, `r.len() == 2 n`.
 //! **Cost**: `3 M(n/2) + O(n)`; a square costs three squares.
-//! **Scratch**: `S(n) = 2 h + S(h)` limbs, and `S = 0` at the base case. As
-//! `h <= (n + 1)/2`, `S(n) <= 2 (n + log2 n + 1)`; [`scratch_len`] allows
-//! `2 n + 128`, enough for every `n < 2^62`.
+//! **Scratch**: `S(n) = 2 h + S(h)` limbs: see [`scratch_len`].
 
 use super::limbs::{abs_difference, add_assign, increment, sub_with_borrow};
 
-/// Scratch limbs [`mul`] needs for operands of `n` limbs.
+/// Scratch limbs that [`mul`] and [`toom3::mul`](super::toom3::mul) need for
+/// operands of `n` limbs, whichever of them splits at each level.
+///
+/// `S(n) = 4 n + 32 log2(2 n)` holds through both recursions: for Karatsuba
+/// `2 h + S(h) <= (n + 1) + 2 (n + 1) + 32 log2(n + 1)`, for Toom and Cook with
+/// `k + 1 <= (n + 5)/3 <= n/2`, `8 (k + 1) + S(k + 1) <= 12 (n + 5)/3 + 32 log2(n)`.
 pub(super) const fn scratch_len(n: usize) -> usize {
-    2 * n + 128
+    4 * n + 32 * (usize::BITS - n.leading_zeros()) as usize
 }
 
 /// `r = a b`; `product` multiplies two numbers of the same, smaller length

@@ -4,6 +4,7 @@
 //! mul -> by length of the shorter operand:
 //!        basecase   schoolbook (mulx/adx rows, or IFMA digits)
 //!        karatsuba  equal lengths; longer operands are cut into such pieces
+//!        toom3      the same, in three parts
 //!        transform  number-theoretic transform modulo four primes
 //! ```
 //!
@@ -16,6 +17,7 @@ mod karatsuba;
 pub(crate) mod limbs;
 #[cfg(test)]
 mod tests;
+mod toom3;
 mod transform;
 mod tuning;
 
@@ -34,7 +36,7 @@ use crate::fast::Path;
 /// about `n/m` products of `m` limbs for `n >= m` limbs. An empty operand is
 /// zero.
 ///
-/// Scratch is taken inside. Karatsuba allocates `4 m + 128` limbs at most. The
+/// Scratch is taken inside. Karatsuba and Toom-3 allocate about `6 m` limbs. The
 /// transform keeps a buffer per thread between calls, about six times as long
 /// as the product (three times for a square), up to 256 MiB; a longer one is
 /// given back.
@@ -89,29 +91,29 @@ fn dispatch(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Threshold
     } else if b.len() < thresholds.karatsuba.min(thresholds.transform) {
         basecase::mul(r, a, b, isa);
     } else if b.len() < thresholds.transform {
-        by_pieces(r, a, b, isa, thresholds.karatsuba);
+        by_pieces(r, a, b, isa, thresholds);
     } else {
         transform::mul(r, a, b, isa, parallel);
     }
 }
 
 /// `r = a b` by Karatsuba on pieces of `a` as long as `b`.
-fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, threshold: usize) {
+fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Thresholds) {
     let m = b.len();
     let mut scratch = vec![0; karatsuba::scratch_len(m)];
     if a.len() == m {
-        return equal(r, a, b, &mut scratch, isa, threshold);
+        return equal(r, a, b, &mut scratch, isa, thresholds);
     }
     r[..m].fill(0);
     let mut part = vec![0; 2 * m];
     for (i, piece) in a.chunks(m).enumerate() {
         let part = &mut part[..piece.len() + m];
         if piece.len() == m {
-            equal(part, piece, b, &mut scratch, isa, threshold);
-        } else if piece.len() < threshold {
+            equal(part, piece, b, &mut scratch, isa, thresholds);
+        } else if piece.len() < thresholds.karatsuba {
             basecase::mul(part, b, piece, isa);
         } else {
-            by_pieces(part, b, piece, isa, threshold);
+            by_pieces(part, b, piece, isa, thresholds);
         }
         // The low half overlaps what the last piece left; the high half is new.
         let (low, high) = part.split_at(m);
@@ -123,18 +125,22 @@ fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, threshold: usize) {
 }
 
 /// `r = a b` for operands of one length.
-fn equal(r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], isa: Isa, threshold: usize) {
-    if a.len() < threshold {
+fn equal(
+    r: &mut [u64],
+    a: &[u64],
+    b: &[u64],
+    scratch: &mut [u64],
+    isa: Isa,
+    thresholds: Thresholds,
+) {
+    let product = |r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]| {
+        equal(r, a, b, scratch, isa, thresholds);
+    };
+    if a.len() < thresholds.karatsuba {
         basecase::mul(r, a, b, isa);
+    } else if a.len() < thresholds.toom3.max(toom3::MIN_LIMBS) {
+        karatsuba::mul(r, a, b, scratch, &product);
     } else {
-        karatsuba::mul(
-            r,
-            a,
-            b,
-            scratch,
-            &|r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]| {
-                equal(r, a, b, scratch, isa, threshold);
-            },
-        );
+        toom3::mul(r, a, b, scratch, &product);
     }
 }

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use super::mul;
+use super::{Thresholds, mul, mul_with};
 use crate::fast::Path;
 
 /// A small generator with full period; the values only need to look random.
@@ -177,14 +177,38 @@ fn thresholds_change_no_product() {
     let (a, b) = (random.limbs(170), random.runs(150));
     for path in Path::ALL {
         for karatsuba in [0, 2, 3, 10, 1000] {
-            for transform in [1, 80, 1000] {
-                let thresholds = super::Thresholds {
+            for (toom3, transform) in [(0, 1000), (40, 1000), (1000, 1000), (100, 80), (0, 0)] {
+                let thresholds = Thresholds {
                     karatsuba,
+                    toom3,
                     transform,
                 };
                 let mut r = vec![0x5555; 320];
-                super::mul_with(&mut r, &a, &b, path, thresholds, false);
+                mul_with(&mut r, &a, &b, path, thresholds, false);
                 assert!(big(&r) == big(&a) * big(&b), "{thresholds:?} on {path:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn splitting_in_three_is_exact_at_every_length() {
+    let mut random = Random(7);
+    let thresholds = Thresholds {
+        karatsuba: 5,
+        toom3: 0,
+        transform: usize::MAX,
+    };
+    for n in 5..=160 {
+        let numbers = match n % 10 {
+            0 => adversaries(n, &mut random),
+            _ => vec![random.limbs(n), random.runs(n), vec![u64::MAX; n]],
+        };
+        for a in &numbers {
+            for b in &numbers {
+                let mut r = vec![0x5555; 2 * n];
+                mul_with(&mut r, a, b, Path::Portable, thresholds, false);
+                assert!(big(&r) == big(a) * big(b), "{n} limbs");
             }
         }
     }

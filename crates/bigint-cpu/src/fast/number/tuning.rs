@@ -10,6 +10,8 @@ use crate::fast::Path;
 pub struct Thresholds {
     /// From here on Karatsuba splits what schoolbook multiplied; at least 2.
     pub karatsuba: usize,
+    /// From here on Toom and Cook's three parts do, where Karatsuba's two did.
+    pub toom3: usize,
     /// From here on the number-theoretic transform multiplies.
     pub transform: usize,
 }
@@ -25,15 +27,20 @@ impl Thresholds {
         match isa {
             Isa::Portable => Thresholds {
                 karatsuba: 20,
-                transform: 1500,
+                toom3: 150,
+                transform: 1900,
             },
             Isa::Avx2(_) => Thresholds {
                 karatsuba: 36,
-                transform: 640,
+                toom3: 450,
+                transform: 660,
             },
+            // IFMA makes schoolbook and the transform so much faster that
+            // three parts win nowhere between them.
             Isa::Avx512(..) => Thresholds {
                 karatsuba: 129,
-                transform: 440,
+                toom3: usize::MAX,
+                transform: 360,
             },
         }
     }

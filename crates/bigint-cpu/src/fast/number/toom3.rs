@@ -1,0 +1,153 @@
+//! Toom and Cook's product in three parts, of two numbers of the same length.
+//!
+//! With `B = 2^(64 k)`, `k = ceil(n/3)`, operands are polynomials of degree two
+//! at `x = B`, and their product `c0 + c1 x + .. + c4 x^4` is interpolated from
+//! five values:
+//!
+//! ```text
+//! v0 = a(0) b(0)    v1 = a(1) b(1)    w = a(-1) b(-1)    v2 = a(2) b(2)    c4 = a2 b2
+//!
+//! t  = (v1 - w) / 2      = c1 + c3
+//! s  = v1 - v0           = c1 + c2 + c3 + c4
+//! c3 = ((v2 - w) / 3 - s) / 2 - 2 c4
+//! c2 = s - t - c4        c1 = t - c3
+//! ```
+//!
+//! Only `w` can be negative; every difference is a sum of coefficients, so all
+//! else stays a magnitude, and both divisions are exact.
+//!
+//! **Preconditions**: `a.len() == b.len() == n >= 16`, `r.len() == 2 n`.
+//! **Bounds**: `a(2) <= 7 (B - 1)`, so factors have `k + 1` limbs and values
+//! `2 k + 2`; `c1, c3 < 2 B^2` and `c2 < 3 B^2` fit above `r[3k]`, as
+//! `2 n - 3 k >= 3 k - 4 >= 2 k + 1`.
+//! **Cost**: `5 M(n/3) + O(n)`. **Scratch**: `S(n) = 8 (k + 1) + S(k + 1)`,
+//! within [`karatsuba::scratch_len`](super::karatsuba::scratch_len).
+
+use super::limbs::{abs_difference, add_assign, sub_assign};
+
+/// Shortest operands that can be cut into three.
+pub(super) const MIN_LIMBS: usize = 16;
+
+/// `r = a b`; `product` as for [`karatsuba::mul`](super::karatsuba::mul).
+pub(super) fn mul(
+    r: &mut [u64],
+    a: &[u64],
+    b: &[u64],
+    scratch: &mut [u64],
+    product: &impl Fn(&mut [u64], &[u64], &[u64], &mut [u64]),
+) {
+    let n = a.len();
+    debug_assert!(n >= MIN_LIMBS && b.len() == n && r.len() == 2 * n);
+    let k = n.div_ceil(3);
+    let square = std::ptr::eq(a, b);
+    let (v1, scratch) = scratch.split_at_mut(2 * k + 2);
+    let (w, scratch) = scratch.split_at_mut(2 * k + 2);
+    let (v2, scratch) = scratch.split_at_mut(2 * k + 2);
+    let (sum_a, scratch) = scratch.split_at_mut(k + 1);
+    let (sum_b, deeper) = scratch.split_at_mut(k + 1);
+
+    // The differences wait in v1 until the value at -1 has used them.
+    let (difference_a, difference_b) = v1.split_at_mut(k + 1);
+    let less_a = at_one(sum_a, difference_a, a, k);
+    let negative = if square {
+        product(w, difference_a, difference_a, deeper);
+        false
+    } else {
+        let less_b = at_one(sum_b, difference_b, b, k);
+        product(w, difference_a, difference_b, deeper);
+        less_a != less_b
+    };
+    product(v1, sum_a, if square { sum_a } else { sum_b }, deeper);
+    at_two(sum_a, a, k);
+    if square {
+        product(v2, sum_a, sum_a, deeper);
+    } else {
+        at_two(sum_b, b, k);
+        product(v2, sum_a, sum_b, deeper);
+    }
+    let (a2, b2) = (&a[2 * k..], if square { &a[2 * k..] } else { &b[2 * k..] });
+    product(
+        &mut r[..2 * k],
+        &a[..k],
+        if square { &a[..k] } else { &b[..k] },
+        deeper,
+    );
+    product(&mut r[4 * k..], a2, b2, deeper);
+
+    let (v0, c4) = (&r[..2 * k], &r[4 * k..]);
+    if negative {
+        add_assign(v2, w);
+        add_assign(w, v1);
+    } else {
+        sub_assign(v2, w);
+        reverse_sub_assign(w, v1);
+    }
+    halve(w); // t
+    sub_assign(v1, v0); // s
+    divide_by_three(v2);
+    sub_assign(v2, v1);
+    halve(v2);
+    sub_assign(v2, c4);
+    sub_assign(v2, c4); // c3
+    sub_assign(v1, w);
+    sub_assign(v1, c4); // c2
+    sub_assign(w, v2); // c1
+
+    r[2 * k..4 * k].fill(0);
+    for (i, c) in [(1, w), (2, v1), (3, v2)] {
+        let c = &c[..2 * k + 1];
+        let overflow = add_assign(&mut r[i * k..], c);
+        debug_assert!(!overflow);
+    }
+}
+
+/// `sum = a(1)`, `difference = |a(-1)|`; whether `a(-1) < 0`.
+fn at_one(sum: &mut [u64], difference: &mut [u64], a: &[u64], k: usize) -> bool {
+    let (a0, a1, a2) = (&a[..k], &a[k..2 * k], &a[2 * k..]);
+    sum[..k].copy_from_slice(a0);
+    sum[k] = 0;
+    add_assign(sum, a2);
+    let less = abs_difference(difference, sum, a1);
+    add_assign(sum, a1);
+    less
+}
+
+/// From `a(1)` to `a(2) = 2 (a(1) + a2) - a0`.
+fn at_two(sum: &mut [u64], a: &[u64], k: usize) {
+    add_assign(sum, &a[2 * k..]);
+    let mut carry = 0;
+    for limb in sum.iter_mut() {
+        (*limb, carry) = (*limb << 1 | carry, *limb >> 63);
+    }
+    sub_assign(sum, &a[..k]);
+}
+
+/// `a = b - a`, for `a <= b` of the same length.
+fn reverse_sub_assign(a: &mut [u64], b: &[u64]) {
+    let mut borrow = false;
+    for (x, &y) in a.iter_mut().zip(b) {
+        (*x, borrow) = super::limbs::sub_with_borrow(y, *x, borrow);
+    }
+}
+
+/// `a /= 2`.
+fn halve(a: &mut [u64]) {
+    let mut carry = 0;
+    for limb in a.iter_mut().rev() {
+        (*limb, carry) = (*limb >> 1 | carry, *limb << 63);
+    }
+}
+
+/// `a /= 3` for a multiple of 3, from the lowest limb: each quotient limb is the
+/// limb times `1/3 mod 2^64`, and takes `3 q / 2^64` from the limbs above.
+fn divide_by_three(a: &mut [u64]) {
+    const THIRD: u64 = 0xaaaa_aaaa_aaaa_aaab;
+    let mut taken = 0;
+    for limb in a {
+        let (rest, borrow) = limb.overflowing_sub(taken);
+        let q = rest.wrapping_mul(THIRD);
+        let above = u64::from(q > u64::MAX / 3) + u64::from(q > u64::MAX / 3 * 2);
+        taken = above + u64::from(borrow);
+        *limb = q;
+    }
+}
