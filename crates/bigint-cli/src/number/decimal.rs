@@ -37,7 +37,7 @@ const CHUNK: u32 = 19;
 /// `10^19`, the largest power of ten that is a limb.
 const FACTOR: u64 = 10_u64.pow(CHUNK);
 
-/// The widest number that [`write`] takes, in limbs.
+/// The widest number that [`write()`] takes, in limbs.
 pub const MAX_LIMBS: usize = 800;
 
 /// The value of eight digits, the first one the most significant, or `None`
@@ -132,7 +132,7 @@ fn reciprocal(limbs: usize) -> &'static [u64] {
     })
 }
 
-/// Buffers that [`write`] reuses between numbers.
+/// Buffers that [`write()`] reuses between numbers.
 #[derive(Debug, Default)]
 pub struct Scratch {
     number: Vec<u64>,
