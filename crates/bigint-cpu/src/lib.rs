@@ -10,7 +10,7 @@ pub mod reference;
 use bigint_core::{Algorithm, Limb};
 
 pub use error::Error;
-pub use fast::{Cpu, LaneTuning, Path, Tuning};
+pub use fast::{Cpu, LaneTuning, Path, Tuning, tune};
 pub use numbers::{Numbers, NumbersMut};
 
 /// `r = (a + b) mod 2^(32 w)` for every number of the batch, `w = r.width`.

@@ -27,6 +27,26 @@ pub(crate) enum PieceLimbs<'a> {
 }
 
 impl<'a> Piece<'a> {
+    /// Cuts the piece before its number `at` and returns the numbers from there on.
+    pub fn split_off(&mut self, at: usize) -> Piece<'a> {
+        let rest = Piece {
+            first: self.first + at,
+            count: self.count - at,
+            width: self.width,
+            limbs: match &mut self.limbs {
+                PieceLimbs::Contiguous(limbs) => {
+                    PieceLimbs::Contiguous(split_back(limbs, at * self.width))
+                }
+                PieceLimbs::Rows(rows) => {
+                    PieceLimbs::Rows(rows.iter_mut().map(|row| split_back(row, at)).collect())
+                }
+            },
+            carry: self.carry.as_mut().map(|words| split_back(words, at)),
+        };
+        self.count = at;
+        rest
+    }
+
     /// Number `i` of the piece as a slice, where it lies in one place.
     pub fn contiguous_mut(&mut self, i: usize) -> Option<&mut [Limb]> {
         match &mut self.limbs {
@@ -95,6 +115,12 @@ fn split_front<'a>(rest: &mut &'a mut [Limb], length: usize) -> &'a mut [Limb] {
     let (front, back) = std::mem::take(rest).split_at_mut(length);
     *rest = back;
     front
+}
+
+/// Takes what follows the first `length` limbs off `rest`.
+fn split_back<'a>(rest: &mut &'a mut [Limb], length: usize) -> &'a mut [Limb] {
+    let front = split_front(rest, length);
+    std::mem::replace(rest, front)
 }
 
 /// Runs `work` on pieces of at most `size` numbers, over all cores of the current

@@ -2,9 +2,11 @@
 
 mod oracle;
 
-use bigint_core::{Algorithm, Operation};
+use bigint_core::{Algorithm, Layout, Operation, Shape};
 use bigint_cpu::{Cpu, LaneTuning, Numbers, NumbersMut, Path, Tuning};
+use num_bigint::BigUint;
 use oracle::{COUNTS, Case, Random};
+use proptest::prelude::*;
 
 /// Every path, with the default thresholds, and with such as split short numbers and
 /// write every sum past the caches.
@@ -129,6 +131,53 @@ fn batches_of_several_pieces_are_right() {
             for operation in Operation::ALL {
                 check(&mut random, &cpu, case, operation, false);
             }
+        }
+    }
+}
+
+/// Numbers that are all ones make every column and every carry as large as it gets.
+#[test]
+fn products_of_all_ones_limbs_are_right() {
+    for cpu in engines() {
+        for n in (1..=40).chain(WIDE) {
+            for m in [n, n + 1, 2 * n] {
+                let shape = |width| Shape::new(9, width, Layout::Contiguous);
+                let (a, b) = (vec![u32::MAX; 9 * n], vec![u32::MAX; 9 * m]);
+                let mut r = vec![0; 9 * (n + m)];
+                cpu.mul(
+                    NumbersMut::new(&mut r, shape(n + m)).unwrap(),
+                    Numbers::new(&a, shape(n)).unwrap(),
+                    Numbers::new(&b, shape(m)).unwrap(),
+                    Algorithm::Auto,
+                )
+                .unwrap();
+                let one = BigUint::from(1_u32);
+                let expected = ((&one << (32 * n)) - &one) * ((&one << (32 * m)) - &one);
+                for number in r.chunks(n + m) {
+                    assert_eq!(BigUint::from_slice(number), expected, "{cpu:?} {n} {m}");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_batch_of_any_shape_is_right(
+        seed: u64,
+        count in 0_usize..70,
+        widths in (0_usize..90, 0_usize..90, 0_usize..90),
+        broadcast: (bool, bool),
+        engine: prop::sample::Index,
+    ) {
+        let mut random = Random(seed);
+        let engines = engines();
+        let cpu = engine.get(&engines);
+        let case = Case::new(&mut random, count, widths, broadcast);
+        for operation in Operation::ALL {
+            check(&mut random, cpu, case, operation, false);
         }
     }
 }

@@ -13,8 +13,10 @@ pub mod number;
 mod path;
 mod stream;
 mod sub;
+mod tune;
 mod tuning;
 
 pub use cpu::Cpu;
 pub use path::Path;
+pub use tune::tune;
 pub use tuning::{LaneTuning, Tuning};

@@ -75,7 +75,19 @@ fn lane_tuning(cpu: &Cpu) -> Option<LaneTuning> {
     }
 }
 
-fn in_lanes_piece(cpu: &Cpu, tuning: LaneTuning, piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
+fn in_lanes_piece(
+    cpu: &Cpu,
+    tuning: LaneTuning,
+    mut piece: Piece<'_>,
+    a: Numbers<'_>,
+    b: Numbers<'_>,
+) {
+    // A last group with few numbers costs as much as a full one.
+    let left_over = piece.count % lanes::of(cpu.path());
+    if left_over > 0 && left_over < tuning.fewest {
+        let rest = piece.split_off(piece.count - left_over);
+        one_by_one(cpu.path(), false, rest, a, b);
+    }
     #[cfg(target_arch = "x86_64")]
     match cpu.path() {
         Path::Avx512Ifma => {

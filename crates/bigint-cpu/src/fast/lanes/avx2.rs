@@ -52,6 +52,12 @@ fn mask(count: usize) -> __m256i {
 // SAFETY (of every intrinsic without a pointer below): `self` proves that the
 // machine has the instructions; see `Avx2::detect`.
 impl Avx2 {
+    /// Where the number of each lane begins.
+    #[inline(always)]
+    fn lanes(limbs: *const Limb, stride: usize) -> [*const Limb; 4] {
+        [0, 1, 2, 3].map(|l| limbs.wrapping_add(l * stride))
+    }
+
     /// Four words of four numbers to four numbers of each word, or back.
     #[inline(always)]
     fn transpose(self, v: [__m256i; 4]) -> [__m256i; 4] {
@@ -76,6 +82,7 @@ impl Vector for Avx2 {
     const LANES: usize = 4;
     const DIGIT_BITS: u32 = 28;
     const HALVES: bool = false;
+    const CUTS_FACTORS: bool = false;
     const HEADROOM: u64 = 1 << (63 - 56);
     const ROW: usize = 8;
     const ROWS: usize = 2;
@@ -174,42 +181,51 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    fn load_block(self, limbs: &[Limb], stride: usize, count: usize) -> [__m256i; BLOCK_WORDS] {
-        assert!(count <= BLOCK && limbs.len() >= 3 * stride + count);
-        let mask = mask(count);
-        // SAFETY: `l <= 3`, and the load reads `count` limbs (all 8, or as many as
-        // the mask has; masked limbs are not touched): up to `l * stride + count`,
-        // which the assertion keeps within `limbs`.
-        let number = |l: usize| unsafe {
-            let at = limbs.as_ptr().add(l * stride);
-            if count == BLOCK {
-                _mm256_loadu_si256(at.cast())
-            } else {
-                _mm256_maskload_epi32(at.cast(), mask)
-            }
-        };
-        self.transpose([number(0), number(1), number(2), number(3)])
+    fn load_numbers(self, limbs: &[Limb], stride: usize, width: usize, words: &mut [__m256i]) {
+        assert!(limbs.len() >= 3 * stride + width);
+        let (blocks, _) = words.as_chunks_mut::<BLOCK_WORDS>();
+        let (whole, rest) = (width / BLOCK, width % BLOCK);
+        let lanes = Self::lanes(limbs.as_ptr(), stride);
+        for (q, block) in blocks.iter_mut().enumerate().take(whole) {
+            // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end at
+            // `3 * stride + width` or before, which the assertion keeps in `limbs`.
+            *block = self
+                .transpose(lanes.map(|lane| unsafe {
+                    _mm256_loadu_si256(lane.wrapping_add(q * BLOCK).cast())
+                }));
+        }
+        if let (true, Some(block)) = (rest > 0, blocks.get_mut(whole)) {
+            let mask = mask(rest);
+            // SAFETY: as above for the `rest` limbs of the mask; masked limbs are not
+            // touched.
+            *block = self.transpose(lanes.map(|lane| unsafe {
+                _mm256_maskload_epi32(lane.wrapping_add(whole * BLOCK).cast(), mask)
+            }));
+        }
     }
 
     #[inline(always)]
-    fn store_block(
-        self,
-        words: [__m256i; BLOCK_WORDS],
-        limbs: &mut [Limb],
-        stride: usize,
-        count: usize,
-    ) {
-        assert!(count <= BLOCK && limbs.len() >= 3 * stride + count);
-        let mask = mask(count);
-        for (l, number) in self.transpose(words).into_iter().enumerate() {
-            // SAFETY: `l <= 3`, and the store writes `count` limbs (all 8, or as many
-            // as the mask has): up to `l * stride + count`, which the assertion keeps
-            // within `limbs`.
-            unsafe {
-                let at = limbs.as_mut_ptr().add(l * stride);
-                if count == BLOCK {
-                    _mm256_storeu_si256(at.cast(), number);
-                } else {
+    fn store_numbers(self, words: &[__m256i], limbs: &mut [Limb], stride: usize, width: usize) {
+        assert!(limbs.len() >= 3 * stride + width);
+        let (blocks, _) = words.as_chunks::<BLOCK_WORDS>();
+        let (whole, rest) = (width / BLOCK, width % BLOCK);
+        let lanes = Self::lanes(limbs.as_mut_ptr(), stride);
+        for (q, block) in blocks.iter().enumerate().take(whole) {
+            for (lane, number) in lanes.iter().zip(self.transpose(*block)) {
+                // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end
+                // at `3 * stride + width` or before, which the assertion keeps in
+                // `limbs`.
+                unsafe {
+                    _mm256_storeu_si256(lane.wrapping_add(q * BLOCK).cast_mut().cast(), number);
+                }
+            }
+        }
+        if let (true, Some(block)) = (rest > 0, blocks.get(whole)) {
+            let mask = mask(rest);
+            for (lane, number) in lanes.iter().zip(self.transpose(*block)) {
+                // SAFETY: as above for the `rest` limbs of the mask.
+                unsafe {
+                    let at = lane.wrapping_add(whole * BLOCK).cast_mut();
                     _mm256_maskstore_epi32(at.cast(), mask, number);
                 }
             }

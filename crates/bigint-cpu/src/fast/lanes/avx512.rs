@@ -52,6 +52,67 @@ fn pattern(indices: &[u64; 8]) -> __m512i {
     unsafe { _mm512_loadu_si512(indices.as_ptr().cast()) }
 }
 
+impl Avx512 {
+    /// Where the number of each lane begins.
+    #[inline(always)]
+    fn lanes(limbs: *const Limb, stride: usize) -> [*const Limb; 8] {
+        [0, 1, 2, 3, 4, 5, 6, 7].map(|l| limbs.wrapping_add(l * stride))
+    }
+
+    /// Four words of eight numbers to eight numbers of each word.
+    #[inline(always)]
+    fn transpose(self, numbers: [__m256i; 8]) -> [__m512i; BLOCK_WORDS] {
+        // SAFETY: `self` proves that the machine has the instructions.
+        unsafe {
+            let pair = |i: usize| {
+                let low = _mm512_castsi256_si512(numbers[i]);
+                _mm512_inserti64x4::<1>(low, numbers[i + 1])
+            };
+            let (v0, v1, v2, v3) = (pair(0), pair(2), pair(4), pair(6));
+            let even = pattern(&EVEN);
+            let odd = pattern(&ODD);
+            let t0 = _mm512_permutex2var_epi64(v0, even, v1);
+            let t1 = _mm512_permutex2var_epi64(v0, odd, v1);
+            let t2 = _mm512_permutex2var_epi64(v2, even, v3);
+            let t3 = _mm512_permutex2var_epi64(v2, odd, v3);
+            [
+                _mm512_shuffle_i64x2::<0x44>(t0, t2),
+                _mm512_shuffle_i64x2::<0xee>(t0, t2),
+                _mm512_shuffle_i64x2::<0x44>(t1, t3),
+                _mm512_shuffle_i64x2::<0xee>(t1, t3),
+            ]
+        }
+    }
+
+    /// The reverse of [`Avx512::transpose`].
+    #[inline(always)]
+    fn transpose_back(self, words: [__m512i; BLOCK_WORDS]) -> [__m256i; 8] {
+        // SAFETY: `self` proves that the machine has the instructions.
+        unsafe {
+            let even = pattern(&EVEN);
+            let odd = pattern(&ODD);
+            let t0 = _mm512_shuffle_i64x2::<0x44>(words[0], words[1]);
+            let t1 = _mm512_shuffle_i64x2::<0x44>(words[2], words[3]);
+            let t2 = _mm512_shuffle_i64x2::<0xee>(words[0], words[1]);
+            let t3 = _mm512_shuffle_i64x2::<0xee>(words[2], words[3]);
+            let v0 = _mm512_permutex2var_epi64(t0, even, t1);
+            let v1 = _mm512_permutex2var_epi64(t0, odd, t1);
+            let v2 = _mm512_permutex2var_epi64(t2, even, t3);
+            let v3 = _mm512_permutex2var_epi64(t2, odd, t3);
+            [
+                _mm512_castsi512_si256(v0),
+                _mm512_extracti64x4_epi64::<1>(v0),
+                _mm512_castsi512_si256(v1),
+                _mm512_extracti64x4_epi64::<1>(v1),
+                _mm512_castsi512_si256(v2),
+                _mm512_extracti64x4_epi64::<1>(v2),
+                _mm512_castsi512_si256(v3),
+                _mm512_extracti64x4_epi64::<1>(v3),
+            ]
+        }
+    }
+}
+
 // SAFETY (of every intrinsic without a pointer below): `self` proves that the
 // machine has the instructions; see `Avx512::detect`.
 impl Vector for Avx512 {
@@ -59,6 +120,7 @@ impl Vector for Avx512 {
     const LANES: usize = 8;
     const DIGIT_BITS: u32 = 52;
     const HALVES: bool = true;
+    const CUTS_FACTORS: bool = true;
     const HEADROOM: u64 = 1 << (63 - 52);
     const ROW: usize = 14;
     const ROWS: usize = 4;
@@ -158,89 +220,52 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    fn load_block(self, limbs: &[Limb], stride: usize, count: usize) -> [__m512i; BLOCK_WORDS] {
-        assert!(count <= BLOCK && limbs.len() >= 7 * stride + count);
-        let mask = mask(count);
-        // SAFETY: `l <= 7`, and the load reads `count` limbs (the mask has no more,
-        // and masked limbs are not touched): up to `l * stride + count`, which the
-        // assertion keeps within `limbs`.
-        let number = |l: usize| unsafe {
-            let at = limbs.as_ptr().add(l * stride);
-            if count == BLOCK {
-                _mm256_loadu_si256(at.cast())
-            } else {
-                _mm256_maskz_loadu_epi32(mask, at.cast())
-            }
-        };
-        let pair = |low, high| {
-            // SAFETY: see above.
-            unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
-        };
-        let v = [
-            pair(number(0), number(1)),
-            pair(number(2), number(3)),
-            pair(number(4), number(5)),
-            pair(number(6), number(7)),
-        ];
-        // SAFETY: see above.
-        unsafe {
-            let even = pattern(&EVEN);
-            let odd = pattern(&ODD);
-            let t0 = _mm512_permutex2var_epi64(v[0], even, v[1]);
-            let t1 = _mm512_permutex2var_epi64(v[0], odd, v[1]);
-            let t2 = _mm512_permutex2var_epi64(v[2], even, v[3]);
-            let t3 = _mm512_permutex2var_epi64(v[2], odd, v[3]);
-            [
-                _mm512_shuffle_i64x2::<0x44>(t0, t2),
-                _mm512_shuffle_i64x2::<0xee>(t0, t2),
-                _mm512_shuffle_i64x2::<0x44>(t1, t3),
-                _mm512_shuffle_i64x2::<0xee>(t1, t3),
-            ]
+    fn load_numbers(self, limbs: &[Limb], stride: usize, width: usize, words: &mut [__m512i]) {
+        assert!(limbs.len() >= 7 * stride + width);
+        let (blocks, _) = words.as_chunks_mut::<BLOCK_WORDS>();
+        let (whole, rest) = (width / BLOCK, width % BLOCK);
+        let lanes = Self::lanes(limbs.as_ptr(), stride);
+        for (q, block) in blocks.iter_mut().enumerate().take(whole) {
+            // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end at
+            // `7 * stride + width` or before, which the assertion keeps in `limbs`.
+            *block = self
+                .transpose(lanes.map(|lane| unsafe {
+                    _mm256_loadu_si256(lane.wrapping_add(q * BLOCK).cast())
+                }));
+        }
+        if let (true, Some(block)) = (rest > 0, blocks.get_mut(whole)) {
+            let mask = mask(rest);
+            // SAFETY: as above for the `rest` limbs of the mask; masked limbs are not
+            // touched.
+            *block = self.transpose(lanes.map(|lane| unsafe {
+                _mm256_maskz_loadu_epi32(mask, lane.wrapping_add(whole * BLOCK).cast())
+            }));
         }
     }
 
     #[inline(always)]
-    fn store_block(
-        self,
-        words: [__m512i; BLOCK_WORDS],
-        limbs: &mut [Limb],
-        stride: usize,
-        count: usize,
-    ) {
-        assert!(count <= BLOCK && limbs.len() >= 7 * stride + count);
-        let mask = mask(count);
-        // SAFETY: see above.
-        let pairs = unsafe {
-            let even = pattern(&EVEN);
-            let odd = pattern(&ODD);
-            let t0 = _mm512_shuffle_i64x2::<0x44>(words[0], words[1]);
-            let t1 = _mm512_shuffle_i64x2::<0x44>(words[2], words[3]);
-            let t2 = _mm512_shuffle_i64x2::<0xee>(words[0], words[1]);
-            let t3 = _mm512_shuffle_i64x2::<0xee>(words[2], words[3]);
-            [
-                _mm512_permutex2var_epi64(t0, even, t1),
-                _mm512_permutex2var_epi64(t0, odd, t1),
-                _mm512_permutex2var_epi64(t2, even, t3),
-                _mm512_permutex2var_epi64(t2, odd, t3),
-            ]
-        };
-        for (i, pair) in pairs.into_iter().enumerate() {
-            let at = limbs.as_mut_ptr();
-            // SAFETY: the lanes `2 i` and `2 i + 1` are at most 7, and the stores
-            // write `count` limbs (the mask has no more): up to
-            // `7 * stride + count`, which the assertion keeps within `limbs`.
-            unsafe {
-                let (low, high) = (at.add(2 * i * stride), at.add((2 * i + 1) * stride));
-                let (low_words, high_words) = (
-                    _mm512_castsi512_si256(pair),
-                    _mm512_extracti64x4_epi64::<1>(pair),
-                );
-                if count == BLOCK {
-                    _mm256_storeu_si256(low.cast(), low_words);
-                    _mm256_storeu_si256(high.cast(), high_words);
-                } else {
-                    _mm256_mask_storeu_epi32(low.cast(), mask, low_words);
-                    _mm256_mask_storeu_epi32(high.cast(), mask, high_words);
+    fn store_numbers(self, words: &[__m512i], limbs: &mut [Limb], stride: usize, width: usize) {
+        assert!(limbs.len() >= 7 * stride + width);
+        let (blocks, _) = words.as_chunks::<BLOCK_WORDS>();
+        let (whole, rest) = (width / BLOCK, width % BLOCK);
+        let lanes = Self::lanes(limbs.as_mut_ptr(), stride);
+        for (q, block) in blocks.iter().enumerate().take(whole) {
+            for (lane, number) in lanes.iter().zip(self.transpose_back(*block)) {
+                // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end
+                // at `7 * stride + width` or before, which the assertion keeps in
+                // `limbs`.
+                unsafe {
+                    _mm256_storeu_si256(lane.wrapping_add(q * BLOCK).cast_mut().cast(), number);
+                }
+            }
+        }
+        if let (true, Some(block)) = (rest > 0, blocks.get(whole)) {
+            let mask = mask(rest);
+            for (lane, number) in lanes.iter().zip(self.transpose_back(*block)) {
+                // SAFETY: as above for the `rest` limbs of the mask.
+                unsafe {
+                    let at = lane.wrapping_add(whole * BLOCK).cast_mut();
+                    _mm256_mask_storeu_epi32(at.cast(), mask, number);
                 }
             }
         }

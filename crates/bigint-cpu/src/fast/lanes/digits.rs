@@ -26,7 +26,8 @@ macro_rules! for_each_digit {
     };
 }
 
-/// Cuts words into digits.
+/// Cuts words into digits. Above a digit stand bits of the next ones where no harm
+/// comes of it: if `CUTS_FACTORS`.
 ///
 /// `words` has a whole number of periods, at least as many as `digits` touches.
 #[inline(always)]
@@ -47,7 +48,7 @@ pub(super) fn from_words<I: Vector>(isa: I, words: &[I::V], digits: &mut [I::V])
                 } else {
                     isa.funnel(words[word + 1], words[word], s)
                 };
-                digits[$t] = isa.and(x, mask);
+                digits[$t] = if I::CUTS_FACTORS { x } else { isa.and(x, mask) };
             )*};
         }
         for_each_digit!(cut);

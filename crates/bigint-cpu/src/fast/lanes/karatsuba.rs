@@ -284,12 +284,12 @@ fn add_digits<I: Vector>(isa: I, r: &mut [I::V], x: &[I::V], y: &[I::V]) {
             let (low, high) = r.split_at_mut(y.len());
             let (x_low, x_high) = x.split_at(y.len());
             for ((r, &x), &y) in low.iter_mut().zip(x_low).zip(y) {
-                let sum = isa.add(isa.add(x, y), carry);
+                let sum = isa.add(isa.add(isa.and(x, mask), isa.and(y, mask)), carry);
                 *r = isa.and(sum, mask);
                 carry = isa.shift_right(sum, I::DIGIT_BITS);
             }
             for (r, &x) in high.iter_mut().zip(x_high) {
-                let sum = isa.add(x, carry);
+                let sum = isa.add(isa.and(x, mask), carry);
                 *r = isa.and(sum, mask);
                 carry = isa.shift_right(sum, I::DIGIT_BITS);
             }

@@ -56,19 +56,57 @@ pub(super) fn compiled<R>(path: Path, f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// Numbers that are multiplied at once on `path`.
+pub(super) fn of(path: Path) -> usize {
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx512Ifma => Avx512::LANES,
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx2 => Avx2::LANES,
+        _ => 1,
+    }
+}
+
+/// Bits of a digit on `path`.
+pub(super) fn digit_bits(path: Path) -> usize {
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx512Ifma => Avx512::DIGIT_BITS as usize,
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx2 => Avx2::DIGIT_BITS as usize,
+        _ => 64,
+    }
+}
+
 /// An operand of a piece: which limbs of it count, and its digit vectors.
 struct Operand<'a, V> {
     numbers: Numbers<'a>,
     width: usize,
+    /// The numbers of the piece.
+    first: usize,
+    end: usize,
     words: &'a mut [V],
     digits: &'a mut [V],
 }
 
 impl<V: Copy> Operand<'_, V> {
-    /// Brings the digits of the numbers from `first` on into the lanes.
+    /// Brings the words of the numbers from `first` on into the lanes, if there are
+    /// such; of a number that stands for all, once.
     #[inline(always)]
     fn load<I: Vector<V = V>>(&mut self, isa: I, first: usize) {
-        load(isa, self.numbers, self.width, first, self.words);
+        let is_new = if self.numbers.is_broadcast() {
+            first == self.first
+        } else {
+            first < self.end
+        };
+        if is_new {
+            load(isa, self.numbers, self.width, first, self.words);
+        }
+    }
+
+    /// Cuts the words that were loaded last into digits.
+    #[inline(always)]
+    fn cut<I: Vector<V = V>>(&mut self, isa: I) {
         digits::from_words(isa, self.words, self.digits);
     }
 }
@@ -96,7 +134,13 @@ impl Sizes {
         });
         let result_words = words_of_limbs(result);
         let product = digits[0] + digits[1];
-        let kept = product.min(digits_of_bits::<I>(LIMB_BITS * result));
+        // A result that holds the whole product may still take a column fewer.
+        let is_whole = result >= limbs[0] + limbs[1];
+        let kept = if is_whole {
+            product
+        } else {
+            digits_of_bits::<I>(LIMB_BITS * result)
+        };
         Sizes {
             limbs,
             words,
@@ -141,18 +185,27 @@ pub(super) fn mul<I: Vector>(
         let (words, memory) = memory.split_at_mut(sizes.result_words);
         let (columns, scratch) = memory.split_at_mut(sizes.columns);
         // Words above the operands and columns above the product stay zero.
-        words_a.fill(isa.splat(0));
-        words_b.fill(isa.splat(0));
-        columns.fill(isa.splat(0));
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                words_a[sizes.limbs[0] / 2..].fill(isa.splat(0));
+                words_b[sizes.limbs[1] / 2..].fill(isa.splat(0));
+                columns[sizes.digits[0] + sizes.digits[1]..].fill(isa.splat(0));
+            },
+        );
         let mut a = Operand {
             numbers: a,
             width: sizes.limbs[0],
+            first: piece.first,
+            end: piece.first + piece.count,
             words: words_a,
             digits: digits_a,
         };
         let mut b = Operand {
             numbers: b,
             width: sizes.limbs[1],
+            first: piece.first,
+            end: piece.first + piece.count,
             words: words_b,
             digits: digits_b,
         };
@@ -160,14 +213,12 @@ pub(super) fn mul<I: Vector>(
         isa.vectorize(
             #[inline(always)]
             || {
+                a.load(isa, piece.first);
+                b.load(isa, piece.first);
                 for i in (0..piece.count).step_by(I::LANES) {
-                    let first = piece.first + i;
-                    // A number that stands for all is brought in once.
-                    if i == 0 || !a.numbers.is_broadcast() {
-                        a.load(isa, first);
-                    }
-                    if !is_square && (i == 0 || !b.numbers.is_broadcast()) {
-                        b.load(isa, first);
+                    a.cut(isa);
+                    if !is_square {
+                        b.cut(isa);
                     }
                     let (x, y) = (&*a.digits, if is_square { &*a.digits } else { &*b.digits });
                     let r = &mut columns[..x.len() + y.len()];
@@ -179,6 +230,13 @@ pub(super) fn mul<I: Vector>(
                         school::product(isa, r, x, y);
                     } else {
                         karatsuba::product(isa, thresholds, r, x, y, scratch);
+                    }
+                    // The next operands are read before this result is written: loads
+                    // that follow stores to addresses equal modulo 4096 wait for them.
+                    let next = piece.first + i + I::LANES;
+                    a.load(isa, next);
+                    if !is_square {
+                        b.load(isa, next);
                     }
                     digits::to_words(isa, columns, words);
                     store(isa, words, &mut piece, i);

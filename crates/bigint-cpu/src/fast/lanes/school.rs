@@ -7,7 +7,7 @@
 //! No carry is propagated. With `t = min(n, m)`, a column stays below
 //! `2 t 2^52` (D = 52) or `t 2^56` (D = 28); the callers keep that below `2^63`.
 //!
-//! Preconditions: digits below `2^D`. Cost: `n m` multiply-adds (twice that with
+//! Preconditions: digits below `2^D`, if multiplication does not cut them itself. Cost: `n m` multiply-adds (twice that with
 //! `HALVES`), of which `ROW` at a time share one load of a digit. No scratch.
 
 use super::vector::Vector;
@@ -166,10 +166,16 @@ pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V]) {
 
 /// `r += sum_(i < j) a[i] a[j] 2^(D (i + j))`.
 fn add_triangle<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V]) {
-    let half = a.len() / 2;
-    if half == 0 {
-        return;
+    match a.len() {
+        0 | 1 => return,
+        2 => return small_triangle::<I, 2>(isa, r, a),
+        3 => return small_triangle::<I, 3>(isa, r, a),
+        4 => return small_triangle::<I, 4>(isa, r, a),
+        5 => return small_triangle::<I, 5>(isa, r, a),
+        6 => return small_triangle::<I, 6>(isa, r, a),
+        _ => {}
     }
+    let half = a.len() / 2;
     let (low, high) = a.split_at(half);
     let mut first = half;
     for high in high.chunks(I::ROW) {
@@ -179,4 +185,32 @@ fn add_triangle<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V]) {
     }
     add_triangle(isa, &mut r[..2 * half], low);
     add_triangle(isa, &mut r[2 * half..], high);
+}
+
+/// [`add_triangle`] for `N <= 6` digits, its columns in registers.
+#[inline(always)]
+fn small_triangle<I: Vector, const N: usize>(isa: I, r: &mut [I::V], a: &[I::V]) {
+    isa.vectorize(
+        #[inline(always)]
+        || {
+            assert!(r.len() == 2 * N && a.len() == N);
+            let mut columns = [isa.splat(0); 12];
+            columns[..2 * N].copy_from_slice(r);
+            macro_rules! row {
+                ($i:literal: $($j:literal)*) => {$(
+                    if $j < N {
+                        let k = $i + $j;
+                        columns[k] = isa.multiply_low(columns[k], a[$i], a[$j]);
+                        columns[k + 1] = isa.multiply_high(columns[k + 1], a[$i], a[$j]);
+                    }
+                )*};
+            }
+            row!(0: 1 2 3 4 5);
+            row!(1: 2 3 4 5);
+            row!(2: 3 4 5);
+            row!(3: 4 5);
+            row!(4: 5);
+            r.copy_from_slice(&columns[..2 * N]);
+        },
+    );
 }

@@ -1,6 +1,6 @@
 //! Numbers of a batch to words in lanes, and back.
 
-use bigint_core::{Layout, Limb};
+use bigint_core::Layout;
 
 use super::vector::{BLOCK, BLOCK_WORDS, Vector};
 use crate::Numbers;
@@ -43,14 +43,14 @@ pub(super) fn load<I: Vector>(
             let live = I::LANES.min(shape.count - first);
             let limbs = &limbs[first * shape.width..];
             if live == I::LANES {
-                load_contiguous(isa, limbs, shape.width, width, words);
+                isa.load_numbers(limbs, shape.width, width, words);
             } else {
                 let mut group = vec![0; I::LANES * width];
                 for lane in 0..live {
                     group[lane * width..][..width]
                         .copy_from_slice(&limbs[lane * shape.width..][..width]);
                 }
-                load_contiguous(isa, &group, width, width, words);
+                isa.load_numbers(&group, width, width, words);
             }
         }
         Layout::Interleaved => {
@@ -66,23 +66,6 @@ pub(super) fn load<I: Vector>(
     }
 }
 
-/// [`load`] for `LANES` numbers that lie `stride` limbs apart.
-#[inline(always)]
-fn load_contiguous<I: Vector>(
-    isa: I,
-    limbs: &[Limb],
-    stride: usize,
-    width: usize,
-    words: &mut [I::V],
-) {
-    let (blocks, rest) = words[..words_of_limbs(width)].as_chunks_mut::<BLOCK_WORDS>();
-    debug_assert!(rest.is_empty());
-    for (q, block) in blocks.iter_mut().enumerate() {
-        let count = (width - q * BLOCK).min(BLOCK);
-        *block = isa.load_block(&limbs[q * BLOCK..], stride, count);
-    }
-}
-
 /// Stores the lanes as the numbers `i`, `i + 1`, ... of a piece, as many as it has.
 #[inline(always)]
 pub(super) fn store<I: Vector>(isa: I, words: &[I::V], piece: &mut Piece<'_>, i: usize) {
@@ -90,7 +73,7 @@ pub(super) fn store<I: Vector>(isa: I, words: &[I::V], piece: &mut Piece<'_>, i:
     let live = I::LANES.min(piece.count - i);
     if live < I::LANES {
         let mut group = vec![0; I::LANES * width];
-        store_contiguous(isa, words, &mut group, width);
+        isa.store_numbers(words, &mut group, width, width);
         for lane in 0..live {
             piece.store(i + lane, &group[lane * width..][..width]);
         }
@@ -98,7 +81,7 @@ pub(super) fn store<I: Vector>(isa: I, words: &[I::V], piece: &mut Piece<'_>, i:
     }
     match &mut piece.limbs {
         PieceLimbs::Contiguous(limbs) => {
-            store_contiguous(isa, words, &mut limbs[i * width..], width);
+            isa.store_numbers(words, &mut limbs[i * width..], width, width);
         }
         PieceLimbs::Rows(rows) => {
             for (rows, &word) in rows.chunks_mut(2).zip(words) {
@@ -108,16 +91,5 @@ pub(super) fn store<I: Vector>(isa: I, words: &[I::V], piece: &mut Piece<'_>, i:
                 }
             }
         }
-    }
-}
-
-/// [`store`] for `LANES` numbers of `width` limbs that lie one after another.
-#[inline(always)]
-fn store_contiguous<I: Vector>(isa: I, words: &[I::V], limbs: &mut [Limb], width: usize) {
-    let (blocks, rest) = words.as_chunks::<BLOCK_WORDS>();
-    debug_assert!(rest.is_empty());
-    for (q, block) in blocks.iter().enumerate() {
-        let count = (width - q * BLOCK).min(BLOCK);
-        isa.store_block(*block, &mut limbs[q * BLOCK..], width, count);
     }
 }

@@ -25,6 +25,8 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// Whether a product of digits is summed in two halves, of which the high one
     /// belongs to the next column; else in one piece.
     const HALVES: bool;
+    /// Whether multiplication takes no notice of what stands above a factor's digit.
+    const CUTS_FACTORS: bool;
     /// A signed word holds less than this many column units: `2^D` if `HALVES`, else
     /// `2^(2 D)`, for `D = DIGIT_BITS`.
     const HEADROOM: u64;
@@ -64,23 +66,17 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// Bits `s .. s + 64` of `high 2^64 + low`, `0 < s < 64`.
     fn funnel(self, high: Self::V, low: Self::V, s: u32) -> Self::V;
     /// `c +` the product of the digits `x` and `y`; of its low digit if `HALVES`.
-    /// Digits are below `2^DIGIT_BITS`.
+    /// Digits are below `2^DIGIT_BITS`, if not `CUTS_FACTORS`.
     fn multiply_low(self, c: Self::V, x: Self::V, y: Self::V) -> Self::V;
     /// `c +` the high digit of the product of `x` and `y`, if `HALVES`; else `c`.
     fn multiply_high(self, c: Self::V, x: Self::V, y: Self::V) -> Self::V;
 
-    /// Words `w[0..4]` of `LANES` numbers from `count <= 8` limbs of each: limb `j`
-    /// of lane `l` is `limbs[l * stride + j]`. What is missing is zero.
-    fn load_block(self, limbs: &[Limb], stride: usize, count: usize) -> [Self::V; BLOCK_WORDS];
+    /// Words of `LANES` numbers from `width` limbs of each: limb `j` of lane `l` is
+    /// `limbs[l * stride + j]`. `words` takes whole blocks; what is missing is zero.
+    fn load_numbers(self, limbs: &[Limb], stride: usize, width: usize, words: &mut [Self::V]);
 
-    /// The reverse of [`Vector::load_block`].
-    fn store_block(
-        self,
-        words: [Self::V; BLOCK_WORDS],
-        limbs: &mut [Limb],
-        stride: usize,
-        count: usize,
-    );
+    /// The reverse of [`Vector::load_numbers`].
+    fn store_numbers(self, words: &[Self::V], limbs: &mut [Limb], stride: usize, width: usize);
 
     /// The words of `LANES` limbs of an even row and of the odd row above it.
     fn load_rows(self, even: &[Limb], odd: &[Limb]) -> Self::V;
