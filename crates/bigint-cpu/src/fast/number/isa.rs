@@ -18,6 +18,10 @@ pub(super) struct Avx512(());
 
 /// The instructions a product may use.
 #[derive(Clone, Copy)]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "other machines have the portable path")
+)]
 pub(super) enum Isa {
     /// None beyond those Rust assumes.
     Portable,

@@ -188,12 +188,13 @@ impl<E: Engine> Product<E> {
         let length = 4 * self.plan.stride();
         with_buffer(if square { length } else { 2 * length }, |buffer| {
             let (x, y) = buffer.split_at_mut(length);
-            self.split(x, a);
-            let mut y = if square { None } else { Some(y) };
-            if let Some(y) = &mut y {
-                self.split(y, b);
+            if square {
+                self.split([(x, a)]);
+                self.finish(r, x, None, false);
+            } else {
+                self.split([(x, a), (y, b)]);
+                self.finish(r, x, Some(y), false);
             }
-            self.finish(r, x, y, false);
         });
     }
 
@@ -203,11 +204,11 @@ impl<E: Engine> Product<E> {
         r.fill(0);
         with_buffer(8 * self.plan.stride(), |buffer| {
             let (x, y) = buffer.split_at_mut(4 * self.plan.stride());
-            self.split(y, b);
+            self.split([(y, b)]);
             let mut part = vec![0; length + b.len()];
             for (i, piece) in a.chunks(length).enumerate() {
                 let part = &mut part[..piece.len() + b.len()];
-                self.split(x, piece);
+                self.split([(x, piece)]);
                 self.finish(part, x, Some(&mut *y), i > 0);
                 let overflow = add_assign(&mut r[i * length..], part);
                 debug_assert!(!overflow);
@@ -218,7 +219,7 @@ impl<E: Engine> Product<E> {
     /// How many tasks to make of a stage.
     fn tasks(&self) -> usize {
         if self.parallel {
-            4 * rayon::current_num_threads()
+            8 * rayon::current_num_threads()
         } else {
             1
         }
@@ -260,10 +261,14 @@ impl<E: Engine> Product<E> {
         tasks
     }
 
-    /// Coefficients of `limbs` modulo the four primes, three levels down.
-    fn split(&self, rows: &mut [Row], limbs: &[u64]) {
+    /// Coefficients of operands modulo the four primes, three levels down.
+    fn split<const N: usize>(&self, operands: [(&mut [Row], &[u64]); N]) {
         let Product { engine, plan, .. } = *self;
-        self.for_each(self.column_ranges(rows).into_iter(), |(first, blocks)| {
+        let tasks = operands.into_iter().flat_map(|(rows, limbs)| {
+            let ranges = self.column_ranges(rows).into_iter();
+            ranges.map(move |(first, blocks)| (limbs, first, blocks))
+        });
+        self.for_each(tasks, |(limbs, first, blocks)| {
             engine.enter(SplitTop {
                 limbs,
                 plan,

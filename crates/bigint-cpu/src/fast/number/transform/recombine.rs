@@ -79,6 +79,7 @@ const fn products() -> [[u64; 3]; 3] {
 /// The products `p0 .. p_(k-1)` in digits of `h` bits, each `2^(52 - h)` times
 /// what it is: then the high half of a 52-bit product is its part from `2^h`
 /// on.
+#[cfg(target_arch = "x86_64")]
 pub(super) const fn scaled_products(h: u32) -> [[u64; 4]; 3] {
     let mut all = [[0; 4]; 3];
     let mut k = 0;
