@@ -5,6 +5,7 @@ mod access;
 mod arithmetic;
 mod control;
 mod convert;
+mod float;
 mod flow;
 mod opcode;
 mod products;
@@ -148,6 +149,7 @@ fn entry(
     }
     Entry {
         function,
+        reached: reached.iter().copied().collect(),
         shared: offsets,
         shared_bytes: end,
         local_bytes: reached

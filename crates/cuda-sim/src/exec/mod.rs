@@ -16,6 +16,7 @@
 mod access;
 mod block;
 mod collective;
+mod control;
 mod global;
 mod local;
 mod shared;

@@ -17,12 +17,16 @@ pub(crate) struct Tally {
 impl Tally {
     pub fn new(launch: &Launch<'_>) -> Self {
         let functions = &launch.program.functions;
+        let mut blocks = vec![Vec::new(); functions.len()];
+        let mut guarded = vec![Vec::new(); functions.len()];
+        for &reached in &launch.entry.reached {
+            let function = &functions[reached as usize];
+            blocks[reached as usize] = vec![(0, 0); function.blocks.len()];
+            guarded[reached as usize] = vec![0; function.insts.len()];
+        }
         Tally {
-            blocks: functions
-                .iter()
-                .map(|f| vec![(0, 0); f.blocks.len()])
-                .collect(),
-            guarded: functions.iter().map(|f| vec![0; f.insts.len()]).collect(),
+            blocks,
+            guarded,
             counts: Counts::default(),
         }
     }
@@ -40,7 +44,8 @@ impl Tally {
     }
 
     pub fn finish(mut self, launch: &Launch<'_>) -> Counts {
-        for (f, function) in launch.program.functions.iter().enumerate() {
+        for f in launch.entry.reached.iter().map(|&f| f as usize) {
+            let function = &launch.program.functions[f];
             for (b, block) in function.blocks.iter().enumerate() {
                 let (warps, lanes) = self.blocks[f][b];
                 if warps == 0 {

@@ -1,5 +1,7 @@
 //! PTX modules: from source text to kernels that can be launched.
 
+mod body;
+mod constant;
 pub(crate) mod lexer;
 pub(crate) mod parser;
 pub(crate) mod syntax;

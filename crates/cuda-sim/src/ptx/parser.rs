@@ -2,13 +2,10 @@
 
 use super::ParseError;
 use super::lexer::{Position, Token, tokens};
-use super::syntax::{Formal, Function, Initial, Instruction, Operand, Source, Statement, Variable};
+use super::syntax::{Formal, Function, Initial, Source, Variable};
 use super::types::{Space, Type};
 
-type Result<T> = std::result::Result<T, ParseError>;
-
-/// A binary operator on constants; nothing where it has no value.
-type Fold = fn(u64, u64) -> Option<u64>;
+pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
 pub(crate) fn parse(source: &str) -> Result<Source<'_>> {
     let mut parser = Parser {
@@ -18,32 +15,32 @@ pub(crate) fn parse(source: &str) -> Result<Source<'_>> {
     parser.source()
 }
 
-struct Parser<'s> {
-    tokens: Vec<(Token<'s>, Position)>,
-    at: usize,
+pub(super) struct Parser<'s> {
+    pub(super) tokens: Vec<(Token<'s>, Position)>,
+    pub(super) at: usize,
 }
 
 impl<'s> Parser<'s> {
-    fn peek(&self) -> &Token<'s> {
+    pub(super) fn peek(&self) -> &Token<'s> {
         &self.tokens[self.at].0
     }
 
-    fn position(&self) -> Position {
+    pub(super) fn position(&self) -> Position {
         self.tokens[self.at].1
     }
 
-    fn next(&mut self) -> Token<'s> {
+    pub(super) fn next(&mut self) -> Token<'s> {
         let token = self.tokens[self.at].0.clone();
         // The last token is the end, and it stays the last.
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
-    fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
+    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
         Err(ParseError::at(self.position(), message))
     }
 
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self.peek() {
             Token::Word(word) => format!("`{word}`"),
             Token::Mark(mark) => format!("`{mark}`"),
@@ -53,7 +50,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn take(&mut self, mark: char) -> bool {
+    pub(super) fn take(&mut self, mark: char) -> bool {
         let found = *self.peek() == Token::Mark(mark);
         if found {
             self.next();
@@ -61,14 +58,14 @@ impl<'s> Parser<'s> {
         found
     }
 
-    fn expect(&mut self, mark: char) -> Result<()> {
+    pub(super) fn expect(&mut self, mark: char) -> Result<()> {
         if self.take(mark) {
             return Ok(());
         }
         self.fail(format!("expected `{mark}`, found {}", self.describe()))
     }
 
-    fn take_word(&mut self, wanted: &str) -> bool {
+    pub(super) fn take_word(&mut self, wanted: &str) -> bool {
         let found = *self.peek() == Token::Word(wanted);
         if found {
             self.next();
@@ -76,7 +73,7 @@ impl<'s> Parser<'s> {
         found
     }
 
-    fn word(&mut self, what: &str) -> Result<&'s str> {
+    pub(super) fn word(&mut self, what: &str) -> Result<&'s str> {
         match *self.peek() {
             Token::Word(word) => {
                 self.next();
@@ -151,14 +148,14 @@ impl<'s> Parser<'s> {
         self.fail("expected a version such as 7.8")
     }
 
-    fn skip_line(&mut self) {
+    pub(super) fn skip_line(&mut self) {
         let line = self.position().line;
         while self.position().line == line && *self.peek() != Token::End {
             self.next();
         }
     }
 
-    fn skip_statement(&mut self) -> Result<()> {
+    pub(super) fn skip_statement(&mut self) -> Result<()> {
         while !self.take(';') {
             if *self.peek() == Token::End {
                 return self.fail("a directive that does not end");
@@ -335,7 +332,7 @@ impl<'s> Parser<'s> {
         Ok(formals)
     }
 
-    fn scalar_type(&mut self) -> Result<Type> {
+    pub(super) fn scalar_type(&mut self) -> Result<Type> {
         let at = self.position();
         let word = self.word("a type")?;
         word.strip_prefix('.')
@@ -344,7 +341,11 @@ impl<'s> Parser<'s> {
     }
 
     /// One or more variables of one type, to the semicolon.
-    fn variables(&mut self, space: Space, sink: &mut dyn FnMut(Variable<'s>)) -> Result<()> {
+    pub(super) fn variables(
+        &mut self,
+        space: Space,
+        sink: &mut dyn FnMut(Variable<'s>),
+    ) -> Result<()> {
         let first = self.variable(space)?;
         let (element, align) = (first.element, first.align);
         let lanes = first.bytes;
@@ -546,314 +547,5 @@ impl<'s> Parser<'s> {
             addend,
             mask,
         })
-    }
-
-    fn statements(&mut self) -> Result<Vec<Statement<'s>>> {
-        let mut statements = Vec::new();
-        loop {
-            let at = self.position();
-            match *self.peek() {
-                Token::Mark('}') => {
-                    self.next();
-                    return Ok(statements);
-                }
-                Token::Mark('{') => {
-                    self.next();
-                    statements.push(Statement::Scope(self.statements()?));
-                }
-                Token::Mark(';') => {
-                    self.next();
-                }
-                Token::Mark('@') => {
-                    self.next();
-                    let negated = self.take('!');
-                    let guard = Some((self.word("a predicate")?, negated));
-                    statements.push(Statement::Instruction(self.instruction(guard)?));
-                }
-                Token::Word(".reg") => {
-                    self.next();
-                    self.registers(&mut statements)?;
-                }
-                Token::Word(".loc" | ".file") => self.skip_line(),
-                Token::Word(".pragma") => self.skip_statement()?,
-                Token::Word(word) if word.starts_with('.') => {
-                    let Some(space) = Space::named(&word[1..]) else {
-                        return self.fail(format!("unknown directive `{word}`"));
-                    };
-                    self.next();
-                    self.variables(space, &mut |variable| {
-                        statements.push(Statement::Variable(variable));
-                    })?;
-                }
-                Token::Word(word) => {
-                    if self.tokens[self.at + 1].0 == Token::Mark(':') {
-                        self.next();
-                        self.next();
-                        self.after_label(word, at, &mut statements)?;
-                    } else {
-                        statements.push(Statement::Instruction(self.instruction(None)?));
-                    }
-                }
-                _ => {
-                    return self.fail(format!(
-                        "expected an instruction, found {}",
-                        self.describe()
-                    ));
-                }
-            }
-        }
-    }
-
-    fn after_label(
-        &mut self,
-        label: &'s str,
-        at: Position,
-        statements: &mut Vec<Statement<'s>>,
-    ) -> Result<()> {
-        match *self.peek() {
-            Token::Word(".branchtargets" | ".calltargets") => {
-                self.next();
-                let mut targets = vec![self.word("a label")?];
-                while self.take(',') {
-                    targets.push(self.word("a label")?);
-                }
-                self.expect(';')?;
-                statements.push(Statement::Targets(label, targets));
-            }
-            Token::Word(".callprototype") => {
-                self.skip_statement()?;
-                statements.push(Statement::Prototype);
-            }
-            _ => statements.push(Statement::Label(label, at)),
-        }
-        Ok(())
-    }
-
-    fn registers(&mut self, statements: &mut Vec<Statement<'s>>) -> Result<()> {
-        let at = self.position();
-        let ty = self.scalar_type()?;
-        loop {
-            let name = self.word("a register's name")?;
-            let count = if self.take('<') {
-                let count = u32::try_from(self.constant()?)
-                    .map_err(|_| ParseError::at(at, "too many registers"))?;
-                self.expect('>')?;
-                Some(count)
-            } else {
-                None
-            };
-            statements.push(Statement::Registers { name, count, ty });
-            if !self.take(',') {
-                return self.expect(';');
-            }
-        }
-    }
-
-    fn instruction(&mut self, guard: Option<(&'s str, bool)>) -> Result<Instruction<'s>> {
-        let at = self.position();
-        let opcode = self.word("an instruction")?;
-        let mut operands = Vec::new();
-        if *self.peek() != Token::Mark(';') {
-            loop {
-                operands.push(self.operand()?);
-                if !self.take(',') {
-                    break;
-                }
-            }
-        }
-        self.expect(';')?;
-        Ok(Instruction {
-            guard,
-            opcode,
-            operands,
-            at,
-        })
-    }
-
-    fn operand(&mut self) -> Result<Operand<'s>> {
-        match *self.peek() {
-            Token::Mark('[') => {
-                self.next();
-                let operand = if let Token::Word(base) = *self.peek() {
-                    self.next();
-                    let offset = match *self.peek() {
-                        Token::Mark('+' | '-') => self.signed_offset()?,
-                        _ => 0,
-                    };
-                    Operand::Address(Some(base), offset)
-                } else {
-                    Operand::Address(None, self.constant()? as i64)
-                };
-                self.expect(']')?;
-                Ok(operand)
-            }
-            Token::Mark('{') => {
-                self.next();
-                Ok(Operand::Vector(self.list('}')?))
-            }
-            // A parenthesis opens the argument list of a call, or a constant expression.
-            Token::Mark('(') if self.begins_list() => {
-                self.next();
-                Ok(Operand::List(self.list(')')?))
-            }
-            Token::Mark('!') => {
-                self.next();
-                Ok(Operand::Not(self.word("a predicate")?))
-            }
-            Token::Single(bits) => {
-                self.next();
-                Ok(Operand::Single(bits))
-            }
-            Token::Double(bits) => {
-                self.next();
-                Ok(Operand::Double(bits))
-            }
-            Token::Mark('-')
-                if matches!(
-                    self.tokens[self.at + 1].0,
-                    Token::Single(_) | Token::Double(_)
-                ) =>
-            {
-                self.next();
-                Ok(match self.next() {
-                    Token::Single(bits) => Operand::Single(bits ^ 1 << 31),
-                    Token::Double(bits) => Operand::Double(bits ^ 1 << 63),
-                    _ => Operand::Integer(0),
-                })
-            }
-            Token::Word(name) if name != "WARP_SZ" => {
-                self.next();
-                match *self.peek() {
-                    Token::Mark('|') => {
-                        self.next();
-                        Ok(Operand::Pair(name, self.word("a predicate")?))
-                    }
-                    Token::Mark('+' | '-') => Ok(Operand::Offset(name, self.signed_offset()?)),
-                    _ => Ok(Operand::Name(name)),
-                }
-            }
-            _ => Ok(Operand::Integer(self.constant()?)),
-        }
-    }
-
-    fn begins_list(&self) -> bool {
-        matches!(
-            self.tokens[self.at + 1].0,
-            Token::Word(_) | Token::Mark(')')
-        ) || {
-            // `(5, ...)` or `(5)` of a call: only calls have a comma or stand alone.
-            let end = self.tokens[self.at..]
-                .iter()
-                .position(|(token, _)| *token == Token::Mark(')'));
-            let inner = end.map_or(&[][..], |end| &self.tokens[self.at..self.at + end]);
-            let before = self.at.checked_sub(1).map(|i| &self.tokens[i].0);
-            inner.iter().any(|(token, _)| *token == Token::Mark(','))
-                || matches!(before, Some(Token::Word(word)) if word.starts_with("call"))
-        }
-    }
-
-    fn list(&mut self, close: char) -> Result<Vec<Operand<'s>>> {
-        let mut operands = Vec::new();
-        while !self.take(close) {
-            if !operands.is_empty() {
-                self.expect(',')?;
-            }
-            operands.push(self.operand()?);
-        }
-        Ok(operands)
-    }
-
-    /// `+8`, `-8`, `+-8`
-    fn signed_offset(&mut self) -> Result<i64> {
-        let negative = self.take('-');
-        if !negative {
-            self.expect('+')?;
-        }
-        let value = self.constant()? as i64;
-        Ok(if negative {
-            value.wrapping_neg()
-        } else {
-            value
-        })
-    }
-
-    /// A constant expression in 64-bit arithmetic.
-    fn constant(&mut self) -> Result<u64> {
-        self.binary(0)
-    }
-
-    fn binary(&mut self, lowest: u32) -> Result<u64> {
-        let mut left = self.unary()?;
-        loop {
-            let second = &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].0;
-            let (level, marks, apply): (u32, usize, Fold) = match (self.peek(), second) {
-                (Token::Mark('<'), Token::Mark('<')) => {
-                    (4, 2, |a, b| Some(a.checked_shl(b as u32).unwrap_or(0)))
-                }
-                (Token::Mark('>'), Token::Mark('>')) => {
-                    (4, 2, |a, b| Some(a.checked_shr(b as u32).unwrap_or(0)))
-                }
-                (Token::Mark('|'), Token::Integer(_)) => (1, 1, |a, b| Some(a | b)),
-                (Token::Mark('^'), _) => (2, 1, |a, b| Some(a ^ b)),
-                (Token::Mark('&'), _) => (3, 1, |a, b| Some(a & b)),
-                (Token::Mark('+'), _) => (5, 1, |a, b| Some(a.wrapping_add(b))),
-                (Token::Mark('-'), _) => (5, 1, |a, b| Some(a.wrapping_sub(b))),
-                (Token::Mark('*'), _) => (6, 1, |a, b| Some(a.wrapping_mul(b))),
-                (Token::Mark('/'), _) => (6, 1, |a, b| a.checked_div(b)),
-                _ => return Ok(left),
-            };
-            if level < lowest {
-                return Ok(left);
-            }
-            for _ in 0..marks {
-                self.next();
-            }
-            let right = self.binary(level + 1)?;
-            left = match apply(left, right) {
-                Some(value) => value,
-                None => return self.fail("a division by zero"),
-            };
-        }
-    }
-
-    fn unary(&mut self) -> Result<u64> {
-        match *self.peek() {
-            Token::Integer(value) => {
-                self.next();
-                Ok(value)
-            }
-            Token::Word("WARP_SZ") => {
-                self.next();
-                Ok(32)
-            }
-            Token::Mark('-') => {
-                self.next();
-                Ok(self.unary()?.wrapping_neg())
-            }
-            Token::Mark('+') => {
-                self.next();
-                self.unary()
-            }
-            Token::Mark('~') => {
-                self.next();
-                Ok(!self.unary()?)
-            }
-            Token::Mark('!') => {
-                self.next();
-                Ok(u64::from(self.unary()? == 0))
-            }
-            Token::Mark('(') => {
-                self.next();
-                // `(.s64)` and `(.u64)` casts change no bits of a 64-bit value.
-                if self.take_word(".s64") || self.take_word(".u64") {
-                    self.expect(')')?;
-                    return self.unary();
-                }
-                let value = self.binary(0)?;
-                self.expect(')')?;
-                Ok(value)
-            }
-            _ => self.fail(format!("expected a number, found {}", self.describe())),
-        }
     }
 }

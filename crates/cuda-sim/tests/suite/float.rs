@@ -1,10 +1,9 @@
 //! Floating-point opcodes against the processor's own arithmetic, bit for bit,
 //! and directed roundings against their definition.
 
-use crate::integer::{Bench, operands};
+use crate::operands::{Bench, COUNT, operands};
 use std::sync::OnceLock;
 
-const COUNT: usize = 1 << 20;
 const FEW: usize = 1 << 14;
 
 /// Bit patterns of doubles: random ones, and specials among them; the low words

@@ -1,10 +1,12 @@
 //! The simulator's tests on PTX.
 
+mod bits;
 mod common;
 mod control;
 mod faults;
 mod float;
 mod integer;
 mod memory;
+mod operands;
 mod rustc;
 mod warp;
