@@ -2,27 +2,26 @@
 //! vector, two vectors to a row.
 //!
 //! A constant `w` is kept as `(w, w / p)` with `|w| <= p/2`. For an integer
-//! `|a| <= 2^51`:
+//! `|a| <= 6.4 p`:
 //!
 //! ```text
 //! h = rn(a w)        l = fma(a, w, -h) = a w - h exactly
 //! n = round(rn(a rn(w/p)))             T = fma(-n, p, h) + l
 //! ```
 //!
-//! **Exactness.** `a w / p` is at most `2^50` in magnitude, so `n` is off the
-//! nearest integer by at most `1/2 + 2^50 (2^-53 + 2^-53) < 0.76` before the
-//! low part, and `|l| <= 2^(51 + 47.7 - 53)` is less than `p / 2^2.9`: hence
-//! `|a w - n p| < 0.9 p < 2^49`. `h - n p` is a difference of integers that is
-//! a multiple of the last place of `h` or 1, whichever is less, and below
-//! `2^50`: the fused operation returns it exactly, and so is the last sum.
-//! In a pass `|a| <= 2.5 p`, which gives `|T| < 0.7 p`.
+//! **Exactness.** `|a w / p| <= 3.2 p < 2^50.4`, and two roundings move it by at
+//! most `2^50.4 2^-52 < 0.33`: so `|a w - n p| < 0.83 p`. `|h| < 2^99.1`, so
+//! `|l| <= 2^46` and `|h - n p| < 2^49`: an integer that a double holds, which is
+//! what the fused operation returns; the last sum, `a w - n p`, is another. With
+//! `|a| <= 3.7 p`, as everywhere but where noted, `|T| < 0.7 p` likewise.
 //!
-//! **Bounds** that replace those of `passes`: forward `|x| <= 0.6 p` after
-//! `lift`, `< 0.6 p + 2 * 0.7 p = 2 p` after a pass, `2.7 p` as a factor;
-//! inverse `|x| < 1.4 p` between passes, `5.6 p < 2^51.2` before `fold8` and as
-//! a factor of the last product, where the estimate above still gives
-//! `|T| < p`. `lift` and `fold8` reduce around zero, `fold4` and `raise` are
-//! not needed.
+//! **Bounds** that replace those of `passes` and `top`, in units of `p`. `lift`
+//! and `fold8` reduce to `[-0.51, 0.51]`; `fold4` and `raise` do nothing.
+//! Forward: coefficients are below 0.75, the first three levels leave 3, the
+//! others `0.51 + 2 * 0.7`; factors stay below `3 + 0.7`. Inverse: passes take
+//! and leave 1.4; the factors of the second level are below `4 * 1.4 = 5.6`, with
+//! `|T| < 0.8`; in the first three levels they are below `2 * 1.4 + 0.7 + 2 * 1.4
+//! = 6.3`, with `|T| < 0.83`, and nothing that is reduced exceeds 7.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;

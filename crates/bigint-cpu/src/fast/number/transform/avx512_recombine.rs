@@ -1,6 +1,6 @@
 //! Residues to limbs with AVX-512: eight coefficients together.
 //!
-//! The steps are those of [`recombine`](super::recombine); what differs:
+//! The steps are those of `recombine`; what differs:
 //!
 //! **Columns.** With the constants scaled by `2^(52 - h)`, the high half of a
 //! 52-bit product is its part from `2^h` on, and the low half is the part below,

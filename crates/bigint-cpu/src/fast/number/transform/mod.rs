@@ -25,8 +25,8 @@
 //! **Cost**: three transforms of `n >= (bits of the product) / 2 h` points per
 //! prime (two for a square), `O(n log n)`. **Scratch**: 64 bytes for each 16 h
 //! bits of the product, four times per operand: about 5.9 times the product's
-//! own size for a product, 2.9 times for a square. Kept per thread between
-//! calls up to [`RETAINED_ROWS`].
+//! own size for a product, 2.9 times for a square. See [`buffer`] for how long
+//! it is kept.
 //!
 
 #[cfg(target_arch = "x86_64")]
@@ -35,6 +35,7 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512_recombine;
+mod buffer;
 mod engine;
 mod field;
 mod jobs;
@@ -46,10 +47,9 @@ mod recombine;
 mod tests;
 mod top;
 
-use std::cell::RefCell;
-
 use rayon::prelude::*;
 
+use self::buffer::with_rows;
 use self::engine::{Engine, PortableEngine};
 use self::field::Row;
 use self::jobs::{Blocks, InverseTop, Recombine, SplitTop};
@@ -122,28 +122,6 @@ fn coefficients(limbs: usize, h: u32) -> usize {
     (64 * limbs).div_ceil(2 * h as usize)
 }
 
-/// Rows a thread keeps between calls: 256 MiB.
-const RETAINED_ROWS: usize = 1 << 22;
-
-thread_local! {
-    static BUFFER: RefCell<Vec<Row>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Runs `f` with this thread's buffer of at least `rows` rows.
-fn with_buffer<T>(rows: usize, f: impl FnOnce(&mut [Row]) -> T) -> T {
-    // Taken out, so that a product that this thread starts meanwhile (while it
-    // waits in a thread pool) finds an empty buffer and not a borrowed one.
-    let mut buffer = BUFFER.take();
-    if buffer.len() < rows {
-        buffer = vec![Row::ZERO; rows];
-    }
-    let result = f(&mut buffer[..rows]);
-    if buffer.len() <= RETAINED_ROWS {
-        BUFFER.set(buffer);
-    }
-    result
-}
-
 /// Limbs of a product below which waking other threads takes longer than they
 /// save.
 const PARALLEL_LIMBS: usize = 1 << 12;
@@ -186,7 +164,7 @@ impl<E: Engine> Product<E> {
     fn whole(&self, r: &mut [u64], a: &[u64], b: &[u64]) {
         let square = std::ptr::eq(a, b);
         let length = 4 * self.plan.stride();
-        with_buffer(if square { length } else { 2 * length }, |buffer| {
+        with_rows(if square { length } else { 2 * length }, |buffer| {
             let (x, y) = buffer.split_at_mut(length);
             if square {
                 self.split([(x, a)]);
@@ -202,7 +180,7 @@ impl<E: Engine> Product<E> {
     /// limbs.
     fn by_pieces(&self, r: &mut [u64], a: &[u64], b: &[u64], length: usize) {
         r.fill(0);
-        with_buffer(8 * self.plan.stride(), |buffer| {
+        with_rows(8 * self.plan.stride(), |buffer| {
             let (x, y) = buffer.split_at_mut(4 * self.plan.stride());
             self.split([(y, b)]);
             let mut part = vec![0; length + b.len()];
