@@ -11,6 +11,7 @@ mod lookahead;
 mod mul;
 pub mod number;
 mod path;
+mod prefetch;
 mod stream;
 mod sub;
 mod tune;

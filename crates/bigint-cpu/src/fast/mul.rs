@@ -14,6 +14,10 @@ use crate::{Error, Numbers, NumbersMut, reference};
 /// piece: they stay in its L2 cache.
 const PIECE_LIMBS: usize = 1 << 15;
 
+/// Bytes of operands and results that are likely to be in the cache when they are
+/// needed, half an L2 cache.
+const CACHED_BYTES: usize = 1 << 20;
+
 /// `r = a b` for every number.
 pub(super) fn mul(
     cpu: &Cpu,
@@ -50,8 +54,10 @@ pub(super) fn mul(
                 Layout::Interleaved => 16,
             };
             let size = size.max(granule).next_multiple_of(granule);
+            let bytes = size_of::<Limb>() * (shape.limbs() + a.limbs().len() + b.limbs().len());
+            let is_prefetched = bytes > CACHED_BYTES;
             for_each_piece(r, None, size, |piece| {
-                in_lanes_piece(cpu, tuning, piece, a, b)
+                in_lanes_piece(cpu, tuning, is_prefetched, piece, a, b);
             });
         }
         None => {
@@ -78,6 +84,7 @@ fn lane_tuning(cpu: &Cpu) -> Option<LaneTuning> {
 fn in_lanes_piece(
     cpu: &Cpu,
     tuning: LaneTuning,
+    is_prefetched: bool,
     mut piece: Piece<'_>,
     a: Numbers<'_>,
     b: Numbers<'_>,
@@ -92,17 +99,17 @@ fn in_lanes_piece(
     match cpu.path() {
         Path::Avx512Ifma => {
             if let Some(isa) = lanes::Avx512::detect() {
-                return lanes::mul(isa, tuning, piece, a, b);
+                return lanes::mul(isa, tuning, is_prefetched, piece, a, b);
             }
         }
         Path::Avx2 => {
             if let Some(isa) = lanes::Avx2::detect() {
-                return lanes::mul(isa, tuning, piece, a, b);
+                return lanes::mul(isa, tuning, is_prefetched, piece, a, b);
             }
         }
         Path::Portable => {}
     }
-    let _ = tuning;
+    let _ = (tuning, is_prefetched);
     one_by_one(cpu.path(), false, piece, a, b);
 }
 

@@ -28,7 +28,7 @@ use crate::piece::Piece;
 use bigint_core::LIMB_BITS;
 use digits::{PERIOD, digits_of_bits, period_words};
 use karatsuba::Thresholds;
-use transfer::{load, store, words_of_limbs};
+use transfer::{load, prefetch_operand, prefetch_result, store, words_of_limbs};
 use vector::Vector;
 
 #[cfg(target_arch = "x86_64")]
@@ -165,10 +165,12 @@ impl Sizes {
     }
 }
 
-/// The products of a piece of a batch.
+/// The products of a piece of a batch. `is_prefetched` says that its memory is not in
+/// the cache yet.
 pub(super) fn mul<I: Vector>(
     isa: I,
     tuning: LaneTuning,
+    is_prefetched: bool,
     mut piece: Piece<'_>,
     a: Numbers<'_>,
     b: Numbers<'_>,
@@ -220,6 +222,13 @@ pub(super) fn mul<I: Vector>(
                     if !is_square {
                         b.cut(isa);
                     }
+                    let next = piece.first + i + I::LANES;
+                    // Memory is asked for two groups ahead, some of it here and some there:
+                    // only so many lines can be on their way at once.
+                    if is_prefetched {
+                        prefetch_operand::<I>(a.numbers, a.width, next + I::LANES);
+                        prefetch_result::<I>(&piece, i + I::LANES, 0..piece.width / 2);
+                    }
                     let (x, y) = (&*a.digits, if is_square { &*a.digits } else { &*b.digits });
                     let r = &mut columns[..x.len() + y.len()];
                     if is_low {
@@ -233,7 +242,12 @@ pub(super) fn mul<I: Vector>(
                     }
                     // The next operands are read before this result is written: loads
                     // that follow stores to addresses equal modulo 4096 wait for them.
-                    let next = piece.first + i + I::LANES;
+                    if is_prefetched {
+                        if !is_square {
+                            prefetch_operand::<I>(b.numbers, b.width, next + I::LANES);
+                        }
+                        prefetch_result::<I>(&piece, i + I::LANES, piece.width / 2..piece.width);
+                    }
                     a.load(isa, next);
                     if !is_square {
                         b.load(isa, next);

@@ -1,7 +1,10 @@
 //! Numbers of a batch to words in lanes, and back.
 
+use std::ops::Range;
+
 use bigint_core::Layout;
 
+use super::super::prefetch;
 use super::vector::{BLOCK, BLOCK_WORDS, Vector};
 use crate::Numbers;
 use crate::piece::{Piece, PieceLimbs};
@@ -91,5 +94,42 @@ pub(super) fn store<I: Vector>(isa: I, words: &[I::V], piece: &mut Piece<'_>, i:
                 }
             }
         }
+    }
+}
+
+/// Asks for the numbers that a later [`load`] from `first` on will read.
+#[inline(always)]
+pub(super) fn prefetch_operand<I: Vector>(numbers: Numbers<'_>, width: usize, first: usize) {
+    let shape = numbers.shape();
+    if numbers.is_broadcast() || first >= shape.count {
+        return;
+    }
+    match shape.layout {
+        Layout::Contiguous => {
+            let end = (first + I::LANES).min(shape.count);
+            prefetch::all(&numbers.limbs()[first * shape.width..end * shape.width]);
+        }
+        Layout::Interleaved => {
+            for j in 0..width {
+                prefetch::line(&numbers.limbs()[shape.index(first, j)..]);
+            }
+        }
+    }
+}
+
+/// Asks for the memory that a later [`store`] to number `i` of the piece and those
+/// after it will write; a part of it, in proportion to the limbs of a number.
+#[inline(always)]
+pub(super) fn prefetch_result<I: Vector>(piece: &Piece<'_>, i: usize, part: Range<usize>) {
+    let live = I::LANES.min(piece.count.saturating_sub(i));
+    if live == 0 {
+        return;
+    }
+    match &piece.limbs {
+        PieceLimbs::Contiguous(limbs) => {
+            let group = &limbs[i * piece.width..];
+            prefetch::all(&group[live * part.start..live * part.end]);
+        }
+        PieceLimbs::Rows(rows) => rows[part].iter().for_each(|row| prefetch::line(&row[i..])),
     }
 }
