@@ -199,7 +199,7 @@ impl<'m, 's> Decoder<'m, 's> {
             return self.fail("a parameter's name in another state space");
         }
         let bytes = i64::from(ty.bytes()) * lanes as i64;
-        if offset < 0 || offset + bytes > i64::from(self.param_end) {
+        if offset < 0 || offset > i64::from(self.param_end) - bytes {
             return self.fail("an access outside the parameters");
         }
         if offset % bytes != 0 {

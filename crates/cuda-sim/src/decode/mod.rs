@@ -141,7 +141,8 @@ fn entry(
         let variable = &variables[i as usize];
         let start = end.next_multiple_of(variable.align.max(1));
         offsets[i as usize] = start;
-        end = start + variable.bytes;
+        // A kernel with more is refused at launch, wherever its variables lie.
+        end = (start + variable.bytes).min(MOST_BYTES);
     }
     let dynamic = end.next_multiple_of(16);
     for &i in shared.iter().filter(|&&i| variables[i as usize].dynamic) {
@@ -187,6 +188,9 @@ struct Decoder<'m, 's> {
     counted: bool,
 }
 
+/// Bytes that all variables of one space may have in a function.
+const MOST_BYTES: u32 = 1 << 24;
+
 const WORD: u8 = 0;
 const LONG: u8 = 1;
 const PRED: u8 = 2;
@@ -219,11 +223,11 @@ impl<'m, 's> Decoder<'m, 's> {
     fn function(mut self) -> Result<(Function, Uses)> {
         let source = self.source;
         for formal in &source.returns {
-            let place = self.formal(formal);
+            let place = self.formal(formal)?;
             self.returns.push(place);
         }
         for formal in &source.formals {
-            let place = self.formal(formal);
+            let place = self.formal(formal)?;
             self.formals.push(place);
         }
         self.body(source.body.as_deref().unwrap_or_default())?;
@@ -265,13 +269,13 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok((function, self.uses))
     }
 
-    fn formal(&mut self, formal: &Formal<'s>) -> Place {
+    fn formal(&mut self, formal: &Formal<'s>) -> Result<Place> {
         match formal {
             Formal::Register(name, ty) => {
                 let reg = self.new_register(*ty);
                 self.names.insert(reg, name);
                 self.declare(name, Symbol::Register(reg, *ty));
-                Place::Register(reg)
+                Ok(Place::Register(reg))
             }
             Formal::Memory(variable) => {
                 // A kernel's parameters lie as the launch lays them out; all
@@ -282,14 +286,14 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
-    fn param_variable(&mut self, variable: &Variable<'s>, align: u32) -> Place {
+    fn param_variable(&mut self, variable: &Variable<'s>, align: u32) -> Result<Place> {
         let align = align.max(variable.align as u32);
         let offset = self.param_end.next_multiple_of(align);
         let bytes = variable.bytes as u32;
-        self.param_end = offset + bytes;
+        self.param_end = within_most(offset + bytes, variable)?;
         self.param_most = self.param_most.max(self.param_end);
         self.declare(variable.name, Symbol::Param { offset, bytes });
-        Place::Memory { offset, bytes }
+        Ok(Place::Memory { offset, bytes })
     }
 
     fn body(&mut self, statements: &'m [Statement<'s>]) -> Result<()> {
@@ -349,11 +353,11 @@ impl<'m, 's> Decoder<'m, 's> {
     fn variable(&mut self, variable: &Variable<'s>) -> Result<()> {
         match variable.space {
             Space::Param => {
-                self.param_variable(variable, 4);
+                self.param_variable(variable, 4)?;
             }
             Space::Local => {
                 let offset = self.local_end.next_multiple_of(variable.align as u32);
-                self.local_end = offset + variable.bytes as u32;
+                self.local_end = within_most(offset + variable.bytes as u32, variable)?;
                 self.declare(variable.name, Symbol::Local(offset));
             }
             Space::Shared => {
@@ -473,6 +477,18 @@ impl<'m, 's> Decoder<'m, 's> {
         self.presets.insert((class, preset), reg);
         reg
     }
+}
+
+/// Holds the variables of one space to a size that offsets can count.
+fn within_most(end: u32, variable: &Variable<'_>) -> Result<u32> {
+    if end > MOST_BYTES {
+        let message = format!(
+            "more than {MOST_BYTES} bytes of {} memory",
+            variable.space.name()
+        );
+        return Err(ParseError::at(variable.at, message));
+    }
+    Ok(end)
 }
 
 fn class_of(ty: Type) -> u8 {

@@ -303,7 +303,7 @@ impl<'s> Decoder<'_, 's> {
                 }
             }
             Some(Symbol::Param { offset: at, .. }) => {
-                Ok(AddressOperand::Param(i64::from(at) + offset))
+                Ok(AddressOperand::Param(offset.saturating_add(i64::from(at))))
             }
             Some(symbol) => match self.address_preset(&symbol, 0) {
                 Some(preset) => {

@@ -18,7 +18,9 @@ impl<'s> Parser<'s> {
                 }
                 Token::Mark('{') => {
                     self.next();
+                    self.enter()?;
                     statements.push(Statement::Scope(self.statements()?));
+                    self.leave();
                 }
                 Token::Mark(';') => {
                     self.next();
@@ -212,6 +214,7 @@ impl<'s> Parser<'s> {
     }
 
     fn list(&mut self, close: char) -> Result<Vec<Operand<'s>>> {
+        self.enter()?;
         let mut operands = Vec::new();
         while !self.take(close) {
             if !operands.is_empty() {
@@ -219,6 +222,7 @@ impl<'s> Parser<'s> {
             }
             operands.push(self.operand()?);
         }
+        self.leave();
         Ok(operands)
     }
 }

@@ -61,6 +61,13 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Result<u64> {
+        self.enter()?;
+        let value = self.operand_of_unary();
+        self.leave();
+        value
+    }
+
+    fn operand_of_unary(&mut self) -> Result<u64> {
         match *self.peek() {
             Token::Integer(value) => {
                 self.next();

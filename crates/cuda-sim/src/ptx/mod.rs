@@ -14,6 +14,9 @@ use std::sync::Arc;
 use syntax::{Formal, Initial};
 use types::Space;
 
+/// Parameters beyond this are not laid out: no launch takes as many bytes.
+const MOST_PARAMS: u32 = 1 << 30;
+
 /// What is wrong with a PTX source, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("PTX line {line}, column {column}: {message}")]
@@ -201,7 +204,7 @@ fn kernel(function: &syntax::Function<'_>) -> Result<Kernel, ParseError> {
         };
         let (size, align) = (variable.bytes as u32, variable.align as u32);
         let offset = u32::next_multiple_of(end, align);
-        end = offset + size;
+        end = (offset + size).min(MOST_PARAMS);
         params.push(Param {
             name: variable.name.to_owned(),
             offset,
@@ -212,7 +215,11 @@ fn kernel(function: &syntax::Function<'_>) -> Result<Kernel, ParseError> {
     let max_threads = function
         .required_threads
         .or(function.max_threads)
-        .map_or(1024, |sizes| sizes.iter().product());
+        .map_or(1024, |sizes| {
+            sizes
+                .iter()
+                .fold(1u32, |all, &size| all.saturating_mul(size))
+        });
     Ok(Kernel {
         name: function.name.to_owned(),
         params,

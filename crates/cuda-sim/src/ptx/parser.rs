@@ -11,13 +11,24 @@ pub(crate) fn parse(source: &str) -> Result<Source<'_>> {
     let mut parser = Parser {
         tokens: tokens(source)?,
         at: 0,
+        depth: 0,
     };
     parser.source()
 }
 
+/// Bytes that a variable in global or constant memory may have.
+const MOST_GLOBAL: u64 = 1 << 30;
+/// Bytes that a variable in any other space may have: more than any device allows.
+const MOST_LOCAL: u64 = 1 << 20;
+/// The largest alignment of a variable.
+const MOST_ALIGN: u64 = 4096;
+/// How deep braces and parentheses may nest.
+const MOST_DEPTH: u32 = 200;
+
 pub(super) struct Parser<'s> {
     pub(super) tokens: Vec<(Token<'s>, Position)>,
     pub(super) at: usize,
+    depth: u32,
 }
 
 impl<'s> Parser<'s> {
@@ -146,6 +157,19 @@ impl<'s> Parser<'s> {
             }
         }
         self.fail("expected a version such as 7.8")
+    }
+
+    /// Counts a brace or parenthesis that opens; `leave` counts one that closes.
+    pub(super) fn enter(&mut self) -> Result<()> {
+        self.depth += 1;
+        if self.depth > MOST_DEPTH {
+            return self.fail(format!("nested more than {MOST_DEPTH} deep"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
     }
 
     pub(super) fn skip_line(&mut self) {
@@ -390,8 +414,11 @@ impl<'s> Parser<'s> {
             match modifier {
                 "align" => {
                     align = self.constant()?;
-                    if !align.is_power_of_two() {
-                        return Err(ParseError::at(at, "an alignment that is no power of two"));
+                    if !align.is_power_of_two() || align > MOST_ALIGN {
+                        return Err(ParseError::at(
+                            at,
+                            "an alignment that is no power of two to 4096",
+                        ));
                     }
                 }
                 "v2" => lanes = 2,
@@ -452,6 +479,10 @@ impl<'s> Parser<'s> {
     }
 
     fn extent_and_initial(&mut self, variable: &mut Variable<'s>) -> Result<()> {
+        let most = match variable.space {
+            Space::Global | Space::Constant => MOST_GLOBAL,
+            _ => MOST_LOCAL,
+        };
         while self.take('[') {
             if self.take(']') {
                 variable.unsized_array = true;
@@ -462,7 +493,7 @@ impl<'s> Parser<'s> {
             variable.bytes = variable
                 .bytes
                 .checked_mul(count)
-                .filter(|&bytes| bytes < 1 << 40)
+                .filter(|&bytes| bytes <= most)
                 .ok_or_else(|| ParseError::at(at, "an array too large"))?;
             self.expect(']')?;
         }
@@ -484,6 +515,7 @@ impl<'s> Parser<'s> {
 
     fn initials(&mut self, initials: &mut Vec<Initial<'s>>) -> Result<()> {
         if self.take('{') {
+            self.enter()?;
             while !self.take('}') {
                 self.initials(initials)?;
                 if !self.take(',') {
@@ -491,6 +523,7 @@ impl<'s> Parser<'s> {
                     break;
                 }
             }
+            self.leave();
             return Ok(());
         }
         let initial = match *self.peek() {

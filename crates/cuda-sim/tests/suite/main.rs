@@ -8,5 +8,6 @@ mod float;
 mod integer;
 mod memory;
 mod operands;
+mod robust;
 mod rustc;
 mod warp;
