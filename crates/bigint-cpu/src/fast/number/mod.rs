@@ -86,11 +86,17 @@ fn dispatch(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Threshold
         "a product is as long as both operands together"
     );
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    // The transform of the shorter operand serves all pieces of a longer one.
+    let transform = if a.len() / 4 >= b.len() {
+        thresholds.transform / 8 * 5
+    } else {
+        thresholds.transform
+    };
     if b.is_empty() {
         r.fill(0);
-    } else if b.len() < thresholds.karatsuba.min(thresholds.transform) {
+    } else if b.len() < thresholds.karatsuba.min(transform) {
         basecase::mul(r, a, b, isa);
-    } else if b.len() < thresholds.transform {
+    } else if b.len() < transform {
         by_pieces(r, a, b, isa, thresholds);
     } else {
         transform::mul(r, a, b, isa, parallel);

@@ -12,7 +12,8 @@ pub struct Thresholds {
     pub karatsuba: usize,
     /// From here on Toom and Cook's three parts do, where Karatsuba's two did.
     pub toom3: usize,
-    /// From here on the number-theoretic transform multiplies.
+    /// From here on the number-theoretic transform multiplies; from five eighths
+    /// of it where the other operand is four times as long.
     pub transform: usize,
 }
 
