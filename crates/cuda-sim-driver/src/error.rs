@@ -81,7 +81,7 @@ codes! {
     SYSTEM_NOT_READY = 802, false, c"CUDA_ERROR_SYSTEM_NOT_READY", c"system not yet initialized";
     SYSTEM_DRIVER_MISMATCH = 803, false, c"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", c"system has unsupported display driver / cuda driver combination";
     TIMEOUT = 909, false, c"CUDA_ERROR_TIMEOUT", c"wait operation timed out";
-    UNKNOWN = 999, false, c"CUDA_ERROR_UNKNOWN", c"unknown error";
+    UNKNOWN = 999, true, c"CUDA_ERROR_UNKNOWN", c"unknown error";
 }
 
 impl Code {
@@ -107,7 +107,8 @@ impl Code {
             .map(|row| row.code)
     }
 
-    /// Whether a context that met this error answers it for ever after.
+    /// Whether a context that met this error answers it for ever after. CUDA does
+    /// not say so of 999; but no context is known to have survived it.
     pub fn is_sticky(self) -> bool {
         self.meaning().is_some_and(|row| row.sticky)
     }
