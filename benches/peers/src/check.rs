@@ -25,7 +25,7 @@ pub fn run(cases: u64, seed: u64, ops: &[Op], cpus: &[Cpu]) -> Result<()> {
         let start = Instant::now();
         let mut checked = 0;
         let mut batches = 0;
-        let edges = Case::edges(op);
+        let edges = Case::edges(op, cpus);
         checked += compare(&edges, cpus)?;
         let swept = checked;
         while checked < cases {

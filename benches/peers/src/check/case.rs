@@ -2,18 +2,16 @@
 
 use anyhow::Result;
 use bigint_core::{Algorithm, Layout, Limb, Shape};
-use bigint_cpu::{Cpu, Numbers, NumbersMut};
+use bigint_cpu::fast::number::{self, Thresholds};
+use bigint_cpu::{Cpu, Numbers, NumbersMut, Path};
 use rand::rngs::SmallRng;
 use rand::{Rng, RngCore, SeedableRng};
 
-use crate::operands::Op;
+use crate::operands::{Op, words};
 
 /// Up to here every length is tried: past the transform's threshold with
 /// AVX-512 IFMA and every threshold of lanes.
 const EVERY_LENGTH: usize = 1200;
-
-/// Limbs from which the transform multiplies, on one path or another.
-const TRANSFORM: [usize; 3] = [800, 5000, 8000];
 
 /// Limbs from which the transform's coefficients hold two bits less: `2^18.7`
 /// coefficients of 88 bits.
@@ -38,9 +36,35 @@ pub struct Case {
     r: Shape,
     algorithm: Algorithm,
     wants_carry: bool,
-    /// Digits at which Karatsuba begins, and sums are written past the caches at
-    /// once: short operands then go where otherwise only long ones do.
-    low_thresholds: Option<usize>,
+    /// Thresholds so low that short operands go where otherwise only long ones do.
+    low: Option<Low>,
+}
+
+/// Low thresholds, where the engine can be given others.
+#[derive(Clone, Copy, Debug)]
+enum Low {
+    /// Lanes split from so many digits; sums are written past the caches.
+    Batch(usize),
+    /// One number at a time, by [`number::mul_with`].
+    Number(Thresholds),
+}
+
+impl Low {
+    fn random(rng: &mut SmallRng) -> Option<Low> {
+        let transform = match rng.random_range(0..3) {
+            0 => usize::MAX,
+            _ => rng.random_range(1..40),
+        };
+        match rng.random_range(0..8) {
+            0 | 1 => Some(Low::Batch(rng.random_range(8..64))),
+            2 => Some(Low::Number(Thresholds {
+                karatsuba: rng.random_range(2..24),
+                toom3: rng.random_range(2..120),
+                transform,
+            })),
+            _ => None,
+        }
+    }
 }
 
 /// One number of a result: its limbs and, where asked for, its carry or borrow.
@@ -66,7 +90,7 @@ impl Batch {
 
     fn number(&self, i: usize) -> Vec<Limb> {
         let i = if self.shape.count == 1 { 0 } else { i };
-        number(&self.limbs, self.shape, i)
+        gather(&self.limbs, self.shape, i)
     }
 
     fn numbers(&self) -> Result<Numbers<'_>, bigint_cpu::Error> {
@@ -74,7 +98,7 @@ impl Batch {
     }
 }
 
-fn number(limbs: &[Limb], shape: Shape, i: usize) -> Vec<Limb> {
+fn gather(limbs: &[Limb], shape: Shape, i: usize) -> Vec<Limb> {
     (0..shape.width).map(|j| limbs[shape.index(i, j)]).collect()
 }
 
@@ -124,7 +148,7 @@ impl Case {
                 Algorithm::Auto
             },
             wants_carry: op.is_linear() && rng.random_range(0..2) == 0,
-            low_thresholds: (rng.random_range(0..4) == 0).then(|| rng.random_range(8..64)),
+            low: Low::random(&mut rng),
             a,
             b,
         }
@@ -132,10 +156,17 @@ impl Case {
 
     /// All-ones operands at every length around every threshold of every path:
     /// the largest digits, and the longest carries, that can meet in any sum.
-    pub fn edges(op: Op) -> Vec<Case> {
+    pub fn edges(op: Op, cpus: &[Cpu]) -> Vec<Case> {
+        let thresholds: Vec<usize> = cpus
+            .iter()
+            .map(|cpu| Thresholds::of(cpu.path()))
+            .flat_map(|of| [of.karatsuba, of.toom3, of.transform])
+            .filter(|&words| words < 1 << 20)
+            .map(|words| 2 * words)
+            .collect();
         let mut lengths: Vec<usize> = (1..=EVERY_LENGTH).collect();
-        for edge in TRANSFORM {
-            lengths.extend(edge - 24..=edge + 24);
+        for &edge in &thresholds {
+            lengths.extend((edge - 24..=edge + 24).filter(|&length| length > EVERY_LENGTH));
         }
         // Lengths of transforms: 5 to 8 times a power of two.
         for power in 9..=15 {
@@ -148,15 +179,15 @@ impl Case {
         lengths.extend(far - 3..=far + 3);
         let mut pairs: Vec<_> = lengths.into_iter().map(|n| (n, n)).collect();
         if op != Op::Sqr {
-            for n in TRANSFORM.into_iter().flat_map(|edge| [edge, 4 * edge + 1]) {
-                let thresholds = TRANSFORM
-                    .into_iter()
-                    .flat_map(|edge| [edge - 1, edge, edge + 1]);
+            for n in thresholds.iter().flat_map(|&edge| [edge, 4 * edge + 1]) {
+                let edges = thresholds
+                    .iter()
+                    .flat_map(|&edge| [edge - 1, edge, edge + 1]);
                 let shares = [n / 9, n / 3, n / 2 - 1, n / 2, n / 2 + 1, n - 2, n - 1];
                 let shorter = [1, 2, 3, 7, 63, 64, 65]
                     .into_iter()
                     .chain(shares)
-                    .chain(thresholds);
+                    .chain(edges);
                 for m in shorter.filter(|&m| m < n) {
                     pairs.extend([(n, m), (m, n)]);
                 }
@@ -181,7 +212,7 @@ impl Case {
             r: Shape::new(1, exact_width(op, n, m), Layout::Contiguous),
             algorithm: Algorithm::Auto,
             wants_carry: op.is_linear(),
-            low_thresholds: None,
+            low: None,
         }
     }
 
@@ -209,13 +240,19 @@ impl Case {
     /// The result by the engine.
     pub fn compute(&self, cpu: &Cpu) -> Result<Vec<Outcome>> {
         let mut tuning = *cpu.tuning();
-        if let Some(digits) = self.low_thresholds {
-            for lanes in [&mut tuning.avx512ifma, &mut tuning.avx2] {
-                lanes.karatsuba = digits;
-                lanes.karatsuba_square = digits;
-                lanes.fewest = 1;
+        match self.low {
+            Some(Low::Batch(digits)) => {
+                for lanes in [&mut tuning.avx512ifma, &mut tuning.avx2] {
+                    lanes.karatsuba = digits;
+                    lanes.karatsuba_square = digits;
+                    lanes.fewest = 1;
+                }
+                tuning.stream_bytes = 0;
             }
-            tuning.stream_bytes = 0;
+            Some(Low::Number(thresholds)) if !self.op.is_linear() => {
+                return Ok(self.compute_alone(cpu.path(), thresholds));
+            }
+            _ => {}
         }
         let cpu = cpu.with_tuning(tuning);
         let mut limbs = vec![0x5555_5555; self.r.limbs()];
@@ -230,18 +267,38 @@ impl Case {
             Op::Sub => cpu.sub(r, a, self.b.numbers()?, carry, self.algorithm)?,
         }
         let outcome = |i| Outcome {
-            limbs: number(&limbs, self.r, i),
+            limbs: gather(&limbs, self.r, i),
             carry: if self.wants_carry { carries[i] } else { 0 },
         };
         Ok((0..self.r.count).map(outcome).collect())
     }
 
+    /// The products one number at a time, with these thresholds.
+    fn compute_alone(&self, path: Path, thresholds: Thresholds) -> Vec<Outcome> {
+        let product = |i| {
+            let (a, b) = self.operands(i);
+            let (a, b) = (words(&a), words(&b));
+            let mut product = vec![0; a.len() + b.len()];
+            // The same slice twice is what is taken for a square.
+            let b = if self.op == Op::Sqr { &a } else { &b };
+            number::mul_with(&mut product, &a, b, path, thresholds, i % 2 == 0);
+            let mut limbs: Vec<Limb> = product
+                .iter()
+                .flat_map(|&word| [word as Limb, (word >> 32) as Limb])
+                .collect();
+            limbs.resize(self.r.width, 0);
+            Outcome { limbs, carry: 0 }
+        };
+        (0..self.count()).map(product).collect()
+    }
+
     /// Everything but the operands.
     pub fn describe(&self) -> String {
         format!(
-            "{} ({}) of {:?} and {:?} to {:?}",
+            "{} ({}, {:?}) of {:?} and {:?} to {:?}",
             self.op.name(),
             self.algorithm.name(),
+            self.low,
             self.a.shape,
             self.b.shape,
             self.r
