@@ -389,6 +389,8 @@ pub(crate) struct Watched {
     pub access: Access,
     /// The guard, which every lane of the part reads.
     pub guard: bool,
+    /// Of a selection, the value taken where its condition is this.
+    pub taken_if: Option<bool>,
 }
 
 #[derive(Clone, Debug)]
@@ -448,6 +450,14 @@ pub(crate) struct Program {
 }
 
 impl Op {
+    /// The condition of a selection.
+    pub fn selects_by(&self) -> Option<Cond> {
+        match self {
+            Op::Select(.., cond) | Op::LongSelect(.., cond) => Some(*cond),
+            _ => None,
+        }
+    }
+
     /// Whether lanes meet here: such an instruction begins a block, so that
     /// parts of a warp which arrive one by one are merged.
     pub fn is_meeting(&self) -> bool {

@@ -138,6 +138,8 @@ pub(super) fn allocate(
     for inst in &mut insts {
         let first = watched.len() as u32;
         let mut guard = inst.guard.is_some();
+        // A selection names what it takes if its condition holds, then the other.
+        let mut taken_if = inst.op.selects_by().map(|_| true);
         each(inst, &mut |reg, access| {
             let number = numbers.get(reg);
             if let Some(&slot) = number.and_then(|i| slot_of.get(i)) {
@@ -145,7 +147,11 @@ pub(super) fn allocate(
                     slot,
                     access,
                     guard,
+                    taken_if: taken_if.filter(|_| access == Access::Carry),
                 });
+            }
+            if access == Access::Carry {
+                taken_if = taken_if.map(|holds| !holds);
             }
             // The guard comes first, and once.
             guard = false;

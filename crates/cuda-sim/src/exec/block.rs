@@ -7,7 +7,7 @@ use super::warp::{Part, Reduced, State, Warp};
 use super::{Launch, Mistake, Step};
 use crate::check::{Fault, FaultKind};
 use crate::count::Counts;
-use crate::ir::{Access, Watched};
+use crate::ir::{Access, Inst, Watched};
 
 /// Warp instructions after which the next warp has its turn, and within a warp
 /// the next part: what one waits for in a loop may be another's to do.
@@ -400,7 +400,7 @@ impl<'l> Worker<'l> {
             };
             let watched = &code.watched[head.watched.0 as usize..head.watched.1 as usize];
             if !watched.is_empty() && launch.checks.uninitialised {
-                self.watch(warp, frame, watched, mask, mask, code)
+                self.watch(warp, frame, (head, watched), mask, mask, code)
                     .map_err(located)?;
             }
             if let Some(wait) = self.meeting(warp, part, head, reduced).map_err(located)? {
@@ -423,7 +423,7 @@ impl<'l> Worker<'l> {
             let located = |mistake| (mistake, inst.line);
             let watched = &code.watched[inst.watched.0 as usize..inst.watched.1 as usize];
             if !watched.is_empty() && launch.checks.uninitialised {
-                self.watch(warp, frame, watched, mask, active, code)
+                self.watch(warp, frame, (inst, watched), mask, active, code)
                     .map_err(located)?;
             }
             if inst.op.ends_block() {
@@ -450,11 +450,15 @@ impl<'l> Worker<'l> {
         &self,
         warp: &mut Warp,
         frame: usize,
-        watched: &[Watched],
+        (inst, watched): (&Inst, &[Watched]),
         mask: u32,
         active: u32,
         code: &crate::ir::Function,
     ) -> Step {
+        let chosen = inst
+            .op
+            .selects_by()
+            .map_or(0, |cond| warp.frames[frame].holds(cond));
         let valid = &mut warp.frames[frame].valid;
         let mut copied = u32::MAX;
         for watch in watched {
@@ -471,7 +475,14 @@ impl<'l> Worker<'l> {
                         ));
                     }
                 }
-                Access::Carry => copied &= valid[slot],
+                Access::Carry => {
+                    let elsewhere = match watch.taken_if {
+                        Some(true) => !chosen,
+                        Some(false) => chosen,
+                        None => 0,
+                    };
+                    copied &= valid[slot] | elsewhere;
+                }
                 Access::Write => valid[slot] = valid[slot] & !active | copied & active,
             }
         }

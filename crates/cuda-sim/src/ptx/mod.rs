@@ -67,8 +67,8 @@ pub struct Kernel {
     /// counted once.
     pub local_bytes: u32,
     /// An estimate of the 32-bit registers that a thread needs: the most that are
-    /// live at once, and a few for addressing. Only the assembler of a real GPU
-    /// knows the true number.
+    /// live at once in the kernel itself. Only the assembler of a real GPU knows
+    /// the true number.
     pub registers: u32,
     /// Threads of a block at most, from `.maxntid` or `.reqntid`; 1024 without them.
     pub max_threads: u32,

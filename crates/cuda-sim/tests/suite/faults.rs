@@ -155,6 +155,22 @@ fn a_register_set_on_one_path_only_is_found_in_the_other_lanes() {
 }
 
 #[test]
+fn a_selection_is_as_unset_as_what_it_takes() {
+    let found = twins(
+        "mov.u32 %r0, %laneid; setp.lt.u32 %p0, %r0, 20;
+         selp.u32 %r2, %r0, %r1, %p0; // %r1 is unset
+         setp.lt.u32 %p1, %r0, 24;
+         @%p1 add.u32 %r3, %r2, 1; // here
+         ",
+        ("24", "20"),
+        (1, 32),
+        4,
+        FaultKind::UninitialisedRegister,
+    );
+    assert_eq!(found.thread, [20, 0, 0]);
+}
+
+#[test]
 fn an_unset_guard_is_found() {
     twins(
         "@%p0 bra over; // here
