@@ -376,3 +376,21 @@ fn what_is_not_understood_is_an_error_that_names_the_line() {
     check("cvt.f32.u32 %f0, %r0;", "rounding mode is missing");
     check("wgmma.fence.sync.aligned;", "unknown opcode");
 }
+
+#[test]
+fn what_nvcc_adds_for_debuggers_and_linkers_is_passed_over() {
+    let source = ".version 8.3\n.target sm_90a, debug\n.address_size 64\n
+        .file 1 \"kernel.cu\"\n.extern .func (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 vprintf_param_0,\n\t.param .b64 vprintf_param_1\n)\n;\n
+        .weak .func (.param .b32 func_retval0) twice(.param .b32 twice_param_0)\n{\n\t.reg .b32 %r<3>;\n\t.loc 1 3 0\n
+        ld.param.u32 %r1, [twice_param_0];\n\tshl.b32 %r2, %r1, 1;\n\tst.param.b32 [func_retval0+0], %r2;\n\tret;\n}\n
+        .visible .entry k(\n\t.param .u64 k_param_0\n)\n.maxntid 256, 1, 1\n.minnctapersm 2\n{\n\t.reg .pred %p<2>;\n\t.reg .b16 %rs<2>;\n\t.reg .b32 %r<6>;\n\t.reg .b64 %rd<5>;\n
+        .loc 1 9 5, function_name $L__info_string0, inlined_at 1 12 3\n\tld.param.u64 \t%rd1, [k_param_0];\n\tcvta.to.global.u64 \t%rd2, %rd1;\n
+        mov.u32 \t%r1, %tid.x;\n\t{ // callseq 0, 0\n\t.reg .b32 temp_param_reg;\n\t.param .b32 param0;\n\tst.param.b32 \t[param0+0], %r1;\n\t.param .b32 retval0;\n
+        call.uni (retval0), \n\ttwice, \n\t(\n\tparam0\n\t);\n\tld.param.b32 \t%r2, [retval0+0];\n\t} // callseq 0\n
+        mul.wide.s32 \t%rd3, %r1, 4;\n\tadd.s64 \t%rd4, %rd2, %rd3;\n\t.pragma \"nounroll\";\n\tst.global.u32 \t[%rd4], %r2;\n\tret;\n\n}\n
+        .section\t.debug_str\n{\n$L__info_string0:\n.b8 107,101,0\n}\n";
+    let mut out = [vec![0; 128]];
+    run(source, (1, 32), &mut out);
+    let want: Vec<u32> = (0..32).map(|i| 2 * i).collect();
+    assert_eq!(words_of(&out[0]), want);
+}
