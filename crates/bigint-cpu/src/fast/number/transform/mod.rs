@@ -166,13 +166,15 @@ impl<E: Engine> Product<E> {
         let length = 4 * self.plan.stride();
         with_rows(if square { length } else { 2 * length }, |buffer| {
             let (x, y) = buffer.split_at_mut(length);
-            if square {
-                self.split([(x, a)]);
-                self.finish(r, x, None, false);
-            } else {
-                self.split([(x, a), (y, b)]);
-                self.finish(r, x, Some(y), false);
-            }
+            self.in_pool(|| {
+                if square {
+                    self.split([(x, a)]);
+                    self.finish(r, x, None, false);
+                } else {
+                    self.split([(x, a), (y, b)]);
+                    self.finish(r, x, Some(y), false);
+                }
+            });
         });
     }
 
@@ -182,16 +184,28 @@ impl<E: Engine> Product<E> {
         r.fill(0);
         with_rows(8 * self.plan.stride(), |buffer| {
             let (x, y) = buffer.split_at_mut(4 * self.plan.stride());
-            self.split([(y, b)]);
-            let mut part = vec![0; length + b.len()];
-            for (i, piece) in a.chunks(length).enumerate() {
-                let part = &mut part[..piece.len() + b.len()];
-                self.split([(x, piece)]);
-                self.finish(part, x, Some(&mut *y), i > 0);
-                let overflow = add_assign(&mut r[i * length..], part);
-                debug_assert!(!overflow);
-            }
+            self.in_pool(|| {
+                self.split([(&mut *y, b)]);
+                let mut part = vec![0; length + b.len()];
+                for (i, piece) in a.chunks(length).enumerate() {
+                    let part = &mut part[..piece.len() + b.len()];
+                    self.split([(&mut *x, piece)]);
+                    self.finish(part, x, Some(&mut *y), i > 0);
+                    let overflow = add_assign(&mut r[i * length..], part);
+                    debug_assert!(!overflow);
+                }
+            });
         });
+    }
+
+    /// Runs all stages on one thread of the pool, if there are to be several:
+    /// from outside, each stage would wait for the pool to wake up.
+    fn in_pool(&self, stages: impl FnOnce() + Send) {
+        if self.parallel {
+            rayon::scope(|_| stages());
+        } else {
+            stages();
+        }
     }
 
     /// How many tasks to make of a stage.
