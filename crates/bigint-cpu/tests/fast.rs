@@ -22,6 +22,7 @@ fn engines() -> Vec<Cpu> {
     short.avx512ifma = lanes;
     short.avx2 = lanes;
     short.stream_bytes = 0;
+    short.stream_rows_bytes = 0;
     Path::ALL
         .into_iter()
         .filter_map(|path| Cpu::new(path).ok())

@@ -44,10 +44,15 @@ pub(super) fn apply<O: Linear>(
 ) -> Result<(), Error> {
     reference::check(&r, a, b, carry.as_deref())?;
     let shape = r.shape();
-    let is_streamed = size_of::<Limb>() * shape.limbs() >= cpu.tuning().stream_bytes
-        && (1..=PIECE_LIMBS).contains(&shape.width);
     let has_rows = |x: Numbers<'_>| x.is_broadcast() || x.shape().layout == Layout::Interleaved;
     let by_rows = shape.layout == Layout::Interleaved && has_rows(a) && has_rows(b);
+    let stream_bytes = if by_rows {
+        cpu.tuning().stream_rows_bytes
+    } else {
+        cpu.tuning().stream_bytes
+    };
+    let is_streamed = size_of::<Limb>() * shape.limbs() >= stream_bytes
+        && (1..=PIECE_LIMBS).contains(&shape.width);
     let size = PIECE_LIMBS / shape.width.max(1);
     if by_rows {
         for_each_piece(r, carry, size.next_multiple_of(ROW_NUMBERS), |piece| {

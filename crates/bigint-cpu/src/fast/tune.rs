@@ -38,7 +38,8 @@ pub fn tune(path: Path) -> Result<Tuning, Error> {
         lanes.fewest = fewest(&cpu)?;
         *of_path_mut(&mut tuning, path) = lanes;
     }
-    tuning.stream_bytes = stream_bytes(&cpu)?;
+    tuning.stream_bytes = stream_bytes(&cpu, Layout::Contiguous)?;
+    tuning.stream_rows_bytes = stream_bytes(&cpu, Layout::Interleaved)?;
     Ok(tuning)
 }
 
@@ -77,8 +78,8 @@ struct Sample {
 }
 
 impl Sample {
-    fn new(count: usize, width: usize) -> Self {
-        let shape = Shape::new(count, width, Layout::Contiguous);
+    fn new(layout: Layout, count: usize, width: usize) -> Self {
+        let shape = Shape::new(count, width, layout);
         let operand = |factor: Limb| {
             let limb = |i: usize| (i as Limb).wrapping_add(1).wrapping_mul(factor);
             (0..shape.limbs()).map(limb).collect()
@@ -165,7 +166,7 @@ fn karatsuba(cpu: &Cpu, is_square: bool) -> Result<usize, Error> {
     let sizes: Vec<usize> = (24..=120).step_by(8).collect();
     let cpu = forced(cpu, true);
     first_win(&sizes, |digits| {
-        let mut sample = Sample::new(16, digits * digit_bits / LIMB_BITS);
+        let mut sample = Sample::new(Layout::Contiguous, 16, digits * digit_bits / LIMB_BITS);
         // Split once, for the halves are shorter; or not at all.
         let split_from = |digits| {
             with_lanes(&cpu, |lanes| {
@@ -181,7 +182,7 @@ fn karatsuba(cpu: &Cpu, is_square: bool) -> Result<usize, Error> {
 fn narrowest(cpu: &Cpu) -> Result<usize, Error> {
     let (in_lanes, one_by_one) = (forced(cpu, true), forced(cpu, false));
     first_win(&[1, 4, 8, 16, 24, 32, 48, 64, 96], |width| {
-        let mut sample = Sample::new(64, width);
+        let mut sample = Sample::new(Layout::Contiguous, 64, width);
         is_faster(&in_lanes, &one_by_one, |cpu| sample.mul(cpu, false))
     })
 }
@@ -190,7 +191,7 @@ fn widest(cpu: &Cpu) -> Result<usize, Error> {
     let (in_lanes, one_by_one) = (forced(cpu, true), forced(cpu, false));
     let sizes = [512, 768, 1024, 1536, 2048, 3072, 4096, 6144];
     first_win(&sizes, |width| {
-        let mut sample = Sample::new(16, width);
+        let mut sample = Sample::new(Layout::Contiguous, 16, width);
         is_faster(&one_by_one, &in_lanes, |cpu| sample.mul(cpu, false))
     })
 }
@@ -199,16 +200,17 @@ fn fewest(cpu: &Cpu) -> Result<usize, Error> {
     let (in_lanes, one_by_one) = (forced(cpu, true), forced(cpu, false));
     let counts: Vec<usize> = (1..=lanes::of(cpu.path())).collect();
     first_win(&counts, |count| {
-        let mut sample = Sample::new(count, 96);
+        let mut sample = Sample::new(Layout::Contiguous, count, 96);
         is_faster(&in_lanes, &one_by_one, |cpu| sample.mul(cpu, false))
     })
 }
 
-fn stream_bytes(cpu: &Cpu) -> Result<usize, Error> {
+fn stream_bytes(cpu: &Cpu, layout: Layout) -> Result<usize, Error> {
     const NEVER: usize = usize::MAX;
-    let with = |stream_bytes| {
+    let with = |bytes| {
         cpu.with_tuning(Tuning {
-            stream_bytes,
+            stream_bytes: bytes,
+            stream_rows_bytes: bytes,
             ..*cpu.tuning()
         })
     };
@@ -218,7 +220,7 @@ fn stream_bytes(cpu: &Cpu) -> Result<usize, Error> {
         if bytes == NEVER {
             return Ok(true);
         }
-        let mut sample = Sample::new(bytes / 128, 32);
+        let mut sample = Sample::new(layout, bytes / 128, 32);
         is_faster(&streamed, &cached, |cpu| sample.add(cpu))
     })
 }

@@ -27,6 +27,8 @@ pub struct Tuning {
     pub avx2: LaneTuning,
     /// Bytes of a sum or difference from which it is written past the caches.
     pub stream_bytes: usize,
+    /// The same for an interleaved batch, which is written row by row.
+    pub stream_rows_bytes: usize,
 }
 
 impl Default for Tuning {
@@ -50,6 +52,7 @@ impl Default for Tuning {
                 widest: 2048,
             },
             stream_bytes: 64 << 20,
+            stream_rows_bytes: 4 << 20,
         }
     }
 }
