@@ -73,7 +73,7 @@ fn files_of_adversarial_numbers_have_the_results_of_the_cpu() {
 #[test]
 fn the_selftest_passes_under_every_check() {
     let machine = Machine::new();
-    let ended = machine.run(&[], &["selftest", "--backend", "cuda", "--cases", "300"]);
+    let ended = machine.run(&[], &["selftest", "--backend", "cuda", "--cases", "2000"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
 }
 

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Builds `libcuda_sim.so` in the profile of the running test, and returns its
-/// path. `cargo test` builds no `cdylib` for anybody but its own package's users,
-/// of which a library for `dlopen` has none.
+/// path. `cargo test` does not build it by itself: no test links to a `cdylib`.
 ///
 /// The nested cargo finds everything but the last link done, or waits for another
 /// that is at it.
