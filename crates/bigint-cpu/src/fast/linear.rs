@@ -6,14 +6,17 @@
 
 use bigint_core::{LIMB_BITS, Layout, Limb};
 
-use super::lanes::{Avx512, compiled};
-use super::{Cpu, Path, lookahead, stream};
+use super::lanes::compiled;
+use super::{Cpu, Path, stream};
+#[cfg(target_arch = "x86_64")]
+use super::{lanes::Avx512, lookahead};
 use crate::piece::{Piece, PieceLimbs, for_each_piece};
 use crate::{Error, Numbers, NumbersMut, reference};
 
 /// Addition or subtraction with the carry or borrow from below.
 pub(super) trait Linear {
     /// Whether this is subtraction.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     const SUB: bool;
     /// On 64-bit words.
     fn words(x: u64, y: u64, carry: bool) -> (u64, bool);
@@ -51,7 +54,9 @@ pub(super) fn apply<O: Linear>(
     } else {
         cpu.tuning().stream_bytes
     };
-    let is_streamed = size_of::<Limb>() * shape.limbs() >= stream_bytes
+    // The portable path is safe Rust throughout: its stores are ordinary ones.
+    let is_streamed = cpu.path() != Path::Portable
+        && size_of::<Limb>() * shape.limbs() >= stream_bytes
         && (1..=PIECE_LIMBS).contains(&shape.width);
     let size = PIECE_LIMBS / shape.width.max(1);
     if by_rows {

@@ -4,6 +4,8 @@
 
 mod add;
 mod cpu;
+// Without a vector for the machine nothing calls the lanes.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused))]
 mod lanes;
 mod linear;
 #[cfg(target_arch = "x86_64")]
