@@ -6,6 +6,7 @@
 
 use arbitrary::Arbitrary;
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
+use bigint_cpu::fast::number::{self, Thresholds};
 use bigint_cpu::{Cpu, Numbers, NumbersMut, Path, Tuning};
 use num_bigint::{BigInt, BigUint};
 
@@ -25,6 +26,16 @@ pub struct Input {
     path: u8,
     algorithm: u8,
     karatsuba: u8,
+    alone: Option<Alone>,
+}
+
+/// Thresholds for products one number at a time, below the engine's own.
+#[derive(Arbitrary, Debug)]
+struct Alone {
+    karatsuba: u8,
+    toom3: u8,
+    transform: u8,
+    parallel: bool,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -65,6 +76,40 @@ impl Width {
             Width::Medium(n) => usize::from(n) % 300 + 1,
             Width::Long(n) => usize::from(n) % 3000 + 1,
         }
+    }
+}
+
+impl Alone {
+    /// Multiplies `a` by `b`, or squares it, and compares with num-bigint.
+    fn check(&self, path: Path, a: &[Limb], b: Option<&Vec<Limb>>) {
+        let words = |limbs: &[Limb]| -> Vec<u64> {
+            let word = |pair: &[Limb]| {
+                pair.iter()
+                    .rev()
+                    .fold(0, |word, &limb| word << 32 | u64::from(limb))
+            };
+            limbs.chunks(2).map(word).collect()
+        };
+        let thresholds = Thresholds {
+            karatsuba: usize::from(self.karatsuba),
+            toom3: usize::from(self.toom3),
+            transform: match self.transform {
+                u8::MAX => usize::MAX,
+                low => usize::from(low) + 1,
+            },
+        };
+        let x = words(a);
+        let other = b.map(|b| words(b));
+        let y = other.as_ref().unwrap_or(&x);
+        let mut product = vec![0; x.len() + y.len()];
+        number::mul_with(&mut product, &x, y, path, thresholds, self.parallel);
+        let (a, b) = (
+            BigUint::from_slice(a),
+            BigUint::from_slice(b.map_or(a, |b| b)),
+        );
+        let mut expected = (a * b).to_u64_digits();
+        expected.resize(product.len(), 0);
+        assert_eq!(product, expected, "{path:?} with {thresholds:?}");
     }
 }
 
@@ -149,6 +194,12 @@ impl Input {
         }
         .expect("the shapes fit");
 
+        if let (Operation::Mul, Some(alone)) = (operation, &self.alone) {
+            for i in 0..count {
+                let (a, b) = (number(&a, a_shape, i), number(&b, b_shape, i));
+                alone.check(cpu.path(), &a, (!self.square).then_some(&b));
+            }
+        }
         for i in 0..count {
             let expected = exact_value(
                 operation,
@@ -204,9 +255,7 @@ impl Input {
 /// The result before it is wrapped to `width` limbs. What is above `width` limbs
 /// of an operand changes neither the wrapped result nor the carry out of it.
 fn exact_value(operation: Operation, a: &[Limb], b: &[Limb], width: usize) -> BigInt {
-    let cut = |limbs: &[Limb]| {
-        BigInt::from(BigUint::from_slice(&limbs[..limbs.len().min(width)]))
-    };
+    let cut = |limbs: &[Limb]| BigInt::from(BigUint::from_slice(&limbs[..limbs.len().min(width)]));
     let (a, b) = (cut(a), cut(b));
     match operation {
         Operation::Add => a + b,
