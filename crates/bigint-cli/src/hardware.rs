@@ -72,7 +72,8 @@ impl From<DeviceDescription> for Device {
     }
 }
 
-fn processor_name() -> Option<String> {
+/// The processor's name, where the system tells it.
+pub fn processor_name() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())

@@ -5,6 +5,7 @@ use bigint_host::Engine;
 use crate::failure::Failure;
 use crate::hardware::Hardware;
 use crate::output;
+use crate::tune;
 
 /// List back ends and devices
 #[derive(Debug, clap::Args)]
@@ -26,6 +27,7 @@ pub fn run(_: &Arguments) -> Result<(), Failure> {
             cpu.name.as_deref().unwrap_or("of a name unknown")
         ),
     ];
+    lines.extend(tune::file().map(|file| format!("cpu: thresholds of {}", file.display())));
     lines.extend(cuda.iter().map(|device| {
         format!(
             "cuda:{}: {}, compute capability {}, {:.1} GiB",

@@ -16,6 +16,7 @@ mod program;
 mod progress;
 mod selftest;
 mod table;
+mod tune;
 mod window;
 
 use std::ffi::OsString;
@@ -39,6 +40,7 @@ enum Command {
     Bench(bench::Arguments),
     Info(info::Arguments),
     Selftest(selftest::Arguments),
+    Tune(tune::Arguments),
 }
 
 /// Runs the command with these arguments, the program's name first.
@@ -53,13 +55,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let outcome = match &cli.command {
-        Command::Calc(arguments) => calc::run(arguments),
-        Command::Bench(arguments) => bench::run(arguments),
-        Command::Info(arguments) => info::run(arguments),
-        Command::Selftest(arguments) => selftest::run(arguments),
-    };
-    match outcome {
+    match run(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !matches!(failure, Failure::ReaderGone) {
@@ -67,5 +63,19 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             }
             failure.exit_code()
         }
+    }
+}
+
+fn run(command: &Command) -> Result<(), Failure> {
+    // What is to be measured anew is not read first.
+    if !matches!(command, Command::Tune(_)) {
+        tune::install()?;
+    }
+    match command {
+        Command::Calc(arguments) => calc::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+        Command::Info(arguments) => info::run(arguments),
+        Command::Selftest(arguments) => selftest::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments),
     }
 }

@@ -71,7 +71,10 @@ pub enum Error {
     /// The CPU back end refused; the checks before it make that a defect.
     #[error(transparent)]
     Cpu(#[from] bigint_cpu::Error),
-    /// A tuning file that cannot be read.
+    /// Thresholds that come too late.
+    #[error("the CPU's thresholds are in use already: install others before anything is computed")]
+    TuningInUse,
+    /// A tuning file that cannot be read or written.
     #[error("tuning file {path}: {message}")]
     Tuning {
         /// The file.

@@ -2,6 +2,7 @@
 
 mod batch;
 mod compute;
+mod cpu_tuning;
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod engine;
@@ -14,6 +15,7 @@ mod tuning;
 
 pub use batch::Batch;
 pub use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape};
+pub use cpu_tuning::CpuTuning;
 pub use engine::{BackEnd, DeviceDescription, Engine, devices};
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use num_bigint::BigUint;

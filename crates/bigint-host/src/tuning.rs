@@ -2,7 +2,7 @@
 
 use crate::{Error, Options};
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Where one kernel takes over from another.
@@ -21,10 +21,10 @@ pub struct Tuning {
 }
 
 /// Where a table of thresholds comes from.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
-    /// The GPU.
+    /// The processor or GPU.
     pub machine: String,
     /// The day of the measurement.
     pub date: String,

@@ -1,6 +1,6 @@
 //! The other commands, on a machine without a GPU.
 
-use crate::common::Workplace;
+use crate::common::{Workplace, ended};
 
 #[test]
 fn info_names_the_cpu_and_says_why_there_is_no_gpu() {
@@ -151,4 +151,45 @@ fn help_names_every_command_and_contract() {
     ] {
         assert!(ended.stdout.contains(option), "{}", ended.stdout);
     }
+}
+
+#[test]
+fn tuned_thresholds_are_kept_in_a_file_that_the_other_commands_read() {
+    let place = Workplace::new();
+    let tuned = place.run(&["tune", "--backend", "cpu", "-o", "mine/cpu.toml"]);
+    assert_eq!((tuned.code, tuned.stdout.as_str()), (0, "mine/cpu.toml\n"));
+    let written = std::fs::read_to_string(place.path().join("mine/cpu.toml")).unwrap();
+    assert!(written.contains("[thresholds.avx512ifma]") && written.contains("date = \"20"));
+
+    let with = |file: &str, arguments: &[&str]| {
+        let mut command = place.command();
+        command.env("BIGINT_CPU_TUNING", file).args(arguments);
+        ended(command.output().expect("the command runs"))
+    };
+    let info = with("mine/cpu.toml", &["info"]);
+    assert!(
+        info.stdout.contains("cpu: thresholds of mine/cpu.toml\n"),
+        "{}",
+        info.stdout
+    );
+    let product = with(
+        "mine/cpu.toml",
+        &["calc", "a*a", "--let", "a=12345678901234567890"],
+    );
+    assert_eq!(product.stdout, "152415787532388367501905199875019052100\n");
+
+    let refused = |file: &str, why: &str| {
+        let ended = with(file, &["calc", "1+1"]);
+        assert_eq!(ended.code, 2);
+        assert!(
+            ended.stderr.contains(file) && ended.stderr.contains(why),
+            "{}",
+            ended.stderr
+        );
+    };
+    refused("none.toml", "No such file");
+    place.file("bad.toml", written.replace("karatsuba =", "karatuba ="));
+    refused("bad.toml", "karatuba");
+    place.file("negative.toml", written.replace("fewest = ", "fewest = -"));
+    refused("negative.toml", "line");
 }

@@ -47,9 +47,11 @@ impl Workplace {
     /// The command, about to run in this folder.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bigint-e2e"));
-        // No GPU here, whatever the machine has.
+        // No GPU and no thresholds of the user's here, whatever the machine has.
         command
             .env_remove("BIGINT_CUDA_DRIVER")
+            .env_remove("BIGINT_CPU_TUNING")
+            .env("XDG_CONFIG_HOME", self.path())
             .env("CUDA_VISIBLE_DEVICES", "");
         command.current_dir(self.path());
         command

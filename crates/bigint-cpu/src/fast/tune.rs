@@ -11,6 +11,10 @@ use bigint_core::{Algorithm, LIMB_BITS, Layout, Limb, Shape};
 use super::{Cpu, LaneTuning, Path, Tuning, lanes};
 use crate::{Error, Numbers, NumbersMut};
 
+/// A threshold that no size reaches: the largest that a file of thresholds can hold,
+/// whose integers are signed.
+const NEVER: usize = isize::MAX as usize;
+
 /// The thresholds of `path` on this machine; those of other paths as they are by
 /// default. Takes a few seconds and 200 MB, on an otherwise idle machine.
 ///
@@ -64,9 +68,9 @@ fn with_lanes(cpu: &Cpu, change: impl FnOnce(&mut LaneTuning)) -> Cpu {
 /// Every number in lanes, or none.
 fn forced(cpu: &Cpu, in_lanes: bool) -> Cpu {
     with_lanes(cpu, |lanes| {
-        lanes.fewest = if in_lanes { 1 } else { usize::MAX };
+        lanes.fewest = if in_lanes { 1 } else { NEVER };
         lanes.narrowest = 0;
-        lanes.widest = usize::MAX;
+        lanes.widest = NEVER;
     })
 }
 
@@ -206,7 +210,6 @@ fn fewest(cpu: &Cpu) -> Result<usize, Error> {
 }
 
 fn stream_bytes(cpu: &Cpu, layout: Layout) -> Result<usize, Error> {
-    const NEVER: usize = usize::MAX;
     let with = |bytes| {
         cpu.with_tuning(Tuning {
             stream_bytes: bytes,

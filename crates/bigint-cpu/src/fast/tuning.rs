@@ -1,8 +1,11 @@
 //! Where one algorithm takes over from another, as data.
 
+use serde::{Deserialize, Serialize};
+
 /// Thresholds of the lanes engine on one path, in digits of that path unless said
 /// otherwise (52 bits with AVX-512 IFMA, 28 with AVX2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LaneTuning {
     /// Digits of the shorter operand from which a product is split by Karatsuba.
     pub karatsuba: usize,
@@ -18,7 +21,8 @@ pub struct LaneTuning {
 }
 
 /// Every threshold of the engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Tuning {
     /// Lanes of AVX-512 IFMA.

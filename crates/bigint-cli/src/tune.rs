@@ -1,0 +1,80 @@
+//! `bigint tune`: thresholds measured on this machine, and the file they are kept in.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use bigint_host::CpuTuning;
+
+use crate::failure::Failure;
+use crate::{hardware, output};
+
+/// The variable that names the file instead of the one in the user's configuration.
+const VARIABLE: &str = "BIGINT_CPU_TUNING";
+
+/// Measure where one algorithm takes over from another, on this machine
+///
+/// The other commands read what it writes. Takes seconds, and wants the machine for
+/// itself.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Who is measured
+    #[arg(long, default_value = "cpu", value_parser = ["cpu"], value_name = "BACKEND")]
+    backend: String,
+
+    /// Write to this file instead of bigint/cpu.toml in the user's configuration
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Running`] where the file cannot be written.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let file = arguments.output.clone().or_else(place).ok_or_else(|| {
+        Failure::Usage("no folder for configuration is known: say -o FILE".to_owned())
+    })?;
+    let machine = hardware::processor_name().unwrap_or_else(|| "unknown".to_owned());
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let date = now.split('T').next().unwrap_or(&now);
+    let running = |error: bigint_host::Error| Failure::Running(error.to_string());
+    let tuning = CpuTuning::measure(&machine, date).map_err(running)?;
+    tuning.write(&file).map_err(running)?;
+    output::print(&format!("{}\n", file.display()))
+}
+
+/// Makes the thresholds of the user's file, if there is one, those of this process.
+///
+/// # Errors
+/// [`Failure::Usage`] with what is wrong in the file, and where.
+pub fn install() -> Result<(), Failure> {
+    let Some(file) = file() else {
+        return Ok(());
+    };
+    CpuTuning::read(&file)
+        .and_then(CpuTuning::install)
+        .map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// The user's file: the one that the variable names, or the one in the user's
+/// configuration if it exists.
+pub fn file() -> Option<PathBuf> {
+    named().or_else(|| configured().filter(|file| file.exists()))
+}
+
+/// Where the user's file is or would be.
+fn place() -> Option<PathBuf> {
+    named().or_else(configured)
+}
+
+fn named() -> Option<PathBuf> {
+    Some(PathBuf::from(std::env::var_os(VARIABLE)?)).filter(|file| !file.as_os_str().is_empty())
+}
+
+fn configured() -> Option<PathBuf> {
+    let folder = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let folder = folder.filter(|folder| folder.is_absolute());
+    let folder =
+        folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
+    Some(folder.join("bigint/cpu.toml"))
+}
