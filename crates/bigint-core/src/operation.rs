@@ -46,6 +46,12 @@ impl Operation {
         if n > m { n } else { m }
     }
 
+    /// Whether `algorithm` computes this operation at some level.
+    pub fn has(self, algorithm: Algorithm) -> bool {
+        let mut levels = Level::ALL.iter();
+        levels.any(|&level| self.algorithms(level).contains(&algorithm))
+    }
+
     /// The algorithms that compute this operation at `level`.
     pub const fn algorithms(self, level: Level) -> &'static [Algorithm] {
         match (self, level) {

@@ -1,3 +1,5 @@
+//! Batches as the CPU sees them: limbs and their shape.
+
 use bigint_core::{Layout, Limb, Shape};
 
 use crate::Error;

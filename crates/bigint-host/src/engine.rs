@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::compute::{Inner, Job};
 use crate::cuda::{self, Device};
 use crate::{DeviceError, DeviceErrorKind, Error, Options, Tuning, limbs};
-use bigint_core::{Algorithm, Layout, Level, Limb, Operation, Shape};
+use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use num_bigint::BigUint;
 use std::fmt;
 use std::sync::Arc;
@@ -150,25 +150,25 @@ impl Engine {
         }
     }
 
-    /// Every choice that can be forced for `operation` on this back end.
+    /// Every choice there is for `operation` on this back end: first the default,
+    /// which leaves it to the thresholds, then each that can be forced.
     pub fn choices(&self, operation: Operation) -> Vec<Options> {
-        let named = |algorithm: Algorithm, level, lanes| Options {
-            algorithm,
-            level,
-            lanes,
-        };
-        if self.inner.device().is_none() {
-            let algorithms = Level::ALL.iter().flat_map(|&l| operation.algorithms(l));
-            let mut choices: Vec<_> = algorithms.map(|&a| named(a, None, None)).collect();
-            choices.sort_by_key(|choice| choice.algorithm.name());
-            choices.dedup();
-            return choices;
+        let mut choices = vec![Options::default()];
+        if self.inner.device().is_some() {
+            let kernels = bigint_core::Kernel::ALL.iter();
+            let kernels =
+                kernels.filter(|k| k.operation == operation && k.layout == Layout::Contiguous);
+            choices.extend(kernels.map(|kernel| Options {
+                algorithm: kernel.algorithm,
+                level: Some(kernel.level),
+                lanes: Some(kernel.lanes),
+            }));
+        } else {
+            let has_it = |algorithm: &Algorithm| operation.has(*algorithm);
+            let algorithms = Algorithm::NAMED.into_iter().filter(has_it);
+            choices.extend(algorithms.map(Options::from));
         }
-        let kernels = bigint_core::Kernel::ALL.iter();
-        kernels
-            .filter(|k| k.operation == operation && k.layout == Layout::Contiguous)
-            .map(|k| named(k.algorithm, Some(k.level), Some(k.lanes)))
-            .collect()
+        choices
     }
 
     /// Who computes.

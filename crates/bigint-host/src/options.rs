@@ -34,10 +34,7 @@ impl From<Algorithm> for Options {
 impl Options {
     /// The algorithm these options name for `operation`, or `Auto`.
     pub(crate) fn algorithm_for(self, operation: Operation) -> Algorithm {
-        let has_it = Level::ALL
-            .iter()
-            .any(|&level| operation.algorithms(level).contains(&self.algorithm));
-        if has_it {
+        if operation.has(self.algorithm) {
             self.algorithm
         } else {
             Algorithm::Auto

@@ -1,3 +1,5 @@
+//! The choice of how this process computes.
+
 use std::sync::OnceLock;
 
 use bigint_core::{Algorithm, Limb};

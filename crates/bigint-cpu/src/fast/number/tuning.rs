@@ -1,3 +1,5 @@
+//! Where one algorithm takes over from another for one number, as data.
+
 use super::isa::Isa;
 use crate::fast::Path;
 
