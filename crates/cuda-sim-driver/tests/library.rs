@@ -12,7 +12,7 @@ const NEEDED: &str = include_str!("cust_functions.txt");
 fn the_library_has_what_cust_looks_up() {
     let path = support::library();
     // SAFETY: the library runs no code when it is loaded.
-    let library = unsafe { Library::new(&path) }.expect("it loads");
+    let library = unsafe { Library::new(path) }.expect("it loads");
     assert_eq!(NEEDED.lines().count(), 105);
     for name in NEEDED.lines() {
         // SAFETY: the symbol is not called.

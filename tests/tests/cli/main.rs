@@ -8,3 +8,5 @@ mod output;
 mod rsa_moduli;
 #[cfg(target_os = "linux")]
 mod simulated_gpu;
+#[path = "../../../crates/cuda-sim-driver/tests/support/mod.rs"]
+mod support;

@@ -1,44 +1,14 @@
 //! The command on a GPU: the simulator's `libcuda` in place of the driver's.
 
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::OnceLock;
-
 use crate::common::{Ended, Workplace, ended};
-use crate::rsa_moduli;
-
-/// `libcuda_sim.so`, built in this test's profile. `cargo test` itself builds no
-/// `cdylib` for a package that only opens it when it runs.
-fn driver() -> &'static PathBuf {
-    static DRIVER: OnceLock<PathBuf> = OnceLock::new();
-    DRIVER.get_or_init(|| {
-        // <target>/<profile>/bigint-e2e
-        let binary = PathBuf::from(env!("CARGO_BIN_EXE_bigint-e2e"));
-        let profile = binary.parent().expect("the binary is in a folder");
-        let target = profile.parent().expect("a profile is in a target folder");
-        let name = match profile.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--package", "cuda-sim-driver", "--profile", name])
-            .arg("--target-dir")
-            .arg(target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .expect("cargo starts");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
-        profile.join("libcuda_sim.so")
-    })
-}
+use crate::{rsa_moduli, support};
 
 /// Runs the command with a simulated GPU, some of whose calls may fail.
 fn run(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
     let mut command = place.command();
     command
         .env_remove("CUDA_VISIBLE_DEVICES")
-        .env("BIGINT_CUDA_DRIVER", driver())
+        .env("BIGINT_CUDA_DRIVER", support::library())
         .env("CUDA_SIM_LOG", "/dev/null")
         .env("CUDA_SIM_LEAKS", "fail")
         .env("CUDA_SIM_FAULT", fault);

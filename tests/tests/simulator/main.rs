@@ -8,9 +8,7 @@ mod faults;
 mod support;
 
 use std::fs::File;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -43,13 +41,12 @@ impl Machine {
     /// Runs the command with these variables on the simulator. What it leaves
     /// unfreed on the device makes it end with code 86.
     fn run(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ended {
-        static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
         let out = self.folder.path().join("stdout");
         let err = self.folder.path().join("stderr");
         let mut child = Command::new(env!("CARGO_BIN_EXE_bigint-e2e"))
             .args(arguments)
             .current_dir(self.folder.path())
-            .env("BIGINT_CUDA_DRIVER", LIBRARY.get_or_init(support::library))
+            .env("BIGINT_CUDA_DRIVER", support::library())
             .env("CUDA_SIM_LEAKS", "fail")
             .envs(variables.iter().copied())
             .stdin(Stdio::null())

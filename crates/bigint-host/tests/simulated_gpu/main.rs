@@ -8,3 +8,5 @@
 mod conformance;
 mod failures;
 mod process;
+#[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
+mod support;

@@ -1,9 +1,9 @@
 //! Processes with a simulated driver.
 
 use std::env;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+
+use crate::support;
 
 const CHILD: &str = "BIGINT_TEST_CHILD";
 
@@ -16,7 +16,7 @@ pub fn on_simulator(name: &str, settings: &[(&str, &str)]) -> bool {
     let output = Command::new(env::current_exe().expect("this executable's path"))
         .args(["--exact", name, "--nocapture"])
         .env(CHILD, "1")
-        .env("BIGINT_CUDA_DRIVER", driver())
+        .env("BIGINT_CUDA_DRIVER", support::library())
         .env("CUDA_SIM_LEAKS", "fail")
         .envs(settings.iter().copied())
         .output()
@@ -30,35 +30,4 @@ pub fn on_simulator(name: &str, settings: &[(&str, &str)]) -> bool {
     );
     assert!(said.contains("1 passed"), "no test is named {name}: {said}");
     false
-}
-
-/// The simulated driver, built in the profile of this test. Cargo builds it for
-/// nobody who does not ask: no package depends on a library that is loaded by name.
-fn driver() -> &'static Path {
-    static DRIVER: OnceLock<PathBuf> = OnceLock::new();
-    DRIVER.get_or_init(|| {
-        // <target>/<profile>/deps/<test>
-        let test = env::current_exe().expect("this executable's path");
-        let profile = test.ancestors().nth(2).expect("a folder of the profile");
-        let name = match profile.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let output = Command::new(env!("CARGO"))
-            .args([
-                "build",
-                "--offline",
-                "--package=cuda-sim-driver",
-                "--profile",
-                name,
-            ])
-            .arg("--target-dir")
-            .arg(profile.parent().expect("a target folder"))
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .expect("cargo starts");
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{errors}");
-        profile.join("libcuda_sim.so")
-    })
 }

@@ -1,14 +1,20 @@
 //! Where the library is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// Builds `libcuda_sim.so` in the profile of the running test, and returns its
 /// path. `cargo test` does not build it by itself: no test links to a `cdylib`.
 ///
 /// The nested cargo finds everything but the last link done, or waits for another
-/// that is at it.
-pub fn library() -> PathBuf {
+/// that is at it. It runs once in a process.
+pub fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(build)
+}
+
+fn build() -> PathBuf {
     // <target>/<profile>/deps/<test>
     let test = std::env::current_exe().expect("the test's own path");
     let profile = test
