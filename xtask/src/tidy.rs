@@ -5,10 +5,11 @@
 //! checklist of CONTRIBUTING.md, as far as they can be seen in the text of the tree.
 
 use crate::workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use bigint_core::{Level, Operation};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The tree, as tidy sees it: every file that git would take, with its text.
 struct Tree {
@@ -56,20 +57,35 @@ pub fn run() -> Result<()> {
 
 impl Tree {
     fn read(root: &Path) -> Result<Self> {
+        let listed = Command::new("git")
+            .args([
+                "ls-files",
+                "-z",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+            ])
+            .current_dir(root)
+            .output()
+            .context("tidy asks git which files there are")?;
+        ensure!(
+            listed.status.success(),
+            "git: {}",
+            String::from_utf8_lossy(&listed.stderr)
+        );
+        let names = String::from_utf8(listed.stdout)?;
         let mut files = Vec::new();
-        for entry in ignore::WalkBuilder::new(root).hidden(false).build() {
-            let entry = entry?;
-            let path = entry.path();
-            let name = path
-                .strip_prefix(root)?
-                .to_string_lossy()
-                .replace('\\', "/");
-            if name.starts_with(".git/") || !entry.file_type().is_some_and(|t| t.is_file()) {
-                continue;
+        for name in names.split_terminator('\0') {
+            // What is deleted but not yet committed is still listed.
+            if root.join(name).is_file() {
+                let bytes =
+                    std::fs::read(root.join(name)).with_context(|| format!("reading {name}"))?;
+                // Binary files say nothing to these checks.
+                files.push((
+                    name.to_owned(),
+                    String::from_utf8(bytes).unwrap_or_default(),
+                ));
             }
-            let bytes = std::fs::read(path).with_context(|| format!("reading {name}"))?;
-            // Binary files say nothing to these checks.
-            files.push((name, String::from_utf8(bytes).unwrap_or_default()));
         }
         files.sort();
         Ok(Tree {

@@ -1,3 +1,5 @@
+//! Why the CPU back end refuses.
+
 use bigint_core::{Algorithm, Operation, Shape};
 
 use crate::Path;
