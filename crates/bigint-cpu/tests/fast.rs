@@ -182,3 +182,35 @@ proptest! {
         }
     }
 }
+
+/// However high a threshold is set, no more products meet in a column than fit.
+#[test]
+fn low_products_of_all_ones_limbs_are_right_below_any_threshold() {
+    let mut tuning = Tuning::default();
+    for lanes in [&mut tuning.avx512ifma, &mut tuning.avx2] {
+        lanes.karatsuba = usize::MAX;
+        lanes.karatsuba_square = usize::MAX;
+        lanes.fewest = 1;
+        lanes.widest = usize::MAX;
+    }
+    for (n, w) in [(200, 200), (300, 150), (1251, 1286), (3000, 3100)] {
+        let shape = Shape::new(8, n, Layout::Contiguous);
+        let ones = vec![u32::MAX; shape.limbs()];
+        let a = Numbers::new(&ones, shape).unwrap();
+        let number = BigUint::from_slice(&ones[..n]);
+        let mut expected = (&number * &number).to_u32_digits();
+        expected.resize(w, 0);
+        for path in Path::ALL {
+            let Ok(cpu) = Cpu::new(path) else { continue };
+            let mut limbs = vec![0; shape.with_width(w).limbs()];
+            let r = NumbersMut::new(&mut limbs, shape.with_width(w)).unwrap();
+            cpu.with_tuning(tuning)
+                .mul(r, a, a, Algorithm::Auto)
+                .unwrap();
+            assert!(
+                limbs.chunks(w).all(|found| found == expected),
+                "{path:?}, {n}, {w}"
+            );
+        }
+    }
+}

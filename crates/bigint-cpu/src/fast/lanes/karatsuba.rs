@@ -34,7 +34,8 @@ pub(super) struct Thresholds {
 impl Thresholds {
     /// These thresholds, kept where the proofs of this file and of the base case
     /// hold: 8 digits or more are split well, and a column of as many products as
-    /// are not split stays within its signed word.
+    /// are not split stays within its signed word. A low product of fewer columns than
+    /// twice the threshold is not split, so that has room for half as many.
     pub fn new<I: Vector>(product: usize, square: usize) -> Self {
         let most = if I::HALVES {
             I::HEADROOM / 2
@@ -43,7 +44,7 @@ impl Thresholds {
         } as usize
             - 1;
         Thresholds {
-            product: product.clamp(8, most),
+            product: product.clamp(8, most.div_ceil(2)),
             square: square.clamp(8, most),
         }
     }
