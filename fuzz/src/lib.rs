@@ -226,10 +226,11 @@ impl Input {
     fn cpu(&self) -> Cpu {
         let path = Path::ALL[usize::from(self.path) % Path::ALL.len()];
         let cpu = Cpu::new(path).unwrap_or_else(|_| Cpu::detect());
-        // Low thresholds take short operands through every level of recursion.
+        // Low thresholds take short operands through every level of recursion, high
+        // ones take long operands to the base case.
         let mut tuning = Tuning::default();
         if self.karatsuba > 0 {
-            let digits = usize::from(self.karatsuba) % 64 + 8;
+            let digits = 8 * usize::from(self.karatsuba);
             tuning.avx512ifma.karatsuba = digits;
             tuning.avx512ifma.karatsuba_square = digits;
             tuning.avx2.karatsuba = digits;

@@ -36,28 +36,36 @@ pub struct Case {
     r: Shape,
     algorithm: Algorithm,
     wants_carry: bool,
-    /// Thresholds so low that short operands go where otherwise only long ones do.
-    low: Option<Low>,
+    /// Thresholds that take short operands where otherwise only long ones go, or the
+    /// other way round.
+    given: Option<Given>,
 }
 
-/// Low thresholds, where the engine can be given others.
+/// Other thresholds, where the engine can be given such.
 #[derive(Clone, Copy, Debug)]
-enum Low {
+enum Given {
     /// Lanes split from so many digits; sums are written past the caches.
     Batch(usize),
     /// One number at a time, by [`number::mul_with`].
     Number(Thresholds),
 }
 
-impl Low {
-    fn random(rng: &mut SmallRng) -> Option<Low> {
+/// Ends of the ranges that thresholds of lanes are taken from; those of the proofs
+/// are 127 and 1023 digits.
+const DIGITS: [usize; 3] = [64, 256, 2048];
+
+impl Given {
+    fn random(rng: &mut SmallRng) -> Option<Given> {
         let transform = match rng.random_range(0..3) {
             0 => usize::MAX,
             _ => rng.random_range(1..40),
         };
         match rng.random_range(0..8) {
-            0 | 1 => Some(Low::Batch(rng.random_range(8..64))),
-            2 => Some(Low::Number(Thresholds {
+            0 | 1 => {
+                let end = DIGITS[rng.random_range(0..DIGITS.len())];
+                Some(Given::Batch(rng.random_range(8..end)))
+            }
+            2 => Some(Given::Number(Thresholds {
                 karatsuba: rng.random_range(2..24),
                 toom3: rng.random_range(2..120),
                 transform,
@@ -148,7 +156,7 @@ impl Case {
                 Algorithm::Auto
             },
             wants_carry: op.is_linear() && rng.random_range(0..2) == 0,
-            low: Low::random(&mut rng),
+            given: Given::random(&mut rng),
             a,
             b,
         }
@@ -212,7 +220,7 @@ impl Case {
             r: Shape::new(1, exact_width(op, n, m), Layout::Contiguous),
             algorithm: Algorithm::Auto,
             wants_carry: op.is_linear(),
-            low: None,
+            given: None,
         }
     }
 
@@ -240,8 +248,8 @@ impl Case {
     /// The result by the engine.
     pub fn compute(&self, cpu: &Cpu) -> Result<Vec<Outcome>> {
         let mut tuning = *cpu.tuning();
-        match self.low {
-            Some(Low::Batch(digits)) => {
+        match self.given {
+            Some(Given::Batch(digits)) => {
                 for lanes in [&mut tuning.avx512ifma, &mut tuning.avx2] {
                     lanes.karatsuba = digits;
                     lanes.karatsuba_square = digits;
@@ -249,7 +257,7 @@ impl Case {
                 }
                 tuning.stream_bytes = 0;
             }
-            Some(Low::Number(thresholds)) if !self.op.is_linear() => {
+            Some(Given::Number(thresholds)) if !self.op.is_linear() => {
                 return Ok(self.compute_alone(cpu.path(), thresholds));
             }
             _ => {}
@@ -298,7 +306,7 @@ impl Case {
             "{} ({}, {:?}) of {:?} and {:?} to {:?}",
             self.op.name(),
             self.algorithm.name(),
-            self.low,
+            self.given,
             self.a.shape,
             self.b.shape,
             self.r
