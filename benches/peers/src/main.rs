@@ -122,12 +122,7 @@ fn main() -> Result<()> {
 fn measure(arguments: &Arguments) -> Result<Record> {
     let pools = chosen_threads(arguments)?
         .into_iter()
-        .map(|threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()?;
-            Ok((threads, pool))
-        })
+        .map(|threads| Ok((threads, pinned_pool(threads)?)))
         .collect::<Result<_>>()?;
     let settings = Settings {
         rounds: usize::from(arguments.rounds),
@@ -174,6 +169,21 @@ fn measure(arguments: &Arguments) -> Result<Record> {
         },
     )?;
     Ok(record)
+}
+
+/// A pool whose threads stay on a core each. Left to itself, the system now and
+/// then keeps two threads of one pool on a core that another pool has just used.
+fn pinned_pool(threads: usize) -> Result<rayon::ThreadPool> {
+    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .start_handler(move |worker| {
+            if let Some(&core) = cores.get(worker) {
+                core_affinity::set_for_current(core);
+            }
+        })
+        .build()?;
+    Ok(pool)
 }
 
 fn print(row: &record::Row, json: bool) -> Result<()> {
