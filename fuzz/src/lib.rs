@@ -1,6 +1,7 @@
 //! One call of the engine, described by a fuzzer's bytes, and its check.
 //!
 //! ```text
+//! tar -xf corpus.tar.xz --one-top-level=corpus   # inputs that cover what has been found
 //! cargo +nightly fuzz run mul -- -max_total_time=600
 //! ```
 
