@@ -19,6 +19,9 @@ const CURVES: [(&str, &str, RGBColor); 7] = [
     ("ours_ns", "bigint", RGBColor(0xd0, 0x10, 0x30)),
 ];
 
+/// Bits from which FLINT itself would use its `fft_small`.
+const FLINT_BITS: usize = 1 << 14;
+
 /// Numbers in the batch of each column of the figure.
 const BATCHES: [usize; 2] = [1, 64];
 
@@ -82,6 +85,7 @@ fn products(record: &Record, batch: usize) -> Vec<&Row> {
 fn curves(rows: &[&Row], unit: impl Fn(&Row) -> f64) -> Vec<Curve> {
     let time = |row: &Row, key: &str| match key {
         "ours_ns" => Some(row.ours_ns),
+        "flint_ns" if row.bits < FLINT_BITS => None,
         _ => row.peers.get(key).copied().flatten(),
     };
     CURVES
