@@ -30,11 +30,12 @@ pub(crate) struct Node {
     pub host: OnceLock<Vec<Limb>>,
     pub device: Mutex<Option<Arc<Buffer>>>,
     /// How to make it again; `None` where the host has it or nobody promised.
-    pub recipe: Option<Recipe>,
+    recipe: Mutex<Option<Recipe>>,
     pub engine: Arc<Inner>,
 }
 
 /// How a result was made.
+#[derive(Clone)]
 pub(crate) struct Recipe {
     pub operation: Operation,
     pub options: Options,
@@ -63,7 +64,7 @@ impl Node {
             shape,
             host: OnceLock::from(limbs),
             device: Mutex::new(None),
-            recipe: None,
+            recipe: Mutex::new(None),
             engine: Arc::clone(engine),
         }
     }
@@ -78,7 +79,7 @@ impl Node {
             shape,
             host: OnceLock::new(),
             device: Mutex::new(Some(Arc::new(buffer))),
-            recipe,
+            recipe: Mutex::new(recipe),
             engine: Arc::clone(engine),
         }
     }
@@ -106,18 +107,34 @@ impl Node {
         Ok(Arc::clone(self.device().insert(buffer)))
     }
 
+    fn lock_recipe(&self) -> MutexGuard<'_, Option<Recipe>> {
+        self.recipe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How to make it again, if that is known and still needed.
+    pub fn recipe(&self) -> Option<Recipe> {
+        self.lock_recipe().clone()
+    }
+
     /// The limbs, brought to the host if they are not there.
     pub fn limbs(&self) -> Result<&[Limb], Error> {
         if let Some(limbs) = self.host.get() {
             return Ok(limbs);
         }
-        let limbs = self.engine.fetch(self)?;
-        Ok(self.host.get_or_init(|| limbs))
+        let fetched = self.engine.fetch(self);
+        let limbs = match fetched {
+            Ok(limbs) => self.host.get_or_init(|| limbs),
+            // Another thread may have been first, and given the recipe up.
+            Err(error) => self.host.get().ok_or(error)?,
+        };
+        // What the host has is never made again: its operands may go.
+        drop(self.lock_recipe().take());
+        Ok(limbs)
     }
 
     /// Operations between this node and limbs on the host.
     pub fn depth(&self) -> u32 {
-        match &self.recipe {
+        match &*self.lock_recipe() {
             Some(recipe) if self.host.get().is_none() => recipe.depth,
             _ => 0,
         }
@@ -214,5 +231,35 @@ impl fmt::Debug for Batch {
             .field("shape", &self.shape())
             .field("location", &self.location())
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tuning;
+
+    #[test]
+    fn a_result_that_the_host_has_lets_its_operands_go() {
+        let engine = Arc::new(Inner::new(None, true, Tuning::default()));
+        let shape = Shape::new(1, 1, Layout::Contiguous);
+        let a = Arc::new(Node::on_host(&engine, shape, vec![3]));
+        let recipe = Recipe {
+            operation: Operation::Add,
+            options: Options::default(),
+            a: Arc::clone(&a),
+            b: Arc::clone(&a),
+            depth: 1,
+        };
+        let sum = Node {
+            shape,
+            host: OnceLock::new(),
+            device: Mutex::new(None),
+            recipe: Mutex::new(Some(recipe)),
+            engine,
+        };
+        assert_eq!((sum.depth(), Arc::strong_count(&a)), (1, 3));
+        assert_eq!(sum.limbs().unwrap(), [6]);
+        assert_eq!((sum.depth(), Arc::strong_count(&a)), (0, 1));
     }
 }

@@ -276,7 +276,7 @@ impl Inner {
                 }
             }
         }
-        let recipe = node.recipe.as_ref().ok_or_else(lost)?;
+        let recipe = node.recipe().ok_or_else(lost)?;
         let job = Job {
             operation: recipe.operation,
             shape: node.shape,
