@@ -3,16 +3,11 @@
 #![allow(unsafe_code)] // the intrinsics of this instruction set
 
 use core::arch::x86_64::*;
-use std::cell::Cell;
 
 use bigint_core::Limb;
 
 use super::vector::{BLOCK, BLOCK_WORDS, Vector};
 use crate::fast::Path;
-
-thread_local! {
-    static SCRATCH: Cell<Vec<__m256i>> = const { Cell::new(Vec::new()) };
-}
 
 /// The proof that this machine has the instructions of [`Path::Avx2`].
 #[derive(Clone, Copy, Debug)]
@@ -91,22 +86,6 @@ impl Vector for Avx2 {
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
         // SAFETY: `self` proves that the machine has the features of `compiled`.
         unsafe { compiled(f) }
-    }
-
-    fn with_scratch<R>(self, length: usize, f: impl FnOnce(&mut [__m256i]) -> R) -> R {
-        let mut vectors = SCRATCH.take();
-        if vectors.len() < length {
-            vectors.resize(length, self.splat(0));
-        }
-        let result = f(&mut vectors[..length]);
-        SCRATCH.set(vectors);
-        result
-    }
-
-    #[inline(always)]
-    fn reload(self, x: &__m256i) -> __m256i {
-        // SAFETY: a reference is valid to read.
-        unsafe { std::ptr::from_ref(x).read_volatile() }
     }
 
     #[inline(always)]

@@ -1,6 +1,15 @@
 //! The few vector operations that lanes arithmetic is written in.
 
+#![allow(unsafe_code)] // a read that the compiler may not merge with others
+
+use std::cell::Cell;
+
 use bigint_core::Limb;
+use bytemuck::Pod;
+
+thread_local! {
+    static SCRATCH: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
 
 /// Limbs of a number that one block takes: four 64-bit words.
 pub(super) const BLOCK: usize = 8;
@@ -16,7 +25,7 @@ pub(super) const BLOCK_WORDS: usize = BLOCK / 2;
 /// [`Vector::vectorize`], which compiles its argument for those instructions.
 pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// `LANES` words of 64 bits.
-    type V: Copy + Send + Sync + 'static;
+    type V: Pod + Send + Sync;
     /// Lanes of a vector.
     const LANES: usize;
     /// Bits in the digits that [`Vector::multiply_low`] multiplies. 16 digits are
@@ -40,10 +49,25 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
 
     /// Lends memory that outlives the call, so that small batches need not
     /// allocate: `length` vectors of any contents.
-    fn with_scratch<R>(self, length: usize, f: impl FnOnce(&mut [Self::V]) -> R) -> R;
+    fn with_scratch<R>(self, length: usize, f: impl FnOnce(&mut [Self::V]) -> R) -> R {
+        let mut words = SCRATCH.take();
+        // One vector more, for what lies before the first aligned one.
+        let needed = (length + 1) * Self::LANES;
+        if words.len() < needed {
+            words.resize(needed, 0);
+        }
+        let (_, vectors, _) = bytemuck::pod_align_to_mut(&mut words);
+        let result = f(&mut vectors[..length]);
+        SCRATCH.set(words);
+        result
+    }
 
     /// `x`, loaded now and not kept in a register since an earlier use.
-    fn reload(self, x: &Self::V) -> Self::V;
+    #[inline(always)]
+    fn reload(self, x: &Self::V) -> Self::V {
+        // SAFETY: a reference is valid to read.
+        unsafe { std::ptr::from_ref(x).read_volatile() }
+    }
     /// The same word in every lane.
     fn splat(self, word: u64) -> Self::V;
     /// `x + y mod 2^64`.
