@@ -79,8 +79,7 @@ impl Vector for Avx2 {
     const HALVES: bool = false;
     const CUTS_FACTORS: bool = false;
     const HEADROOM: u64 = 1 << (63 - 56);
-    const ROW: usize = 8;
-    const ROWS: usize = 2;
+    const ROWS: usize = 6;
 
     #[inline(always)]
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {

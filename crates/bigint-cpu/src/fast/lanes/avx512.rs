@@ -117,8 +117,7 @@ impl Vector for Avx512 {
     const HALVES: bool = true;
     const CUTS_FACTORS: bool = true;
     const HEADROOM: u64 = 1 << (63 - 52);
-    const ROW: usize = 14;
-    const ROWS: usize = 4;
+    const ROWS: usize = 14;
 
     #[inline(always)]
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {

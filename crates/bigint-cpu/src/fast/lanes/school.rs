@@ -1,4 +1,4 @@
-//! Products of digits in every lane, by rows of columns.
+//! Products of digits in every lane, by blocks of rows.
 //!
 //! The result is `n + m` *columns*: `sum_k r[k] 2^(D k) = a b`, where `r[k]` is the
 //! plain sum of the digit products that belong to weight `k`. With `HALVES` a
@@ -7,142 +7,139 @@
 //! No carry is propagated. With `t = min(n, m)`, a column stays below
 //! `2 t 2^52` (D = 52) or `t 2^56` (D = 28); the callers keep that below `2^63`.
 //!
-//! Preconditions: digits below `2^D`, if multiplication does not cut them itself. Cost: `n m` multiply-adds (twice that with
-//! `HALVES`), of which `ROW` at a time share one load of a digit. No scratch.
+//! A block of `N` digits of one factor stays in registers and moves along the other,
+//! and with it a window of as many columns: a step loads a digit and the column that
+//! enters the window, multiplies the digit by the block, and stores the column that
+//! leaves.
+//!
+//! Preconditions: digits below `2^D`, if multiplication does not cut them itself.
+//! Cost: `n m` multiply-adds (twice that with `HALVES`), two loads and a store for
+//! each `N` of them. No scratch.
 
 use super::vector::Vector;
 
-/// `r[..a.len() + M] += a * b`, `b` of `M` digits; `first` takes `r` as zero.
-///
-/// The `M` columns that a row adds to are held in registers. Several rows are done
-/// at once, so that a digit of `b` is loaded once for all of them; as many columns
-/// come in from `r` and are finished.
+/// The digit `d` times the block `a`, in the window of columns that begins at that of
+/// `a[0] d`: its first column is finished and returned, and `top` enters.
 #[inline(always)]
-fn rows<I: Vector, const M: usize>(isa: I, first: bool, r: &mut [I::V], a: &[I::V], b: &[I::V]) {
-    isa.vectorize(
-        #[inline(always)]
-        || {
-            assert!(r.len() == a.len() + M && b.len() == M);
-            let mut columns = [isa.splat(0); M];
-            if !first {
-                columns.copy_from_slice(&r[..M]);
-            }
-            let mut done = 0;
-            while I::ROWS >= 4 && a.len() - done >= 4 {
-                rows_at_once::<I, M, 4>(isa, first, &mut columns, &mut r[done..], &a[done..], b);
-                done += 4;
-            }
-            while I::ROWS >= 2 && a.len() - done >= 2 {
-                rows_at_once::<I, M, 2>(isa, first, &mut columns, &mut r[done..], &a[done..], b);
-                done += 2;
-            }
-            while done < a.len() {
-                rows_at_once::<I, M, 1>(isa, first, &mut columns, &mut r[done..], &a[done..], b);
-                done += 1;
-            }
-            r[done..].copy_from_slice(&columns);
-        },
-    );
+fn step<I: Vector, const N: usize>(
+    isa: I,
+    window: &mut [I::V; N],
+    top: I::V,
+    a: &[I::V; N],
+    d: I::V,
+) -> I::V {
+    let mut low = [top; N];
+    for t in 0..N {
+        low[t] = isa.multiply_low(window[t], a[t], d);
+    }
+    for t in 0..N {
+        let next = if t + 1 < N { low[t + 1] } else { top };
+        window[t] = isa.multiply_high(next, a[t], d);
+    }
+    low[0]
 }
 
-/// The first `N` rows of `a` times `b`: `N` columns are finished in `r`, and the `M`
-/// above them left in `columns`.
+/// `r += a b`, or `r = a b` if `FIRST`; `a` has `N` digits, no more than `b`, and `r` is
+/// as long as both. Columns of `r` that only this block reaches are taken as zero.
 #[inline(always)]
-fn rows_at_once<I: Vector, const M: usize, const N: usize>(
+fn slide<I: Vector, const N: usize, const FIRST: bool>(
     isa: I,
-    first: bool,
-    columns: &mut [I::V; M],
     r: &mut [I::V],
     a: &[I::V],
     b: &[I::V],
 ) {
-    // Columns in use: M + N, which the language does not let us write.
-    const WINDOW: usize = MOST_DIGITS + 4;
-    let mut window = [isa.splat(0); WINDOW];
-    window[..M].copy_from_slice(columns);
-    if !first {
-        window[M..M + N].copy_from_slice(&r[M..M + N]);
-    }
-    let a: [I::V; N] = std::array::from_fn(
+    isa.vectorize(
         #[inline(always)]
-        |t| a[t],
-    );
-    // All indices must be constants for the window to stay in registers.
-    macro_rules! unrolled {
-        ($($j:literal)*) => {$(
-            if $j < M {
-                let digit = isa.reload(&b[$j]);
-                for t in 0..N {
-                    window[$j + t] = isa.multiply_low(window[$j + t], a[t], digit);
-                    window[$j + t + 1] = isa.multiply_high(window[$j + t + 1], a[t], digit);
-                }
+        || {
+            assert!(r.len() == N + b.len() && a.len() == N && N <= b.len());
+            let mut block = [isa.splat(0); N];
+            block.copy_from_slice(a);
+            let mut window = [isa.splat(0); N];
+            if !FIRST {
+                window.copy_from_slice(&r[..N]);
+                r[b.len()..].copy_from_slice(&[isa.splat(0); N]);
             }
-        )*};
-    }
-    unrolled!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21);
-    r[..N].copy_from_slice(&window[..N]);
-    columns.copy_from_slice(&window[N..M + N]);
+            along::<I, N, FIRST>(isa, &mut window, r, &block, b);
+        },
+    );
 }
 
-/// The longest row for which code is generated.
-const MOST_DIGITS: usize = 22;
-
-/// [`rows`] for the length of `b`.
+/// Moves the block `a` and its window along `b`, to the end of `r`, of which nothing is
+/// read if `FIRST`.
 #[inline(always)]
-fn rows_of_length<I: Vector>(isa: I, first: bool, r: &mut [I::V], a: &[I::V], b: &[I::V]) {
+fn along<I: Vector, const N: usize, const FIRST: bool>(
+    isa: I,
+    window: &mut [I::V; N],
+    r: &mut [I::V],
+    a: &[I::V; N],
+    b: &[I::V],
+) {
+    let r = &mut r[..N + b.len()];
+    for (j, &d) in b.iter().enumerate() {
+        let top = if FIRST { isa.splat(0) } else { r[j + N] };
+        r[j] = step(isa, window, top, a, d);
+    }
+    r[b.len()..].copy_from_slice(window);
+}
+
+/// [`slide`] for the length of `a`, `Vector::ROWS` at most.
+#[inline(always)]
+fn slide_block<I: Vector, const FIRST: bool>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V]) {
     macro_rules! by_length {
-        ($($m:literal)*) => {
-            match b.len() {
-                0 => {}
-                $($m if $m <= I::ROW => rows::<I, $m>(isa, first, r, a, b),)*
-                length => unreachable!("a row of {length} digits"),
+        ($($n:literal)*) => {
+            match a.len() {
+                0 => r.fill(isa.splat(0)),
+                $($n if $n <= I::ROWS => slide::<I, $n, FIRST>(isa, r, a, b),)*
+                length => unreachable!("a block of {length} digits"),
             }
         };
     }
-    by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22)
+    by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14)
+}
+
+/// Digits cut into as few blocks as can be, of nearly the same length: where each ends.
+fn ends<I: Vector>(digits: usize) -> impl Iterator<Item = usize> {
+    let blocks = digits.div_ceil(I::ROWS);
+    (1..=blocks).map(move |block| digits * block / blocks)
 }
 
 /// The columns of `a * b`; `r` is as long as both together.
 #[inline]
 pub(super) fn product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V]) {
-    // Long rows of few: the digits of a row serve all that are done at once.
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let blocks = b.len().div_ceil(I::ROW).max(1);
-    let mut first = 0;
-    for block in 0..blocks {
-        let end = b.len() * (block + 1) / blocks;
-        let r = &mut r[first..end + a.len()];
-        if block > 0 {
-            // The columns that no earlier block has reached.
-            clear(isa, &mut r[a.len()..]);
-        }
-        rows_of_length(isa, block == 0, r, a, &b[first..end]);
+    let mut ends = ends::<I>(a.len());
+    let mut first = ends.next().unwrap_or(0);
+    slide_block::<I, true>(isa, &mut r[..first + b.len()], &a[..first], b);
+    for end in ends {
+        slide_block::<I, false>(isa, &mut r[first..end + b.len()], &a[first..end], b);
         first = end;
     }
-}
-
-fn clear<I: Vector>(isa: I, r: &mut [I::V]) {
-    isa.vectorize(
-        #[inline(always)]
-        || r.fill(isa.splat(0)),
-    );
 }
 
 /// The first `k` columns of `a * b`; `r` is as long as both together, and what is
 /// in the columns from `k` on has no meaning.
 ///
-/// Row `i` of the block of `b` that begins at `j` is needed only where `i + j < k`:
-/// half the products for `k = n = m`, and a triangle for each block.
+/// The block of `a` that begins at `i` meets the digits of `b` below `k - i` only: half
+/// the products for `k = n = m`, and a triangle for each block.
 pub(super) fn low_product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V], k: usize) {
-    clear(isa, r);
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let b = &b[..b.len().min(k)];
+    let a = &a[..a.len().min(k)];
+    if a.is_empty() {
+        r.fill(isa.splat(0));
+    }
     // Short blocks waste little on triangles, long ones save loads.
-    let length = (k / 4).clamp(4, I::ROW);
-    for (block, b) in b.chunks(length).enumerate() {
+    let length = (k / 4).clamp(4, I::ROWS);
+    for (block, a) in a.chunks(length).enumerate() {
         let first = block * length;
-        let a = &a[..a.len().min(k - first)];
-        rows_of_length(isa, false, &mut r[first..first + a.len() + b.len()], a, b);
+        let b = &b[..b.len().min(k - first)];
+        // Only where both end beyond column k is the block the longer one.
+        let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+        let r = &mut r[first..first + a.len() + b.len()];
+        if block == 0 {
+            slide_block::<I, true>(isa, r, a, b);
+        } else {
+            slide_block::<I, false>(isa, r, a, b);
+        }
     }
 }
 
@@ -151,8 +148,17 @@ pub(super) fn low_product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I:
 /// `a^2 = sum_i a[i]^2 2^(2 D i) + 2 sum_(i < j) a[i] a[j] 2^(D (i + j))`: the second
 /// sum is half the products, and is doubled as a sum of columns.
 pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V]) {
-    clear(isa, r);
-    add_triangle(isa, r, a);
+    let mut first = 0;
+    for end in ends::<I>(a.len()) {
+        let r = &mut r[2 * first..a.len() + end];
+        let (n, a) = (end - first, &a[first..]);
+        if first == 0 {
+            triangle_block::<I, true>(isa, r, a, n);
+        } else {
+            triangle_block::<I, false>(isa, r, a, n);
+        }
+        first = end;
+    }
     isa.vectorize(
         #[inline(always)]
         || {
@@ -164,53 +170,61 @@ pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V]) {
     );
 }
 
-/// `r += sum_(i < j) a[i] a[j] 2^(D (i + j))`.
-fn add_triangle<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V]) {
-    match a.len() {
-        0 | 1 => return,
-        2 => return small_triangle::<I, 2>(isa, r, a),
-        3 => return small_triangle::<I, 3>(isa, r, a),
-        4 => return small_triangle::<I, 4>(isa, r, a),
-        5 => return small_triangle::<I, 5>(isa, r, a),
-        6 => return small_triangle::<I, 6>(isa, r, a),
-        _ => {}
+/// [`triangle`] for a block of `n` digits, `Vector::ROWS` at most.
+#[inline(always)]
+fn triangle_block<I: Vector, const FIRST: bool>(isa: I, r: &mut [I::V], a: &[I::V], n: usize) {
+    macro_rules! by_length {
+        ($($n:literal)*) => {
+            match n {
+                0 => {}
+                $($n if $n <= I::ROWS => triangle::<I, $n, FIRST>(isa, r, a),)*
+                length => unreachable!("a block of {length} digits"),
+            }
+        };
     }
-    let half = a.len() / 2;
-    let (low, high) = a.split_at(half);
-    let mut first = half;
-    for high in high.chunks(I::ROW) {
-        let r = &mut r[first..first + half + high.len()];
-        rows_of_length(isa, false, r, low, high);
-        first += high.len();
-    }
-    add_triangle(isa, &mut r[..2 * half], low);
-    add_triangle(isa, &mut r[2 * half..], high);
+    by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14)
 }
 
-/// [`add_triangle`] for `N <= 6` digits, its columns in registers.
+/// `r += sum_(i < N, i < j) a[i] a[j] 2^(D (i + j))`, as [`slide`]: the block of the first
+/// `N` digits meets each of its own digits in those above it only, then the digits
+/// beyond as a whole. `r` is `N` longer than `a`.
 #[inline(always)]
-fn small_triangle<I: Vector, const N: usize>(isa: I, r: &mut [I::V], a: &[I::V]) {
+fn triangle<I: Vector, const N: usize, const FIRST: bool>(isa: I, r: &mut [I::V], a: &[I::V]) {
     isa.vectorize(
         #[inline(always)]
         || {
-            assert!(r.len() == 2 * N && a.len() == N);
-            let mut columns = [isa.splat(0); 12];
-            columns[..2 * N].copy_from_slice(r);
-            macro_rules! row {
-                ($i:literal: $($j:literal)*) => {$(
+            assert!(a.len() >= N && r.len() == a.len() + N);
+            let (own, beyond) = a.split_at(N);
+            let mut block = [isa.splat(0); N];
+            block.copy_from_slice(own);
+            let mut window = [isa.splat(0); N];
+            if !FIRST {
+                window.copy_from_slice(&r[..N]);
+                r[a.len()..].copy_from_slice(&[isa.splat(0); N]);
+            }
+            // All indices must be constants for the window to stay in registers.
+            macro_rules! unrolled {
+                ($($j:literal)*) => {$(
                     if $j < N {
-                        let k = $i + $j;
-                        columns[k] = isa.multiply_low(columns[k], a[$i], a[$j]);
-                        columns[k + 1] = isa.multiply_high(columns[k + 1], a[$i], a[$j]);
+                        let top = if FIRST { isa.splat(0) } else { r[$j + N] };
+                        let mut low = window;
+                        for t in $j + 1..N {
+                            low[t] = isa.multiply_low(window[t], block[t], block[$j]);
+                        }
+                        for t in 0..N {
+                            let next = if t + 1 < N { low[t + 1] } else { top };
+                            window[t] = if t > $j {
+                                isa.multiply_high(next, block[t], block[$j])
+                            } else {
+                                next
+                            };
+                        }
+                        r[$j] = low[0];
                     }
                 )*};
             }
-            row!(0: 1 2 3 4 5);
-            row!(1: 2 3 4 5);
-            row!(2: 3 4 5);
-            row!(3: 4 5);
-            row!(4: 5);
-            r.copy_from_slice(&columns[..2 * N]);
+            unrolled!(0 1 2 3 4 5 6 7 8 9 10 11 12 13);
+            along::<I, N, FIRST>(isa, &mut window, &mut r[N..], &block, beyond);
         },
     );
 }

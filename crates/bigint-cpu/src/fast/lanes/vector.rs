@@ -1,7 +1,5 @@
 //! The few vector operations that lanes arithmetic is written in.
 
-#![allow(unsafe_code)] // a read that the compiler may not merge with others
-
 use std::cell::Cell;
 
 use bigint_core::Limb;
@@ -39,9 +37,7 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// A signed word holds less than this many column units: `2^D` if `HALVES`, else
     /// `2^(2 D)`, for `D = DIGIT_BITS`.
     const HEADROOM: u64;
-    /// Columns that the rows' kernel keeps in registers, at most 22.
-    const ROW: usize;
-    /// Rows that it does at once: 1, 2 or 4.
+    /// Digits of a factor that the schoolbook kernel keeps in registers, at most 14.
     const ROWS: usize;
 
     /// Calls `f` compiled for this machine's instructions.
@@ -62,12 +58,6 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
         result
     }
 
-    /// `x`, loaded now and not kept in a register since an earlier use.
-    #[inline(always)]
-    fn reload(self, x: &Self::V) -> Self::V {
-        // SAFETY: a reference is valid to read.
-        unsafe { std::ptr::from_ref(x).read_volatile() }
-    }
     /// The same word in every lane.
     fn splat(self, word: u64) -> Self::V;
     /// `x + y mod 2^64`.
