@@ -88,6 +88,12 @@ impl<'a> Numbers<'a> {
         }
     }
 
+    /// The limbs of a batch of one number that lie in one piece.
+    #[inline(always)]
+    pub(crate) fn alone(&self) -> Option<&'a [Limb]> {
+        (self.shape.count == 1 && self.shape.layout == Layout::Contiguous).then_some(self.limbs)
+    }
+
     /// Number `i` in one piece: in place, or gathered into `buffer`.
     #[inline(always)]
     pub(crate) fn gather<'b>(&self, i: usize, buffer: &'b mut Vec<Limb>) -> &'b [Limb]
@@ -123,10 +129,10 @@ impl<'a> NumbersMut<'a> {
         self.shape
     }
 
-    /// The memory, padding included.
-    #[inline]
-    pub(crate) fn limbs_mut(&mut self) -> &mut [Limb] {
-        self.limbs
+    /// The limbs of a batch of one number that lie in one piece.
+    #[inline(always)]
+    pub(crate) fn alone_mut(&mut self) -> Option<&mut [Limb]> {
+        (self.shape.count == 1 && self.shape.layout == Layout::Contiguous).then_some(self.limbs)
     }
 
     /// The memory, padding included.

@@ -19,28 +19,34 @@ const PIECE_LIMBS: usize = 1 << 15;
 const CACHED_BYTES: usize = 24 << 10;
 
 /// `r = a b` for every number.
+///
+/// One number in place goes straight to its product: at 256 bits the way through
+/// [`batch`] takes as long as the product itself.
+#[inline]
 pub(super) fn mul(
     cpu: &Cpu,
     mut r: NumbersMut<'_>,
     a: Numbers<'_>,
     b: Numbers<'_>,
 ) -> Result<(), Error> {
-    reference::check(&r, a, b, None)?;
-    let shape = r.shape();
-    let limbs = shape.width + a.shape().width + b.shape().width;
-    // Few numbers leave cores idle unless each is shared; asking how many cores there
-    // are takes longer than a short product.
-    let is_shared = limbs > PIECE_LIMBS / 8 && shape.count < rayon::current_num_threads();
-    if shape.count == 1
-        && let (Some(a), Some(b)) = (a.contiguous(0), b.contiguous(0))
-        && let (Some(x), Some(y)) = (as_words(a), as_words(b))
-        && shape.width == a.len() + b.len()
-        && shape.layout == Layout::Contiguous
-        && let Some(product) = as_words_mut(r.limbs_mut())
+    if let (Some(x), Some(y)) = (a.alone(), b.alone())
+        && let Some(product) = r.alone_mut()
+        && product.len() == x.len() + y.len()
+        && let (Some(x), Some(y)) = (as_words(x), as_words(y))
+        && let Some(product) = as_words_mut(product)
     {
+        let is_shared = product.len() > PIECE_LIMBS / 8 && rayon::current_num_threads() > 1;
         number::mul(product, x, y, cpu.path(), is_shared);
         return Ok(());
     }
+    batch(cpu, r, a, b)
+}
+
+#[inline(never)]
+fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result<(), Error> {
+    reference::check(&r, a, b, None)?;
+    let shape = r.shape();
+    let limbs = shape.width + a.shape().width + b.shape().width;
     let in_lanes = lane_tuning(cpu).filter(|tuning| {
         let shorter = a.shape().width.min(b.shape().width).min(shape.width);
         shape.count >= tuning.fewest && (tuning.narrowest..=tuning.widest).contains(&shorter)

@@ -55,7 +55,9 @@ use crate::fast::Path;
 #[inline]
 pub fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
     let isa = Isa::of(path);
-    dispatch(r, a, b, isa, Thresholds::of_isa(isa), parallel);
+    if !basecase::mul_short(r, a, b, isa) {
+        dispatch(r, a, b, isa, Thresholds::of_isa(isa), parallel);
+    }
 }
 
 /// [`mul`] with other thresholds, to tune them.
@@ -79,6 +81,7 @@ pub fn mul_with(
     dispatch(r, a, b, Isa::of(path), thresholds, parallel);
 }
 
+#[inline(never)]
 fn dispatch(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Thresholds, parallel: bool) {
     assert_eq!(
         r.len(),

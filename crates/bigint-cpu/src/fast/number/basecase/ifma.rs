@@ -33,7 +33,9 @@ use super::super::limbs::add_assign;
 
 /// Below this many limbs in the shorter operand the conversions cost more than
 /// they save.
-pub(super) const MIN_LIMBS: usize = 11;
+pub(super) const fn min_limbs(is_square: bool) -> usize {
+    if is_square { 22 } else { 13 }
+}
 
 /// Limbs of either operand in one pass.
 const MAX_LIMBS: usize = 128;

@@ -19,16 +19,41 @@ mod portable;
 
 use super::isa::Isa;
 
-/// `r = a b` by schoolbook.
+/// `r = a b` by schoolbook; a square where both are the same slice.
 #[inline]
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) {
     debug_assert!(r.len() == a.len() + b.len() && !a.is_empty() && !b.is_empty());
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    let is_square = std::ptr::eq(a, b);
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512(token, _) if b.len() >= ifma::MIN_LIMBS => ifma::mul(r, a, b, token),
+        Isa::Avx512(token, _) if b.len() >= ifma::min_limbs(is_square) => {
+            ifma::mul(r, a, b, token);
+        }
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512(_, token) | Isa::Avx2(token) if is_square => adx::square(r, a, token),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512(_, token) | Isa::Avx2(token) => adx::mul(r, a, b, token),
         _ => portable::mul(r, a, b),
     }
+}
+
+/// `r = a b` where this is one of the shortest products, which take less time than
+/// finding out what else they might be; whether it was.
+#[inline]
+pub(super) fn mul_short(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if let Isa::Avx512(_, token) | Isa::Avx2(token) = isa
+        && a.len() == b.len()
+        && (1..=adx::MAX_SHORT).contains(&a.len())
+    {
+        if std::ptr::eq(a, b) {
+            adx::square_short(r, a, token);
+        } else {
+            adx::mul_short(r, a, b, token);
+        }
+        return true;
+    }
+    let _ = (r, a, b, isa);
+    false
 }

@@ -1,0 +1,43 @@
+//! Schoolbook by rows of `mulx`: two carry chains that do not wait for each
+//! other.
+//!
+//! A row `r += a y` needs, at each limb, the low half of this product plus the
+//! high half of the last one plus the limb of `r`. `adcx` carries the first
+//! sum in CF and `adox` the second in OF, so both advance at once; one chain
+//! of `add`/`adc` would have to save and restore its carry at every limb.
+//!
+//! The carry out of a row is one limb: `a y + r < 2^(64 n) 2^64` as in
+//! `portable`, so neither chain can carry out of the last high half.
+//!
+//! A square adds the products `a_i a_j`, `i < j`, once, doubles their sum in
+//! CF's chain and adds the squares `a_i^2` in OF's, in the same pass:
+//! `n (n - 1) / 2 + n` products instead of `n^2`.
+//!
+//! - [`short`]: up to eight limbs, the running sum in registers;
+//! - [`rows`]: any lengths, the running sum in the result.
+
+mod rows;
+mod short;
+
+pub(super) use self::short::{MAX_LIMBS as MAX_SHORT, mul_short, square_short};
+use super::super::isa::Avx2;
+
+/// `r = a b`; lengths as [`super::mul`] states, `a` not shorter than `b`.
+#[inline]
+pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], token: Avx2) {
+    if a.len() == b.len() && a.len() <= MAX_SHORT {
+        mul_short(r, a, b, token);
+    } else {
+        rows::mul(r, a, b, token);
+    }
+}
+
+/// `r = a^2`, `r.len() == 2 a.len()`, at least one limb.
+#[inline]
+pub(super) fn square(r: &mut [u64], a: &[u64], token: Avx2) {
+    if a.len() <= MAX_SHORT {
+        square_short(r, a, token);
+    } else {
+        rows::square(r, a, token);
+    }
+}

@@ -1,0 +1,461 @@
+//! Products and squares of any length: rows in assembly, the running sum in the
+//! result.
+//!
+//! **One row** is straight-line code for [`STEPS`] limbs, entered in its middle
+//! where fewer are left and gone through again where there are more. A loop over
+//! fewer limbs would spend ports on branches that the additions need: two of
+//! them for each product is what bounds the rate (about 1.1 cycles for a limb
+//! product on a Golden Cove core, where both chains share two ports).
+//!
+//! Rows are aligned at their last limb: whatever a row's length, its last limb
+//! is met by the last step. Every step is the same number of bytes, so that the
+//! entry for a length is found by multiplication; bases in `rbp` and `r13` make
+//! it so, as their displacements always take one byte in `[-128, 120]`.
+#![allow(unsafe_code)]
+
+use std::arch::naked_asm;
+
+use super::super::super::isa::Avx2;
+
+/// Limbs that a pass through a row's code adds at most.
+const STEPS: usize = 32;
+
+/// `r = a b`; lengths as [`super::super::mul`] states.
+pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx2) {
+    assert!(r.len() == a.len() + b.len() && !a.is_empty() && !b.is_empty());
+    // SAFETY: the token proves BMI2 and ADX; the lengths are as asserted.
+    unsafe {
+        let (r, n, m) = (r.as_mut_ptr(), a.len(), b.len());
+        if n <= STEPS {
+            mul_short_rows(r, a.as_ptr(), n, b.as_ptr(), m);
+        } else {
+            mul_rows(r, a.as_ptr(), n, b.as_ptr(), m);
+        }
+    }
+}
+
+/// `r = a^2` for at least two limbs.
+pub(super) fn square(r: &mut [u64], a: &[u64], _token: Avx2) {
+    assert!(r.len() == 2 * a.len() && a.len() >= 2);
+    // SAFETY: the token proves BMI2 and ADX; the lengths are as asserted. The
+    // triangle writes limbs 1 to 2 n - 2, the other two are written here.
+    unsafe {
+        let (r, n) = (r.as_mut_ptr(), a.len());
+        if n <= STEPS + 1 {
+            short_triangle(r, a.as_ptr(), n);
+        } else {
+            triangle(r, a.as_ptr(), n);
+        }
+        *r = 0;
+        *r.add(2 * n - 1) = 0;
+        double_and_add_squares(r, a.as_ptr(), n);
+    }
+}
+
+/// The steps of a first row `r = a y`: 13 bytes each.
+///
+/// ```text
+/// mulx h', l, [a]            adc l, h              mov [r], l
+/// ```
+macro_rules! first_steps {
+    () => {
+        concat!(
+            ".irp d, -128,-112,-96,-80,-64,-48,-32,-16,0,16,32,48,64,80,96,112\n",
+            "mulx r10, rax, [r13 + \\d]\n",
+            "adc rax, r9\n",
+            "mov [rbp + \\d], rax\n",
+            "mulx r9, rax, [r13 + \\d + 8]\n",
+            "adc rax, r10\n",
+            "mov [rbp + \\d + 8], rax\n",
+            ".endr"
+        )
+    };
+}
+
+/// The steps of a row `r += a y`: 23 bytes each.
+///
+/// ```text
+/// mulx h', l, [a]            adcx l, h             adox l, [r]     mov [r], l
+/// ```
+macro_rules! steps {
+    () => {
+        concat!(
+            ".irp d, -128,-112,-96,-80,-64,-48,-32,-16,0,16,32,48,64,80,96,112\n",
+            "mulx r10, rax, [r13 + \\d]\n",
+            "adcx rax, r9\n",
+            "adox rax, [rbp + \\d]\n",
+            "mov [rbp + \\d], rax\n",
+            "mulx r9, rax, [r13 + \\d + 8]\n",
+            "adcx rax, r10\n",
+            "adox rax, [rbp + \\d + 8]\n",
+            "mov [rbp + \\d + 8], rax\n",
+            ".endr"
+        )
+    };
+}
+
+/// A row's end: both carries into the last high half, which is its top limb. `mov`
+/// keeps the carries, which `xor` would clear.
+macro_rules! top_limb {
+    () => {
+        "mov eax, 0\n\
+         adcx r9, rax\n\
+         adox r9, rax\n\
+         mov [rbp + 128], r9"
+    };
+}
+
+/// Goes through the steps again while `rcx`, the bytes of whole passes left, is
+/// not zero; no instruction here changes a carry.
+macro_rules! next_pass {
+    ($steps:literal, $end:literal) => {
+        concat!(
+            "jrcxz ",
+            $end,
+            "f\n",
+            "lea rcx, [rcx - 256]\n",
+            "lea r13, [r13 + 256]\n",
+            "lea rbp, [rbp + 256]\n",
+            "jmp ",
+            $steps,
+            "b"
+        )
+    };
+}
+
+/// `r[..n + m] = a b` for `1 <= n <= STEPS` limbs by `m >= 1`.
+///
+/// `rbp`, `r13`: the last steps' bases in `r` and `a`; `r11`, `r8`: the end of `b`
+/// and the limbs to it, negative; `rbx`: the entry.
+///
+/// # Safety
+///
+/// The machine has BMI2 and ADX; `a` and `b` can be read for `n` and `m` limbs,
+/// `r` written for `n + m`, and overlaps neither.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn mul_short_rows(
+    r: *mut u64,
+    a: *const u64,
+    n: usize,
+    b: *const u64,
+    m: usize,
+) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r13",
+        "lea r13, [rsi + 8 * rdx - 128]",
+        "lea rbp, [rdi + 8 * rdx - 128]",
+        "lea r11, [rcx + 8 * r8]",
+        "neg r8",
+        "neg edx",
+        "add edx, 32", // steps left out
+        "imul eax, edx, 13",
+        "lea r10, [rip + 2f]",
+        "add rax, r10",
+        "imul ebx, edx, 23",
+        "lea r10, [rip + 4f]",
+        "add rbx, r10",
+        "mov rdx, [rcx]",
+        "xor r9d, r9d",
+        "xor r10d, r10d", // clears CF
+        "jmp rax",
+        "2:",
+        first_steps!(),
+        "adc r9, 0",
+        "mov [rbp + 128], r9",
+        "inc r8",
+        "jz 6f",
+        "5:",
+        "add rbp, 8",
+        "mov rdx, [r11 + 8 * r8]",
+        "xor r9d, r9d",
+        "xor r10d, r10d", // clears CF and OF
+        "jmp rbx",
+        "4:",
+        steps!(),
+        top_limb!(),
+        "inc r8",
+        "jnz 5b",
+        "6:",
+        "pop r13",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// [`triangle`] for `2 <= n <= STEPS + 1`.
+///
+/// Registers as in [`mul_short_rows`], with the limb `a_i` in place of those of `b`
+/// and the rows left in `r8`.
+///
+/// # Safety
+///
+/// As [`triangle`].
+#[unsafe(naked)]
+unsafe extern "sysv64" fn short_triangle(r: *mut u64, a: *const u64, n: usize) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r13",
+        "lea r13, [rsi + 8 * rdx - 128]",
+        "lea rbp, [rdi + 8 * rdx - 128]",
+        "lea r11, [rsi + 8 * rdx - 8]",
+        "lea r8, [rdx - 1]",
+        "neg r8",
+        "neg edx",
+        "add edx, 33", // steps left out
+        "imul eax, edx, 13",
+        "lea r10, [rip + 2f]",
+        "add rax, r10",
+        "imul ebx, edx, 23",
+        "lea r10, [rip + 4f]",
+        "add rbx, r10",
+        "mov rdx, [rsi]",
+        "xor r9d, r9d",
+        "xor r10d, r10d", // clears CF
+        "jmp rax",
+        "2:",
+        first_steps!(),
+        "adc r9, 0",
+        "mov [rbp + 128], r9",
+        "inc r8",
+        "jz 6f",
+        "5:",
+        "add rbp, 8",
+        "add rbx, 23",
+        "mov rdx, [r11 + 8 * r8]",
+        "xor r9d, r9d",
+        "xor r10d, r10d", // clears CF and OF
+        "jmp rbx",
+        "4:",
+        steps!(),
+        top_limb!(),
+        "inc r8",
+        "jnz 5b",
+        "6:",
+        "pop r13",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// `r[..n + m] = a b` for `n, m >= 1` limbs.
+///
+/// `rdi`, `rsi`: the last steps' bases of the row; `r11`, `r8`: limbs of `b` and
+/// their number; `rbx`: the entry; `r12`: bytes of whole passes after the first.
+///
+/// # Safety
+///
+/// The machine has BMI2 and ADX; `a` and `b` can be read for `n` and `m` limbs,
+/// `r` written for `n + m`, and overlaps neither.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn mul_rows(r: *mut u64, a: *const u64, n: usize, b: *const u64, m: usize) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "mov r11, rcx",
+        "lea rsi, [rsi + 8 * rdx - 128]",
+        "lea rdi, [rdi + 8 * rdx - 128]",
+        "dec rdx",
+        "mov r12, rdx",
+        "shr r12, 5",
+        "shl r12, 8",
+        "not edx",
+        "and edx, 31", // steps left out: 31 - (n - 1) % 32
+        "imul eax, edx, 13",
+        "lea r10, [rip + 2f]",
+        "add rax, r10",
+        "imul ebx, edx, 23",
+        "lea r10, [rip + 4f]",
+        "add rbx, r10",
+        "mov rdx, [r11]",
+        "mov r13, rsi",
+        "sub r13, r12",
+        "mov rbp, rdi",
+        "sub rbp, r12",
+        "mov rcx, r12",
+        "xor r9d, r9d",
+        "xor r10d, r10d", // clears CF
+        "jmp rax",
+        "2:",
+        first_steps!(),
+        next_pass!("2", "3"),
+        "3:",
+        "adc r9, 0",
+        "mov [rbp + 128], r9",
+        "dec r8",
+        "jz 6f",
+        "5:",
+        "add r11, 8",
+        "add rdi, 8",
+        "mov rdx, [r11]",
+        "mov r13, rsi",
+        "sub r13, r12",
+        "mov rbp, rdi",
+        "sub rbp, r12",
+        "mov rcx, r12",
+        "xor r9d, r9d",
+        "xor r10d, r10d", // clears CF and OF
+        "jmp rbx",
+        "4:",
+        steps!(),
+        next_pass!("4", "7"),
+        "7:",
+        top_limb!(),
+        "dec r8",
+        "jnz 5b",
+        "6:",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// `r[1..2 n - 1] = sum of a_i a_j 2^(64 (i + j - 1))` over `i < j`, `n >= 2`.
+///
+/// Row `i` is `a_i` times `a[i + 1..]`: every row ends at the last limb of `a`
+/// and begins one step later than the one before. Registers as in [`mul_rows`],
+/// with `a_i` at `r11` and rows left in `r8`.
+///
+/// # Safety
+///
+/// The machine has BMI2 and ADX; `a` can be read for `n` limbs, `r` written for
+/// `2 n`, and they do not overlap.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn triangle(r: *mut u64, a: *const u64, n: usize) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "mov r11, rsi",
+        "lea r8, [rdx - 1]",
+        "lea rsi, [rsi + 8 * rdx - 128]",
+        "lea rdi, [rdi + 8 * rdx - 128]",
+        "sub rdx, 2",
+        "mov r12, rdx",
+        "shr r12, 5",
+        "shl r12, 8",
+        "not edx",
+        "and edx, 31", // steps left out: 31 - (n - 2) % 32
+        "imul eax, edx, 13",
+        "lea r10, [rip + 2f]",
+        "add rax, r10",
+        "imul ebx, edx, 23",
+        "lea r10, [rip + 4f]",
+        "add rbx, r10",
+        "mov rdx, [r11]",
+        "mov r13, rsi",
+        "sub r13, r12",
+        "mov rbp, rdi",
+        "sub rbp, r12",
+        "mov rcx, r12",
+        "xor r9d, r9d",
+        "xor r10d, r10d", // clears CF
+        "jmp rax",
+        "2:",
+        first_steps!(),
+        next_pass!("2", "3"),
+        "3:",
+        "adc r9, 0",
+        "mov [rbp + 128], r9",
+        "dec r8",
+        "jz 6f",
+        "5:",
+        "add r11, 8",
+        "add rdi, 8",
+        "mov rdx, [r11]",
+        "add rbx, 23",
+        "lea r10, [rip + 8f]",
+        "cmp rbx, r10",
+        "jne 9f",
+        // This row has one pass less, a whole one first.
+        "sub rbx, 23 * 32",
+        "sub r12, 256",
+        "9:",
+        "mov r13, rsi",
+        "sub r13, r12",
+        "mov rbp, rdi",
+        "sub rbp, r12",
+        "mov rcx, r12",
+        "xor r9d, r9d",
+        "xor r10d, r10d", // clears CF and OF
+        "jmp rbx",
+        "4:",
+        steps!(),
+        "8:",
+        next_pass!("4", "7"),
+        "7:",
+        top_limb!(),
+        "dec r8",
+        "jnz 5b",
+        "6:",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// `r = 2 r + sum of a_i^2 2^(128 i)`, `2 n` limbs of `r`, where that fits.
+///
+/// Eight limbs of `a` a pass, each 49 bytes; aligned at the last as rows are.
+///
+/// # Safety
+///
+/// The machine has BMI2 and ADX; `a` can be read for `n >= 1` limbs, `r` read
+/// and written for `2 n`, and they do not overlap.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn double_and_add_squares(r: *mut u64, a: *const u64, n: usize) {
+    naked_asm!(
+        "push rbp",
+        "push r13",
+        "lea rcx, [rdx - 1]",
+        "shr rcx, 3", // passes after the first
+        "neg edx",
+        "and edx, 7", // steps left out of the first
+        // The first step taken is the one for limb 0.
+        "mov eax, edx",
+        "shl eax, 3",
+        "mov r13, rsi",
+        "sub r13, rax",
+        "add eax, eax",
+        "mov rbp, rdi",
+        "sub rbp, rax",
+        "imul eax, edx, 49",
+        "lea r10, [rip + 2f]",
+        "add rax, r10",
+        "xor r8d, r8d", // clears CF and OF
+        "jmp rax",
+        "2:",
+        ".irp i, 0,1,2,3,4,5,6,7",
+        "mov rdx, [r13 + 8 * \\i]",
+        "mulx r9, r8, rdx",
+        "mov rax, [rbp + 16 * \\i]",
+        "adcx rax, rax",
+        "adox rax, r8",
+        "mov [rbp + 16 * \\i], rax",
+        "mov rax, [rbp + 16 * \\i + 8]",
+        "adcx rax, rax",
+        "adox rax, r9",
+        "mov [rbp + 16 * \\i + 8], rax",
+        ".endr",
+        "jrcxz 3f",
+        "lea rcx, [rcx - 1]",
+        "lea r13, [r13 + 64]",
+        "lea rbp, [rbp + 128]",
+        "jmp 2b",
+        "3:",
+        "pop r13",
+        "pop rbp",
+        "ret",
+    )
+}
