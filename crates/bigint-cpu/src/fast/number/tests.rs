@@ -89,6 +89,39 @@ fn products_of_every_short_length_are_exact() {
     }
 }
 
+/// Schoolbook alone, far above the lengths where Karatsuba would split, and around
+/// the limbs that one pass of a row takes; nothing is written beside the product.
+#[test]
+fn schoolbook_is_exact_at_every_length() {
+    let mut random = Random(8);
+    let thresholds = Thresholds {
+        karatsuba: usize::MAX,
+        toom3: usize::MAX,
+        transform: usize::MAX,
+    };
+    for path in Path::ALL {
+        for n in 1..=140 {
+            let (a, ones) = (random.runs(n), vec![u64::MAX; n]);
+            let mut pairs = vec![(a.clone(), a.clone(), true), (ones.clone(), ones, true)];
+            for m in [1, 2, n / 2, n - n.min(1), n]
+                .into_iter()
+                .filter(|&m| m > 0)
+            {
+                pairs.push((a.clone(), random.limbs(m), false));
+                pairs.push((vec![u64::MAX; n], vec![u64::MAX; m], false));
+            }
+            for (a, b, is_square) in pairs {
+                let b = if is_square { &a } else { &b };
+                let mut r = vec![0x5555; a.len() + b.len() + 8];
+                let (product, beside) = r.split_at_mut(a.len() + b.len());
+                mul_with(product, &a, b, path, thresholds, false);
+                assert!(big(product) == big(&a) * big(b), "{n} limbs on {path:?}");
+                assert!(beside.iter().all(|&limb| limb == 0x5555));
+            }
+        }
+    }
+}
+
 #[test]
 fn squares_of_every_length_below_the_transform_are_exact() {
     let mut random = Random(5);

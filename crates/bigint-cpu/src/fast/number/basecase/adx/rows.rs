@@ -25,12 +25,7 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx2) {
     assert!(r.len() == a.len() + b.len() && !a.is_empty() && !b.is_empty());
     // SAFETY: the token proves BMI2 and ADX; the lengths are as asserted.
     unsafe {
-        let (r, n, m) = (r.as_mut_ptr(), a.len(), b.len());
-        if n <= STEPS {
-            mul_short_rows(r, a.as_ptr(), n, b.as_ptr(), m);
-        } else {
-            mul_rows(r, a.as_ptr(), n, b.as_ptr(), m);
-        }
+        mul_rows(r.as_mut_ptr(), a.as_ptr(), a.len(), b.as_ptr(), b.len());
     }
 }
 
@@ -123,72 +118,27 @@ macro_rules! next_pass {
     };
 }
 
-/// `r[..n + m] = a b` for `1 <= n <= STEPS` limbs by `m >= 1`.
-///
-/// `rbp`, `r13`: the last steps' bases in `r` and `a`; `r11`, `r8`: the end of `b`
-/// and the limbs to it, negative; `rbx`: the entry.
-///
-/// # Safety
-///
-/// The machine has BMI2 and ADX; `a` and `b` can be read for `n` and `m` limbs,
-/// `r` written for `n + m`, and overlaps neither.
-#[unsafe(naked)]
-unsafe extern "sysv64" fn mul_short_rows(
-    r: *mut u64,
-    a: *const u64,
-    n: usize,
-    b: *const u64,
-    m: usize,
-) {
-    naked_asm!(
-        "push rbp",
-        "push rbx",
-        "push r13",
-        "lea r13, [rsi + 8 * rdx - 128]",
-        "lea rbp, [rdi + 8 * rdx - 128]",
-        "lea r11, [rcx + 8 * r8]",
-        "neg r8",
-        "neg edx",
-        "add edx, 32", // steps left out
-        "imul eax, edx, 13",
-        "lea r10, [rip + 2f]",
-        "add rax, r10",
-        "imul ebx, edx, 23",
-        "lea r10, [rip + 4f]",
-        "add rbx, r10",
-        "mov rdx, [rcx]",
-        "xor r9d, r9d",
-        "xor r10d, r10d", // clears CF
-        "jmp rax",
-        "2:",
-        first_steps!(),
-        "adc r9, 0",
-        "mov [rbp + 128], r9",
-        "inc r8",
-        "jz 6f",
-        "5:",
-        "add rbp, 8",
-        "mov rdx, [r11 + 8 * r8]",
-        "xor r9d, r9d",
-        "xor r10d, r10d", // clears CF and OF
-        "jmp rbx",
-        "4:",
-        steps!(),
-        top_limb!(),
-        "inc r8",
-        "jnz 5b",
-        "6:",
-        "pop r13",
-        "pop rbx",
-        "pop rbp",
-        "ret",
-    )
+/// Enters a triangle's next row, if there is one: at both places where a row ends, so
+/// that there is one branch to a row.
+macro_rules! next_row {
+    () => {
+        concat!(
+            "inc r8\n",
+            "jz 6f\n",
+            "add rbp, 8\n",
+            "add rbx, 23\n",
+            "mov rdx, [r11 + 8 * r8]\n",
+            "xor r9d, r9d\n",
+            "xor r10d, r10d\n", // clears CF and OF
+            "jmp rbx"
+        )
+    };
 }
 
 /// [`triangle`] for `2 <= n <= STEPS + 1`.
 ///
-/// Registers as in [`mul_short_rows`], with the limb `a_i` in place of those of `b`
-/// and the rows left in `r8`.
+/// `rbp`, `r13`: the last steps' bases in `r` and `a`; `r11`, `r8`: the last limb of
+/// `a` and the limbs to it, negative; `rbx`: the entry; `rcx`: zero.
 ///
 /// # Safety
 ///
@@ -220,20 +170,15 @@ unsafe extern "sysv64" fn short_triangle(r: *mut u64, a: *const u64, n: usize) {
         first_steps!(),
         "adc r9, 0",
         "mov [rbp + 128], r9",
-        "inc r8",
-        "jz 6f",
-        "5:",
-        "add rbp, 8",
-        "add rbx, 23",
-        "mov rdx, [r11 + 8 * r8]",
-        "xor r9d, r9d",
-        "xor r10d, r10d", // clears CF and OF
-        "jmp rbx",
+        "xor ecx, ecx",
+        next_row!(),
+        ".p2align 5",
         "4:",
         steps!(),
-        top_limb!(),
-        "inc r8",
-        "jnz 5b",
+        "adcx r9, rcx",
+        "adox r9, rcx",
+        "mov [rbp + 128], r9",
+        next_row!(),
         "6:",
         "pop r13",
         "pop rbx",
