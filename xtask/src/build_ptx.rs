@@ -4,7 +4,7 @@ use crate::device_toolchain::{self, DeviceToolchain};
 use crate::manifest::{self, Manifest};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
-use bigint_core::Operation;
+use bigint_core::kernel::MODULES;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,11 +23,6 @@ pub fn run(options: &Options) -> Result<()> {
     if options.check { check() } else { build() }
 }
 
-/// One module per operation.
-fn modules() -> impl Iterator<Item = &'static str> {
-    Operation::ALL.into_iter().map(Operation::name)
-}
-
 /// Where a module is committed.
 pub fn path_of(module: &str) -> PathBuf {
     workspace::ptx_folder().join(module).with_extension("ptx")
@@ -35,7 +30,8 @@ pub fn path_of(module: &str) -> PathBuf {
 
 /// Every committed module and its PTX.
 pub fn committed() -> Result<BTreeMap<&'static str, String>> {
-    modules()
+    MODULES
+        .into_iter()
         .map(|module| {
             let path = path_of(module);
             let ptx = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
@@ -51,7 +47,7 @@ fn build() -> Result<()> {
     let sources = manifest::hash_of_sources()?;
     let mut hashes = BTreeMap::new();
     fs::create_dir_all(workspace::ptx_folder())?;
-    for module in modules() {
+    for module in MODULES {
         let ptx = toolchain.build(module)?;
         fs::write(path_of(module), &ptx)?;
         eprintln!("{module}.ptx: {} entry points", entry_points(&ptx).len());
@@ -71,7 +67,7 @@ fn check() -> Result<()> {
     compare_with_sources(&manifest)?;
     match DeviceToolchain::find(Some(&manifest.compiler)) {
         Ok(toolchain) if toolchain.version == manifest.compiler => {
-            for module in modules() {
+            for module in MODULES {
                 ensure!(
                     manifest::hash(toolchain.build(module)?.as_bytes()) == manifest.modules[module],
                     "{module}.ptx is not what {} makes of the sources",
@@ -146,6 +142,7 @@ fn entry_points(ptx: &str) -> Vec<EntryPoint<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bigint_core::kernel::CEILING;
     use bigint_core::{Arguments, Kernel};
 
     #[test]
@@ -157,10 +154,10 @@ mod tests {
     fn committed_ptx_has_exactly_the_kernels_of_the_table() {
         for (module, ptx) in committed().unwrap() {
             let mut found: Vec<_> = entry_points(&ptx).iter().map(|entry| entry.name).collect();
-            let mut expected: Vec<_> = Kernel::ALL
-                .iter()
-                .filter(|kernel| kernel.module() == module)
-                .map(|kernel| kernel.name)
+            let entries = Kernel::ALL.iter().map(Kernel::entry_point).chain([CEILING]);
+            let mut expected: Vec<_> = entries
+                .filter(|entry| entry.module == module)
+                .map(|entry| entry.name)
                 .collect();
             found.sort_unstable();
             expected.sort_unstable();

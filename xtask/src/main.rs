@@ -3,6 +3,7 @@
 mod build_ptx;
 mod cuda_tools;
 mod device_toolchain;
+mod gpu_pack;
 mod manifest;
 mod ptx_stats;
 mod tidy;
@@ -22,6 +23,7 @@ struct Cli {
 enum Task {
     BuildPtx(build_ptx::Options),
     PtxStats(ptx_stats::Options),
+    GpuPack(gpu_pack::Options),
     /// Check what people forget: invariants, the operation checklist, stale PTX
     Tidy,
 }
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::BuildPtx(options) => build_ptx::run(&options),
         Task::PtxStats(options) => ptx_stats::run(&options),
+        Task::GpuPack(options) => gpu_pack::run(&options),
         Task::Tidy => tidy::run(),
     };
     match done {

@@ -4,9 +4,12 @@
 //! says what to do. The checks are the starred invariants of ARCHITECTURE.md and the
 //! checklist of CONTRIBUTING.md, as far as they can be seen in the text of the tree.
 
+use crate::manifest::Manifest;
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
 use bigint_core::{Level, Operation};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -48,6 +51,9 @@ pub fn run() -> Result<()> {
         for finding in findings {
             let _ = writeln!(message, "{name}: {finding}");
         }
+    }
+    for record in older_records(&tree, &Manifest::read()?.modules) {
+        eprintln!("note: {record} measured kernels that have changed since");
     }
     if !message.is_empty() {
         bail!("{}", message.trim_end());
@@ -382,6 +388,34 @@ fn ptx(tree: &Tree) -> Findings {
     findings
 }
 
+/// Records of a GPU's whose kernels are not those of today's PTX.
+fn older_records<'a>(
+    tree: &'a Tree,
+    modules: &BTreeMap<String, String>,
+) -> impl Iterator<Item = &'a str> {
+    #[derive(Deserialize)]
+    struct Record {
+        ptx: BTreeMap<String, String>,
+        rows: Vec<Row>,
+    }
+    #[derive(Deserialize)]
+    struct Row {
+        operation: String,
+    }
+    let is_older = |text: &str| {
+        // Records of a CPU's name no PTX.
+        serde_json::from_str(text).is_ok_and(|record: Record| {
+            let mut measured = record.rows.iter().map(|row| &row.operation);
+            measured.any(|module| record.ptx.get(module) != modules.get(module))
+        })
+    };
+    let records = tree.files.iter();
+    let records = records.filter(|(name, _)| name.starts_with("benches/record/"));
+    records
+        .filter(move |(_, text)| is_older(text))
+        .map(|(name, _)| name.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -434,6 +468,24 @@ mod tests {
                 .any(|f| f.contains("must not know bigint-cpu"))
         );
         assert!(findings.iter().any(|f| f.contains("has no dependencies")));
+    }
+
+    #[test]
+    fn a_record_of_older_kernels_is_found() {
+        let record = r#"{"ptx": {"add": "1", "mul": "2"}, "rows": [{"operation": "mul"}]}"#;
+        let records = tree(&[
+            ("benches/record/gpu/a.json", record),
+            ("benches/record/cpu/b.json", r#"{"rows": []}"#),
+        ]);
+        let modules = |add: &str, mul: &str| {
+            let modules = [("add", add), ("mul", mul)];
+            modules
+                .map(|(name, hash)| (name.to_owned(), hash.to_owned()))
+                .into()
+        };
+        assert_eq!(older_records(&records, &modules("3", "2")).count(), 0);
+        let older: Vec<_> = older_records(&records, &modules("1", "3")).collect();
+        assert_eq!(older, ["benches/record/gpu/a.json"]);
     }
 
     #[test]

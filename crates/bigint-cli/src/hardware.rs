@@ -12,6 +12,8 @@ pub struct Hardware {
     pub cuda: Vec<Device>,
     /// Why there is none.
     pub no_cuda: Option<String>,
+    /// The version of NVIDIA's driver, where the system tells it.
+    pub driver: Option<String>,
 }
 
 /// A processor, as the CPU back end uses it.
@@ -56,6 +58,7 @@ impl Hardware {
             },
             cuda: cuda.into_iter().map(Device::from).collect(),
             no_cuda,
+            driver: driver_version(),
         }
     }
 }
@@ -77,4 +80,18 @@ pub fn processor_name() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// The version of NVIDIA's kernel module, `580.159.04`.
+fn driver_version() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
+    let is_version =
+        |word: &&str| word.contains('.') && word.bytes().all(|c| c == b'.' || c.is_ascii_digit());
+    Some(
+        text.lines()
+            .next()?
+            .split_whitespace()
+            .find(is_version)?
+            .to_owned(),
+    )
 }

@@ -16,7 +16,12 @@ pub struct Arguments {}
 /// # Errors
 /// [`Failure::Running`] where it cannot be printed.
 pub fn run(_: &Arguments) -> Result<(), Failure> {
-    let Hardware { cpu, cuda, no_cuda } = Hardware::detect();
+    let Hardware {
+        cpu,
+        cuda,
+        no_cuda,
+        driver,
+    } = Hardware::detect();
     let mut lines = vec![
         format!("bigint {}", env!("CARGO_PKG_VERSION")),
         format!("auto: {}", Engine::auto().back_end()),
@@ -37,6 +42,7 @@ pub fn run(_: &Arguments) -> Result<(), Failure> {
             device.memory_bytes as f64 / (1_u64 << 30) as f64
         )
     }));
+    lines.extend(driver.map(|version| format!("cuda: driver {version}")));
     lines.extend(no_cuda.map(|why| format!("cuda: none: {why}")));
     output::print(&(lines.join("\n") + "\n"))
 }

@@ -164,6 +164,29 @@ pub struct Kernel {
     pub layout: Layout,
 }
 
+/// Something that can be launched: its name and the PTX module it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EntryPoint {
+    /// The name in the PTX.
+    pub name: &'static str,
+    /// The module, one of [`MODULES`].
+    pub module: &'static str,
+}
+
+/// The PTX modules: one per operation, and one that has [`CEILING`].
+pub const MODULES: [&str; 4] = ["add", "sub", "mul", CEILING.module];
+
+/// Multiplies and adds as fast as the chip can, so that a product's rate can be told
+/// as a share of what is possible. Every worker is a thread, and for each number of
+/// `r` does [`CEILING_MULTIPLY_ADDS`] and writes one limb; there are no operands.
+pub const CEILING: EntryPoint = EntryPoint {
+    name: "multiply_add_ceiling",
+    module: "ceiling",
+};
+
+/// Multiply-adds, 32x32+64->64 bits, that one thread of [`CEILING`] does.
+pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;
+
 /// Threads in a block of every kernel.
 pub const BLOCK: u32 = 128;
 
@@ -221,9 +244,12 @@ impl Kernel {
         })
     }
 
-    /// The PTX module the kernel is in. One module per operation.
-    pub const fn module(&self) -> &'static str {
-        self.operation.name()
+    /// What is launched.
+    pub const fn entry_point(&self) -> EntryPoint {
+        EntryPoint {
+            name: self.name,
+            module: self.operation.name(),
+        }
     }
 
     /// Limbs of scratch one worker needs for operands of `n` and `m` limbs.

@@ -197,7 +197,7 @@ impl Inner {
         };
         let operands = [&r, &*a_buffer, &*b_buffer].into_iter();
         let buffers: Vec<_> = operands.chain(&scratch).chain(&carry).collect();
-        device.launch(kernel, launch, arguments, &buffers)?;
+        device.launch(kernel.entry_point(), launch, arguments, &buffers)?;
         let carries = match &carry {
             Some(carry) => device.download(carry)?,
             None => Vec::new(),

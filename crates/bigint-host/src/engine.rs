@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct Engine {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     options: Options,
 }
 

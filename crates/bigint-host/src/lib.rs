@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod batch;
+mod ceilings;
 mod compute;
 mod cpu_tuning;
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
@@ -10,15 +11,18 @@ mod error;
 mod limbs;
 mod options;
 mod pieces;
+mod ptx;
 mod signed;
 mod tuning;
 
 pub use batch::Batch;
 pub use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape};
+pub use ceilings::Ceilings;
 pub use cpu_tuning::CpuTuning;
 pub use engine::{BackEnd, DeviceDescription, Engine, devices};
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use num_bigint::BigUint;
 pub use options::Options;
+pub use ptx::ptx_hashes;
 pub use signed::SignedBatch;
 pub use tuning::{AddTuning, LanesTuning, MulTuning, Provenance, Tuning};

@@ -1,7 +1,8 @@
 //! Stands in for `cuda` in a build without it: the same names, no values.
 
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
-use bigint_core::{Arguments, Kernel, Launch, Limb};
+use bigint_core::kernel::EntryPoint;
+use bigint_core::{Arguments, Launch, Limb};
 use std::sync::Arc;
 
 /// No device exists in this build.
@@ -43,9 +44,17 @@ impl Device {
         match *self {}
     }
 
+    pub fn copy(&self, _to: &mut Buffer, _from: &Buffer) -> Result<(), DeviceError> {
+        match *self {}
+    }
+
+    pub fn wait(&self) -> Result<(), DeviceError> {
+        match *self {}
+    }
+
     pub fn launch(
         &self,
-        _kernel: &Kernel,
+        _entry: EntryPoint,
         _launch: Launch,
         _arguments: Arguments,
         _buffers: &[&Buffer],

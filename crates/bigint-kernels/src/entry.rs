@@ -114,3 +114,17 @@ macro_rules! compute {
 }
 
 for_each_kernel!(entry_points);
+
+/// [`bigint_core::kernel::CEILING`]: every thread is one number of `r`.
+#[cfg(feature = "ceiling")]
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn multiply_add_ceiling(arguments: Arguments) {
+    // SAFETY: who launches this kernel passes a result with one number for each
+    // thread of the launch, and no operands.
+    for work in unsafe { thread::Numbers::<'_, Unit>::new(&arguments) } {
+        work.r.set(
+            0,
+            crate::ceiling::multiply_adds(crate::gpu::thread::index_1d() as u32),
+        );
+    }
+}

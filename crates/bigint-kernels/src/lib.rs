@@ -8,6 +8,8 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(target_arch = "nvptx64")]
+pub mod ceiling;
+#[cfg(target_arch = "nvptx64")]
 mod entry;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;

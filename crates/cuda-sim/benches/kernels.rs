@@ -189,7 +189,7 @@ fn main() {
         .iter()
         .filter(|kernel| kernel.name.contains(filter))
     {
-        let path = folder.join(format!("{}.ptx", kernel.module()));
+        let path = folder.join(format!("{}.ptx", kernel.entry_point().module));
         let source = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
         let module = Module::parse(&source).unwrap_or_else(|e| panic!("{path:?}: {e}"));
         let (report, off, off_busy) = measure(kernel, &module, bits, count, Checks::NONE);

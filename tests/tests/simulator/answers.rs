@@ -92,3 +92,37 @@ fn the_selftest_passes_when_work_runs_as_late_as_it_may() {
     );
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn the_pack_for_other_machines_tests_and_measures() {
+    let machine = Machine::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../xtask/src/gpu_pack/run.sh");
+    let ended = machine.run_program(
+        script,
+        &[
+            ("BIGINT", env!("CARGO_BIN_EXE_bigint-e2e")),
+            ("CASES", "10"),
+            ("BENCH", "--widths 64,300 --count 40 --samples 2"),
+            ("CUDA_SIM_CHECKS", "none"),
+        ],
+        &["records"],
+    );
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let records = ended.stdout.lines().rev().take(3).map(|name| {
+        let text = std::fs::read_to_string(machine.folder.path().join(name)).expect("a record");
+        (name.to_owned(), text)
+    });
+    for (name, text) in records {
+        // Two operations and two widths; with every choice, each kernel beside `auto`.
+        let rows = if name.ends_with("-choices.json") {
+            2 * (1 + 5 + 1 + 15)
+        } else {
+            4
+        };
+        assert_eq!(text.matches("\"median_ns\"").count(), rows, "{name}");
+        for key in ["copy_gigabytes_per_second", "\"mul\": \"", "\"date\": \"20"] {
+            assert!(text.contains(key), "{name} lacks {key}");
+        }
+        assert!(!text.contains("\"back_end\": \"cpu\""), "{name}");
+    }
+}

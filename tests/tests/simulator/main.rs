@@ -41,9 +41,14 @@ impl Machine {
     /// Runs the command with these variables on the simulator. What it leaves
     /// unfreed on the device makes it end with code 86.
     fn run(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ended {
+        self.run_program(env!("CARGO_BIN_EXE_bigint-e2e"), variables, arguments)
+    }
+
+    /// Runs a program as [`run`](Self::run) does the command.
+    fn run_program(&self, program: &str, variables: &[(&str, &str)], arguments: &[&str]) -> Ended {
         let out = self.folder.path().join("stdout");
         let err = self.folder.path().join("stderr");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_bigint-e2e"))
+        let mut child = Command::new(program)
             .args(arguments)
             .current_dir(self.folder.path())
             .env("BIGINT_CUDA_DRIVER", support::library())

@@ -6,7 +6,8 @@ use super::modules::Modules;
 use super::reach::lies_within;
 use super::{count, describe, failure, raw_device};
 use crate::{DeviceError, DeviceErrorKind};
-use bigint_core::{Arguments, Kernel, Launch, Limb};
+use bigint_core::kernel::EntryPoint;
+use bigint_core::{Arguments, Launch, Limb};
 use cust::context::{Context, CurrentContext};
 use cust::error::CudaResult;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceCopy};
@@ -174,6 +175,24 @@ impl Device {
         Ok(limbs)
     }
 
+    /// Queues a copy of one buffer to another of equal length behind all earlier work.
+    ///
+    /// # Panics
+    /// Where the lengths differ; that is a defect of the caller.
+    pub fn copy(&self, to: &mut Buffer, from: &Buffer) -> Result<(), DeviceError> {
+        assert_eq!(to.limbs(), from.limbs());
+        self.run("copying on the device", 0, || {
+            // SAFETY: both are device memory of equal length; the copy happens in
+            // the stream's order, and dropping either frees it behind the copy.
+            unsafe { from.memory().async_copy_to(to.memory_mut(), &self.stream) }
+        })
+    }
+
+    /// Waits until all earlier work is done.
+    pub fn wait(&self) -> Result<(), DeviceError> {
+        self.run("waiting for the device", 0, || self.stream.synchronize())
+    }
+
     /// Queues a kernel behind all earlier work.
     ///
     /// `buffers` are the device memory that the arguments are about. The kernel reads
@@ -183,7 +202,7 @@ impl Device {
     /// Where the arguments reach out of the buffers; that is a defect of the caller.
     pub fn launch(
         &self,
-        kernel: &Kernel,
+        entry: EntryPoint,
         launch: Launch,
         arguments: Arguments,
         buffers: &[&Buffer],
@@ -191,14 +210,14 @@ impl Device {
         assert!(
             buffers.iter().all(|buffer| buffer.is_of(self)) && lies_within(&arguments, buffers),
             "the arguments of {} reach out of their buffers",
-            kernel.name
+            entry.name
         );
-        let failed = |kind| self.failed(&format!("launching {}", kernel.name), kind);
+        let failed = |kind| self.failed(&format!("launching {}", entry.name), kind);
         self.enter().map_err(failed)?;
-        let module = self.modules.of(kernel).map_err(failed)?;
+        let module = self.modules.of(entry).map_err(failed)?;
         let parameter = Parameter(arguments);
         let stream = &self.stream;
-        let launched = module.get_function(kernel.name).and_then(|function| {
+        let launched = module.get_function(entry.name).and_then(|function| {
             // SAFETY: the kernel takes these arguments and this launch by the ABI
             // that host and device share. It touches the memory in the arguments
             // only, which lies in buffers that are alive; if they are dropped they
@@ -210,7 +229,7 @@ impl Device {
             }
         });
         launched.map_err(|error| failed(failure::kind(error, 0)))?;
-        *self.last_launched() = Some(kernel.name);
+        *self.last_launched() = Some(entry.name);
         Ok(())
     }
 

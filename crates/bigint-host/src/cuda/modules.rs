@@ -2,18 +2,19 @@
 
 use super::failure;
 use crate::DeviceErrorKind;
-use bigint_core::Kernel;
+use bigint_core::kernel::{EntryPoint, MODULES};
 use cust::module::Module;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The PTX of every module, by the name that [`Kernel::module`] gives.
-const PTX: [(&str, &str); 3] = [
+/// The PTX of every module, by name.
+const PTX: [(&str, &str); MODULES.len()] = [
     ("add", include_str!("../../ptx/add.ptx")),
     ("sub", include_str!("../../ptx/sub.ptx")),
     ("mul", include_str!("../../ptx/mul.ptx")),
+    ("ceiling", include_str!("../../ptx/ceiling.ptx")),
 ];
 
 /// The modules loaded into one context so far.
@@ -23,13 +24,13 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// The module that has `kernel`. The first kernel of a module waits for the
+    /// The module that `entry` is in. The first launch from a module waits for the
     /// driver to compile it, which can take seconds; the driver keeps the result
     /// in a cache on disk.
     ///
     /// The context that the modules are for must be current.
-    pub fn of(&self, kernel: &Kernel) -> Result<Arc<Module>, DeviceErrorKind> {
-        let name = kernel.module();
+    pub fn of(&self, entry: EntryPoint) -> Result<Arc<Module>, DeviceErrorKind> {
+        let name = entry.module;
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = loaded.get(name) {
             return Ok(Arc::clone(module));

@@ -1,7 +1,7 @@
 //! Right answers, on devices that differ in everything but the answers.
 
 use crate::process::on_simulator;
-use bigint_host::{BackEnd, BigUint, Engine, Layout, Operation, devices};
+use bigint_host::{BackEnd, BigUint, Ceilings, Engine, Layout, Operation, devices};
 use bigint_testing::trial::WIDTHS;
 use std::thread;
 
@@ -116,4 +116,22 @@ fn threads_share_a_device() {
             scope.spawn(move || compute(thread));
         }
     });
+}
+
+#[test]
+fn a_device_tells_its_ceilings_and_the_cpu_has_none() {
+    let name = "conformance::a_device_tells_its_ceilings_and_the_cpu_has_none";
+    if !on_simulator(name, &[("CUDA_SIM_CHECKS", "none")]) {
+        return;
+    }
+    assert_eq!(Engine::cpu().ceilings(1 << 20).expect("no device"), None);
+    let engine = Engine::cuda(0).expect("a device");
+    let ceilings = engine.ceilings(8 << 20).expect("a device that works");
+    let ceilings = ceilings.expect("a device");
+    let Ceilings {
+        copy_bytes_per_second: copy,
+        multiply_adds_per_second: most,
+    } = ceilings;
+    assert!(copy > 0.0 && copy < 1e15, "{ceilings:?}");
+    assert!(most > 0.0 && most < 1e15, "{ceilings:?}");
 }

@@ -1,0 +1,105 @@
+//! What a device can do at most, measured and not read off a data sheet.
+
+use crate::cuda::Device;
+use crate::{Engine, Error};
+use bigint_core::kernel::{BLOCK, CEILING, CEILING_MULTIPLY_ADDS, MatrixArgument};
+use bigint_core::{Arguments, Launch, Layout, Limb, Shape};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A sample takes this long at least, so that neither the clock nor a launch shows.
+const SAMPLE: Duration = Duration::from_millis(10);
+
+/// Samples, of which the median counts.
+const SAMPLES: usize = 9;
+
+/// The most blocks that a sample of multiply-adds launches: many times what any
+/// device runs at once.
+const MOST_BLOCKS: usize = 1 << 16;
+
+/// A device's greatest rates, to which those of its kernels are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ceilings {
+    /// Bytes read and bytes written in a second by a copy within device memory.
+    pub copy_bytes_per_second: f64,
+    /// 32x32+64->64-bit multiply-adds in a second.
+    pub multiply_adds_per_second: f64,
+}
+
+impl Engine {
+    /// Measures the device's ceilings, in a fraction of a second; `None` on the CPU.
+    ///
+    /// `bytes` of device memory are taken for the copy. They should be several times
+    /// the device's cache, or the copy is the cache's.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn ceilings(&self, bytes: usize) -> Result<Option<Ceilings>, Error> {
+        let device = self.inner.device();
+        device
+            .map(|device| {
+                Ok(Ceilings {
+                    copy_bytes_per_second: copies(device, bytes)?,
+                    multiply_adds_per_second: multiply_adds(device)?,
+                })
+            })
+            .transpose()
+    }
+}
+
+fn copies(device: &Arc<Device>, bytes: usize) -> Result<f64, Error> {
+    let limbs = (bytes / (2 * size_of::<Limb>())).max(1);
+    let (mut to, from) = (device.allocate(limbs)?, device.upload(&vec![!0; limbs])?);
+    let seconds = median(&mut |times| {
+        for _ in 0..times {
+            device.copy(&mut to, &from)?;
+        }
+        Ok(device.wait()?)
+    })?;
+    Ok((2 * limbs * size_of::<Limb>()) as f64 / seconds)
+}
+
+fn multiply_adds(device: &Arc<Device>) -> Result<f64, Error> {
+    let block = BLOCK as usize;
+    let r = device.allocate(MOST_BLOCKS * block)?;
+    let seconds = median(&mut |times| {
+        let blocks = (times as usize).min(MOST_BLOCKS);
+        let shape = Shape::new(blocks * block, 1, Layout::Contiguous);
+        let launch = Launch {
+            grid: blocks as u32,
+            block: BLOCK,
+            shared_bytes: 0,
+            workers: shape.count,
+            scratch_width: 0,
+        };
+        let arguments = Arguments {
+            r: MatrixArgument::new(r.address(), 1, shape.strides()),
+            count: shape.count as u64,
+            workers: shape.count as u64,
+            ..Arguments::default()
+        };
+        device.launch(CEILING, launch, arguments, &[&r])?;
+        Ok(device.wait()?)
+    })?;
+    Ok(block as f64 * CEILING_MULTIPLY_ADDS as f64 / seconds)
+}
+
+/// Seconds that one of `work`'s repetitions takes.
+fn median(work: &mut dyn FnMut(u32) -> Result<(), Error>) -> Result<f64, Error> {
+    let mut sample = |times| {
+        let started = Instant::now();
+        work(times)?;
+        Ok::<_, Error>(started.elapsed())
+    };
+    // The first launch waits for the kernel to be compiled.
+    sample(1)?;
+    let mut times = 1;
+    while sample(times)? < SAMPLE && times < MOST_BLOCKS as u32 {
+        times *= 2;
+    }
+    let mut samples = (0..SAMPLES)
+        .map(|_| sample(times))
+        .collect::<Result<Vec<_>, _>>()?;
+    samples.sort_unstable();
+    Ok(samples[SAMPLES / 2].as_secs_f64() / f64::from(times))
+}
