@@ -185,6 +185,15 @@ impl Vector for Avx512 {
         unsafe { _mm512_shrdv_epi64(low, high, self.splat(s.into())) }
     }
 
+    // The high half of the digit times `2^(52 - s)`: the multiplier cuts, shifts and adds.
+    #[inline(always)]
+    fn add_digit_above(self, word: __m512i, sum: __m512i, s: u32) -> __m512i {
+        if s == 0 {
+            return self.or(word, self.and(sum, self.splat((1 << Self::DIGIT_BITS) - 1)));
+        }
+        self.multiply_high(word, sum, self.splat(1 << (Self::DIGIT_BITS - s)))
+    }
+
     #[inline(always)]
     fn multiply_low(self, c: __m512i, x: __m512i, y: __m512i) -> __m512i {
         // SAFETY: see above.

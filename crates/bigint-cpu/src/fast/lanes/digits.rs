@@ -32,7 +32,6 @@ macro_rules! for_each_digit {
 /// `words` has a whole number of periods, at least as many as `digits` touches.
 #[inline(always)]
 pub(super) fn from_words<I: Vector>(isa: I, words: &[I::V], digits: &mut [I::V]) {
-    let mask = isa.splat((1 << I::DIGIT_BITS) - 1);
     let periods = words.chunks_exact(period_words::<I>());
     for (digits, words) in digits.chunks_mut(PERIOD).zip(periods) {
         macro_rules! cut {
@@ -40,32 +39,30 @@ pub(super) fn from_words<I: Vector>(isa: I, words: &[I::V], digits: &mut [I::V])
                 if $t >= digits.len() {
                     return;
                 }
-                let (word, s) = const { position::<I>($t) };
-                let x = if s == 0 {
-                    words[word]
-                } else if s + I::DIGIT_BITS <= 64 {
-                    isa.shift_right(words[word], s)
-                } else {
-                    isa.funnel(words[word + 1], words[word], s)
-                };
-                digits[$t] = if I::CUTS_FACTORS { x } else { isa.and(x, mask) };
+                digits[$t] = cut_digit(isa, words, $t);
             )*};
         }
         for_each_digit!(cut);
     }
 }
 
-/// The word and the bit in it where digit `t` begins.
-const fn position<I: Vector>(t: usize) -> (usize, u32) {
+/// Digit `t` of a number; words that it lacks are zero. `t` must be a constant.
+#[inline(always)]
+pub(super) fn cut_digit<I: Vector>(isa: I, words: &[I::V], t: usize) -> I::V {
     let bit = t * I::DIGIT_BITS as usize;
-    (bit / 64, (bit % 64) as u32)
-}
-
-/// The digit and the bit in it where word `q` begins.
-const fn position_of_word<I: Vector>(q: usize) -> (usize, u32) {
-    let bit = 64 * q;
-    let digit_bits = I::DIGIT_BITS as usize;
-    (bit / digit_bits, (bit % digit_bits) as u32)
+    let (word, s) = (bit / 64, (bit % 64) as u32);
+    let x = if s == 0 {
+        words[word]
+    } else if s + I::DIGIT_BITS <= 64 || word + 1 == words.len() {
+        isa.shift_right(words[word], s)
+    } else {
+        isa.funnel(words[word + 1], words[word], s)
+    };
+    if I::CUTS_FACTORS {
+        x
+    } else {
+        isa.and(x, isa.splat((1 << I::DIGIT_BITS) - 1))
+    }
 }
 
 /// Carries columns through and packs the digits into words.
@@ -82,13 +79,13 @@ pub(super) fn to_words<I: Vector>(isa: I, columns: &[I::V], words: &mut [I::V]) 
         let mut sums = [carry; PERIOD];
         macro_rules! pack {
             ($($t:literal)*) => {$(
-                let (word, s) = const { position::<I>($t) };
+                let word = $t * I::DIGIT_BITS as usize / 64;
                 if word >= words.len() {
                     return;
                 }
                 (sums[$t], carry) = isa.carry(columns[$t], carry);
-                if s + I::DIGIT_BITS >= 64 {
-                    words[word] = word_of_digits(isa, &sums, word, $t);
+                if ($t + 1) * I::DIGIT_BITS as usize >= 64 * (word + 1) {
+                    words[word] = pack_word(isa, &sums, word);
                 }
             )*};
         }
@@ -96,25 +93,24 @@ pub(super) fn to_words<I: Vector>(isa: I, columns: &[I::V], words: &mut [I::V]) 
     }
 }
 
-/// Word `q` of a period, from the digits up to `last`.
+/// Word `q` of digits with anything above them. `q` must be a constant.
 #[inline(always)]
-fn word_of_digits<I: Vector>(isa: I, sums: &[I::V; PERIOD], q: usize, last: usize) -> I::V {
-    let (first, s) = position_of_word::<I>(q);
-    let digit = |t: usize| isa.and(sums[t], isa.splat((1 << I::DIGIT_BITS) - 1));
-    if last == first + 1 {
-        // What is above the digits falls off: at the top, and with the first digit's
-        // top moved to the word's.
-        let above = 64 - I::DIGIT_BITS;
-        return isa.funnel(sums[last], isa.shift_left(sums[first], above), above + s);
-    }
-    let mut word = isa.shift_right(digit(first), s);
-    for t in first + 1..last {
-        let at = (t - first) as u32 * I::DIGIT_BITS - s;
-        word = isa.or(word, isa.shift_left(digit(t), at));
-    }
+pub(super) fn pack_word<I: Vector>(isa: I, sums: &[I::V], q: usize) -> I::V {
+    let digit_bits = I::DIGIT_BITS as usize;
+    let (first, s) = (64 * q / digit_bits, (64 * q % digit_bits) as u32);
+    let last = (64 * q + 63) / digit_bits;
     // The top of the last digit falls off.
     let at = (last - first) as u32 * I::DIGIT_BITS - s;
-    isa.or(word, isa.shift_left(sums[last], at))
+    let word = isa.shift_left(sums[last], at);
+    let mut word = isa.add_digit_above(word, sums[first], s);
+    let mut t = first + 1;
+    while t < last {
+        let at = (t - first) as u32 * I::DIGIT_BITS - s;
+        let digit = isa.and(sums[t], isa.splat((1 << I::DIGIT_BITS) - 1));
+        word = isa.or(word, isa.shift_left(digit, at));
+        t += 1;
+    }
+    word
 }
 
 /// Carries columns through: each becomes a digit; the carry out is dropped, so that

@@ -17,6 +17,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod digits;
+mod fixed;
 mod karatsuba;
 mod school;
 mod transfer;
@@ -175,6 +176,13 @@ pub(super) fn mul<I: Vector>(
     a: Numbers<'_>,
     b: Numbers<'_>,
 ) {
+    let done = fixed::mul(isa, is_prefetched, &mut piece, a, b);
+    if done > 0 {
+        piece = piece.split_off(done);
+        if piece.count == 0 {
+            return;
+        }
+    }
     let thresholds = Thresholds::new::<I>(tuning.karatsuba, tuning.karatsuba_square);
     let widths = [a.shape().width, b.shape().width];
     let sizes = Sizes::new::<I>(thresholds, widths, piece.width);

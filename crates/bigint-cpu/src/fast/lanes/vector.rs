@@ -79,6 +79,13 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     fn carry(self, column: Self::V, carry: Self::V) -> (Self::V, Self::V);
     /// Bits `s .. s + 64` of `high 2^64 + low`, `0 < s < 64`.
     fn funnel(self, high: Self::V, low: Self::V, s: u32) -> Self::V;
+    /// `word`, whose low `DIGIT_BITS - s` bits are zero, and in them the bits from `s` on
+    /// of the digit in the low bits of `sum`.
+    #[inline(always)]
+    fn add_digit_above(self, word: Self::V, sum: Self::V, s: u32) -> Self::V {
+        let digit = self.and(sum, self.splat((1 << Self::DIGIT_BITS) - 1));
+        self.or(word, self.shift_right(digit, s))
+    }
     /// `c +` the product of the digits `x` and `y`; of its low digit if `HALVES`.
     /// Digits are below `2^DIGIT_BITS`, if not `CUTS_FACTORS`.
     fn multiply_low(self, c: Self::V, x: Self::V, y: Self::V) -> Self::V;
