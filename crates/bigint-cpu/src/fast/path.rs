@@ -6,7 +6,7 @@
 pub enum Path {
     /// 64-bit words and nothing else: any machine.
     Portable,
-    /// x86-64 with AVX2, BMI2 and ADX (Broadwell, Zen and later).
+    /// x86-64 with AVX2, FMA, BMI2 and ADX (Broadwell, Zen and later).
     Avx2,
     /// x86-64 with AVX-512 F, VL, DQ, BW, IFMA and VBMI2 (Ice Lake, Zen 4 and
     /// later), besides all of [`Path::Avx2`].
@@ -42,6 +42,7 @@ impl Path {
             #[cfg(target_arch = "x86_64")]
             Path::Avx2 => {
                 is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
                     && is_x86_feature_detected!("bmi2")
                     && is_x86_feature_detected!("adx")
             }

@@ -166,7 +166,7 @@ fn first_win(
 }
 
 fn karatsuba(cpu: &Cpu, is_square: bool) -> Result<usize, Error> {
-    let digit_bits = lanes::digit_bits(cpu.path());
+    let digit_bits = lanes::DIGIT_BITS as usize;
     let sizes: Vec<usize> = (24..=120).step_by(8).collect();
     let cpu = forced(cpu, true);
     first_win(&sizes, |digits| {

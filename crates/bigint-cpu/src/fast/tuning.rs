@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Thresholds of the lanes engine on one path, in digits of that path unless said
-/// otherwise (52 bits with AVX-512 IFMA, 28 with AVX2).
+/// Thresholds of the lanes engine on one path, in digits of 52 bits unless said
+/// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaneTuning {
@@ -49,10 +49,10 @@ impl Default for Tuning {
                 widest: 1536,
             },
             avx2: LaneTuning {
-                karatsuba: 40,
-                karatsuba_square: 64,
-                fewest: 4,
-                narrowest: 48,
+                karatsuba: 48,
+                karatsuba_square: 70,
+                fewest: 2,
+                narrowest: 8,
                 widest: 2048,
             },
             stream_bytes: 64 << 20,

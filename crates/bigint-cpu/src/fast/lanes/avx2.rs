@@ -1,4 +1,33 @@
-//! Four lanes and 28-bit digits: AVX2.
+//! Four lanes and 52-bit digits: AVX2 with the doubles of FMA.
+//!
+//! AVX2 multiplies integers of 32 bits only, but a fused multiply-add forms a product
+//! of two 53-bit mantissas exactly and rounds it once. Two of them give both halves of
+//! a product of digits (the idea is Emmart's and Weems'; theirs rounds toward zero, this
+//! one to nearest, as Rust expects a processor to be set). A digit is a double, a factor
+//! `0 <= x < 2^52`:
+//!
+//! ```text
+//! H = rn(x y + 2^104)            = 2^104 + h 2^52,            h = x y / 2^52, rounded
+//! S = (2^104 - 3 2^51) - H       = -h 2^52 - 3 2^51
+//! L = rn(x y + S)                = l - 3 2^51,                l = x y - h 2^52
+//! ```
+//!
+//! **Exactness.** `x y <= (2^52 - 1)^2 < 2^104 - 2^52`, so the first sum lies in
+//! `[2^104, 2^105)`, where doubles are `2^52` apart: `H` is as stated, with
+//! `0 <= h <= 2^52 - 2` and `|l| <= 2^51`. `S` is a multiple of `2^51` and at most
+//! `(2^52 - 2) 2^52 + 3 2^51 = 2^104 - 2^51` in magnitude: a double, so the difference
+//! is not rounded. The last sum is an integer in `[-2^53, -2^52]`: a double too.
+//!
+//! **Columns.** Doubles of one sign and binade, the next power of two included, are as
+//! far apart as their bits, read as integers. So `h` is the bits of `H` less those of
+//! `2^104`, and `l`, as `L` is negative, the bits of `-3 2^51` less those of `L`. The
+//! constants are not taken off each product: columns begin with as many of them as they
+//! will get products ([`Vector::BIAS`]), modulo `2^64`.
+//!
+//! Cost of a product of digits: two multiply-adds, a subtraction and two integer
+//! additions, which three vector ports do in 5/3 cycles: `4 52^2 / (5/3) = 6490` bit
+//! products a cycle, where `mulx` does 4096 at most, and integer digits of 28 bits (a
+//! product and a sum) 4700.
 
 #![allow(unsafe_code)] // the intrinsics of this instruction set
 
@@ -6,7 +35,7 @@ use core::arch::x86_64::*;
 
 use bigint_core::Limb;
 
-use super::vector::{BLOCK, BLOCK_WORDS, Vector};
+use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::fast::Path;
 
 /// The proof that this machine has the instructions of [`Path::Avx2`].
@@ -21,14 +50,19 @@ impl Avx2 {
 }
 
 /// Runs `f` where the compiler may use the instructions of [`Path::Avx2`].
-#[target_feature(enable = "avx2,bmi2,adx")]
+#[target_feature(enable = "avx2,fma,bmi2,adx")]
 fn compiled<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// All bits of the first `count` of 8 limbs.
+/// `2^52`, `2^104`, and the multiple of the first that centres low halves.
+const TWO_52: f64 = (1_u64 << 52) as f64;
+const TWO_104: f64 = TWO_52 * TWO_52;
+const CENTRE: f64 = 1.5 * TWO_52;
+
+/// All bits of the first `count` of 8 limbs, in two halves.
 #[inline(always)]
-fn mask(count: usize) -> __m256i {
+fn masks(count: usize) -> [__m128i; 2] {
     const ONES: [u32; 2 * BLOCK] = {
         let mut ones = [0; 2 * BLOCK];
         let mut i = 0;
@@ -39,9 +73,10 @@ fn mask(count: usize) -> __m256i {
         ones
     };
     let window = &ONES[BLOCK - count..][..BLOCK];
+    let at: *const __m128i = window.as_ptr().cast();
     // SAFETY: the window has the 8 words that are read; this is only called by the
     // methods of an `Avx2`, which exists only where AVX2 was detected.
-    unsafe { _mm256_loadu_si256(window.as_ptr().cast()) }
+    unsafe { [_mm_loadu_si128(at), _mm_loadu_si128(at.wrapping_add(1))] }
 }
 
 // SAFETY (of every intrinsic without a pointer below): `self` proves that the
@@ -53,20 +88,43 @@ impl Avx2 {
         [0, 1, 2, 3].map(|l| limbs.wrapping_add(l * stride))
     }
 
-    /// Four words of four numbers to four numbers of each word, or back.
+    /// Four words of four numbers, each number in two halves, to four numbers of each
+    /// word.
+    ///
+    /// Halves, so that what crosses the middle of a vector is done by the loads: the
+    /// machine has one port for it.
     #[inline(always)]
-    fn transpose(self, v: [__m256i; 4]) -> [__m256i; 4] {
+    fn transpose(self, v: [[__m128i; 2]; 4]) -> [__m256i; 4] {
+        // SAFETY: see above.
+        unsafe {
+            let pair = |half: usize, i: usize| _mm256_set_m128i(v[i + 2][half], v[i][half]);
+            let (t0, t1) = (pair(0, 0), pair(0, 1));
+            let (t2, t3) = (pair(1, 0), pair(1, 1));
+            [
+                _mm256_unpacklo_epi64(t0, t1),
+                _mm256_unpackhi_epi64(t0, t1),
+                _mm256_unpacklo_epi64(t2, t3),
+                _mm256_unpackhi_epi64(t2, t3),
+            ]
+        }
+    }
+
+    /// The reverse of [`Avx2::transpose`].
+    #[inline(always)]
+    fn transpose_back(self, v: [__m256i; 4]) -> [[__m128i; 2]; 4] {
         // SAFETY: see above.
         unsafe {
             let t0 = _mm256_unpacklo_epi64(v[0], v[1]);
             let t1 = _mm256_unpackhi_epi64(v[0], v[1]);
             let t2 = _mm256_unpacklo_epi64(v[2], v[3]);
             let t3 = _mm256_unpackhi_epi64(v[2], v[3]);
+            let low = |t: __m256i| _mm256_castsi256_si128(t);
+            let high = |t: __m256i| _mm256_extracti128_si256::<1>(t);
             [
-                _mm256_permute2x128_si256::<0x20>(t0, t2),
-                _mm256_permute2x128_si256::<0x20>(t1, t3),
-                _mm256_permute2x128_si256::<0x31>(t0, t2),
-                _mm256_permute2x128_si256::<0x31>(t1, t3),
+                [low(t0), low(t2)],
+                [low(t1), low(t3)],
+                [high(t0), high(t2)],
+                [high(t1), high(t3)],
             ]
         }
     }
@@ -74,12 +132,11 @@ impl Avx2 {
 
 impl Vector for Avx2 {
     type V = __m256i;
+    type Product = [__m256i; 2];
     const LANES: usize = 4;
-    const DIGIT_BITS: u32 = 28;
-    const HALVES: bool = false;
-    const CUTS_FACTORS: bool = false;
-    const HEADROOM: u64 = 1 << (63 - 56);
-    const ROWS: usize = 6;
+    const BIAS: [u64; 2] = [(-CENTRE).to_bits(), 0_u64.wrapping_sub(TWO_104.to_bits())];
+    const HALVES_TOGETHER: bool = true;
+    const ROWS: usize = 5;
 
     #[inline(always)]
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
@@ -130,16 +187,17 @@ impl Vector for Avx2 {
     }
 
     // AVX2 has no arithmetic shift of 64-bit words. Sums are therefore kept 2^63 too
-    // large, so that they are not negative, and carries 2^63 / 2^28 = 2^35 too large.
+    // large, so that they are not negative, and carries 2^63 / 2^52 too large.
     #[inline(always)]
     fn no_carry(self) -> __m256i {
-        self.splat(1 << 35)
+        self.splat(1 << (63 - DIGIT_BITS))
     }
 
     #[inline(always)]
     fn carry(self, column: __m256i, carry: __m256i) -> (__m256i, __m256i) {
-        let sum = self.add(self.add(column, self.splat((1 << 63) - (1 << 35))), carry);
-        (sum, self.shift_right(sum, 28))
+        let raise = self.splat((1 << 63) - (1 << (63 - DIGIT_BITS)));
+        let sum = self.add(self.add(column, raise), carry);
+        (sum, self.shift_right(sum, DIGIT_BITS))
     }
 
     #[inline(always)]
@@ -147,15 +205,48 @@ impl Vector for Avx2 {
         self.or(self.shift_right(low, s), self.shift_left(high, 64 - s))
     }
 
+    // An integer below 2^52 is the mantissa of a double in [2^52, 2^53).
     #[inline(always)]
-    fn multiply_low(self, c: __m256i, x: __m256i, y: __m256i) -> __m256i {
+    fn factor(self, x: __m256i) -> __m256i {
+        let digit = self.and(x, self.splat((1 << DIGIT_BITS) - 1));
+        let raised = self.or(digit, self.splat(TWO_52.to_bits()));
         // SAFETY: see above.
-        unsafe { _mm256_add_epi64(c, _mm256_mul_epu32(x, y)) }
+        unsafe {
+            let raised = _mm256_castsi256_pd(raised);
+            _mm256_castpd_si256(_mm256_sub_pd(raised, _mm256_set1_pd(TWO_52)))
+        }
     }
 
     #[inline(always)]
-    fn multiply_high(self, c: __m256i, _: __m256i, _: __m256i) -> __m256i {
-        c
+    fn digit(self, factor: __m256i) -> __m256i {
+        // SAFETY: see above.
+        let raised = unsafe {
+            let factor = _mm256_castsi256_pd(factor);
+            _mm256_castpd_si256(_mm256_add_pd(factor, _mm256_set1_pd(TWO_52)))
+        };
+        self.and(raised, self.splat((1 << DIGIT_BITS) - 1))
+    }
+
+    #[inline(always)]
+    fn product(self, x: __m256i, y: __m256i) -> [__m256i; 2] {
+        // SAFETY: see above.
+        unsafe {
+            let (x, y) = (_mm256_castsi256_pd(x), _mm256_castsi256_pd(y));
+            let h = _mm256_fmadd_pd(x, y, _mm256_set1_pd(TWO_104));
+            let s = _mm256_sub_pd(_mm256_set1_pd(TWO_104 - CENTRE), h);
+            let l = _mm256_fmadd_pd(x, y, s);
+            [_mm256_castpd_si256(l), _mm256_castpd_si256(h)]
+        }
+    }
+
+    #[inline(always)]
+    fn add_low(self, column: __m256i, [l, _]: [__m256i; 2]) -> __m256i {
+        self.sub(column, l)
+    }
+
+    #[inline(always)]
+    fn add_high(self, column: __m256i, [_, h]: [__m256i; 2]) -> __m256i {
+        self.add(column, h)
     }
 
     #[inline(always)]
@@ -165,19 +256,23 @@ impl Vector for Avx2 {
         let (whole, rest) = (width / BLOCK, width % BLOCK);
         let lanes = Self::lanes(limbs.as_ptr(), stride);
         for (q, block) in blocks.iter_mut().enumerate().take(whole) {
-            // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end at
-            // `3 * stride + width` or before, which the assertion keeps in `limbs`.
-            *block = self
-                .transpose(lanes.map(|lane| unsafe {
-                    _mm256_loadu_si256(lane.wrapping_add(q * BLOCK).cast())
-                }));
+            *block = self.transpose(lanes.map(|lane| {
+                let at: *const __m128i = lane.wrapping_add(q * BLOCK).cast();
+                // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end
+                // at `3 * stride + width` or before, which the assertion keeps in
+                // `limbs`.
+                unsafe { [_mm_loadu_si128(at), _mm_loadu_si128(at.wrapping_add(1))] }
+            }));
         }
         if let (true, Some(block)) = (rest > 0, blocks.get_mut(whole)) {
-            let mask = mask(rest);
-            // SAFETY: as above for the `rest` limbs of the mask; masked limbs are not
-            // touched.
-            *block = self.transpose(lanes.map(|lane| unsafe {
-                _mm256_maskload_epi32(lane.wrapping_add(whole * BLOCK).cast(), mask)
+            let masks = masks(rest);
+            *block = self.transpose(lanes.map(|lane| {
+                let at: *const i32 = lane.wrapping_add(whole * BLOCK).cast();
+                // SAFETY: as above for the `rest` limbs of the masks; masked limbs are
+                // not touched.
+                [0, 1].map(|i| unsafe {
+                    _mm_maskload_epi32(at.wrapping_add(i * BLOCK / 2), masks[i])
+                })
             }));
         }
     }
@@ -189,22 +284,27 @@ impl Vector for Avx2 {
         let (whole, rest) = (width / BLOCK, width % BLOCK);
         let lanes = Self::lanes(limbs.as_mut_ptr(), stride);
         for (q, block) in blocks.iter().enumerate().take(whole) {
-            for (lane, number) in lanes.iter().zip(self.transpose(*block)) {
+            for (lane, [low, high]) in lanes.iter().zip(self.transpose_back(*block)) {
+                let at: *mut __m128i = lane.wrapping_add(q * BLOCK).cast_mut().cast();
                 // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end
                 // at `3 * stride + width` or before, which the assertion keeps in
                 // `limbs`.
                 unsafe {
-                    _mm256_storeu_si256(lane.wrapping_add(q * BLOCK).cast_mut().cast(), number);
+                    _mm_storeu_si128(at, low);
+                    _mm_storeu_si128(at.wrapping_add(1), high);
                 }
             }
         }
         if let (true, Some(block)) = (rest > 0, blocks.get(whole)) {
-            let mask = mask(rest);
-            for (lane, number) in lanes.iter().zip(self.transpose(*block)) {
-                // SAFETY: as above for the `rest` limbs of the mask.
-                unsafe {
-                    let at = lane.wrapping_add(whole * BLOCK).cast_mut();
-                    _mm256_maskstore_epi32(at.cast(), mask, number);
+            let masks = masks(rest);
+            for (lane, halves) in lanes.iter().zip(self.transpose_back(*block)) {
+                let at: *mut i32 = lane.wrapping_add(whole * BLOCK).cast_mut().cast();
+                for i in 0..2 {
+                    // SAFETY: as above for the `rest` limbs of the masks.
+                    unsafe {
+                        let at = at.wrapping_add(i * BLOCK / 2);
+                        _mm_maskstore_epi32(at, masks[i], halves[i]);
+                    }
                 }
             }
         }

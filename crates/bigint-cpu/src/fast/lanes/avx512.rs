@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 
 use bigint_core::Limb;
 
-use super::vector::{BLOCK, BLOCK_WORDS, Vector};
+use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::fast::Path;
 
 /// The proof that this machine has the instructions of [`Path::Avx512Ifma`].
@@ -112,11 +112,10 @@ impl Avx512 {
 // machine has the instructions; see `Avx512::detect`.
 impl Vector for Avx512 {
     type V = __m512i;
+    type Product = [__m512i; 2];
     const LANES: usize = 8;
-    const DIGIT_BITS: u32 = 52;
-    const HALVES: bool = true;
-    const CUTS_FACTORS: bool = true;
-    const HEADROOM: u64 = 1 << (63 - 52);
+    const BIAS: [u64; 2] = [0; 2];
+    const HALVES_TOGETHER: bool = false;
     const ROWS: usize = 14;
 
     #[inline(always)]
@@ -189,21 +188,38 @@ impl Vector for Avx512 {
     #[inline(always)]
     fn add_digit_above(self, word: __m512i, sum: __m512i, s: u32) -> __m512i {
         if s == 0 {
-            return self.or(word, self.and(sum, self.splat((1 << Self::DIGIT_BITS) - 1)));
+            return self.or(word, self.digit(sum));
         }
-        self.multiply_high(word, sum, self.splat(1 << (Self::DIGIT_BITS - s)))
+        self.add_high(word, [sum, self.splat(1 << (DIGIT_BITS - s))])
+    }
+
+    // What stands above a factor's digit is not multiplied.
+    #[inline(always)]
+    fn factor(self, x: __m512i) -> __m512i {
+        x
     }
 
     #[inline(always)]
-    fn multiply_low(self, c: __m512i, x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: see above.
-        unsafe { _mm512_madd52lo_epu64(c, x, y) }
+    fn digit(self, factor: __m512i) -> __m512i {
+        self.and(factor, self.splat((1 << DIGIT_BITS) - 1))
+    }
+
+    // Multiplying and adding are one instruction for either half.
+    #[inline(always)]
+    fn product(self, x: __m512i, y: __m512i) -> [__m512i; 2] {
+        [x, y]
     }
 
     #[inline(always)]
-    fn multiply_high(self, c: __m512i, x: __m512i, y: __m512i) -> __m512i {
+    fn add_low(self, column: __m512i, [x, y]: [__m512i; 2]) -> __m512i {
         // SAFETY: see above.
-        unsafe { _mm512_madd52hi_epu64(c, x, y) }
+        unsafe { _mm512_madd52lo_epu64(column, x, y) }
+    }
+
+    #[inline(always)]
+    fn add_high(self, column: __m512i, [x, y]: [__m512i; 2]) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_madd52hi_epu64(column, x, y) }
     }
 
     #[inline(always)]

@@ -1,21 +1,22 @@
 //! 64-bit words to digits, and columns of digit products back to words.
 //!
-//! A digit has `D` bits (52 or 28), so that 16 digits are `D / 4` whole words.
-//! Within such a period every shift is a constant.
+//! A digit has 52 bits, so that 16 digits are 13 whole words. Within such a period
+//! every shift is a constant.
 
-use super::vector::Vector;
+use super::vector::{DIGIT_BITS, Vector};
 
 /// Digits after which digits and words begin at the same bit again.
 pub(super) const PERIOD: usize = 16;
 
 /// Words of one period.
-pub(super) const fn period_words<I: Vector>() -> usize {
-    PERIOD * I::DIGIT_BITS as usize / 64
-}
+pub(super) const PERIOD_WORDS: usize = PERIOD * DIGIT_BITS as usize / 64;
+
+/// The bits of a digit.
+const MASK: u64 = (1 << DIGIT_BITS) - 1;
 
 /// Digits that hold `bits` bits.
-pub(super) const fn digits_of_bits<I: Vector>(bits: usize) -> usize {
-    bits.div_ceil(I::DIGIT_BITS as usize)
+pub(super) const fn digits_of_bits(bits: usize) -> usize {
+    bits.div_ceil(DIGIT_BITS as usize)
 }
 
 /// Expands a macro for every digit of a period: every index and shift in it is a
@@ -26,13 +27,12 @@ macro_rules! for_each_digit {
     };
 }
 
-/// Cuts words into digits. Above a digit stand bits of the next ones where no harm
-/// comes of it: if `CUTS_FACTORS`.
+/// Cuts words into digits, as factors.
 ///
 /// `words` has a whole number of periods, at least as many as `digits` touches.
 #[inline(always)]
 pub(super) fn from_words<I: Vector>(isa: I, words: &[I::V], digits: &mut [I::V]) {
-    let periods = words.chunks_exact(period_words::<I>());
+    let periods = words.chunks_exact(PERIOD_WORDS);
     for (digits, words) in digits.chunks_mut(PERIOD).zip(periods) {
         macro_rules! cut {
             ($($t:literal)*) => {$(
@@ -46,23 +46,19 @@ pub(super) fn from_words<I: Vector>(isa: I, words: &[I::V], digits: &mut [I::V])
     }
 }
 
-/// Digit `t` of a number; words that it lacks are zero. `t` must be a constant.
+/// Digit `t` of a number, as a factor; words that it lacks are zero. `t` must be a constant.
 #[inline(always)]
 pub(super) fn cut_digit<I: Vector>(isa: I, words: &[I::V], t: usize) -> I::V {
-    let bit = t * I::DIGIT_BITS as usize;
+    let bit = t * DIGIT_BITS as usize;
     let (word, s) = (bit / 64, (bit % 64) as u32);
     let x = if s == 0 {
         words[word]
-    } else if s + I::DIGIT_BITS <= 64 || word + 1 == words.len() {
+    } else if s + DIGIT_BITS <= 64 || word + 1 == words.len() {
         isa.shift_right(words[word], s)
     } else {
         isa.funnel(words[word + 1], words[word], s)
     };
-    if I::CUTS_FACTORS {
-        x
-    } else {
-        isa.and(x, isa.splat((1 << I::DIGIT_BITS) - 1))
-    }
+    isa.factor(x)
 }
 
 /// Carries columns through and packs the digits into words.
@@ -73,18 +69,18 @@ pub(super) fn cut_digit<I: Vector>(isa: I, words: &[I::V], t: usize) -> I::V {
 #[inline(always)]
 pub(super) fn to_words<I: Vector>(isa: I, columns: &[I::V], words: &mut [I::V]) {
     let mut carry = isa.no_carry();
-    let words = words.chunks_mut(period_words::<I>());
+    let words = words.chunks_mut(PERIOD_WORDS);
     for (columns, words) in columns.chunks_exact(PERIOD).zip(words) {
         // The digits, and above them what is not part of them.
         let mut sums = [carry; PERIOD];
         macro_rules! pack {
             ($($t:literal)*) => {$(
-                let word = $t * I::DIGIT_BITS as usize / 64;
+                let word = $t * DIGIT_BITS as usize / 64;
                 if word >= words.len() {
                     return;
                 }
                 (sums[$t], carry) = isa.carry(columns[$t], carry);
-                if ($t + 1) * I::DIGIT_BITS as usize >= 64 * (word + 1) {
+                if ($t + 1) * DIGIT_BITS as usize >= 64 * (word + 1) {
                     words[word] = pack_word(isa, &sums, word);
                 }
             )*};
@@ -96,17 +92,17 @@ pub(super) fn to_words<I: Vector>(isa: I, columns: &[I::V], words: &mut [I::V]) 
 /// Word `q` of digits with anything above them. `q` must be a constant.
 #[inline(always)]
 pub(super) fn pack_word<I: Vector>(isa: I, sums: &[I::V], q: usize) -> I::V {
-    let digit_bits = I::DIGIT_BITS as usize;
+    let digit_bits = DIGIT_BITS as usize;
     let (first, s) = (64 * q / digit_bits, (64 * q % digit_bits) as u32);
     let last = (64 * q + 63) / digit_bits;
     // The top of the last digit falls off.
-    let at = (last - first) as u32 * I::DIGIT_BITS - s;
+    let at = (last - first) as u32 * DIGIT_BITS - s;
     let word = isa.shift_left(sums[last], at);
     let mut word = isa.add_digit_above(word, sums[first], s);
     let mut t = first + 1;
     while t < last {
-        let at = (t - first) as u32 * I::DIGIT_BITS - s;
-        let digit = isa.and(sums[t], isa.splat((1 << I::DIGIT_BITS) - 1));
+        let at = (t - first) as u32 * DIGIT_BITS - s;
+        let digit = isa.and(sums[t], isa.splat(MASK));
         word = isa.or(word, isa.shift_left(digit, at));
         t += 1;
     }
@@ -119,7 +115,7 @@ pub(super) fn normalise<I: Vector>(isa: I, columns: &mut [I::V]) {
     isa.vectorize(
         #[inline(always)]
         || {
-            let mask = isa.splat((1 << I::DIGIT_BITS) - 1);
+            let mask = isa.splat(MASK);
             let mut carry = isa.no_carry();
             for column in columns {
                 let sum;

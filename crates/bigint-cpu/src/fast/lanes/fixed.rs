@@ -15,7 +15,7 @@ use bigint_core::{Layout, Limb};
 
 use super::digits::{cut_digit, pack_word};
 use super::school;
-use super::vector::{BLOCK, BLOCK_WORDS, Vector};
+use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::Numbers;
 use crate::fast::prefetch;
 use crate::piece::{Piece, PieceLimbs};
@@ -32,9 +32,6 @@ pub(super) fn mul<I: Vector>(
     a: Numbers<'_>,
     b: Numbers<'_>,
 ) -> usize {
-    if I::DIGIT_BITS != 52 {
-        return 0;
-    }
     let count = piece.count / I::LANES * I::LANES;
     let (Some(a), Some(b)) = (
         Source::new::<I>(a, piece, count),
@@ -174,8 +171,8 @@ fn store<I: Vector, const C: usize>(isa: I, columns: &[I::V; C], r: &mut [Limb],
                 let sum;
                 (sum, carry) = isa.carry(columns[$t], carry);
                 sums[$t] = sum;
-                let word = $t * I::DIGIT_BITS as usize / 64;
-                if ($t + 1) * I::DIGIT_BITS as usize >= 64 * (word + 1) {
+                let word = $t * DIGIT_BITS as usize / 64;
+                if ($t + 1) * DIGIT_BITS as usize >= 64 * (word + 1) {
                     words[word % BLOCK_WORDS] = pack_word(isa, &sums, word);
                     if word % BLOCK_WORDS == BLOCK_WORDS - 1 {
                         let first = word / BLOCK_WORDS * BLOCK;

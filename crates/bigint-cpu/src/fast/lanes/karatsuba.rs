@@ -12,7 +12,7 @@
 //! of a split is a few additions per column.
 //!
 //! **Bounds.** Every function returns a bound `c` with `|r[k]| <= c U`, `U` the
-//! [column unit](Vector::HEADROOM). If `c` bounds `z0`, `z2` and `zm`, a column
+//! [column unit](HEADROOM). If `c` bounds `z0`, `z2` and `zm`, a column
 //! of the result is one of each at most, and one more of `z0` or `z2`: `4 c` bounds
 //! it. Where `4 c U` would leave the signed word, the three are carried through
 //! first: their values are not negative and fit their digits, so this loses nothing
@@ -22,7 +22,7 @@
 
 use super::digits::normalise;
 use super::school;
-use super::vector::Vector;
+use super::vector::{DIGIT_BITS, HEADROOM, Vector, terms};
 
 /// Digits of the shorter operand from which a product is split.
 #[derive(Clone, Copy, Debug)]
@@ -36,13 +36,8 @@ impl Thresholds {
     /// hold: 8 digits or more are split well, and a column of as many products as
     /// are not split stays within its signed word. A low product of fewer columns than
     /// twice the threshold is not split, so that has room for half as many.
-    pub fn new<I: Vector>(product: usize, square: usize) -> Self {
-        let most = if I::HALVES {
-            I::HEADROOM / 2
-        } else {
-            I::HEADROOM
-        } as usize
-            - 1;
+    pub fn new(product: usize, square: usize) -> Self {
+        let most = (HEADROOM / terms(1)) as usize - 1;
         Thresholds {
             product: product.clamp(8, most.div_ceil(2)),
             square: square.clamp(8, most),
@@ -107,7 +102,7 @@ pub(super) fn product<I: Vector>(
     match split(n, m, thresholds.product) {
         Split::Base => {
             school::product(isa, r, a, b);
-            I::terms(m)
+            terms(m)
         }
         Split::Two => {
             let (a0, a1) = a.split_at(h);
@@ -117,7 +112,7 @@ pub(super) fn product<I: Vector>(
             let c0 = product(isa, thresholds, low, a0, b, s);
             above.fill(isa.splat(0));
             let mut c = c0 + c1;
-            if c >= I::HEADROOM {
+            if c >= HEADROOM {
                 normalise(isa, low);
                 normalise(isa, high);
                 c = 2;
@@ -155,7 +150,7 @@ pub(super) fn square<I: Vector>(
     match split(n, n, thresholds.square) {
         Split::Base | Split::Two => {
             school::square(isa, r, a);
-            I::terms(n)
+            terms(n)
         }
         Split::Three => {
             let (a0, a1) = a.split_at(h);
@@ -192,7 +187,7 @@ pub(super) fn low_product<I: Vector>(
     let h = k * 7 / 10;
     if k < 2 * thresholds.product || n.min(m) < thresholds.product {
         school::low_product(isa, r, a, b, k);
-        return I::terms(n.min(m));
+        return terms(n.min(m));
     }
     if n.max(m) <= h || 10 * k >= 9 * (n + m) {
         return product(isa, thresholds, r, a, b, s);
@@ -207,7 +202,7 @@ pub(super) fn low_product<I: Vector>(
         let (cross, s) = s.split_at_mut(x.len() + y.len());
         let mut c_cross = low_product(isa, thresholds, cross, x, y, k - h, s);
         let cross = &mut cross[..(x.len() + y.len()).min(k - h)];
-        if c + c_cross >= I::HEADROOM {
+        if c + c_cross >= HEADROOM {
             normalise(isa, cross);
             normalise(isa, &mut r[..k]);
             (c, c_cross) = (1, 1);
@@ -237,7 +232,7 @@ pub(super) fn low_scratch(thresholds: Thresholds, k: usize) -> usize {
 /// `zm` too; the bound of the result.
 fn combine<I: Vector>(isa: I, r: &mut [I::V], zm: &mut [I::V], h: usize, c: u64) -> u64 {
     let mut c = c;
-    if 4 * c >= I::HEADROOM {
+    if 4 * c >= HEADROOM {
         normalise(isa, zm);
         let (z0, z2) = r.split_at_mut(2 * h);
         normalise(isa, z0);
@@ -274,27 +269,27 @@ fn add_to<I: Vector>(isa: I, r: &mut [I::V], x: &[I::V]) {
     );
 }
 
-/// The digits of `x + y`, one more than `x` has; `y` is not longer than `x`.
+/// The digits of `x + y`, one more than `x` has; `y` is not longer than `x`. Factors,
+/// all of them.
 fn add_digits<I: Vector>(isa: I, r: &mut [I::V], x: &[I::V], y: &[I::V]) {
     isa.vectorize(
         #[inline(always)]
         || {
-            let mask = isa.splat((1 << I::DIGIT_BITS) - 1);
             let mut carry = isa.splat(0);
             let (r, top) = r.split_at_mut(x.len());
             let (low, high) = r.split_at_mut(y.len());
             let (x_low, x_high) = x.split_at(y.len());
             for ((r, &x), &y) in low.iter_mut().zip(x_low).zip(y) {
-                let sum = isa.add(isa.add(isa.and(x, mask), isa.and(y, mask)), carry);
-                *r = isa.and(sum, mask);
-                carry = isa.shift_right(sum, I::DIGIT_BITS);
+                let sum = isa.add(isa.add(isa.digit(x), isa.digit(y)), carry);
+                *r = isa.factor(sum);
+                carry = isa.shift_right(sum, DIGIT_BITS);
             }
             for (r, &x) in high.iter_mut().zip(x_high) {
-                let sum = isa.add(isa.and(x, mask), carry);
-                *r = isa.and(sum, mask);
-                carry = isa.shift_right(sum, I::DIGIT_BITS);
+                let sum = isa.add(isa.digit(x), carry);
+                *r = isa.factor(sum);
+                carry = isa.shift_right(sum, DIGIT_BITS);
             }
-            top[0] = carry;
+            top[0] = isa.factor(carry);
         },
     );
 }

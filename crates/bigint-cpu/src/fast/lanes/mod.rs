@@ -1,9 +1,9 @@
 //! One SIMD lane for each number of a batch.
 //!
 //! A group of as many numbers as a vector has lanes is brought into *digit vectors*:
-//! digit `i` of all of them in one vector, 52 bits wide with AVX-512 IFMA and 28 with
-//! AVX2. From there on every lane computes its own product by the same instructions,
-//! without branches and without a carry chain until the very end:
+//! digit `i` of all of them in one vector, 52 bits wide. From there on every lane
+//! computes its own product by the same instructions, without branches and without a
+//! carry chain until the very end:
 //!
 //! 1. [`transfer`]: limbs to words, words transposed so that each vector holds one
 //!    word of every number; `digits`: words to digits;
@@ -27,10 +27,12 @@ use super::{LaneTuning, Path};
 use crate::Numbers;
 use crate::piece::Piece;
 use bigint_core::LIMB_BITS;
-use digits::{PERIOD, digits_of_bits, period_words};
+use digits::{PERIOD, PERIOD_WORDS, digits_of_bits};
 use karatsuba::Thresholds;
 use transfer::{load, prefetch_operand, prefetch_result, store, words_of_limbs};
 use vector::Vector;
+
+pub(super) use vector::DIGIT_BITS;
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Avx2;
@@ -65,17 +67,6 @@ pub(super) fn of(path: Path) -> usize {
         #[cfg(target_arch = "x86_64")]
         Path::Avx2 => Avx2::LANES,
         _ => 1,
-    }
-}
-
-/// Bits of a digit on `path`.
-pub(super) fn digit_bits(path: Path) -> usize {
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx512Ifma => Avx512::DIGIT_BITS as usize,
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx2 => Avx2::DIGIT_BITS as usize,
-        _ => 64,
     }
 }
 
@@ -126,11 +117,11 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn new<I: Vector>(thresholds: Thresholds, widths: [usize; 2], result: usize) -> Self {
+    fn new(thresholds: Thresholds, widths: [usize; 2], result: usize) -> Self {
         let limbs = widths.map(|width| width.min(result));
-        let digits = limbs.map(|limbs| digits_of_bits::<I>(LIMB_BITS * limbs));
+        let digits = limbs.map(|limbs| digits_of_bits(LIMB_BITS * limbs));
         let words = [0, 1].map(|i| {
-            let touched = digits[i].div_ceil(PERIOD) * period_words::<I>();
+            let touched = digits[i].div_ceil(PERIOD) * PERIOD_WORDS;
             touched.max(words_of_limbs(limbs[i]))
         });
         let result_words = words_of_limbs(result);
@@ -140,14 +131,14 @@ impl Sizes {
         let kept = if is_whole {
             product
         } else {
-            digits_of_bits::<I>(LIMB_BITS * result)
+            digits_of_bits(LIMB_BITS * result)
         };
         Sizes {
             limbs,
             words,
             digits,
             result_words,
-            columns: product.max(result_words.div_ceil(period_words::<I>()) * PERIOD),
+            columns: product.max(result_words.div_ceil(PERIOD_WORDS) * PERIOD),
             kept,
             scratch: if kept < product {
                 karatsuba::low_scratch(thresholds, kept)
@@ -183,9 +174,9 @@ pub(super) fn mul<I: Vector>(
             return;
         }
     }
-    let thresholds = Thresholds::new::<I>(tuning.karatsuba, tuning.karatsuba_square);
+    let thresholds = Thresholds::new(tuning.karatsuba, tuning.karatsuba_square);
     let widths = [a.shape().width, b.shape().width];
-    let sizes = Sizes::new::<I>(thresholds, widths, piece.width);
+    let sizes = Sizes::new(thresholds, widths, piece.width);
     let is_square = a.same(&b);
     isa.with_scratch(sizes.total(), |memory| {
         let (words_a, memory) = memory.split_at_mut(sizes.words[0]);

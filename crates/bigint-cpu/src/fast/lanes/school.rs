@@ -1,22 +1,33 @@
 //! Products of digits in every lane, by blocks of rows.
 //!
-//! The result is `n + m` *columns*: `sum_k r[k] 2^(D k) = a b`, where `r[k]` is the
-//! plain sum of the digit products that belong to weight `k`. With `HALVES` a
-//! product `a[i] b[j]` adds its low digit to column `i + j` and its high digit to
-//! `i + j + 1`, both below `2^D`; else all of it, below `2^(2 D)`, to column `i + j`.
-//! No carry is propagated. With `t = min(n, m)`, a column stays below
-//! `2 t 2^52` (D = 52) or `t 2^56` (D = 28); the callers keep that below `2^63`.
+//! The result is `n + m` *columns*: `sum_k r[k] 2^(D k) = a b`, `D = DIGIT_BITS`, where
+//! `r[k]` is the plain sum of what belongs to weight `k`. A product `a[i] b[j]` adds its
+//! low half to column `i + j` and its high half to `i + j + 1`, both below `2^D` in
+//! magnitude. No carry is propagated. With `t = min(n, m)`, a column stays below
+//! `2 t 2^D`; the callers keep that below `2^63`.
 //!
 //! A block of `N` digits of one factor stays in registers and moves along the other,
 //! and with it a window of as many columns: a step loads a digit and the column that
 //! enters the window, multiplies the digit by the block, and stores the column that
 //! leaves.
 //!
-//! Preconditions: digits below `2^D`, if multiplication does not cut them itself.
-//! Cost: `n m` multiply-adds (twice that with `HALVES`), two loads and a store for
-//! each `N` of them. No scratch.
+//! **Bias.** Each product takes [`Vector::BIAS`] off its two columns. A column that
+//! passes through the whole window gets `N` low and `N` high halves, so what is owed is
+//! added as it enters; those that are in the window at the start or at the end get
+//! fewer. Sums are modulo `2^64`, so only the final ones must fit.
+//!
+//! Operands are [factors](Vector::factor). Cost: `n m` products of digits, two loads and
+//! a store for each `N` of them. No scratch.
 
 use super::vector::Vector;
+
+/// What a column is owed for so many low and high halves of products.
+#[inline(always)]
+fn owed<I: Vector>(isa: I, low: usize, high: usize) -> I::V {
+    let [a, b] = I::BIAS;
+    let low = (low as u64).wrapping_mul(a);
+    isa.splat(low.wrapping_add((high as u64).wrapping_mul(b)))
+}
 
 /// The digit `d` times the block `a`, in the window of columns that begins at that of
 /// `a[0] d`: its first column is finished and returned, and `top` enters.
@@ -29,12 +40,18 @@ fn step<I: Vector, const N: usize>(
     d: I::V,
 ) -> I::V {
     let mut low = [top; N];
-    for t in 0..N {
-        low[t] = isa.multiply_low(window[t], a[t], d);
+    if !I::HALVES_TOGETHER {
+        for t in 0..N {
+            low[t] = isa.add_low(window[t], isa.product(a[t], d));
+        }
     }
-    for t in 0..N {
-        let next = if t + 1 < N { low[t + 1] } else { top };
-        window[t] = isa.multiply_high(next, a[t], d);
+    for t in (0..N).rev() {
+        let above = if t + 1 < N { low[t + 1] } else { top };
+        let product = isa.product(a[t], d);
+        if I::HALVES_TOGETHER {
+            low[t] = isa.add_low(window[t], product);
+        }
+        window[t] = isa.add_high(above, product);
     }
     low[0]
 }
@@ -52,16 +69,32 @@ fn slide<I: Vector, const N: usize, const FIRST: bool>(
         #[inline(always)]
         || {
             assert!(r.len() == N + b.len() && a.len() == N && N <= b.len());
-            let mut block = [isa.splat(0); N];
-            block.copy_from_slice(a);
-            let mut window = [isa.splat(0); N];
-            if !FIRST {
-                window.copy_from_slice(&r[..N]);
-                r[b.len()..].copy_from_slice(&[isa.splat(0); N]);
-            }
-            along::<I, N, FIRST>(isa, &mut window, r, &block, b);
+            let window = window::<I, N, FIRST>(isa, r, b.len());
+            along::<I, N, FIRST>(isa, window, r, a, b);
         },
     );
+}
+
+/// The window at the start of `r`; the columns from `reached` on, which no earlier block
+/// has reached, become zero. Nothing is read or written if `FIRST`.
+#[inline(always)]
+fn window<I: Vector, const N: usize, const FIRST: bool>(
+    isa: I,
+    r: &mut [I::V],
+    reached: usize,
+) -> [I::V; N] {
+    let zero = isa.splat(0);
+    if FIRST {
+        return [zero; N];
+    }
+    // One by one, here and below: a copy of a slice would be a call.
+    for t in 0..N {
+        r[reached + t] = zero;
+    }
+    std::array::from_fn(
+        #[inline(always)]
+        |t| r[t],
+    )
 }
 
 /// Moves the block `a` and its window along `b`, to the end of `r`, of which nothing is
@@ -69,17 +102,27 @@ fn slide<I: Vector, const N: usize, const FIRST: bool>(
 #[inline(always)]
 fn along<I: Vector, const N: usize, const FIRST: bool>(
     isa: I,
-    window: &mut [I::V; N],
+    mut window: [I::V; N],
     r: &mut [I::V],
-    a: &[I::V; N],
+    a: &[I::V],
     b: &[I::V],
 ) {
     let r = &mut r[..N + b.len()];
-    for (j, &d) in b.iter().enumerate() {
-        let top = if FIRST { isa.splat(0) } else { r[j + N] };
-        r[j] = step(isa, window, top, a, d);
+    let block: [I::V; N] = std::array::from_fn(
+        #[inline(always)]
+        |t| a[t],
+    );
+    for (t, column) in window.iter_mut().enumerate() {
+        *column = isa.add(*column, owed(isa, t + 1, t));
     }
-    r[b.len()..].copy_from_slice(window);
+    for (j, &d) in b.iter().enumerate() {
+        let top = owed(isa, N, N);
+        let top = if FIRST { top } else { isa.add(r[j + N], top) };
+        r[j] = step(isa, &mut window, top, &block, d);
+    }
+    for t in 0..N {
+        r[b.len() + t] = isa.sub(window[t], owed(isa, t + 1, t));
+    }
 }
 
 /// [`slide`] for the length of `a`, `Vector::ROWS` at most.
@@ -163,8 +206,9 @@ pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V]) {
         #[inline(always)]
         || {
             for (r, &a) in r.chunks_exact_mut(2).zip(a) {
-                r[0] = isa.multiply_low(isa.add(r[0], r[0]), a, a);
-                r[1] = isa.multiply_high(isa.add(r[1], r[1]), a, a);
+                let product = isa.product(a, a);
+                r[0] = isa.add_low(isa.add(r[0], r[0]), product);
+                r[1] = isa.add_high(isa.add(r[1], r[1]), product);
             }
         },
     );
@@ -185,36 +229,47 @@ fn triangle_block<I: Vector, const FIRST: bool>(isa: I, r: &mut [I::V], a: &[I::
     by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14)
 }
 
+/// What column `k` of the sum of `a[i] a[j]`, `i < j < N`, is owed, and half of what
+/// it is owed in the sum of `a[i]^2`.
+#[inline(always)]
+fn owed_by_triangle<I: Vector>(isa: I, n: usize, k: usize) -> I::V {
+    let pairs = |k: usize| (k + 1).min(2 * n - 1 - k) / 2;
+    let pairs = owed(isa, pairs(k), if k == 0 { 0 } else { pairs(k - 1) });
+    isa.add(pairs, isa.splat(I::BIAS[k % 2] / 2))
+}
+
 /// `r += sum_(i < N, i < j) a[i] a[j] 2^(D (i + j))`, as [`slide`]: the block of the first
 /// `N` digits meets each of its own digits in those above it only, then the digits
-/// beyond as a whole. `r` is `N` longer than `a`.
+/// beyond as a whole. `r` is `N` longer than `a`, and is owed what is added to its
+/// double in [`square`].
 #[inline(always)]
 fn triangle<I: Vector, const N: usize, const FIRST: bool>(isa: I, r: &mut [I::V], a: &[I::V]) {
     isa.vectorize(
         #[inline(always)]
         || {
             assert!(a.len() >= N && r.len() == a.len() + N);
-            let (own, beyond) = a.split_at(N);
-            let mut block = [isa.splat(0); N];
-            block.copy_from_slice(own);
-            let mut window = [isa.splat(0); N];
-            if !FIRST {
-                window.copy_from_slice(&r[..N]);
-                r[a.len()..].copy_from_slice(&[isa.splat(0); N]);
+            let block: [I::V; N] = std::array::from_fn(
+                #[inline(always)]
+                |t| a[t],
+            );
+            let mut window = window::<I, N, FIRST>(isa, r, a.len());
+            for (t, column) in window.iter_mut().enumerate() {
+                *column = isa.add(*column, owed_by_triangle(isa, N, t));
             }
             // All indices must be constants for the window to stay in registers.
             macro_rules! unrolled {
                 ($($j:literal)*) => {$(
                     if $j < N {
-                        let top = if FIRST { isa.splat(0) } else { r[$j + N] };
+                        let owed = owed_by_triangle(isa, N, $j + N);
+                        let top = if FIRST { owed } else { isa.add(r[$j + N], owed) };
                         let mut low = window;
                         for t in $j + 1..N {
-                            low[t] = isa.multiply_low(window[t], block[t], block[$j]);
+                            low[t] = isa.add_low(window[t], isa.product(block[t], block[$j]));
                         }
                         for t in 0..N {
                             let next = if t + 1 < N { low[t + 1] } else { top };
                             window[t] = if t > $j {
-                                isa.multiply_high(next, block[t], block[$j])
+                                isa.add_high(next, isa.product(block[t], block[$j]))
                             } else {
                                 next
                             };
@@ -224,7 +279,7 @@ fn triangle<I: Vector, const N: usize, const FIRST: bool>(isa: I, r: &mut [I::V]
                 )*};
             }
             unrolled!(0 1 2 3 4 5 6 7 8 9 10 11 12 13);
-            along::<I, N, FIRST>(isa, &mut window, &mut r[N..], &block, beyond);
+            along::<I, N, FIRST>(isa, window, &mut r[N..], &block, &a[N..]);
         },
     );
 }

@@ -15,6 +15,18 @@ pub(super) const BLOCK: usize = 8;
 /// Words of a number in one block.
 pub(super) const BLOCK_WORDS: usize = BLOCK / 2;
 
+/// Bits of a digit. 16 digits are a whole number of words.
+pub(in crate::fast) const DIGIT_BITS: u32 = 52;
+
+/// A signed word of a column holds less than this many column units of `2^DIGIT_BITS`.
+pub(super) const HEADROOM: u64 = 1 << (63 - DIGIT_BITS);
+
+/// Column units in a column of `n` digit products at most: the low half of each, and
+/// the high half of as many from the column below.
+pub(super) const fn terms(n: usize) -> u64 {
+    2 * n as u64
+}
+
 /// A machine's vectors of 64-bit lanes, one number in each lane.
 ///
 /// A value of an implementing type is the proof that the machine has the
@@ -24,19 +36,17 @@ pub(super) const BLOCK_WORDS: usize = BLOCK / 2;
 pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// `LANES` words of 64 bits.
     type V: Pod + Send + Sync;
+    /// A product of digits, as both halves are got from it.
+    type Product: Copy;
     /// Lanes of a vector.
     const LANES: usize;
-    /// Bits in the digits that [`Vector::multiply_low`] multiplies. 16 digits are
-    /// a whole number of words.
-    const DIGIT_BITS: u32;
-    /// Whether a product of digits is summed in two halves, of which the high one
-    /// belongs to the next column; else in one piece.
-    const HALVES: bool;
-    /// Whether multiplication takes no notice of what stands above a factor's digit.
-    const CUTS_FACTORS: bool;
-    /// A signed word holds less than this many column units: `2^D` if `HALVES`, else
-    /// `2^(2 D)`, for `D = DIGIT_BITS`.
-    const HEADROOM: u64;
+    /// What a column needs besides for each product of which it gets the low half, and
+    /// for each of which it gets the high half: the two sums take it off. Even.
+    const BIAS: [u64; 2];
+    /// Whether the halves of a product come out of one computation, and are best added
+    /// as they do; else all low halves of a step are added first, so that none waits for
+    /// the sum before it.
+    const HALVES_TOGETHER: bool;
     /// Digits of a factor that the schoolbook kernel keeps in registers, at most 14.
     const ROWS: usize;
 
@@ -83,14 +93,21 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// of the digit in the low bits of `sum`.
     #[inline(always)]
     fn add_digit_above(self, word: Self::V, sum: Self::V, s: u32) -> Self::V {
-        let digit = self.and(sum, self.splat((1 << Self::DIGIT_BITS) - 1));
+        let digit = self.and(sum, self.splat((1 << DIGIT_BITS) - 1));
         self.or(word, self.shift_right(digit, s))
     }
-    /// `c +` the product of the digits `x` and `y`; of its low digit if `HALVES`.
-    /// Digits are below `2^DIGIT_BITS`, if not `CUTS_FACTORS`.
-    fn multiply_low(self, c: Self::V, x: Self::V, y: Self::V) -> Self::V;
-    /// `c +` the high digit of the product of `x` and `y`, if `HALVES`; else `c`.
-    fn multiply_high(self, c: Self::V, x: Self::V, y: Self::V) -> Self::V;
+    /// The form in which the digit in the low `DIGIT_BITS` bits of `x` is multiplied:
+    /// a factor.
+    fn factor(self, x: Self::V) -> Self::V;
+    /// The digit that is multiplied as `factor`.
+    fn digit(self, factor: Self::V) -> Self::V;
+    /// The product `x y = h 2^DIGIT_BITS + l` of two factors, `0 <= h < 2^DIGIT_BITS` and
+    /// `|l| < 2^DIGIT_BITS`.
+    fn product(self, x: Self::V, y: Self::V) -> Self::Product;
+    /// `column + l - BIAS[0]`.
+    fn add_low(self, column: Self::V, product: Self::Product) -> Self::V;
+    /// `column + h - BIAS[1]`.
+    fn add_high(self, column: Self::V, product: Self::Product) -> Self::V;
 
     /// Words of `LANES` numbers from `width` limbs of each: limb `j` of lane `l` is
     /// `limbs[l * stride + j]`. `words` takes whole blocks; what is missing is zero.
@@ -104,10 +121,4 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
 
     /// The low halves of `LANES` words.
     fn store_row(self, words: Self::V, row: &mut [Limb]);
-
-    /// Column units in a column of `n` digit products at most.
-    fn terms(n: usize) -> u64 {
-        let per_product = if Self::HALVES { 2 } else { 1 };
-        per_product * n as u64
-    }
 }

@@ -45,7 +45,7 @@ impl Isa {
 
     fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if Path::Avx2.is_supported() && is_x86_feature_detected!("fma") {
+        if Path::Avx2.is_supported() {
             return if Path::Avx512Ifma.is_supported() {
                 Isa::Avx512(Avx512(()), Avx2(()))
             } else {
