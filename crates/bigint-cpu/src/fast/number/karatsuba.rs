@@ -11,18 +11,15 @@
 //!
 //! **Preconditions**: `a.len() == b.len() == n >= 2`, `r.len() == 2 n`.
 //! **Cost**: `3 M(n/2) + O(n)`; a square costs three squares.
-//! **Scratch**: `S(n) = 2 h + S(h)` limbs: see [`scratch_len`].
+//! **Scratch**: `2 h` limbs, and what products of `h` limbs need.
 
-use super::limbs::{abs_difference, add_assign, increment, sub_with_borrow};
+use super::limbs::{abs_difference, add, add_assign, add_carry, sub_assign};
 
-/// Scratch limbs that [`mul`] and [`toom3::mul`](super::toom3::mul) need for
-/// operands of `n` limbs, whichever of them splits at each level.
-///
-/// `S(n) = 4 n + 32 log2(2 n)` holds through both recursions: for Karatsuba
-/// `2 h + S(h) <= (n + 1) + 2 (n + 1) + 32 log2(n + 1)`, for Toom and Cook with
-/// `k + 1 <= (n + 5)/3 <= n/2`, `8 (k + 1) + S(k + 1) <= 12 (n + 5)/3 + 32 log2(n)`.
-pub(super) const fn scratch_len(n: usize) -> usize {
-    4 * n + 32 * (usize::BITS - n.leading_zeros()) as usize
+/// Scratch limbs for operands of `n` limbs, besides those for their parts; and the
+/// length of their parts.
+pub(super) const fn scratch_len(n: usize) -> (usize, usize) {
+    let h = n.div_ceil(2);
+    (2 * h, h)
 }
 
 /// `r = a b`; `product` multiplies two numbers of the same, smaller length
@@ -62,31 +59,25 @@ pub(super) fn mul(
         product(high, a1, if square { a1 } else { b1 }, deeper);
     }
 
-    // middle <- a0 b0 + a1 b1 -+ |a0 - a1||b0 - b1|, the coefficient of B,
-    // with one more limb of carry (0, 1 or 2 at most, as a0 b1 + a1 b0 < 2 B^2).
-    let (low, high) = r.split_at(2 * h);
-    let mut carry: i8;
-    if negative {
-        carry = i8::from(add_assign(middle, low));
-    } else {
-        // low - middle, as the two's complement of middle - low.
-        let borrow = {
-            let mut borrow = false;
-            for (m, &l) in middle.iter_mut().zip(low) {
-                (*m, borrow) = sub_with_borrow(l, *m, borrow);
-            }
-            borrow
-        };
-        carry = -i8::from(borrow);
-    }
-    carry += i8::from(add_assign(middle, high));
-    debug_assert!((0..=1).contains(&carry));
+    // r <- a0 b0 (1 + B) + a1 b1 (B + B^2), by halves of the two products: with
+    // T = high(a0 b0) + low(a1 b1), the second quarter of the sum is
+    // T + low(a0 b0), the third T + high(a1 b1).
+    let (low, high) = r.split_at_mut(2 * h);
+    let (low_0, low_1) = low.split_at_mut(h);
+    let (high_0, high_1) = high.split_at_mut(h);
+    let both = i8::from(add_assign(high_0, low_1));
+    let second = i8::from(add(low_1, high_0, low_0));
+    let third = i8::from(add_assign(high_0, high_1));
+    // The carries into the third and the fourth quarter.
+    let (into_third, into_fourth) = (both + second, both + third);
 
-    let upper = &mut r[h..];
-    let overflow = add_assign(upper, middle);
-    debug_assert!(!overflow);
-    if carry > 0 {
-        let overflow = increment(&mut r[3 * h..]);
-        debug_assert!(!overflow);
-    }
+    // Less the middle product, or plus it.
+    let upper = &mut r[h..3 * h];
+    let taken = if negative {
+        i8::from(add_assign(upper, middle))
+    } else {
+        -i8::from(sub_assign(upper, middle))
+    };
+    add_carry(&mut r[2 * h..], into_third);
+    add_carry(&mut r[3 * h..], into_fourth + taken);
 }

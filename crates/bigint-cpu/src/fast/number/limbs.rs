@@ -1,7 +1,15 @@
 //! Carry chains over 64-bit limbs, least significant limb first.
 //!
-//! Everything above the base case is built from these few loops: they are
-//! linear, and the compiler turns them into `adc`/`sbb` chains.
+//! Everything above the base case is built from these few loops. They go by
+//! [`CHUNK`] limbs, within which the compiler keeps the carry in the machine's flag
+//! (`adc`, `sbb`). From one chunk to the next it would move it to a register and
+//! back, which takes longer than the chunk; so a chunk does not wait for the one
+//! before. The carry is added afterwards, and seldom goes further than one limb.
+
+use std::hint::select_unpredictable;
+
+/// Limbs whose carries are handed on in the machine's flag.
+const CHUNK: usize = 4;
 
 /// Adds with carry: `a + b + carry` as (low limb, carry out).
 #[inline(always)]
@@ -19,26 +27,149 @@ pub(crate) const fn sub_with_borrow(a: u64, b: u64, borrow: bool) -> (u64, bool)
     (d, b0 | b1)
 }
 
+/// Stores `sum`, plus or less a carry from below as `f` has it, and returns the
+/// carry out of both.
+#[inline(always)]
+fn put(
+    r: &mut [u64; CHUNK],
+    (mut sum, carry): ([u64; CHUNK], bool),
+    carry_in: bool,
+    f: impl Fn(u64, u64, bool) -> (u64, bool),
+) -> bool {
+    let passes;
+    (sum[0], passes) = f(sum[0], 0, carry_in);
+    *r = sum;
+    carry | (passes && hand_on(&mut r[1..], f))
+}
+
+/// Hands a carry on; returns the carry out.
+#[cold]
+fn hand_on(a: &mut [u64], f: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {
+    a.iter_mut().all(|x| {
+        let carry;
+        (*x, carry) = f(*x, 0, true);
+        carry
+    })
+}
+
+/// `f(a, b)` limb by limb, and the carry out.
+#[inline(always)]
+fn chunk(
+    a: &[u64; CHUNK],
+    b: &[u64; CHUNK],
+    f: impl Fn(u64, u64, bool) -> (u64, bool),
+) -> ([u64; CHUNK], bool) {
+    let (mut r, mut carry) = ([0; CHUNK], false);
+    for i in 0..CHUNK {
+        (r[i], carry) = f(a[i], b[i], carry);
+    }
+    (r, carry)
+}
+
+/// `r = a + b` or `r = a - b`, all of the same length, `f` being either's step from
+/// limb to limb; returns the carry out.
+#[inline(always)]
+fn chain(
+    r: &mut [u64],
+    a: &[u64],
+    b: &[u64],
+    f: impl Fn(u64, u64, bool) -> (u64, bool) + Copy,
+) -> bool {
+    debug_assert!(r.len() == a.len() && a.len() == b.len());
+    let ((r, r_rest), (a, a_rest), (b, b_rest)) = (r.as_chunks_mut(), a.as_chunks(), b.as_chunks());
+    let mut carry = false;
+    for ((r, a), b) in r.iter_mut().zip(a).zip(b) {
+        carry = put(r, chunk(a, b, f), carry, f);
+    }
+    for ((r, &a), &b) in r_rest.iter_mut().zip(a_rest).zip(b_rest) {
+        (*r, carry) = f(a, b, carry);
+    }
+    carry
+}
+
+/// [`chain`] with `r` in the place of `a`.
+#[inline(always)]
+fn chain_assign(
+    a: &mut [u64],
+    b: &[u64],
+    f: impl Fn(u64, u64, bool) -> (u64, bool) + Copy,
+) -> bool {
+    debug_assert!(a.len() == b.len());
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut(), b.as_chunks());
+    let mut carry = false;
+    for (a, b) in a.iter_mut().zip(b) {
+        carry = put(a, chunk(a, b, f), carry, f);
+    }
+    for (a, &b) in a_rest.iter_mut().zip(b_rest) {
+        (*a, carry) = f(*a, b, carry);
+    }
+    carry
+}
+
+/// `r = a + b`, all of the same length; returns the carry out.
+#[inline]
+pub(crate) fn add(r: &mut [u64], a: &[u64], b: &[u64]) -> bool {
+    chain(r, a, b, add_with_carry)
+}
+
+/// `r = a - b`, all of the same length; returns the borrow out.
+#[inline]
+pub(crate) fn sub(r: &mut [u64], a: &[u64], b: &[u64]) -> bool {
+    chain(r, a, b, sub_with_borrow)
+}
+
 /// `a += b`, for `a.len() >= b.len()`; returns the carry out of `a`.
 #[inline]
 pub(crate) fn add_assign(a: &mut [u64], b: &[u64]) -> bool {
     let (low, high) = a.split_at_mut(b.len());
-    let mut carry = false;
-    for (x, &y) in low.iter_mut().zip(b) {
-        (*x, carry) = add_with_carry(*x, y, carry);
-    }
-    carry && increment(high)
+    chain_assign(low, b, add_with_carry) && increment(high)
 }
 
 /// `a -= b`, for `a.len() >= b.len()`; returns the borrow out of `a`.
 #[inline]
 pub(crate) fn sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     let (low, high) = a.split_at_mut(b.len());
+    chain_assign(low, b, sub_with_borrow) && decrement(high)
+}
+
+/// `a = b - a`, both of the same length; returns the borrow out.
+#[inline]
+pub(crate) fn reverse_sub_assign(a: &mut [u64], b: &[u64]) -> bool {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut(), b.as_chunks());
     let mut borrow = false;
-    for (x, &y) in low.iter_mut().zip(b) {
-        (*x, borrow) = sub_with_borrow(*x, y, borrow);
+    for (a, b) in a.iter_mut().zip(b) {
+        borrow = put(a, chunk(b, a, sub_with_borrow), borrow, sub_with_borrow);
     }
-    borrow && decrement(high)
+    for (a, &b) in a_rest.iter_mut().zip(b_rest) {
+        (*a, borrow) = sub_with_borrow(b, *a, borrow);
+    }
+    borrow
+}
+
+/// `a *= 2`; returns the bit shifted out.
+#[inline]
+pub(crate) fn double(a: &mut [u64]) -> u64 {
+    let mut below = 0;
+    for x in a {
+        (*x, below) = (*x << 1 | below, *x >> 63);
+    }
+    below
+}
+
+/// `a += carry` modulo `2^(64 a.len())`.
+#[inline]
+pub(crate) fn add_carry(a: &mut [u64], carry: i8) {
+    if let Some((first, rest)) = a.split_first_mut() {
+        let passes;
+        (*first, passes) = first.overflowing_add_signed(carry.into());
+        if passes {
+            if carry < 0 {
+                decrement(rest);
+            } else {
+                increment(rest);
+            }
+        }
+    }
 }
 
 /// `a += 1`; returns the carry out.
@@ -70,19 +201,26 @@ pub(crate) fn decrement(a: &mut [u64]) -> bool {
 #[inline]
 pub(crate) fn abs_difference(r: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     debug_assert!(r.len() == a.len() && a.len() >= b.len());
-    let (a_low, a_high) = a.split_at(b.len());
-    let less = a_high.iter().all(|&x| x == 0) && a_low.iter().rev().lt(b.iter().rev());
-    if less {
-        let mut borrow = false;
-        for ((z, &x), &y) in r.iter_mut().zip(a_low).zip(b) {
-            (*z, borrow) = sub_with_borrow(y, x, borrow);
-        }
-        r[b.len()..].fill(0);
-    } else {
-        r.copy_from_slice(a);
-        sub_assign(r, b);
+    let (a, a_high) = a.split_at(b.len());
+    let (r, r_high) = r.split_at_mut(b.len());
+    let less = a_high.iter().all(|&x| x == 0) && is_less(a, b);
+    // Either is as likely as the other: choosing is faster than guessing.
+    let (larger, smaller) = select_unpredictable(less, (b, a), (a, b));
+    let borrow = sub(r, larger, smaller);
+    for (z, &x) in r_high.iter_mut().zip(a_high) {
+        *z = x;
+    }
+    if borrow {
+        decrement(r_high);
     }
     less
+}
+
+/// Whether `a < b`, for the same length.
+#[inline(always)]
+fn is_less(a: &[u64], b: &[u64]) -> bool {
+    let differ = a.iter().zip(b).rev().find(|(x, y)| x != y);
+    differ.is_some_and(|(x, y)| x < y)
 }
 
 /// `x` without the zeros at its end.

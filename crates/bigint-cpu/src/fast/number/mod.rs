@@ -36,7 +36,7 @@ use crate::fast::Path;
 /// about `n/m` products of `m` limbs for `n >= m` limbs. An empty operand is
 /// zero.
 ///
-/// Scratch is taken inside. Karatsuba and Toom-3 allocate about `6 m` limbs. The
+/// Scratch is taken inside. Karatsuba and Toom-3 use up to `4 m` limbs and a few. The
 /// transform keeps a buffer per thread between calls, about six times as long
 /// as the product (three times for a square), up to 256 MiB; a longer one is
 /// given back.
@@ -109,27 +109,71 @@ fn dispatch(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Threshold
 /// `r = a b` by Karatsuba on pieces of `a` as long as `b`.
 fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Thresholds) {
     let m = b.len();
-    let mut scratch = vec![0; karatsuba::scratch_len(m)];
-    if a.len() == m {
-        return equal(r, a, b, &mut scratch, isa, thresholds);
-    }
-    r[..m].fill(0);
-    let mut part = vec![0; 2 * m];
-    for (i, piece) in a.chunks(m).enumerate() {
-        let part = &mut part[..piece.len() + m];
-        if piece.len() == m {
-            equal(part, piece, b, &mut scratch, isa, thresholds);
-        } else if piece.len() < thresholds.karatsuba {
-            basecase::mul(part, b, piece, isa);
-        } else {
-            by_pieces(part, b, piece, isa, thresholds);
+    with_scratch(scratch_len(m, thresholds), |scratch| {
+        if a.len() == m {
+            return equal(r, a, b, scratch, isa, thresholds);
         }
-        // The low half overlaps what the last piece left; the high half is new.
-        let (low, high) = part.split_at(m);
-        let r = &mut r[i * m..][..part.len()];
-        r[m..].copy_from_slice(high);
-        let overflow = limbs::add_assign(r, low);
-        debug_assert!(!overflow);
+        r[..m].fill(0);
+        let mut part = vec![0; 2 * m];
+        for (i, piece) in a.chunks(m).enumerate() {
+            let part = &mut part[..piece.len() + m];
+            if piece.len() == m {
+                equal(part, piece, b, scratch, isa, thresholds);
+            } else if piece.len() < thresholds.karatsuba {
+                basecase::mul(part, b, piece, isa);
+            } else {
+                by_pieces(part, b, piece, isa, thresholds);
+            }
+            // The low half overlaps what the last piece left; the high half is new.
+            let (low, high) = part.split_at(m);
+            let r = &mut r[i * m..][..part.len()];
+            r[m..].copy_from_slice(high);
+            let overflow = limbs::add_assign(r, low);
+            debug_assert!(!overflow);
+        }
+    });
+}
+
+/// Which algorithm splits operands of `n` limbs, both as long.
+enum Split {
+    None,
+    InTwo,
+    InThree,
+}
+
+impl Split {
+    fn of(n: usize, thresholds: Thresholds) -> Self {
+        if n < thresholds.karatsuba {
+            Split::None
+        } else if n < thresholds.toom3.max(toom3::MIN_LIMBS) {
+            Split::InTwo
+        } else {
+            Split::InThree
+        }
+    }
+}
+
+/// Scratch limbs for [`equal`].
+fn scratch_len(mut n: usize, thresholds: Thresholds) -> usize {
+    let mut sum = 0;
+    loop {
+        let (length, part) = match Split::of(n, thresholds) {
+            Split::None => return sum,
+            Split::InTwo => karatsuba::scratch_len(n),
+            Split::InThree => toom3::scratch_len(n),
+        };
+        sum += length;
+        n = part;
+    }
+}
+
+/// Runs `f` with so many limbs of scratch: on the stack where clearing them there
+/// is faster than allocating them.
+fn with_scratch(length: usize, f: impl FnOnce(&mut [u64])) {
+    match length {
+        0..=64 => f(&mut [0; 64]),
+        65..=256 => f(&mut [0; 256]),
+        _ => f(&mut vec![0; length]),
     }
 }
 
@@ -145,11 +189,9 @@ fn equal(
     let product = |r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]| {
         equal(r, a, b, scratch, isa, thresholds);
     };
-    if a.len() < thresholds.karatsuba {
-        basecase::mul(r, a, b, isa);
-    } else if a.len() < thresholds.toom3.max(toom3::MIN_LIMBS) {
-        karatsuba::mul(r, a, b, scratch, &product);
-    } else {
-        toom3::mul(r, a, b, scratch, &product);
+    match Split::of(a.len(), thresholds) {
+        Split::None => basecase::mul(r, a, b, isa),
+        Split::InTwo => karatsuba::mul(r, a, b, scratch, &product),
+        Split::InThree => toom3::mul(r, a, b, scratch, &product),
     }
 }

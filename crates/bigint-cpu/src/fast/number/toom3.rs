@@ -20,13 +20,19 @@
 //! **Bounds**: `a(2) <= 7 (B - 1)`, so factors have `k + 1` limbs and values
 //! `2 k + 2`; `c1, c3 < 2 B^2` and `c2 < 3 B^2` fit above `r[3k]`, as
 //! `2 n - 3 k >= 3 k - 4 >= 2 k + 1`.
-//! **Cost**: `5 M(n/3) + O(n)`. **Scratch**: `S(n) = 8 (k + 1) + S(k + 1)`,
-//! within [`karatsuba::scratch_len`](super::karatsuba::scratch_len).
+//! **Cost**: `5 M(n/3) + O(n)`. **Scratch**: `8 (k + 1)` limbs, and what products
+//! of `k + 1` limbs need.
 
-use super::limbs::{abs_difference, add_assign, sub_assign};
+use super::limbs::{abs_difference, add_assign, double, reverse_sub_assign, sub_assign};
 
 /// Shortest operands that can be cut into three.
 pub(super) const MIN_LIMBS: usize = 16;
+
+/// As [`karatsuba::scratch_len`](super::karatsuba::scratch_len).
+pub(super) const fn scratch_len(n: usize) -> (usize, usize) {
+    let k = n.div_ceil(3);
+    (8 * (k + 1), k + 1)
+}
 
 /// `r = a b`; `product` as for [`karatsuba::mul`](super::karatsuba::mul).
 pub(super) fn mul(
@@ -115,19 +121,8 @@ fn at_one(sum: &mut [u64], difference: &mut [u64], a: &[u64], k: usize) -> bool 
 /// From `a(1)` to `a(2) = 2 (a(1) + a2) - a0`.
 fn at_two(sum: &mut [u64], a: &[u64], k: usize) {
     add_assign(sum, &a[2 * k..]);
-    let mut carry = 0;
-    for limb in sum.iter_mut() {
-        (*limb, carry) = (*limb << 1 | carry, *limb >> 63);
-    }
+    double(sum);
     sub_assign(sum, &a[..k]);
-}
-
-/// `a = b - a`, for `a <= b` of the same length.
-fn reverse_sub_assign(a: &mut [u64], b: &[u64]) {
-    let mut borrow = false;
-    for (x, &y) in a.iter_mut().zip(b) {
-        (*x, borrow) = super::limbs::sub_with_borrow(y, *x, borrow);
-    }
 }
 
 /// `a /= 2`.
