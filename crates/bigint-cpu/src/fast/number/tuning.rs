@@ -29,9 +29,9 @@ impl Thresholds {
     pub(super) const fn of_isa(isa: Isa) -> Self {
         match isa {
             Isa::Portable => Thresholds {
-                karatsuba: 20,
-                toom3: 150,
-                transform: 1900,
+                karatsuba: 29,
+                toom3: 300,
+                transform: 2500,
             },
             Isa::Avx2(_) => Thresholds {
                 karatsuba: 36,

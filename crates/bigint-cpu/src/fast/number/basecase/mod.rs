@@ -34,6 +34,7 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) {
         Isa::Avx512(_, token) | Isa::Avx2(token) if is_square => adx::square(r, a, token),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512(_, token) | Isa::Avx2(token) => adx::mul(r, a, b, token),
+        _ if is_square => portable::square(r, a),
         _ => portable::mul(r, a, b),
     }
 }
@@ -54,6 +55,17 @@ pub(super) fn mul_short(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) -> bool {
         }
         return true;
     }
-    let _ = (r, a, b, isa);
+    if let Isa::Portable = isa
+        && a.len() == b.len()
+        && (1..=portable::WIDEST).contains(&a.len())
+        && r.len() == 2 * a.len()
+    {
+        if std::ptr::eq(a, b) {
+            portable::square(r, a);
+        } else {
+            portable::mul(r, a, b);
+        }
+        return true;
+    }
     false
 }

@@ -1,59 +1,155 @@
-//! Schoolbook in safe Rust: one row per limb of the shorter operand, each row
-//! a fused multiply, add and carry.
+//! Schoolbook in safe Rust, for any machine that multiplies 64-bit words.
 //!
-//! A row's step `x * y + z + c` with all four below `2^64` is at most
+//! **Window.** Up to [`WIDEST`] limbs of one operand are multiplied by the limbs
+//! of the other in turn. The running sum of the products is a window as wide as
+//! the first operand, which moves up by a limb each time: its lowest limb is
+//! finished and leaves. The window stays in registers, the loop body is
+//! straight-line code, and while one pass through the window waits for its
+//! carries the machine has the next under way.
+//!
+//! **Step.** `x y + z + c` with all four below `2^64` is at most
 //! `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`: it never overflows a `u128`.
+//!
+//! **Squares** of up to [`WIDEST`] limbs are the products of different limbs,
+//! doubled, and the squares of the limbs. Longer ones are split in two,
+//! `a^2 = a0^2 + 2 a0 a1 B + a1^2 B^2`: this takes as many products of limbs
+//! as rows of a triangle would.
+
+use super::super::limbs::{add_assign, double};
+
+/// Limbs of the widest window: with the pointers they fill the registers that a
+/// 64-bit machine has at least.
+pub(super) const WIDEST: usize = 8;
+
+/// The longest square that is taken as one.
+const LONGEST_SQUARE: usize = 64;
+
+/// The low and high limb of `x y + z + c`.
+#[inline(always)]
+fn step(x: u64, y: u64, z: u64, c: u64) -> (u64, u64) {
+    let t = u128::from(x) * u128::from(y) + u128::from(z) + u128::from(c);
+    (t as u64, (t >> 64) as u64)
+}
+
+/// Calls `$f::<N>` for the `N` that `$n` is, `1 <= N <= WIDEST`.
+macro_rules! with_width {
+    ($n:expr, $f:ident($($arguments:tt)*)) => {
+        match $n {
+            1 => $f::<1>($($arguments)*),
+            2 => $f::<2>($($arguments)*),
+            3 => $f::<3>($($arguments)*),
+            4 => $f::<4>($($arguments)*),
+            5 => $f::<5>($($arguments)*),
+            6 => $f::<6>($($arguments)*),
+            7 => $f::<7>($($arguments)*),
+            _ => $f::<8>($($arguments)*),
+        }
+    };
+}
 
 /// `r = a b`; lengths as [`super::mul`] states, `a` not shorter than `b`.
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64]) {
-    // Fixed lengths unroll into straight-line code with every limb of `a` in a
-    // register.
-    match (a.len(), b.len()) {
-        (2, 2) => fixed::<2>(r, a, b),
-        (4, 4) => fixed::<4>(r, a, b),
-        (8, 8) => fixed::<8>(r, a, b),
-        _ => rows(r, a, b),
+    if a.len() == b.len() && b.len() <= WIDEST {
+        return with_width!(b.len(), fixed(r, a, b));
     }
-}
-
-fn rows(r: &mut [u64], a: &[u64], b: &[u64]) {
     r[..a.len()].fill(0);
-    for (j, &y) in b.iter().enumerate() {
-        r[j + a.len()] = add_row(&mut r[j..], a, y);
+    let mut done = 0;
+    while done < b.len() {
+        // No narrow window: it would wait for its carries.
+        let width = match b.len() - done {
+            left @ ..=WIDEST => left,
+            left if left < 2 * WIDEST => left / 2,
+            _ => WIDEST,
+        };
+        let (r, b) = (&mut r[done..], &b[done..]);
+        with_width!(width, window(r, a, b));
+        done += width;
     }
 }
 
-/// `r[..a.len()] += a y`; returns the limb carried out.
-fn add_row(r: &mut [u64], a: &[u64], y: u64) -> u64 {
-    let mut carry = 0;
-    for (z, &x) in r.iter_mut().zip(a) {
-        let t = u128::from(x) * u128::from(y) + u128::from(*z) + u128::from(carry);
-        *z = t as u64;
-        carry = (t >> 64) as u64;
+/// `r += a b` for the first `N` limbs of `b`; the `N` limbs of `r` above
+/// `a.len()` are new.
+fn window<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
+    let (low, high) = r.split_at_mut(a.len());
+    let (Some(b), Some(high)) = (b.first_chunk::<N>(), high.first_chunk_mut::<N>()) else {
+        return debug_assert!(false);
+    };
+    let mut window = [0; N];
+    for (z, &x) in low.iter_mut().zip(a) {
+        let mut carry;
+        (*z, carry) = step(x, b[0], window[0], *z);
+        for i in 1..N {
+            (window[i - 1], carry) = step(x, b[i], window[i], carry);
+        }
+        window[N - 1] = carry;
     }
-    carry
+    *high = window;
 }
 
-/// `r = a b` for `N` limbs each: the running sum stays in registers.
+/// `r = a b` for `N` limbs each, without a loop.
 #[inline(always)]
 pub(super) fn fixed<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
     let (Ok(a), Ok(b)) = (<&[u64; N]>::try_from(a), <&[u64; N]>::try_from(b)) else {
-        return rows(r, a, b);
+        return debug_assert!(false);
     };
-    let mut window = [0u64; N];
+    let (low, high) = r.split_at_mut(N);
+    let mut window = [0; N];
     for j in 0..N {
-        let mut carry = 0;
-        for i in 0..N {
-            let t = u128::from(a[i]) * u128::from(b[j]) + u128::from(window[i]) + carry;
-            // One limb is finished; the others move down.
-            if i == 0 {
-                r[j] = t as u64;
-            } else {
-                window[i - 1] = t as u64;
-            }
-            carry = t >> 64;
+        let mut carry;
+        (low[j], carry) = step(a[0], b[j], window[0], 0);
+        for i in 1..N {
+            (window[i - 1], carry) = step(a[i], b[j], window[i], carry);
         }
-        window[N - 1] = carry as u64;
+        window[N - 1] = carry;
     }
-    r[N..2 * N].copy_from_slice(&window);
+    high.copy_from_slice(&window);
+}
+
+/// `r = a^2`.
+pub(super) fn square(r: &mut [u64], a: &[u64]) {
+    let n = a.len();
+    if n <= WIDEST {
+        return with_width!(n, fixed_square(r, a));
+    }
+    if n > LONGEST_SQUARE {
+        return mul(r, a, a);
+    }
+    let (a0, a1) = a.split_at(if n < 2 * WIDEST { n / 2 } else { WIDEST });
+    let (low, high) = r.split_at_mut(2 * a0.len());
+    square(low, a0);
+    square(high, a1);
+    let cross = &mut [0; LONGEST_SQUARE][..n];
+    mul(cross, a1, a0);
+    // r += 2 a0 a1 B
+    let (middle, top) = r[a0.len()..].split_at_mut(n);
+    let above = double(cross) + u64::from(add_assign(middle, cross));
+    let overflow = add_assign(top, &[above]);
+    debug_assert!(!overflow);
+}
+
+/// `r = a^2` for `N` limbs, without a loop.
+#[inline(always)]
+fn fixed_square<const N: usize>(r: &mut [u64], a: &[u64]) {
+    let (Ok(a), Ok(r)) = (
+        <&[u64; N]>::try_from(a),
+        <&mut [[u64; N]; 2]>::try_from(r.as_chunks_mut().0),
+    ) else {
+        return debug_assert!(false);
+    };
+    let (mut cross, mut squares) = ([[0; N]; 2], [[0; N]; 2]);
+    let (cross, squares) = (cross.as_flattened_mut(), squares.as_flattened_mut());
+    for i in 0..N {
+        let mut carry = 0;
+        for j in i + 1..N {
+            (cross[i + j], carry) = step(a[i], a[j], cross[i + j], carry);
+        }
+        cross[i + N] = carry;
+        (squares[2 * i], squares[2 * i + 1]) = step(a[i], a[i], 0, 0);
+    }
+    let (mut shifted_out, mut carry) = (0, false);
+    for (i, z) in r.as_flattened_mut().iter_mut().enumerate() {
+        let doubled = cross[i] << 1 | shifted_out;
+        shifted_out = cross[i] >> 63;
+        (*z, carry) = doubled.carrying_add(squares[i], carry);
+    }
 }
