@@ -14,9 +14,9 @@ use crate::{Error, Numbers, NumbersMut, reference};
 /// piece: they stay in its L2 cache.
 const PIECE_LIMBS: usize = 1 << 15;
 
-/// Bytes of operands and results that are likely to be in the L1 cache when they are
+/// Bytes of operands and results that are likely to be in the L2 cache when they are
 /// needed.
-const CACHED_BYTES: usize = 24 << 10;
+const CACHED_BYTES: usize = 1 << 20;
 
 /// `r = a b` for every number.
 ///

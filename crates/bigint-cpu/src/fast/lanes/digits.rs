@@ -1,112 +1,202 @@
 //! 64-bit words to digits, and columns of digit products back to words.
 //!
-//! A digit has 52 bits, so that 16 digits are 13 whole words. Within such a period
-//! every shift is a constant.
+//! Words come and go in blocks of four. A digit has 52 bits, so that 13 blocks are 64
+//! digits: within such a period every index and every shift is a constant.
 
-use super::vector::{DIGIT_BITS, Vector};
+use super::vector::{BLOCK_WORDS, DIGIT_BITS, Vector};
 
-/// Digits after which digits and words begin at the same bit again.
-pub(super) const PERIOD: usize = 16;
+/// Digits after which digits and blocks begin at the same bit again.
+const PERIOD: usize = 64;
 
-/// Words of one period.
-pub(super) const PERIOD_WORDS: usize = PERIOD * DIGIT_BITS as usize / 64;
+/// Bits of a block.
+const BLOCK_BITS: usize = 64 * BLOCK_WORDS;
+
+/// Bits of a digit.
+const BITS: usize = DIGIT_BITS as usize;
 
 /// The bits of a digit.
 const MASK: u64 = (1 << DIGIT_BITS) - 1;
 
 /// Digits that hold `bits` bits.
 pub(super) const fn digits_of_bits(bits: usize) -> usize {
-    bits.div_ceil(DIGIT_BITS as usize)
+    bits.div_ceil(BITS)
 }
 
-/// Expands a macro for every digit of a period: every index and shift in it is a
-/// constant then.
+/// Digits that begin in `blocks` blocks.
+pub(super) const fn digits_of_blocks(blocks: usize) -> usize {
+    digits_of_bits(BLOCK_BITS * blocks)
+}
+
+/// Expands a macro for every block of a period.
+macro_rules! for_each_block {
+    ($do:ident) => {
+        $do!(0 1 2 3 4 5 6 7 8 9 10 11 12)
+    };
+}
+
+/// Expands a macro for every digit that a block can touch.
 macro_rules! for_each_digit {
     ($do:ident) => {
-        $do!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+        $do!(0 1 2 3 4 5)
     };
 }
 
-/// Cuts words into digits, as factors.
-///
-/// `words` has a whole number of periods, at least as many as `digits` touches.
+/// Cuts words into digits, as factors: `block(q)` are the words of block `q`, and the
+/// digits are those of [`digits_of_blocks`].
 #[inline(always)]
-pub(super) fn from_words<I: Vector>(isa: I, words: &[I::V], digits: &mut [I::V]) {
-    let periods = words.chunks_exact(PERIOD_WORDS);
-    for (digits, words) in digits.chunks_mut(PERIOD).zip(periods) {
-        macro_rules! cut {
-            ($($t:literal)*) => {$(
-                if $t >= digits.len() {
+pub(super) fn cut<I: Vector>(
+    isa: I,
+    blocks: usize,
+    digits: &mut [I::V],
+    mut block: impl FnMut(usize) -> [I::V; BLOCK_WORDS],
+) {
+    let mut q = 0;
+    for digits in digits.chunks_mut(PERIOD) {
+        let mut below = isa.splat(0);
+        macro_rules! blocks {
+            ($($p:literal)*) => {$(
+                if q == blocks {
                     return;
                 }
-                digits[$t] = cut_digit(isa, words, $t);
+                let words = block(q);
+                q += 1;
+                cut_block::<I, $p>(isa, below, &words, digits);
+                below = words[BLOCK_WORDS - 1];
+                if q == blocks {
+                    return cut_last::<I, $p>(isa, below, digits);
+                }
             )*};
         }
-        for_each_digit!(cut);
+        for_each_block!(blocks);
     }
 }
 
-/// Digit `t` of a number, as a factor; words that it lacks are zero. `t` must be a constant.
+/// The digits of a period that end in block `P`.
 #[inline(always)]
-pub(super) fn cut_digit<I: Vector>(isa: I, words: &[I::V], t: usize) -> I::V {
-    let bit = t * DIGIT_BITS as usize;
-    let (word, s) = (bit / 64, (bit % 64) as u32);
-    let x = if s == 0 {
-        words[word]
-    } else if s + DIGIT_BITS <= 64 || word + 1 == words.len() {
-        isa.shift_right(words[word], s)
+fn cut_block<I: Vector, const P: usize>(
+    isa: I,
+    below: I::V,
+    words: &[I::V; BLOCK_WORDS],
+    digits: &mut [I::V],
+) {
+    let (first, end) = (BLOCK_BITS * P / BITS, BLOCK_BITS * (P + 1) / BITS);
+    macro_rules! cut {
+        ($($i:literal)*) => {$(
+            if first + $i < end {
+                let bit = BITS * (first + $i) + 64 - BLOCK_BITS * P;
+                digits[first + $i] = digit(isa, below, words, bit);
+            }
+        )*};
+    }
+    for_each_digit!(cut);
+}
+
+/// The digit that only begins in block `P`, whose last word is `below`, if there is one.
+#[inline(always)]
+fn cut_last<I: Vector, const P: usize>(isa: I, below: I::V, digits: &mut [I::V]) {
+    let end = BLOCK_BITS * (P + 1) / BITS;
+    if end < PERIOD {
+        let s = (BITS * end % 64) as u32;
+        digits[end] = isa.factor(isa.shift_right(below, s));
+    }
+}
+
+/// The digit at `bit` of a block that follows the word `below`, counted from that.
+#[inline(always)]
+fn digit<I: Vector>(isa: I, below: I::V, words: &[I::V; BLOCK_WORDS], bit: usize) -> I::V {
+    let word = |q: usize| if q == 0 { below } else { words[q - 1] };
+    let (q, s) = (bit / 64, (bit % 64) as u32);
+    isa.factor(if s == 0 {
+        word(q)
+    } else if s + DIGIT_BITS <= 64 {
+        isa.shift_right(word(q), s)
     } else {
-        isa.funnel(words[word + 1], words[word], s)
-    };
-    isa.factor(x)
+        isa.funnel(word(q + 1), word(q), s)
+    })
 }
 
-/// Carries columns through and packs the digits into words.
+/// Carries columns through and packs the digits into words: `store(q, words)` takes those
+/// of block `q`, of `blocks` blocks in turn. There are as many columns as
+/// [`digits_of_blocks`] says, or more.
 ///
-/// `sum_k columns[k] 2^(D k) mod 2^(64 n)` for `n = words.len()`. Columns are signed;
-/// with a carry added they stay within a signed word (a carry is smaller than a
-/// column by `2^D`). `columns` has a whole number of periods, enough for `words`.
+/// `sum_k columns[k] 2^(52 k) mod 2^(256 n)` for `n` blocks. Columns are signed; with a
+/// carry added they stay within a signed word (a carry is smaller than a column by
+/// `2^52`).
 #[inline(always)]
-pub(super) fn to_words<I: Vector>(isa: I, columns: &[I::V], words: &mut [I::V]) {
+pub(super) fn pack<I: Vector>(
+    isa: I,
+    blocks: usize,
+    columns: &[I::V],
+    mut store: impl FnMut(usize, &[I::V; BLOCK_WORDS]),
+) {
+    let mut q = 0;
     let mut carry = isa.no_carry();
-    let words = words.chunks_mut(PERIOD_WORDS);
-    for (columns, words) in columns.chunks_exact(PERIOD).zip(words) {
-        // The digits, and above them what is not part of them.
-        let mut sums = [carry; PERIOD];
-        macro_rules! pack {
-            ($($t:literal)*) => {$(
-                let word = $t * DIGIT_BITS as usize / 64;
-                if word >= words.len() {
+    for columns in columns.chunks(PERIOD) {
+        // A digit, and above it what is not part of it.
+        let mut below = carry;
+        macro_rules! blocks {
+            ($($p:literal)*) => {$(
+                if q == blocks {
                     return;
                 }
-                (sums[$t], carry) = isa.carry(columns[$t], carry);
-                if ($t + 1) * DIGIT_BITS as usize >= 64 * (word + 1) {
-                    words[word] = pack_word(isa, &sums, word);
-                }
+                let words;
+                (words, below, carry) = pack_block::<I, $p>(isa, columns, below, carry);
+                store(q, &words);
+                q += 1;
             )*};
         }
-        for_each_digit!(pack);
+        for_each_block!(blocks);
+        // The next period begins with a whole digit.
+        let _ = below;
     }
 }
 
-/// Word `q` of digits with anything above them. `q` must be a constant.
+/// The words of block `P` of a period, the digit that the last of them touches, and the
+/// carry above that; `below` is that digit of the block before.
 #[inline(always)]
-pub(super) fn pack_word<I: Vector>(isa: I, sums: &[I::V], q: usize) -> I::V {
-    let digit_bits = DIGIT_BITS as usize;
-    let (first, s) = (64 * q / digit_bits, (64 * q % digit_bits) as u32);
-    let last = (64 * q + 63) / digit_bits;
+fn pack_block<I: Vector, const P: usize>(
+    isa: I,
+    columns: &[I::V],
+    below: I::V,
+    carry: I::V,
+) -> ([I::V; BLOCK_WORDS], I::V, I::V) {
+    let first = BLOCK_BITS * P / BITS;
+    let new = (BLOCK_BITS * P).div_ceil(BITS);
+    let last = (BLOCK_BITS * (P + 1) - 1) / BITS;
+    let mut carry = carry;
+    let mut sums = [below; 6];
+    macro_rules! carry {
+        ($($i:literal)*) => {$(
+            if first + $i >= new && first + $i <= last {
+                (sums[$i], carry) = isa.carry(columns[first + $i], carry);
+            }
+        )*};
+    }
+    for_each_digit!(carry);
+    let bit = BLOCK_BITS * P - BITS * first;
+    let words = [
+        word(isa, &sums, bit),
+        word(isa, &sums, bit + 64),
+        word(isa, &sums, bit + 128),
+        word(isa, &sums, bit + 192),
+    ];
+    (words, sums[last - first], carry)
+}
+
+/// The word at `bit` of digits with anything above them.
+#[inline(always)]
+fn word<I: Vector>(isa: I, sums: &[I::V; 6], bit: usize) -> I::V {
+    let (first, s) = (bit / BITS, (bit % BITS) as u32);
+    let last = (bit + 63) / BITS;
     // The top of the last digit falls off.
     let at = (last - first) as u32 * DIGIT_BITS - s;
     let word = isa.shift_left(sums[last], at);
-    let mut word = isa.add_digit_above(word, sums[first], s);
-    let mut t = first + 1;
-    while t < last {
-        let at = (t - first) as u32 * DIGIT_BITS - s;
-        let digit = isa.and(sums[t], isa.splat(MASK));
-        word = isa.or(word, isa.shift_left(digit, at));
-        t += 1;
+    let word = isa.add_digit_above(word, sums[first], s);
+    if last == first + 1 {
+        return word;
     }
-    word
+    let digit = isa.and(sums[first + 1], isa.splat(MASK));
+    isa.or(word, isa.shift_left(digit, DIGIT_BITS - s))
 }
 
 /// Carries columns through: each becomes a digit; the carry out is dropped, so that

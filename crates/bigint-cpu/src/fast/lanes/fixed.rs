@@ -13,9 +13,10 @@
 
 use bigint_core::{Layout, Limb};
 
-use super::digits::{cut_digit, pack_word};
+use super::digits::{cut, pack};
 use super::school;
-use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
+use super::transfer::{load_block, store_block};
+use super::vector::{BLOCK, BLOCK_WORDS, Vector};
 use crate::Numbers;
 use crate::fast::prefetch;
 use crate::piece::{Piece, PieceLimbs};
@@ -54,15 +55,6 @@ pub(super) fn mul<I: Vector>(
     count
 }
 
-/// Expands a macro for every column that a kernel of this file can have: all indices and
-/// shifts must be constants.
-macro_rules! for_each_column {
-    ($do:ident) => {
-        $do!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
-             20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39)
-    };
-}
-
 /// The numbers of an operand that belong to a piece: one every `stride` limbs, of which
 /// `width` count.
 #[derive(Clone, Copy)]
@@ -86,28 +78,24 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The digits of group `i`.
+    /// The digits of group `i`, `D = ceil(64 W / 52)` of them.
     #[inline(always)]
     fn digits<I: Vector, const W: usize, const D: usize>(&self, isa: I, i: usize) -> [I::V; D] {
         let limbs = &self.limbs[i * I::LANES * self.stride..];
-        let mut words = [isa.splat(0); W];
-        for (q, words) in words.chunks_exact_mut(BLOCK_WORDS).enumerate() {
-            let count = self.width.saturating_sub(q * BLOCK);
-            if count >= BLOCK {
-                isa.load_numbers(&limbs[q * BLOCK..], self.stride, BLOCK, words);
-            } else if count > 0 {
-                isa.load_numbers(&limbs[q * BLOCK..], self.stride, count, words);
-            }
-        }
         let mut digits = [isa.splat(0); D];
-        macro_rules! cut {
-            ($($t:literal)*) => {$(
-                if $t < D {
-                    digits[$t] = cut_digit(isa, &words, $t);
+        cut(
+            isa,
+            W / BLOCK_WORDS,
+            &mut digits,
+            #[inline(always)]
+            |q| {
+                if q * BLOCK < self.width {
+                    load_block(isa, limbs, self.stride, self.width, q)
+                } else {
+                    [isa.splat(0); BLOCK_WORDS]
                 }
-            )*};
-        }
-        for_each_column!(cut);
+            },
+        );
         digits
     }
 
@@ -148,7 +136,17 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
                     let y: [I::V; D] = b.digits::<I, W, D>(isa, i);
                     product(isa, &mut columns, &x, &y);
                 }
-                store(isa, &columns, r, width);
+                pack(
+                    isa,
+                    2 * W / BLOCK_WORDS,
+                    &columns,
+                    #[inline(always)]
+                    |q, words| {
+                        if q * BLOCK < width {
+                            store_block(isa, words, r, width, q);
+                        }
+                    },
+                );
             }
         },
     );
@@ -157,36 +155,4 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
 #[inline(never)]
 fn product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V]) {
     school::product(isa, r, a, b);
-}
-
-/// Carries columns through, packs them and stores the numbers of a group.
-#[inline(always)]
-fn store<I: Vector, const C: usize>(isa: I, columns: &[I::V; C], r: &mut [Limb], width: usize) {
-    let mut sums = [isa.splat(0); C];
-    let mut words = [isa.splat(0); BLOCK_WORDS];
-    let mut carry = isa.no_carry();
-    macro_rules! carry_and_pack {
-        ($($t:literal)*) => {$(
-            if $t < C {
-                let sum;
-                (sum, carry) = isa.carry(columns[$t], carry);
-                sums[$t] = sum;
-                let word = $t * DIGIT_BITS as usize / 64;
-                if ($t + 1) * DIGIT_BITS as usize >= 64 * (word + 1) {
-                    words[word % BLOCK_WORDS] = pack_word(isa, &sums, word);
-                    if word % BLOCK_WORDS == BLOCK_WORDS - 1 {
-                        let first = word / BLOCK_WORDS * BLOCK;
-                        let count = width.saturating_sub(first);
-                        if count >= BLOCK {
-                            isa.store_numbers(&words, &mut r[first..], width, BLOCK);
-                        } else if count > 0 {
-                            isa.store_numbers(&words, &mut r[first..], width, count);
-                        }
-                    }
-                }
-            }
-        )*};
-    }
-    for_each_column!(carry_and_pack);
-    let _ = carry;
 }

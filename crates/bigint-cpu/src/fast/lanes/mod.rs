@@ -27,10 +27,10 @@ use super::{LaneTuning, Path};
 use crate::Numbers;
 use crate::piece::Piece;
 use bigint_core::LIMB_BITS;
-use digits::{PERIOD, PERIOD_WORDS, digits_of_bits};
+use digits::{digits_of_bits, digits_of_blocks};
 use karatsuba::Thresholds;
-use transfer::{load, prefetch_operand, prefetch_result, store, words_of_limbs};
-use vector::Vector;
+use transfer::{load, prefetch_operand, prefetch_result, store};
+use vector::{BLOCK, BLOCK_WORDS, Vector};
 
 pub(super) use vector::DIGIT_BITS;
 
@@ -74,32 +74,21 @@ pub(super) fn of(path: Path) -> usize {
 struct Operand<'a, V> {
     numbers: Numbers<'a>,
     width: usize,
-    /// The numbers of the piece.
+    /// The first number of the piece.
     first: usize,
-    end: usize,
-    words: &'a mut [V],
+    /// Those of whole blocks, of which the first `count` can be other than zero.
     digits: &'a mut [V],
+    count: usize,
 }
 
 impl<V: Copy> Operand<'_, V> {
-    /// Brings the words of the numbers from `first` on into the lanes, if there are
-    /// such; of a number that stands for all, once.
+    /// Brings the digits of the numbers from `first` on into the lanes; of a number that
+    /// stands for all, once.
     #[inline(always)]
-    fn load<I: Vector<V = V>>(&mut self, isa: I, first: usize) {
-        let is_new = if self.numbers.is_broadcast() {
-            first == self.first
-        } else {
-            first < self.end
-        };
-        if is_new {
-            load(isa, self.numbers, self.width, first, self.words);
+    fn load<I: Vector<V = V>>(&mut self, isa: I, first: usize, words: &mut [V]) {
+        if !self.numbers.is_broadcast() || first == self.first {
+            load(isa, self.numbers, self.width, first, self.digits, words);
         }
-    }
-
-    /// Cuts the words that were loaded last into digits.
-    #[inline(always)]
-    fn cut<I: Vector<V = V>>(&mut self, isa: I) {
-        digits::from_words(isa, self.words, self.digits);
     }
 }
 
@@ -107,12 +96,14 @@ impl<V: Copy> Operand<'_, V> {
 struct Sizes {
     /// Limbs of the operands that count.
     limbs: [usize; 2],
-    words: [usize; 2],
     digits: [usize; 2],
-    result_words: usize,
+    /// Digits of whole blocks.
+    digits_of_blocks: [usize; 2],
     columns: usize,
     /// Columns that the result needs.
     kept: usize,
+    /// Words of whole blocks of the longest number.
+    words: usize,
     scratch: usize,
 }
 
@@ -120,11 +111,7 @@ impl Sizes {
     fn new(thresholds: Thresholds, widths: [usize; 2], result: usize) -> Self {
         let limbs = widths.map(|width| width.min(result));
         let digits = limbs.map(|limbs| digits_of_bits(LIMB_BITS * limbs));
-        let words = [0, 1].map(|i| {
-            let touched = digits[i].div_ceil(PERIOD) * PERIOD_WORDS;
-            touched.max(words_of_limbs(limbs[i]))
-        });
-        let result_words = words_of_limbs(result);
+        let blocks = |limbs: usize| limbs.div_ceil(BLOCK);
         let product = digits[0] + digits[1];
         // A result that holds the whole product may still take a column fewer.
         let is_whole = result >= limbs[0] + limbs[1];
@@ -135,11 +122,11 @@ impl Sizes {
         };
         Sizes {
             limbs,
-            words,
             digits,
-            result_words,
-            columns: product.max(result_words.div_ceil(PERIOD_WORDS) * PERIOD),
+            digits_of_blocks: limbs.map(|limbs| digits_of_blocks(blocks(limbs))),
+            columns: product.max(digits_of_blocks(blocks(result))),
             kept,
+            words: BLOCK_WORDS * blocks(result),
             scratch: if kept < product {
                 karatsuba::low_scratch(thresholds, kept)
             } else {
@@ -149,11 +136,7 @@ impl Sizes {
     }
 
     fn total(&self) -> usize {
-        self.words.iter().sum::<usize>()
-            + self.digits.iter().sum::<usize>()
-            + self.result_words
-            + self.columns
-            + self.scratch
+        self.digits_of_blocks.iter().sum::<usize>() + self.columns + self.words + self.scratch
     }
 }
 
@@ -179,56 +162,45 @@ pub(super) fn mul<I: Vector>(
     let sizes = Sizes::new(thresholds, widths, piece.width);
     let is_square = a.same(&b);
     isa.with_scratch(sizes.total(), |memory| {
-        let (words_a, memory) = memory.split_at_mut(sizes.words[0]);
-        let (words_b, memory) = memory.split_at_mut(sizes.words[1]);
-        let (digits_a, memory) = memory.split_at_mut(sizes.digits[0]);
-        let (digits_b, memory) = memory.split_at_mut(sizes.digits[1]);
-        let (words, memory) = memory.split_at_mut(sizes.result_words);
-        let (columns, scratch) = memory.split_at_mut(sizes.columns);
-        // Words above the operands and columns above the product stay zero.
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                words_a[sizes.limbs[0] / 2..].fill(isa.splat(0));
-                words_b[sizes.limbs[1] / 2..].fill(isa.splat(0));
-                columns[sizes.digits[0] + sizes.digits[1]..].fill(isa.splat(0));
-            },
-        );
+        let (digits_a, memory) = memory.split_at_mut(sizes.digits_of_blocks[0]);
+        let (digits_b, memory) = memory.split_at_mut(sizes.digits_of_blocks[1]);
+        let (columns, memory) = memory.split_at_mut(sizes.columns);
+        let (words, scratch) = memory.split_at_mut(sizes.words);
+        // Columns above the product stay zero.
+        columns[sizes.digits[0] + sizes.digits[1]..].fill(isa.splat(0));
         let mut a = Operand {
             numbers: a,
             width: sizes.limbs[0],
             first: piece.first,
-            end: piece.first + piece.count,
-            words: words_a,
             digits: digits_a,
+            count: sizes.digits[0],
         };
         let mut b = Operand {
             numbers: b,
             width: sizes.limbs[1],
             first: piece.first,
-            end: piece.first + piece.count,
-            words: words_b,
             digits: digits_b,
+            count: sizes.digits[1],
         };
         let is_low = sizes.kept < sizes.digits.iter().sum();
         isa.vectorize(
             #[inline(always)]
             || {
-                a.load(isa, piece.first);
-                b.load(isa, piece.first);
                 for i in (0..piece.count).step_by(I::LANES) {
-                    a.cut(isa);
+                    let first = piece.first + i;
+                    a.load(isa, first, words);
                     if !is_square {
-                        b.cut(isa);
+                        b.load(isa, first, words);
                     }
-                    let next = piece.first + i + I::LANES;
                     // Memory is asked for two groups ahead, some of it here and some there:
                     // only so many lines can be on their way at once.
+                    let next = first + 2 * I::LANES;
                     if is_prefetched {
-                        prefetch_operand::<I>(a.numbers, a.width, next + I::LANES);
+                        prefetch_operand::<I>(a.numbers, a.width, next);
                         prefetch_result::<I>(&piece, i + I::LANES, 0..piece.width / 2);
                     }
-                    let (x, y) = (&*a.digits, if is_square { &*a.digits } else { &*b.digits });
+                    let x = &a.digits[..a.count];
+                    let y = if is_square { x } else { &b.digits[..b.count] };
                     let r = &mut columns[..x.len() + y.len()];
                     if is_low {
                         karatsuba::low_product(isa, thresholds, r, x, y, sizes.kept, scratch);
@@ -239,20 +211,13 @@ pub(super) fn mul<I: Vector>(
                     } else {
                         karatsuba::product(isa, thresholds, r, x, y, scratch);
                     }
-                    // The next operands are read before this result is written: loads
-                    // that follow stores to addresses equal modulo 4096 wait for them.
                     if is_prefetched {
                         if !is_square {
-                            prefetch_operand::<I>(b.numbers, b.width, next + I::LANES);
+                            prefetch_operand::<I>(b.numbers, b.width, next);
                         }
                         prefetch_result::<I>(&piece, i + I::LANES, piece.width / 2..piece.width);
                     }
-                    a.load(isa, next);
-                    if !is_square {
-                        b.load(isa, next);
-                    }
-                    digits::to_words(isa, columns, words);
-                    store(isa, words, &mut piece, i);
+                    store(isa, columns, &mut piece, i, words);
                 }
             },
         );

@@ -1,25 +1,119 @@
-//! Numbers of a batch to words in lanes, and back.
+//! Numbers of a batch to digits in lanes, and columns back to numbers.
 
 use std::ops::Range;
 
-use bigint_core::Layout;
+use bigint_core::{Layout, Limb};
 
 use super::super::prefetch;
+use super::digits::{cut, pack};
 use super::vector::{BLOCK, BLOCK_WORDS, Vector};
 use crate::Numbers;
 use crate::piece::{Piece, PieceLimbs};
 
-/// Words that the blocks of `limbs` limbs take.
-pub(super) const fn words_of_limbs(limbs: usize) -> usize {
-    limbs.div_ceil(BLOCK) * BLOCK_WORDS
+/// Words of block `q` of numbers that lie one after the other: of `width` limbs each, one
+/// every `stride` limbs.
+#[inline(always)]
+pub(super) fn load_block<I: Vector>(
+    isa: I,
+    limbs: &[Limb],
+    stride: usize,
+    width: usize,
+    q: usize,
+) -> [I::V; BLOCK_WORDS] {
+    let limbs = &limbs[q * BLOCK..];
+    let mut words = [isa.splat(0); BLOCK_WORDS];
+    if width >= (q + 1) * BLOCK {
+        isa.load_numbers(limbs, stride, BLOCK, &mut words);
+    } else {
+        isa.load_numbers(limbs, stride, width - q * BLOCK, &mut words);
+    }
+    words
 }
 
-/// Brings `width` limbs of each of the numbers `first`, `first + 1`, ... into the
-/// lanes; lanes beyond the batch become zero, or anything in an interleaved batch.
+/// The reverse of [`load_block`], of numbers of `width` limbs with nothing between them.
+#[inline(always)]
+pub(super) fn store_block<I: Vector>(
+    isa: I,
+    words: &[I::V; BLOCK_WORDS],
+    limbs: &mut [Limb],
+    width: usize,
+    q: usize,
+) {
+    let limbs = &mut limbs[q * BLOCK..];
+    if width >= (q + 1) * BLOCK {
+        isa.store_numbers(words, limbs, width, BLOCK);
+    } else {
+        isa.store_numbers(words, limbs, width, width - q * BLOCK);
+    }
+}
+
+/// Brings the digits of `width` limbs of each of the numbers `first`, `first + 1`, ...
+/// into the lanes, those of whole blocks; lanes beyond the batch become zero, or anything
+/// in an interleaved batch. `words` is memory for whole blocks.
 ///
 /// `first` is a multiple of the lanes.
 #[inline(always)]
 pub(super) fn load<I: Vector>(
+    isa: I,
+    numbers: Numbers<'_>,
+    width: usize,
+    first: usize,
+    digits: &mut [I::V],
+    words: &mut [I::V],
+) {
+    let shape = numbers.shape();
+    let blocks = width.div_ceil(BLOCK);
+    let is_whole = first + I::LANES <= shape.count && !numbers.is_broadcast();
+    if shape.layout == Layout::Contiguous && is_whole {
+        let limbs = &numbers.limbs()[first * shape.width..];
+        cut(
+            isa,
+            blocks,
+            digits,
+            #[inline(always)]
+            |q| load_block(isa, limbs, shape.width, width, q),
+        );
+    } else {
+        load_any(
+            isa,
+            numbers,
+            width,
+            first,
+            digits,
+            &mut words[..blocks * BLOCK_WORDS],
+        );
+    }
+}
+
+/// [`load`] for any batch, in two steps.
+#[inline(never)]
+fn load_any<I: Vector>(
+    isa: I,
+    numbers: Numbers<'_>,
+    width: usize,
+    first: usize,
+    digits: &mut [I::V],
+    words: &mut [I::V],
+) {
+    isa.vectorize(
+        #[inline(always)]
+        || {
+            load_words(isa, numbers, width, first, words);
+            let (blocks, _) = words.as_chunks::<BLOCK_WORDS>();
+            cut(
+                isa,
+                blocks.len(),
+                digits,
+                #[inline(always)]
+                |q| blocks[q],
+            );
+        },
+    );
+}
+
+/// The words of any group; what there is above the numbers becomes zero.
+#[inline(always)]
+fn load_words<I: Vector>(
     isa: I,
     numbers: Numbers<'_>,
     width: usize,
@@ -36,7 +130,7 @@ pub(super) fn load<I: Vector>(
                 0
             }
         };
-        for (i, word) in words[..words_of_limbs(width)].iter_mut().enumerate() {
+        for (i, word) in words.iter_mut().enumerate() {
             *word = isa.splat(u64::from(limb(2 * i)) | u64::from(limb(2 * i + 1)) << 32);
         }
         return;
@@ -45,56 +139,96 @@ pub(super) fn load<I: Vector>(
         Layout::Contiguous => {
             let live = I::LANES.min(shape.count - first);
             let limbs = &limbs[first * shape.width..];
-            if live == I::LANES {
-                isa.load_numbers(limbs, shape.width, width, words);
-            } else {
-                let mut group = vec![0; I::LANES * width];
-                for lane in 0..live {
-                    group[lane * width..][..width]
-                        .copy_from_slice(&limbs[lane * shape.width..][..width]);
-                }
-                isa.load_numbers(&group, width, width, words);
+            let mut group = vec![0; I::LANES * width];
+            for lane in 0..live {
+                group[lane * width..][..width]
+                    .copy_from_slice(&limbs[lane * shape.width..][..width]);
             }
+            isa.load_numbers(&group, width, width, words);
         }
         Layout::Interleaved => {
             let row = |j: usize| &limbs[shape.index(first, j)..][..I::LANES];
-            for (i, word) in words[..width.div_ceil(2)].iter_mut().enumerate() {
+            let (words, above) = words.split_at_mut(width.div_ceil(2));
+            for (i, word) in words.iter_mut().enumerate() {
                 *word = if 2 * i + 1 < width {
                     isa.load_rows(row(2 * i), row(2 * i + 1))
                 } else {
                     isa.load_rows(row(2 * i), &[0; 8])
                 };
             }
+            above.fill(isa.splat(0));
         }
     }
 }
 
-/// Stores the lanes as the numbers `i`, `i + 1`, ... of a piece, as many as it has.
+/// Carries columns through and stores the lanes as the numbers `i`, `i + 1`, ... of a
+/// piece, as many as it has. There are columns for whole blocks; `words` is memory for
+/// those.
 #[inline(always)]
-pub(super) fn store<I: Vector>(isa: I, words: &[I::V], piece: &mut Piece<'_>, i: usize) {
+pub(super) fn store<I: Vector>(
+    isa: I,
+    columns: &[I::V],
+    piece: &mut Piece<'_>,
+    i: usize,
+    words: &mut [I::V],
+) {
     let width = piece.width;
-    let live = I::LANES.min(piece.count - i);
-    if live < I::LANES {
-        let mut group = vec![0; I::LANES * width];
-        isa.store_numbers(words, &mut group, width, width);
-        for lane in 0..live {
-            piece.store(i + lane, &group[lane * width..][..width]);
-        }
-        return;
-    }
+    let blocks = width.div_ceil(BLOCK);
     match &mut piece.limbs {
-        PieceLimbs::Contiguous(limbs) => {
-            isa.store_numbers(words, &mut limbs[i * width..], width, width);
+        PieceLimbs::Contiguous(limbs) if i + I::LANES <= piece.count => {
+            let limbs = &mut limbs[i * width..];
+            pack(
+                isa,
+                blocks,
+                columns,
+                #[inline(always)]
+                |q, words| store_block(isa, words, limbs, width, q),
+            );
         }
-        PieceLimbs::Rows(rows) => {
-            for (rows, &word) in rows.chunks_mut(2).zip(words) {
-                isa.store_row(word, &mut rows[0][i..]);
-                if let Some(odd) = rows.get_mut(1) {
-                    isa.store_row(isa.shift_right(word, 32), &mut odd[i..]);
-                }
-            }
-        }
+        _ => store_any(isa, columns, piece, i, &mut words[..blocks * BLOCK_WORDS]),
     }
+}
+
+/// [`store`] for any group, in two steps.
+#[inline(never)]
+fn store_any<I: Vector>(
+    isa: I,
+    columns: &[I::V],
+    piece: &mut Piece<'_>,
+    i: usize,
+    words: &mut [I::V],
+) {
+    isa.vectorize(
+        #[inline(always)]
+        || {
+            let (blocks, _) = words.as_chunks_mut::<BLOCK_WORDS>();
+            pack(
+                isa,
+                blocks.len(),
+                columns,
+                #[inline(always)]
+                |q, words| blocks[q] = *words,
+            );
+            let width = piece.width;
+            let live = I::LANES.min(piece.count - i);
+            if let PieceLimbs::Rows(rows) = &mut piece.limbs
+                && live == I::LANES
+            {
+                for (rows, &word) in rows.chunks_mut(2).zip(&*words) {
+                    isa.store_row(word, &mut rows[0][i..]);
+                    if let Some(odd) = rows.get_mut(1) {
+                        isa.store_row(isa.shift_right(word, 32), &mut odd[i..]);
+                    }
+                }
+                return;
+            }
+            let mut group = vec![0; I::LANES * width];
+            isa.store_numbers(words, &mut group, width, width);
+            for lane in 0..live {
+                piece.store(i + lane, &group[lane * width..][..width]);
+            }
+        },
+    );
 }
 
 /// Asks for the numbers that a later [`load`] from `first` on will read.
