@@ -167,7 +167,7 @@ fn pack_block<I: Vector, const P: usize>(
     let mut sums = [below; 6];
     macro_rules! carry {
         ($($i:literal)*) => {$(
-            if first + $i >= new && first + $i <= last {
+            if (new..=last).contains(&(first + $i)) {
                 (sums[$i], carry) = isa.carry(columns[first + $i], carry);
             }
         )*};
