@@ -60,23 +60,54 @@ const TWO_52: f64 = (1_u64 << 52) as f64;
 const TWO_104: f64 = TWO_52 * TWO_52;
 const CENTRE: f64 = 1.5 * TWO_52;
 
-/// All bits of the first `count` of 8 limbs, in two halves.
+/// Limbs of half a vector.
+const HALF: usize = BLOCK / 2;
+
+/// The first `count` of the 4 limbs at `at`; zero for the others.
+///
+/// Masked accesses would do, but take tens of cycles on some machines.
+///
+/// # Safety
+///
+/// `count` limbs can be read there.
 #[inline(always)]
-fn masks(count: usize) -> [__m128i; 2] {
-    const ONES: [u32; 2 * BLOCK] = {
-        let mut ones = [0; 2 * BLOCK];
-        let mut i = 0;
-        while i < BLOCK {
-            ones[i] = u32::MAX;
-            i += 1;
+unsafe fn load_some(at: *const Limb, count: usize) -> __m128i {
+    // SAFETY: SSE2 is part of every x86-64; reads as many limbs as the caller promises.
+    unsafe {
+        match count {
+            0 => _mm_setzero_si128(),
+            1 => _mm_loadu_si32(at.cast()),
+            2 => _mm_loadl_epi64(at.cast()),
+            3 => {
+                let third = _mm_loadu_si32(at.wrapping_add(2).cast());
+                _mm_unpacklo_epi64(_mm_loadl_epi64(at.cast()), third)
+            }
+            _ => _mm_loadu_si128(at.cast()),
         }
-        ones
-    };
-    let window = &ONES[BLOCK - count..][..BLOCK];
-    let at: *const __m128i = window.as_ptr().cast();
-    // SAFETY: the window has the 8 words that are read; this is only called by the
-    // methods of an `Avx2`, which exists only where AVX2 was detected.
-    unsafe { [_mm_loadu_si128(at), _mm_loadu_si128(at.wrapping_add(1))] }
+    }
+}
+
+/// The reverse of [`load_some`].
+///
+/// # Safety
+///
+/// `count` limbs can be written there.
+#[inline(always)]
+unsafe fn store_some(at: *mut Limb, limbs: __m128i, count: usize) {
+    // SAFETY: SSE2 is part of every x86-64; writes as many limbs as the caller promises.
+    unsafe {
+        match count {
+            0 => {}
+            1 => _mm_storeu_si32(at.cast(), limbs),
+            2 => _mm_storel_epi64(at.cast(), limbs),
+            3 => {
+                _mm_storel_epi64(at.cast(), limbs);
+                let third = _mm_unpackhi_epi64(limbs, limbs);
+                _mm_storeu_si32(at.wrapping_add(2).cast(), third);
+            }
+            _ => _mm_storeu_si128(at.cast(), limbs),
+        }
+    }
 }
 
 // SAFETY (of every intrinsic without a pointer below): `self` proves that the
@@ -265,14 +296,15 @@ impl Vector for Avx2 {
             }));
         }
         if let (true, Some(block)) = (rest > 0, blocks.get_mut(whole)) {
-            let masks = masks(rest);
             *block = self.transpose(lanes.map(|lane| {
-                let at: *const i32 = lane.wrapping_add(whole * BLOCK).cast();
-                // SAFETY: as above for the `rest` limbs of the masks; masked limbs are
-                // not touched.
-                [0, 1].map(|i| unsafe {
-                    _mm_maskload_epi32(at.wrapping_add(i * BLOCK / 2), masks[i])
-                })
+                let at = lane.wrapping_add(whole * BLOCK);
+                // SAFETY: as above, but `rest` limbs.
+                unsafe {
+                    [
+                        load_some(at, rest.min(HALF)),
+                        load_some(at.wrapping_add(HALF), rest.saturating_sub(HALF)),
+                    ]
+                }
             }));
         }
     }
@@ -296,15 +328,12 @@ impl Vector for Avx2 {
             }
         }
         if let (true, Some(block)) = (rest > 0, blocks.get(whole)) {
-            let masks = masks(rest);
-            for (lane, halves) in lanes.iter().zip(self.transpose_back(*block)) {
-                let at: *mut i32 = lane.wrapping_add(whole * BLOCK).cast_mut().cast();
-                for i in 0..2 {
-                    // SAFETY: as above for the `rest` limbs of the masks.
-                    unsafe {
-                        let at = at.wrapping_add(i * BLOCK / 2);
-                        _mm_maskstore_epi32(at, masks[i], halves[i]);
-                    }
+            for (lane, [low, high]) in lanes.iter().zip(self.transpose_back(*block)) {
+                let at = lane.wrapping_add(whole * BLOCK).cast_mut();
+                // SAFETY: as above, but `rest` limbs.
+                unsafe {
+                    store_some(at, low, rest.min(HALF));
+                    store_some(at.wrapping_add(HALF), high, rest.saturating_sub(HALF));
                 }
             }
         }
