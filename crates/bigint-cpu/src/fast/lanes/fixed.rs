@@ -11,9 +11,9 @@
 //!
 //! A column is at most `2 D 2^52`, as in [`school`](super::school).
 
-use bigint_core::{Layout, Limb};
+use bigint_core::{LIMB_BITS, Layout, Limb};
 
-use super::digits::{cut, pack};
+use super::digits::{cut, digits_of_bits, pack};
 use super::school;
 use super::transfer::{load_block, store_block};
 use super::vector::{BLOCK, BLOCK_WORDS, Vector};
@@ -123,6 +123,8 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
     isa.vectorize(
         #[inline(always)]
         || {
+            // Digits above an operand are not multiplied; the columns above stay zero.
+            let [n, m] = [a.width, b.width].map(|limbs| digits_of_bits(LIMB_BITS * limbs));
             let mut columns = [isa.splat(0); C];
             for (i, r) in r.chunks_exact_mut(I::LANES * width).enumerate() {
                 if is_prefetched {
@@ -131,10 +133,10 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
                 }
                 let x: [I::V; D] = a.digits::<I, W, D>(isa, i);
                 if is_square {
-                    school::square(isa, &mut columns, &x);
+                    school::square(isa, &mut columns[..2 * n], &x[..n]);
                 } else {
                     let y: [I::V; D] = b.digits::<I, W, D>(isa, i);
-                    product(isa, &mut columns, &x, &y);
+                    school::product(isa, &mut columns[..n + m], &x[..n], &y[..m]);
                 }
                 pack(
                     isa,
@@ -150,9 +152,4 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
             }
         },
     );
-}
-
-#[inline(never)]
-fn product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V]) {
-    school::product(isa, r, a, b);
 }

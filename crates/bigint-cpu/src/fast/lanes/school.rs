@@ -147,7 +147,9 @@ fn ends<I: Vector>(digits: usize) -> impl Iterator<Item = usize> {
 }
 
 /// The columns of `a * b`; `r` is as long as both together.
-#[inline]
+///
+/// Never inlined: the kernels need all registers for themselves.
+#[inline(never)]
 pub(super) fn product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V]) {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let mut ends = ends::<I>(a.len());
