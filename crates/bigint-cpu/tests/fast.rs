@@ -23,6 +23,12 @@ fn engines() -> Vec<Cpu> {
     short.avx2 = lanes;
     short.stream_bytes = 0;
     short.stream_rows_bytes = 0;
+    for path in Path::ALL {
+        let of_path = short.number.of_mut(path);
+        (of_path.product.karatsuba, of_path.square.karatsuba) = (3, 4);
+        (of_path.product.toom3, of_path.square.toom3) = (24, 20);
+        (of_path.product.transform, of_path.square.transform) = (90, 80);
+    }
     Path::ALL
         .into_iter()
         .filter_map(|path| Cpu::new(path).ok())

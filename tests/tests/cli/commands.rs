@@ -160,6 +160,7 @@ fn tuned_thresholds_are_kept_in_a_file_that_the_other_commands_read() {
     assert_eq!((tuned.code, tuned.stdout.as_str()), (0, "mine/cpu.toml\n"));
     let written = std::fs::read_to_string(place.path().join("mine/cpu.toml")).unwrap();
     assert!(written.contains("[thresholds.avx512ifma]") && written.contains("date = \"20"));
+    assert!(written.contains("[thresholds.number.portable.product]"));
 
     let with = |file: &str, arguments: &[&str]| {
         let mut command = place.command();
@@ -192,4 +193,11 @@ fn tuned_thresholds_are_kept_in_a_file_that_the_other_commands_read() {
     refused("bad.toml", "karatuba");
     place.file("negative.toml", written.replace("fewest = ", "fewest = -"));
     refused("negative.toml", "line");
+    let number = written.find("[thresholds.number").expect("just written");
+    let (lanes, number) = written.split_at(number);
+    place.file(
+        "zero.toml",
+        lanes.to_owned() + &number.replace("karatsuba = ", "karatsuba = 0 #"),
+    );
+    refused("zero.toml", "2 limbs or more");
 }

@@ -70,6 +70,10 @@ impl Cpu {
     /// # Errors
     ///
     /// This, where one is in use already: it is chosen once, at the start.
+    #[expect(
+        clippy::result_large_err,
+        reason = "called once, and the thresholds may be of use to who is refused"
+    )]
     pub fn install(self) -> Result<(), Cpu> {
         CURRENT.set(self)
     }

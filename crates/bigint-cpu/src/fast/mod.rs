@@ -22,4 +22,5 @@ mod tuning;
 pub use cpu::Cpu;
 pub use path::Path;
 pub use tune::tune;
+use tuning::NEVER;
 pub use tuning::{LaneTuning, Tuning};

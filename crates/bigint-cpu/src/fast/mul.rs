@@ -36,7 +36,7 @@ pub(super) fn mul(
         && let Some(product) = as_words_mut(product)
     {
         let is_shared = product.len() > PIECE_LIMBS / 8 && rayon::current_num_threads() > 1;
-        number::mul(product, x, y, cpu.path(), is_shared);
+        number::mul_tuned(product, x, y, cpu.path(), &cpu.tuning().number, is_shared);
         return Ok(());
     }
     batch(cpu, r, a, b)
@@ -71,7 +71,7 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
             // there are takes longer than a short product.
             let is_shared = limbs > PIECE_LIMBS / 8 && shape.count < rayon::current_num_threads();
             for_each_piece(r, None, size.max(1), |piece| {
-                one_by_one(cpu.path(), is_shared, piece, a, b);
+                one_by_one(cpu, is_shared, piece, a, b);
             });
         }
     }
@@ -99,7 +99,7 @@ fn in_lanes_piece(
     let left_over = piece.count % lanes::of(cpu.path());
     if left_over > 0 && left_over < tuning.fewest {
         let rest = piece.split_off(piece.count - left_over);
-        one_by_one(cpu.path(), false, rest, a, b);
+        one_by_one(cpu, false, rest, a, b);
     }
     #[cfg(target_arch = "x86_64")]
     match cpu.path() {
@@ -116,14 +116,16 @@ fn in_lanes_piece(
         Path::Portable => {}
     }
     let _ = (tuning, is_prefetched);
-    one_by_one(cpu.path(), false, piece, a, b);
+    one_by_one(cpu, false, piece, a, b);
 }
 
 /// The products of a piece, one number at a time.
-fn one_by_one(path: Path, is_shared: bool, piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
+fn one_by_one(cpu: &Cpu, is_shared: bool, piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
     let words = |x: Numbers<'_>| x.shape().width.min(piece.width).div_ceil(2);
     let (n, m) = (words(a), words(b));
-    let multiply = |r: &mut [u64], x: &[u64], y: &[u64]| number::mul(r, x, y, path, is_shared);
+    let multiply = |r: &mut [u64], x: &[u64], y: &[u64]| {
+        number::mul_tuned(r, x, y, cpu.path(), &cpu.tuning().number, is_shared);
+    };
     // Clearing a large stack frame would take longer than a short product.
     match 2 * (n + m) {
         0..=32 => with_words(&mut [0; 32], n, m, piece, a, b, multiply),

@@ -4,16 +4,14 @@
 //! size by size; the shorter of many times stands for a side, which is what the code
 //! takes when nothing else runs.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use bigint_core::{Algorithm, LIMB_BITS, Layout, Limb, Shape};
 
-use super::{Cpu, LaneTuning, Path, Tuning, lanes};
+use super::number::Thresholds;
+use super::{Cpu, LaneTuning, NEVER, Path, Tuning, lanes};
 use crate::{Error, Numbers, NumbersMut};
-
-/// A threshold that no size reaches: the largest that a file of thresholds can hold,
-/// whose integers are signed.
-const NEVER: usize = isize::MAX as usize;
 
 /// The thresholds of `path` on this machine; those of other paths as they are by
 /// default. Takes a few seconds and 200 MB, on an otherwise idle machine.
@@ -31,6 +29,11 @@ const NEVER: usize = isize::MAX as usize;
 pub fn tune(path: Path) -> Result<Tuning, Error> {
     let mut cpu = Cpu::new(path)?;
     let mut tuning = *cpu.tuning();
+    // First, for the lanes' limits are where one number at a time is faster.
+    for is_square in [false, true] {
+        *of_number(&mut tuning, path, is_square) = number(&cpu, is_square)?;
+    }
+    cpu = cpu.with_tuning(tuning);
     if path != Path::Portable {
         let mut lanes = of_path(&mut tuning, path);
         lanes.karatsuba = karatsuba(&cpu, false)?;
@@ -56,6 +59,71 @@ fn of_path_mut(tuning: &mut Tuning, path: Path) -> &mut LaneTuning {
         Path::Avx512Ifma => &mut tuning.avx512ifma,
         Path::Avx2 | Path::Portable => &mut tuning.avx2,
     }
+}
+
+fn of_number(tuning: &mut Tuning, path: Path, is_square: bool) -> &mut Thresholds {
+    let of_path = tuning.number.of_mut(path);
+    if is_square {
+        &mut of_path.square
+    } else {
+        &mut of_path.product
+    }
+}
+
+/// The thresholds for one number, each with those below it as found.
+fn number(cpu: &Cpu, is_square: bool) -> Result<Thresholds, Error> {
+    let mut found = Thresholds {
+        karatsuba: NEVER,
+        toom3: NEVER,
+        transform: NEVER,
+    };
+    found.karatsuba = threshold(cpu, is_square, 10..250, |limbs| Thresholds {
+        karatsuba: limbs,
+        ..found
+    })?;
+    // Below Karatsuba's threshold nothing is split in three either.
+    let from = found.karatsuba.max(48);
+    found.toom3 = threshold(cpu, is_square, from..1000, |limbs| Thresholds {
+        toom3: limbs,
+        ..found
+    })?;
+    found.transform = threshold(cpu, is_square, 128..4000, |limbs| Thresholds {
+        transform: limbs,
+        ..found
+    })?;
+    Ok(found)
+}
+
+/// The limbs in `range` from which the algorithm whose threshold `from` sets wins.
+fn threshold(
+    cpu: &Cpu,
+    is_square: bool,
+    range: Range<usize>,
+    from: impl Fn(usize) -> Thresholds,
+) -> Result<usize, Error> {
+    let with = |thresholds| {
+        let mut tuning = *cpu.tuning();
+        *of_number(&mut tuning, cpu.path(), is_square) = thresholds;
+        cpu.with_tuning(tuning)
+    };
+    let sizes: Vec<usize> = geometric(range).chain([NEVER]).collect();
+    first_win(&sizes, |limbs| {
+        if limbs == NEVER {
+            return Ok(true);
+        }
+        // Taken once, for the parts are shorter; or not at all.
+        let (once, not) = (with(from(limbs)), with(from(limbs + 1)));
+        let mut sample = Sample::new(Layout::Contiguous, 1, 64 / LIMB_BITS * limbs);
+        is_faster(&once, &not, |cpu| sample.mul(cpu, is_square))
+    })
+}
+
+/// Even sizes of the range, each a sixteenth above the last.
+fn geometric(range: Range<usize>) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(range.start), |size| {
+        Some((size + size / 16 + 1).next_multiple_of(2))
+    })
+    .take_while(move |size| range.contains(size))
 }
 
 /// The same engine with other thresholds for its lanes.

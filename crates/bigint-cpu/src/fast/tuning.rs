@@ -2,6 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::number::NumberTuning;
+
+/// A threshold that no size reaches: the largest that a file of thresholds can hold,
+/// whose integers are signed.
+pub(super) const NEVER: usize = isize::MAX as usize;
+
 /// Thresholds of the lanes engine on one path, in digits of 52 bits unless said
 /// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +35,9 @@ pub struct Tuning {
     pub avx512ifma: LaneTuning,
     /// Lanes of AVX2.
     pub avx2: LaneTuning,
+    /// One number at a time; the defaults where a file says nothing.
+    #[serde(default)]
+    pub number: NumberTuning,
     /// Bytes of a sum or difference from which it is written past the caches.
     pub stream_bytes: usize,
     /// The same for an interleaved batch, which is written row by row.
@@ -55,6 +64,7 @@ impl Default for Tuning {
                 narrowest: 8,
                 widest: 2048,
             },
+            number: NumberTuning::default(),
             stream_bytes: 64 << 20,
             stream_rows_bytes: 4 << 20,
         }

@@ -13,7 +13,14 @@
 //! **Cost**: `3 M(n/2) + O(n)`; a square costs three squares.
 //! **Scratch**: `2 h` limbs, and what products of `h` limbs need.
 
-use super::limbs::{abs_difference, add, add_assign, add_carry, sub_assign};
+use super::limbs::{abs_difference, add_carry, add_with_carry, sub_with_borrow};
+
+/// Limbs that [`combine`] takes at once: five chains of carries are more than the
+/// machine has flags for, and a longer chunk saves and restores them less often.
+const CHUNK: usize = 8;
+
+/// Shortest operands that can be cut into two.
+pub(super) const MIN_LIMBS: usize = 2;
 
 /// Scratch limbs for operands of `n` limbs, besides those for their parts; and the
 /// length of their parts.
@@ -32,7 +39,7 @@ pub(super) fn mul(
     product: &impl Fn(&mut [u64], &[u64], &[u64], &mut [u64]),
 ) {
     let n = a.len();
-    debug_assert!(n >= 2 && b.len() == n && r.len() == 2 * n);
+    debug_assert!(n >= MIN_LIMBS && b.len() == n && r.len() == 2 * n);
     let h = n.div_ceil(2);
     let square = std::ptr::eq(a, b);
     let (a0, a1) = a.split_at(h);
@@ -59,25 +66,102 @@ pub(super) fn mul(
         product(high, a1, if square { a1 } else { b1 }, deeper);
     }
 
-    // r <- a0 b0 (1 + B) + a1 b1 (B + B^2), by halves of the two products: with
-    // T = high(a0 b0) + low(a1 b1), the second quarter of the sum is
-    // T + low(a0 b0), the third T + high(a1 b1).
     let (low, high) = r.split_at_mut(2 * h);
-    let (low_0, low_1) = low.split_at_mut(h);
-    let (high_0, high_1) = high.split_at_mut(h);
-    let both = i8::from(add_assign(high_0, low_1));
-    let second = i8::from(add(low_1, high_0, low_0));
-    let third = i8::from(add_assign(high_0, high_1));
-    // The carries into the third and the fourth quarter.
-    let (into_third, into_fourth) = (both + second, both + third);
-
-    // Less the middle product, or plus it.
-    let upper = &mut r[h..3 * h];
-    let taken = if negative {
-        i8::from(add_assign(upper, middle))
+    let (l0, l1) = low.split_at_mut(h);
+    let (h0, h1) = high.split_at_mut(h);
+    let carries = if negative {
+        combine::<true>(l1, h0, l0, h1, middle)
     } else {
-        -i8::from(sub_assign(upper, middle))
+        combine::<false>(l1, h0, l0, h1, middle)
     };
-    add_carry(&mut r[2 * h..], into_third);
-    add_carry(&mut r[3 * h..], into_fourth + taken);
+    // Modulo the length of `r`, where the sum of all is below.
+    add_carry(&mut r[2 * h..], carries[0]);
+    add_carry(&mut r[3 * h..], carries[1]);
+}
+
+/// With `a0 b0 = l0 + l1 B`, `a1 b1 = h0 + h1 B` and the middle product `m0 + m1 B`:
+/// `l1 = l1 + h0 + l0 -+ m0` and `h0 = l1 + h0 + h1 -+ m1` in one pass, adding the
+/// middle product where `ADDS`. `h1` may be shorter than `h` limbs. The carries out
+/// of both are from -1 to 3.
+fn combine<const ADDS: bool>(
+    l1: &mut [u64],
+    h0: &mut [u64],
+    l0: &[u64],
+    h1: &[u64],
+    middle: &[u64],
+) -> [i8; 2] {
+    let h = l0.len();
+    let (m0, m1) = middle.split_at(h);
+    let mut carries = Carries::<ADDS>::default();
+    let blocks = (l1.as_chunks_mut().0.iter_mut())
+        .zip(h0.as_chunks_mut().0)
+        .zip(l0.as_chunks().0)
+        .zip(h1.as_chunks().0)
+        .zip(m0.as_chunks().0)
+        .zip(m1.as_chunks().0);
+    for (((((l1, h0), l0), h1), m0), m1) in blocks {
+        (*l1, *h0) = carries.step::<CHUNK>(*l1, h0, l0, h1, m0, m1);
+    }
+    for i in h1.len() / CHUNK * CHUNK..h {
+        let h1 = h1.get(i).copied().unwrap_or(0);
+        ([l1[i]], [h0[i]]) = carries.step([l1[i]], &[h0[i]], &[l0[i]], &[h1], &[m0[i]], &[m1[i]]);
+    }
+    carries.out()
+}
+
+/// The carries, and the borrows, between the limbs of [`combine`].
+#[derive(Default)]
+struct Carries<const ADDS: bool> {
+    shared: bool,
+    low: bool,
+    high: bool,
+    middle_low: bool,
+    middle_high: bool,
+}
+
+impl<const ADDS: bool> Carries<ADDS> {
+    #[inline(always)]
+    fn step<const N: usize>(
+        &mut self,
+        l1: [u64; N],
+        h0: &[u64; N],
+        l0: &[u64; N],
+        h1: &[u64; N],
+        m0: &[u64; N],
+        m1: &[u64; N],
+    ) -> ([u64; N], [u64; N]) {
+        let shared = chain(l1, h0, &mut self.shared, add_with_carry);
+        let low = chain(shared, l0, &mut self.low, add_with_carry);
+        let high = chain(shared, h1, &mut self.high, add_with_carry);
+        let step = if ADDS {
+            add_with_carry
+        } else {
+            sub_with_borrow
+        };
+        (
+            chain(low, m0, &mut self.middle_low, step),
+            chain(high, m1, &mut self.middle_high, step),
+        )
+    }
+
+    fn out(self) -> [i8; 2] {
+        [(self.low, self.middle_low), (self.high, self.middle_high)].map(|(carry, middle)| {
+            let middle = i8::from(middle);
+            i8::from(self.shared) + i8::from(carry) + if ADDS { middle } else { -middle }
+        })
+    }
+}
+
+/// `step(x, y)` limb by limb, the carry handed on in `carry`.
+#[inline(always)]
+fn chain<const N: usize>(
+    mut x: [u64; N],
+    y: &[u64; N],
+    carry: &mut bool,
+    step: impl Fn(u64, u64, bool) -> (u64, bool),
+) -> [u64; N] {
+    for i in 0..N {
+        (x[i], *carry) = step(x[i], y[i], *carry);
+    }
+    x
 }

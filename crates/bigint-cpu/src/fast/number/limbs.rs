@@ -66,34 +66,10 @@ fn chunk(
     (r, carry)
 }
 
-/// `r = a + b` or `r = a - b`, all of the same length, `f` being either's step from
-/// limb to limb; returns the carry out.
+/// `a += b` or `a -= b`, both of the same length, `f` being either's step from limb
+/// to limb; returns the carry out.
 #[inline(always)]
-fn chain(
-    r: &mut [u64],
-    a: &[u64],
-    b: &[u64],
-    f: impl Fn(u64, u64, bool) -> (u64, bool) + Copy,
-) -> bool {
-    debug_assert!(r.len() == a.len() && a.len() == b.len());
-    let ((r, r_rest), (a, a_rest), (b, b_rest)) = (r.as_chunks_mut(), a.as_chunks(), b.as_chunks());
-    let mut carry = false;
-    for ((r, a), b) in r.iter_mut().zip(a).zip(b) {
-        carry = put(r, chunk(a, b, f), carry, f);
-    }
-    for ((r, &a), &b) in r_rest.iter_mut().zip(a_rest).zip(b_rest) {
-        (*r, carry) = f(a, b, carry);
-    }
-    carry
-}
-
-/// [`chain`] with `r` in the place of `a`.
-#[inline(always)]
-fn chain_assign(
-    a: &mut [u64],
-    b: &[u64],
-    f: impl Fn(u64, u64, bool) -> (u64, bool) + Copy,
-) -> bool {
+fn chain(a: &mut [u64], b: &[u64], f: impl Fn(u64, u64, bool) -> (u64, bool) + Copy) -> bool {
     debug_assert!(a.len() == b.len());
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut(), b.as_chunks());
     let mut carry = false;
@@ -106,30 +82,33 @@ fn chain_assign(
     carry
 }
 
-/// `r = a + b`, all of the same length; returns the carry out.
-#[inline]
-pub(crate) fn add(r: &mut [u64], a: &[u64], b: &[u64]) -> bool {
-    chain(r, a, b, add_with_carry)
-}
-
 /// `r = a - b`, all of the same length; returns the borrow out.
 #[inline]
 pub(crate) fn sub(r: &mut [u64], a: &[u64], b: &[u64]) -> bool {
-    chain(r, a, b, sub_with_borrow)
+    debug_assert!(r.len() == a.len() && a.len() == b.len());
+    let ((r, r_rest), (a, a_rest), (b, b_rest)) = (r.as_chunks_mut(), a.as_chunks(), b.as_chunks());
+    let mut borrow = false;
+    for ((r, a), b) in r.iter_mut().zip(a).zip(b) {
+        borrow = put(r, chunk(a, b, sub_with_borrow), borrow, sub_with_borrow);
+    }
+    for ((r, &a), &b) in r_rest.iter_mut().zip(a_rest).zip(b_rest) {
+        (*r, borrow) = sub_with_borrow(a, b, borrow);
+    }
+    borrow
 }
 
 /// `a += b`, for `a.len() >= b.len()`; returns the carry out of `a`.
 #[inline]
 pub(crate) fn add_assign(a: &mut [u64], b: &[u64]) -> bool {
     let (low, high) = a.split_at_mut(b.len());
-    chain_assign(low, b, add_with_carry) && increment(high)
+    chain(low, b, add_with_carry) && increment(high)
 }
 
 /// `a -= b`, for `a.len() >= b.len()`; returns the borrow out of `a`.
 #[inline]
 pub(crate) fn sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     let (low, high) = a.split_at_mut(b.len());
-    chain_assign(low, b, sub_with_borrow) && decrement(high)
+    chain(low, b, sub_with_borrow) && decrement(high)
 }
 
 /// `a = b - a`, both of the same length; returns the borrow out.

@@ -22,7 +22,7 @@ mod transform;
 mod tuning;
 
 use self::isa::Isa;
-pub use self::tuning::Thresholds;
+pub use self::tuning::{NumberTuning, PathThresholds, Thresholds};
 use crate::fast::Path;
 
 /// `r = a b`.
@@ -56,7 +56,24 @@ use crate::fast::Path;
 pub fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
     let isa = Isa::of(path);
     if !basecase::mul_short(r, a, b, isa) {
-        dispatch(r, a, b, isa, Thresholds::of_isa(isa), parallel);
+        let thresholds = Thresholds::of_isa(isa, std::ptr::eq(a, b));
+        dispatch(r, a, b, isa, &thresholds, parallel);
+    }
+}
+
+/// [`mul`] with the thresholds of the path for products and squares.
+#[inline]
+pub(crate) fn mul_tuned(
+    r: &mut [u64],
+    a: &[u64],
+    b: &[u64],
+    path: Path,
+    tuning: &NumberTuning,
+    parallel: bool,
+) {
+    let isa = Isa::of(path);
+    if !basecase::mul_short(r, a, b, isa) {
+        dispatch(r, a, b, isa, tuning.of(path).of(a, b), parallel);
     }
 }
 
@@ -73,16 +90,18 @@ pub fn mul_with(
     thresholds: Thresholds,
     parallel: bool,
 ) {
-    let karatsuba = thresholds.karatsuba.max(2);
-    let thresholds = Thresholds {
-        karatsuba,
-        ..thresholds
-    };
-    dispatch(r, a, b, Isa::of(path), thresholds, parallel);
+    dispatch(r, a, b, Isa::of(path), &thresholds, parallel);
 }
 
 #[inline(never)]
-fn dispatch(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Thresholds, parallel: bool) {
+fn dispatch(
+    r: &mut [u64],
+    a: &[u64],
+    b: &[u64],
+    isa: Isa,
+    thresholds: &Thresholds,
+    parallel: bool,
+) {
     assert_eq!(
         r.len(),
         a.len() + b.len(),
@@ -97,7 +116,7 @@ fn dispatch(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Threshold
     };
     if b.is_empty() {
         r.fill(0);
-    } else if b.len() < thresholds.karatsuba.min(transform) {
+    } else if b.len() < thresholds.karatsuba().min(transform) {
         basecase::mul(r, a, b, isa);
     } else if b.len() < transform {
         by_pieces(r, a, b, isa, thresholds);
@@ -107,7 +126,7 @@ fn dispatch(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Threshold
 }
 
 /// `r = a b` by Karatsuba on pieces of `a` as long as `b`.
-fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Thresholds) {
+fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: &Thresholds) {
     let m = b.len();
     with_scratch(scratch_len(m, thresholds), |scratch| {
         if a.len() == m {
@@ -119,7 +138,7 @@ fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: Threshol
             let part = &mut part[..piece.len() + m];
             if piece.len() == m {
                 equal(part, piece, b, scratch, isa, thresholds);
-            } else if piece.len() < thresholds.karatsuba {
+            } else if piece.len() < thresholds.karatsuba() {
                 basecase::mul(part, b, piece, isa);
             } else {
                 by_pieces(part, b, piece, isa, thresholds);
@@ -142,10 +161,10 @@ enum Split {
 }
 
 impl Split {
-    fn of(n: usize, thresholds: Thresholds) -> Self {
-        if n < thresholds.karatsuba {
+    fn of(n: usize, thresholds: &Thresholds) -> Self {
+        if n < thresholds.karatsuba() {
             Split::None
-        } else if n < thresholds.toom3.max(toom3::MIN_LIMBS) {
+        } else if n < thresholds.toom3() {
             Split::InTwo
         } else {
             Split::InThree
@@ -154,7 +173,7 @@ impl Split {
 }
 
 /// Scratch limbs for [`equal`].
-fn scratch_len(mut n: usize, thresholds: Thresholds) -> usize {
+fn scratch_len(mut n: usize, thresholds: &Thresholds) -> usize {
     let mut sum = 0;
     loop {
         let (length, part) = match Split::of(n, thresholds) {
@@ -171,8 +190,8 @@ fn scratch_len(mut n: usize, thresholds: Thresholds) -> usize {
 /// is faster than allocating them.
 fn with_scratch(length: usize, f: impl FnOnce(&mut [u64])) {
     match length {
-        0..=64 => f(&mut [0; 64]),
-        65..=256 => f(&mut [0; 256]),
+        0..=64 => f(&mut [0; 64][..length]),
+        65..=256 => f(&mut [0; 256][..length]),
         _ => f(&mut vec![0; length]),
     }
 }
@@ -184,7 +203,7 @@ fn equal(
     b: &[u64],
     scratch: &mut [u64],
     isa: Isa,
-    thresholds: Thresholds,
+    thresholds: &Thresholds,
 ) {
     let product = |r: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]| {
         equal(r, a, b, scratch, isa, thresholds);

@@ -1,16 +1,22 @@
 //! Where one algorithm takes over from another for one number, as data.
 
+use serde::de::{Deserializer, Error, Unexpected};
+use serde::{Deserialize, Serialize};
+
 use super::isa::Isa;
-use crate::fast::Path;
+use super::{karatsuba, toom3};
+use crate::fast::{NEVER, Path};
 
 /// Lengths at which one algorithm takes over from another for one product, in
 /// limbs of 64 bits of the shorter operand.
 ///
 /// The defaults were measured on an Emerald Rapids Xeon (family 6, model 207),
 /// 2026-11-20, one thread, both algorithms on either side of each length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Thresholds {
     /// From here on Karatsuba splits what schoolbook multiplied; at least 2.
+    #[serde(deserialize_with = "at_least_two")]
     pub karatsuba: usize,
     /// From here on Toom and Cook's three parts do, where Karatsuba's two did.
     pub toom3: usize,
@@ -19,32 +25,127 @@ pub struct Thresholds {
     pub transform: usize,
 }
 
-impl Thresholds {
-    /// The defaults for a path; those of the best path below it, where this
-    /// machine lacks its instructions.
-    pub fn of(path: Path) -> Self {
-        Self::of_isa(Isa::of(path))
-    }
+/// [`Thresholds`] on one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathThresholds {
+    /// For a product of two numbers.
+    pub product: Thresholds,
+    /// For a square.
+    pub square: Thresholds,
+}
 
-    pub(super) const fn of_isa(isa: Isa) -> Self {
-        match isa {
-            Isa::Portable => Thresholds {
-                karatsuba: 29,
-                toom3: 300,
-                transform: 2500,
-            },
-            Isa::Avx2(_) => Thresholds {
-                karatsuba: 36,
-                toom3: 450,
-                transform: 660,
-            },
-            // IFMA makes schoolbook and the transform so much faster that
-            // three parts win nowhere between them.
-            Isa::Avx512(..) => Thresholds {
-                karatsuba: 129,
-                toom3: usize::MAX,
-                transform: 360,
-            },
+/// [`Thresholds`] on every path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct NumberTuning {
+    /// AVX-512 IFMA.
+    pub avx512ifma: PathThresholds,
+    /// AVX2, BMI2 and ADX.
+    pub avx2: PathThresholds,
+    /// 64-bit words and nothing else.
+    pub portable: PathThresholds,
+}
+
+impl PathThresholds {
+    /// Those for `a b`: a square where both are the same slice.
+    #[inline]
+    pub(super) fn of(&self, a: &[u64], b: &[u64]) -> &Thresholds {
+        if std::ptr::eq(a, b) {
+            &self.square
+        } else {
+            &self.product
         }
     }
+}
+
+impl NumberTuning {
+    /// The thresholds of one path.
+    #[inline]
+    pub fn of(&self, path: Path) -> &PathThresholds {
+        match path {
+            Path::Portable => &self.portable,
+            Path::Avx2 => &self.avx2,
+            Path::Avx512Ifma => &self.avx512ifma,
+        }
+    }
+
+    /// The thresholds of one path, to change them.
+    pub fn of_mut(&mut self, path: Path) -> &mut PathThresholds {
+        match path {
+            Path::Portable => &mut self.portable,
+            Path::Avx2 => &mut self.avx2,
+            Path::Avx512Ifma => &mut self.avx512ifma,
+        }
+    }
+}
+
+impl Default for NumberTuning {
+    fn default() -> Self {
+        let of = |path| PathThresholds {
+            product: Thresholds::of_path(path, false),
+            square: Thresholds::of_path(path, true),
+        };
+        NumberTuning {
+            avx512ifma: of(Path::Avx512Ifma),
+            avx2: of(Path::Avx2),
+            portable: of(Path::Portable),
+        }
+    }
+}
+
+impl Thresholds {
+    /// The defaults for a path's products; those of the best path below it, where
+    /// this machine lacks its instructions.
+    pub fn of(path: Path) -> Self {
+        Self::of_isa(Isa::of(path), false)
+    }
+
+    /// [`Thresholds::karatsuba`], or the shortest operands it can split.
+    #[inline]
+    pub(super) fn karatsuba(&self) -> usize {
+        self.karatsuba.max(karatsuba::MIN_LIMBS)
+    }
+
+    /// [`Thresholds::toom3`], or the shortest operands that can be cut into three.
+    #[inline]
+    pub(super) fn toom3(&self) -> usize {
+        self.toom3.max(toom3::MIN_LIMBS)
+    }
+
+    pub(super) const fn of_isa(isa: Isa, is_square: bool) -> Self {
+        let path = match isa {
+            Isa::Portable => Path::Portable,
+            Isa::Avx2(_) => Path::Avx2,
+            Isa::Avx512(..) => Path::Avx512Ifma,
+        };
+        Self::of_path(path, is_square)
+    }
+
+    const fn of_path(path: Path, is_square: bool) -> Self {
+        let (karatsuba, toom3, transform) = match (path, is_square) {
+            (Path::Portable, _) => (29, 300, 2500),
+            (Path::Avx2, false) => (30, 200, 1200),
+            (Path::Avx2, true) => (44, 700, 1900),
+            // IFMA makes schoolbook and the transform so much faster that
+            // three parts win nowhere between them.
+            (Path::Avx512Ifma, _) => (129, NEVER, 384),
+        };
+        Thresholds {
+            karatsuba,
+            toom3,
+            transform,
+        }
+    }
+}
+
+/// Refuses a threshold below which there is nothing to split.
+fn at_least_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let limbs = usize::deserialize(deserializer)?;
+    if limbs < 2 {
+        let found = Unexpected::Unsigned(limbs as u64);
+        return Err(D::Error::invalid_value(found, &"2 limbs or more"));
+    }
+    Ok(limbs)
 }
