@@ -28,7 +28,7 @@ use std::arch::x86_64::*;
 
 use super::super::isa::Avx2;
 use super::field::{PRIMES, Ring, Row, Stored};
-use super::portable::PortableRing;
+use super::portable::coefficient;
 
 /// Residues modulo one prime, in two vectors of doubles.
 #[derive(Clone, Copy)]
@@ -121,12 +121,13 @@ impl Avx2Ring {
 }
 
 impl Ring for Avx2Ring {
+    const PARTS: usize = 1;
     type Residues = Pair;
     type Integers = [__m256i; 2];
     type Factor = (__m256d, __m256d);
 
     #[inline(always)]
-    fn load(self, row: &Row) -> Pair {
+    fn load(self, _part: usize, row: &Row) -> Pair {
         // SAFETY: a row is 64 bytes, aligned to 64; and the token.
         unsafe {
             let at = row.0.as_ptr().cast::<f64>();
@@ -134,7 +135,7 @@ impl Ring for Avx2Ring {
         }
     }
     #[inline(always)]
-    fn store(self, row: &mut Row, x: Pair) {
+    fn store(self, _part: usize, row: &mut Row, x: Pair) {
         // SAFETY: a row is 64 bytes, aligned to 64; and the token.
         unsafe {
             let at = row.0.as_mut_ptr().cast::<f64>();
@@ -196,12 +197,15 @@ impl Ring for Avx2Ring {
         [self.canonical_four(x[0]), self.canonical_four(x[1])]
     }
     #[inline(always)]
-    fn pieces(self, limbs: &[u64], row: usize, h: u32) -> [[__m256i; 2]; 2] {
-        let [low, high] = PortableRing::new(0).pieces(limbs, row, h);
-        [self.integers(&Row(low)), self.integers(&Row(high))]
+    fn pieces(self, _part: usize, limbs: &[u64], row: usize, h: u32) -> [[__m256i; 2]; 2] {
+        let (mut low, mut high) = (Row::ZERO, Row::ZERO);
+        for i in 0..8 {
+            [low.0[i], high.0[i]] = coefficient(limbs, 8 * row + i, h);
+        }
+        [self.integers(0, &low), self.integers(0, &high)]
     }
     #[inline(always)]
-    fn integers(self, row: &Row) -> [__m256i; 2] {
+    fn integers(self, _part: usize, row: &Row) -> [__m256i; 2] {
         // SAFETY: a row is 64 bytes, aligned to 64; and the token.
         unsafe {
             let at = row.0.as_ptr().cast::<__m256i>();
@@ -209,7 +213,7 @@ impl Ring for Avx2Ring {
         }
     }
     #[inline(always)]
-    fn store_integers(self, row: &mut Row, x: [__m256i; 2]) {
+    fn store_integers(self, _part: usize, row: &mut Row, x: [__m256i; 2]) {
         // SAFETY: a row is 64 bytes, aligned to 64; and the token.
         unsafe {
             let at = row.0.as_mut_ptr().cast::<__m256i>();

@@ -56,16 +56,17 @@ impl Avx512Ring {
 }
 
 impl Ring for Avx512Ring {
+    const PARTS: usize = 1;
     type Residues = __m512i;
     type Integers = __m512i;
     type Factor = (__m512i, __m512i);
 
     #[inline(always)]
-    fn load(self, row: &Row) -> __m512i {
+    fn load(self, _part: usize, row: &Row) -> __m512i {
         vector!(_mm512_load_si512(row.0.as_ptr().cast()))
     }
     #[inline(always)]
-    fn store(self, row: &mut Row, x: __m512i) {
+    fn store(self, _part: usize, row: &mut Row, x: __m512i) {
         vector!(_mm512_store_si512(row.0.as_mut_ptr().cast(), x))
     }
     #[inline(always)]
@@ -133,7 +134,7 @@ impl Ring for Avx512Ring {
         Self::fold(x, self.p)
     }
     #[inline(always)]
-    fn pieces(self, limbs: &[u64], row: usize, h: u32) -> [__m512i; 2] {
+    fn pieces(self, _part: usize, limbs: &[u64], row: usize, h: u32) -> [__m512i; 2] {
         // Four coefficients are h bytes; each piece lies in four 16-bit words
         // from the one it starts in, as 15 + h <= 64.
         let h = h as usize;
@@ -175,12 +176,12 @@ impl Ring for Avx512Ring {
         }
     }
     #[inline(always)]
-    fn integers(self, row: &Row) -> __m512i {
-        self.load(row)
+    fn integers(self, part: usize, row: &Row) -> __m512i {
+        self.load(part, row)
     }
     #[inline(always)]
-    fn store_integers(self, row: &mut Row, x: __m512i) {
-        self.store(row, x);
+    fn store_integers(self, part: usize, row: &mut Row, x: __m512i) {
+        self.store(part, row, x);
     }
 
     #[inline(always)]
@@ -223,7 +224,7 @@ impl Ring for Avx512Ring {
             let b = b.map_or(&*a, |b| &b[g * GROUP..][..a.len()]);
             for (t, b) in b.iter().enumerate() {
                 let w = self.factor(&roots[(g * GROUP + t) / 2]);
-                let b1 = Self::fold(self.mul(self.load(b), scale), self.p);
+                let b1 = Self::fold(self.mul(self.load(0, b), scale), self.p);
                 let b2 = self.mul(b1, w);
                 let b2 = if t % 2 == 0 {
                     b2
@@ -231,8 +232,8 @@ impl Ring for Avx512Ring {
                     vector!(_mm512_sub_epi64(self.p2, b2))
                 };
                 let b2 = Self::fold(b2, self.p);
-                self.store(&mut wrapped[t][0], b2);
-                self.store(&mut wrapped[t][1], b1);
+                self.store(0, &mut wrapped[t][0], b2);
+                self.store(0, &mut wrapped[t][1], b1);
             }
             factors[..a.len()].copy_from_slice(a);
             for ((a, factor), wrapped) in a.iter_mut().zip(&factors).zip(&wrapped) {
@@ -258,7 +259,7 @@ impl Ring for Avx512Ring {
                     let high = _mm512_add_epi64(high, _mm512_srli_epi64::<52>(low));
                     _mm512_sub_epi64(high, s)
                 });
-                self.store(a, self.fold4(self.fold8(reduced)));
+                self.store(0, a, self.fold4(self.fold8(reduced)));
             }
         }
     }

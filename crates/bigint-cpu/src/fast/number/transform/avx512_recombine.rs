@@ -61,10 +61,10 @@ pub(super) fn recombine(
     let [r0, r1, r2, r3] = residues;
     for (i, (((r0, r1), r2), r3)) in r0.iter().zip(r1).zip(r2).zip(r3).enumerate() {
         let loaded = [
-            rings[0].load(r0),
-            rings[1].load(r1),
-            rings[2].load(r2),
-            rings[3].load(r3),
+            rings[0].load(0, r0),
+            rings[1].load(0, r1),
+            rings[2].load(0, r2),
+            rings[3].load(0, r3),
         ];
         let d = columns(mixed_radix(rings, loaded, inverses), h, &constants.products);
         let (low, high);
@@ -111,8 +111,8 @@ pub(super) fn recombine(
             }
         } else {
             let mut both = [Row::ZERO; 2];
-            rings[0].store(&mut both[0], first);
-            rings[0].store(&mut both[1], last);
+            rings[0].store(0, &mut both[0], first);
+            rings[0].store(0, &mut both[1], last);
             for k in 0..(bytes - offset.min(bytes)).min(2 * h as usize) {
                 let byte = both[k / 64].0[k % 64 / 8] >> (8 * (k % 8)) & 0xff;
                 let at = offset + k;
@@ -123,9 +123,9 @@ pub(super) fn recombine(
     }
     let mut last = [Row::ZERO; 5];
     for (row, d) in last.iter_mut().zip(before) {
-        rings[0].store(row, d);
+        rings[0].store(0, row, d);
     }
-    rings[0].store(&mut last[0], carries_before);
+    rings[0].store(0, &mut last[0], carries_before);
     let [carries, _, d2, d3, d4] = last;
     let e0 = d2.0[7] + d4.0[6] + carries.0[7] + u64::from(carry);
     recombine::overflow(h, e0, d3.0[7], d4.0[7])

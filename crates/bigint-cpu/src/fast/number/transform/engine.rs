@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 #[cfg(target_arch = "x86_64")]
 use super::super::isa::{Avx2, Avx512};
 use super::field::{self, PRIMES, Ring, Stored, inverse_mod, pow_mod};
-use super::portable::PortableRing;
+use super::portable::{self, PortableRing};
 use super::recombine::{self, Inverses};
 use super::top::TopRoots;
 
@@ -126,7 +126,7 @@ impl Engine for PortableEngine {
         job.run(self)
     }
     fn tables(self) -> &'static Tables {
-        static TABLES: Tables = Tables::new(field::montgomery);
+        static TABLES: Tables = Tables::new(portable::stored);
         &TABLES
     }
 }
@@ -140,7 +140,7 @@ mod x86 {
 
     use super::super::avx2::{self, Avx2Ring};
     use super::super::avx512::Avx512Ring;
-    use super::{Avx2, Avx512, Engine, Job, PortableEngine, Tables};
+    use super::{Avx2, Avx512, Engine, Job, Tables, field};
 
     /// AVX2 and FMA.
     #[derive(Clone, Copy)]
@@ -187,7 +187,8 @@ mod x86 {
             unsafe { run(self, job) }
         }
         fn tables(self) -> &'static Tables {
-            PortableEngine.tables() // the same form
+            static TABLES: Tables = Tables::new(field::montgomery);
+            &TABLES
         }
     }
 }

@@ -5,7 +5,7 @@
 //! grown to `10 p` is still a 52-bit factor. Their product is above
 //! `2^194.7`.
 //!
-//! **Factors.** A constant `w` is kept as `(m, q)`, `m = w R mod p`,
+//! **Factors.** With AVX-512 a constant `w` is kept as `(m, q)`, `m = w R mod p`,
 //! `q = m p^-1 mod R`, `R = 2^52`. For any `0 <= a < R`, with
 //! `u = a q mod R`:
 //!
@@ -15,7 +15,8 @@
 //! ```
 //!
 //! Two high halves and one low half, no comparison: this is Montgomery's
-//! reduction with the quotient's multiplication moved into the table.
+//! reduction with the quotient's multiplication moved into the table. The other
+//! rings' forms stand in their files.
 //!
 //! **Roots.** `roots[j]`, for `j` with bits `b_0 b_1 ...` from the lowest, is
 //! `exp(2 pi i (b_0 / 4 + b_1 / 8 + ...))`. So `roots[2 j]^2 = roots[j]` and
@@ -46,7 +47,7 @@ const GENERATORS: [u64; 4] = [
 
 const LOG_ORDER: u32 = 32;
 
-/// Eight residues, or eight integers: the unit of every pass.
+/// Eight residues, or eight integers: the unit of memory in every pass.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Row(pub(super) [u64; 8]);
@@ -68,22 +69,25 @@ pub(super) fn words<const ROWS: usize, const WORDS: usize>(rows: &[Row; ROWS]) -
 /// A constant as two words, in whatever form the ring multiplies by.
 pub(super) type Stored = [u64; 2];
 
-/// Arithmetic modulo one prime `p` on eight residues at a time.
+/// Arithmetic modulo one prime `p` on a part of a row at a time: as many residues
+/// as the machine's registers take.
 ///
 /// Residues are kept loosely reduced. The bounds below are those of the
 /// integer rings and every caller keeps to them; the floating-point ring
 /// represents residues around zero and stays further inside.
 pub(super) trait Ring: Copy {
-    /// Eight loosely reduced residues.
+    /// Parts of a row.
+    const PARTS: usize;
+    /// Loosely reduced residues, one part of a row.
     type Residues: Copy;
-    /// Eight integers below `2^52`.
+    /// Integers below `2^52`, one part of a row.
     type Integers: Copy;
     /// A constant, ready to multiply by.
     type Factor: Copy;
 
-    fn load(self, row: &Row) -> Self::Residues;
-    fn store(self, row: &mut Row, x: Self::Residues);
-    /// The same constant in all eight places.
+    fn load(self, part: usize, row: &Row) -> Self::Residues;
+    fn store(self, part: usize, row: &mut Row, x: Self::Residues);
+    /// The same constant in all places.
     fn factor(self, stored: &Stored) -> Self::Factor;
 
     /// `(x + T, x - T)`, `T = a w`, `-p < T < p`, for `0 <= a < 10 p`.
@@ -114,13 +118,13 @@ pub(super) trait Ring: Copy {
     fn residues(self, x: Self::Integers) -> Self::Residues;
     /// The integers in `[0, p)` that residues in `[0, 2p)` stand for.
     fn canonical(self, x: Self::Residues) -> Self::Integers;
-    /// Pieces `2 i` and `2 i + 1` of `h` bits, `8 row <= i < 8 row + 8`, of the
-    /// number `limbs`; zeros from its end on.
-    fn pieces(self, limbs: &[u64], row: usize, h: u32) -> [Self::Integers; 2];
+    /// Pieces `2 i` and `2 i + 1` of `h` bits of the number `limbs`, `i` being the
+    /// coefficients of this part of row `row`; zeros from its end on.
+    fn pieces(self, part: usize, limbs: &[u64], row: usize, h: u32) -> [Self::Integers; 2];
     /// Loads integers below `2^52`.
-    fn integers(self, row: &Row) -> Self::Integers;
+    fn integers(self, part: usize, row: &Row) -> Self::Integers;
     /// Stores integers as they are.
-    fn store_integers(self, row: &mut Row, x: Self::Integers);
+    fn store_integers(self, part: usize, row: &mut Row, x: Self::Integers);
 
     /// Writes the limbs of the coefficients with these residues, a whole
     /// number of [`recombine::GROUP`]s of rows in `[0, 2p)`, as if there were
@@ -186,7 +190,7 @@ pub(super) const fn inverse_mod_radix(p: u64) -> u64 {
     x & ((1 << 52) - 1)
 }
 
-/// The form the integer rings multiply by: `(w R mod p, w R p^-1 mod R)`.
+/// The form that 52-bit multipliers take: `(w R mod p, w R p^-1 mod R)`.
 pub(super) const fn montgomery(w: u64, prime: usize) -> Stored {
     let p = PRIMES[prime];
     let m = mul_mod(w, mul_mod(1 << 26, 1 << 26, p), p);

@@ -34,13 +34,15 @@ impl Job for SplitTop<'_, '_> {
             for block in 0..self.plan.blocks {
                 for column in from..to {
                     let row = block * self.plan.block() + self.first + column;
-                    let [low, high] = rings[0].pieces(self.limbs, row, h);
-                    for (prime, ring) in rings.into_iter().enumerate() {
-                        let radix = ring.factor(&constants.radix[prime][(h - MIN_H) as usize]);
-                        let high = ring.mul(ring.residues(high), radix);
-                        let residues = ring.fold4(ring.add(high, ring.residues(low)));
-                        let to = &mut self.blocks[prime * self.plan.blocks + block][column];
-                        ring.store(to, residues);
+                    for part in 0..E::Ring::PARTS {
+                        let [low, high] = rings[0].pieces(part, self.limbs, row, h);
+                        for (prime, ring) in rings.into_iter().enumerate() {
+                            let radix = ring.factor(&constants.radix[prime][(h - MIN_H) as usize]);
+                            let high = ring.mul(ring.residues(high), radix);
+                            let residues = ring.fold4(ring.add(high, ring.residues(low)));
+                            let to = &mut self.blocks[prime * self.plan.blocks + block][column];
+                            ring.store(part, to, residues);
+                        }
                     }
                 }
             }

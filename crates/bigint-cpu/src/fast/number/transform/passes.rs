@@ -107,9 +107,11 @@ fn forward2<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     let (x0, x1) = rows.split_at_mut(rows.len() / 2);
     let w = ring.factor(&roots[j]);
     for (x0, x1) in x0.iter_mut().zip(x1) {
-        let [y0, y1] = ring.butterfly(ring.lift(ring.load(x0)), ring.load(x1), w);
-        ring.store(x0, y0);
-        ring.store(x1, y1);
+        for part in 0..R::PARTS {
+            let [y0, y1] = ring.butterfly(ring.lift(ring.load(part, x0)), ring.load(part, x1), w);
+            ring.store(part, x0, y0);
+            ring.store(part, x1, y1);
+        }
     }
 }
 
@@ -121,17 +123,19 @@ fn forward4<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     let v0 = ring.factor(&roots[2 * j]);
     let v1 = ring.factor(&roots[2 * j + 1]);
     for (((x0, x1), x2), x3) in x0.iter_mut().zip(x1).zip(x2).zip(x3) {
-        // x0 in [2, 6) after the lift; x1 in [1, 9).
-        let a0 = ring.lift(ring.load(x0));
-        let a1 = ring.raise(ring.load(x1));
-        let [b0, b2] = ring.butterfly(a0, ring.load(x2), w); // (1, 7)
-        let [b1, b3] = ring.butterfly(a1, ring.load(x3), w); // (0, 10)
-        let [c0, c1] = ring.butterfly(b0, b1, v0); // (0, 8)
-        let [c2, c3] = ring.butterfly(b2, b3, v1);
-        ring.store(x0, c0);
-        ring.store(x1, c1);
-        ring.store(x2, c2);
-        ring.store(x3, c3);
+        for part in 0..R::PARTS {
+            // x0 in [2, 6) after the lift; x1 in [1, 9).
+            let a0 = ring.lift(ring.load(part, x0));
+            let a1 = ring.raise(ring.load(part, x1));
+            let [b0, b2] = ring.butterfly(a0, ring.load(part, x2), w); // (1, 7)
+            let [b1, b3] = ring.butterfly(a1, ring.load(part, x3), w); // (0, 10)
+            let [c0, c1] = ring.butterfly(b0, b1, v0); // (0, 8)
+            let [c2, c3] = ring.butterfly(b2, b3, v1);
+            ring.store(part, x0, c0);
+            ring.store(part, x1, c1);
+            ring.store(part, x2, c2);
+            ring.store(part, x3, c3);
+        }
     }
 }
 
@@ -154,24 +158,26 @@ fn forward8<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
         .zip(x6)
         .zip(x7);
     for (((((((x0, x1), x2), x3), x4), x5), x6), x7) in columns {
-        let [b0, b4] = ring.butterfly(ring.lift(ring.load(x0)), ring.load(x4), u); // (1, 7)
-        let [b1, b5] = ring.butterfly(ring.lift(ring.load(x1)), ring.load(x5), u); // (1, 7)
-        let [b2, b6] = ring.butterfly(ring.raise(ring.load(x2)), ring.load(x6), u); // (0, 10)
-        let [b3, b7] = ring.butterfly(ring.raise(ring.load(x3)), ring.load(x7), u); // (0, 10)
-        let [c0, c2] = ring.butterfly(b0, b2, v[0]); // (0, 8)
-        let [c1, c3] = ring.butterfly(b1, b3, v[0]); // (0, 8)
-        let [c4, c6] = ring.butterfly(b4, b6, v[1]);
-        let [c5, c7] = ring.butterfly(b5, b7, v[1]);
-        let pairs = [
-            (c0, c1, x0, x1),
-            (c2, c3, x2, x3),
-            (c4, c5, x4, x5),
-            (c6, c7, x6, x7),
-        ];
-        for ((even, odd, to_even, to_odd), w) in pairs.into_iter().zip(w) {
-            let [d0, d1] = ring.butterfly(ring.lift(even), odd, w); // (1, 7)
-            ring.store(to_even, d0);
-            ring.store(to_odd, d1);
+        for part in 0..R::PARTS {
+            let [b0, b4] = ring.butterfly(ring.lift(ring.load(part, x0)), ring.load(part, x4), u); // (1, 7)
+            let [b1, b5] = ring.butterfly(ring.lift(ring.load(part, x1)), ring.load(part, x5), u); // (1, 7)
+            let [b2, b6] = ring.butterfly(ring.raise(ring.load(part, x2)), ring.load(part, x6), u); // (0, 10)
+            let [b3, b7] = ring.butterfly(ring.raise(ring.load(part, x3)), ring.load(part, x7), u); // (0, 10)
+            let [c0, c2] = ring.butterfly(b0, b2, v[0]); // (0, 8)
+            let [c1, c3] = ring.butterfly(b1, b3, v[0]); // (0, 8)
+            let [c4, c6] = ring.butterfly(b4, b6, v[1]);
+            let [c5, c7] = ring.butterfly(b5, b7, v[1]);
+            let pairs = [
+                (c0, c1, &mut *x0, &mut *x1),
+                (c2, c3, &mut *x2, &mut *x3),
+                (c4, c5, &mut *x4, &mut *x5),
+                (c6, c7, &mut *x6, &mut *x7),
+            ];
+            for ((even, odd, to_even, to_odd), w) in pairs.into_iter().zip(w) {
+                let [d0, d1] = ring.butterfly(ring.lift(even), odd, w); // (1, 7)
+                ring.store(part, to_even, d0);
+                ring.store(part, to_odd, d1);
+            }
         }
     }
 }
@@ -229,9 +235,11 @@ fn inverse2<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored], minu
     let (x0, x1) = rows.split_at_mut(rows.len() / 2);
     let w = inverse_root(ring, roots, j, minus_one);
     for (x0, x1) in x0.iter_mut().zip(x1) {
-        let (g0, g1) = (ring.load(x0), ring.load(x1));
-        ring.store(x0, ring.fold4(ring.add(g0, g1)));
-        ring.store(x1, ring.mul(ring.sub2(g1, g0), w));
+        for part in 0..R::PARTS {
+            let (g0, g1) = (ring.load(part, x0), ring.load(part, x1));
+            ring.store(part, x0, ring.fold4(ring.add(g0, g1)));
+            ring.store(part, x1, ring.mul(ring.sub2(g1, g0), w));
+        }
     }
 }
 
@@ -243,14 +251,21 @@ fn inverse4<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored], minu
     let v0 = inverse_root(ring, roots, 2 * j, minus_one);
     let v1 = inverse_root(ring, roots, 2 * j + 1, minus_one);
     for (((x0, x1), x2), x3) in x0.iter_mut().zip(x1).zip(x2).zip(x3) {
-        let (g0, g1, g2, g3) = (ring.load(x0), ring.load(x1), ring.load(x2), ring.load(x3));
-        let s0 = ring.add(g0, g1); // [0, 4)
-        let s1 = ring.add(g2, g3);
-        let d0 = ring.mul(ring.sub2(g1, g0), v0); // (0, 2)
-        let d1 = ring.mul(ring.sub2(g3, g2), v1);
-        ring.store(x0, ring.fold4(ring.fold8(ring.add(s0, s1))));
-        ring.store(x1, ring.fold4(ring.add(d0, d1)));
-        ring.store(x2, ring.mul(ring.sub4(s1, s0), w));
-        ring.store(x3, ring.mul(ring.sub2(d1, d0), w));
+        for part in 0..R::PARTS {
+            let (g0, g1, g2, g3) = (
+                ring.load(part, x0),
+                ring.load(part, x1),
+                ring.load(part, x2),
+                ring.load(part, x3),
+            );
+            let s0 = ring.add(g0, g1); // [0, 4)
+            let s1 = ring.add(g2, g3);
+            let d0 = ring.mul(ring.sub2(g1, g0), v0); // (0, 2)
+            let d1 = ring.mul(ring.sub2(g3, g2), v1);
+            ring.store(part, x0, ring.fold4(ring.fold8(ring.add(s0, s1))));
+            ring.store(part, x1, ring.fold4(ring.add(d0, d1)));
+            ring.store(part, x2, ring.mul(ring.sub4(s1, s0), w));
+            ring.store(part, x3, ring.mul(ring.sub2(d1, d0), w));
+        }
     }
 }

@@ -24,11 +24,14 @@ pub(super) fn multiply<R: Ring>(
     for (t, a) in a.iter_mut().enumerate() {
         let b = b.map_or(*a, |b| b[t]);
         let (mut x, mut direct, mut wrapped) = (Row::ZERO, Row::ZERO, Row::ZERO);
-        let scaled = ring.canonical(ring.mul(ring.load(&b), scale));
-        let turned = ring.mul(ring.residues(scaled), ring.factor(&roots[t / 2]));
-        ring.store_integers(&mut x, ring.canonical(ring.fold4(ring.fold8(ring.load(a)))));
-        ring.store_integers(&mut direct, scaled);
-        ring.store_integers(&mut wrapped, ring.canonical(turned));
+        for part in 0..R::PARTS {
+            let scaled = ring.canonical(ring.mul(ring.load(part, &b), scale));
+            let turned = ring.mul(ring.residues(scaled), ring.factor(&roots[t / 2]));
+            let folded = ring.fold4(ring.fold8(ring.load(part, a)));
+            ring.store_integers(part, &mut x, ring.canonical(folded));
+            ring.store_integers(part, &mut direct, scaled);
+            ring.store_integers(part, &mut wrapped, ring.canonical(turned));
+        }
         if t % 2 == 1 {
             for w in &mut wrapped.0 {
                 *w = p - *w;
@@ -50,6 +53,9 @@ pub(super) fn multiply<R: Ring>(
             product.0[k] = (sum >> 52) as u64 + p - carried as u64;
         }
         // Below 2p already; `fold8` is for rings around zero.
-        ring.store(a, ring.fold8(ring.residues(ring.integers(&product))));
+        for part in 0..R::PARTS {
+            let residues = ring.residues(ring.integers(part, &product));
+            ring.store(part, a, ring.fold8(residues));
+        }
     }
 }

@@ -1,4 +1,14 @@
-//! The ring in safe Rust: eight lanes of 64-bit integers, one at a time.
+//! The ring in safe Rust: 64-bit integers, one at a time.
+//!
+//! A constant `w` is kept as `(w, w')`, `w' = ceil(2^64 w / p)` (Shoup). For any
+//! `a`, the quotient `q = floor(a w' / 2^64)` is
+//!
+//! ```text
+//! a w / p - 1 < q <= a w / p + a / 2^64   so   -a p / 2^64 <= T = a w - q p < p
+//! ```
+//!
+//! One high half, two low halves and no comparison. For `a < 10 p < 2^52` this is
+//! within `-p < T < p`, as `field` asks.
 
 use super::field::{PRIMES, Ring, Row, Stored, inverse_mod_radix};
 
@@ -11,10 +21,22 @@ pub(super) struct PortableRing {
 
 pub(super) const MASK: u64 = (1 << 52) - 1;
 
-/// `floor(a b / 2^52)` for factors below `2^52`.
+/// `(w, ceil(2^64 w / p))`.
+pub(super) fn stored(w: u64, prime: usize) -> Stored {
+    let quotient = (u128::from(w) << 64).div_ceil(PRIMES[prime].into());
+    [w, quotient as u64]
+}
+
+/// Pieces `2 i` and `2 i + 1` of `h` bits of a number; zeros from its end on.
 #[inline(always)]
-fn high(a: u64, b: u64) -> u64 {
-    ((u128::from(a) * u128::from(b)) >> 52) as u64
+pub(super) fn coefficient(limbs: &[u64], i: usize, h: u32) -> [u64; 2] {
+    [2 * i, 2 * i + 1].map(|piece| {
+        let bit = piece * h as usize;
+        let low = limbs.get(bit / 64).copied().unwrap_or(0);
+        let high = limbs.get(bit / 64 + 1).copied().unwrap_or(0);
+        let two = u128::from(low) | u128::from(high) << 64;
+        (two >> (bit % 64)) as u64 & ((1 << h) - 1)
+    })
 }
 
 impl PortableRing {
@@ -26,11 +48,12 @@ impl PortableRing {
         }
     }
 
-    /// `T + p`: see the header of `field`.
+    /// `T`, modulo `2^64`.
     #[inline(always)]
-    pub(super) fn mul_one(self, a: u64, w: Stored) -> u64 {
-        let u = a.wrapping_mul(w[1]) & MASK;
-        high(a, w[0]) + self.p - high(u, self.p)
+    fn product(self, a: u64, [w, quotient]: Stored) -> u64 {
+        let q = (u128::from(a) * u128::from(quotient)) >> 64;
+        a.wrapping_mul(w)
+            .wrapping_sub((q as u64).wrapping_mul(self.p))
     }
 }
 
@@ -40,112 +63,79 @@ pub(super) fn fold(x: u64, bound: u64) -> u64 {
     x.min(x.wrapping_sub(bound))
 }
 
-#[inline(always)]
-fn map(x: [u64; 8], f: impl Fn(u64) -> u64) -> [u64; 8] {
-    let mut r = [0; 8];
-    for i in 0..8 {
-        r[i] = f(x[i]);
-    }
-    r
-}
-
-#[inline(always)]
-fn zip(a: [u64; 8], b: [u64; 8], f: impl Fn(u64, u64) -> u64) -> [u64; 8] {
-    let mut r = [0; 8];
-    for i in 0..8 {
-        r[i] = f(a[i], b[i]);
-    }
-    r
-}
-
 impl Ring for PortableRing {
-    type Residues = [u64; 8];
-    type Integers = [u64; 8];
+    const PARTS: usize = 8;
+    type Residues = u64;
+    type Integers = u64;
     type Factor = Stored;
 
     #[inline(always)]
-    fn load(self, row: &Row) -> [u64; 8] {
-        row.0
+    fn load(self, part: usize, row: &Row) -> u64 {
+        row.0[part]
     }
     #[inline(always)]
-    fn store(self, row: &mut Row, x: [u64; 8]) {
-        row.0 = x;
+    fn store(self, part: usize, row: &mut Row, x: u64) {
+        row.0[part] = x;
     }
     #[inline(always)]
     fn factor(self, stored: &Stored) -> Stored {
         *stored
     }
     #[inline(always)]
-    fn butterfly(self, x: [u64; 8], a: [u64; 8], w: Stored) -> [[u64; 8]; 2] {
-        let t = map(a, |a| self.mul_one(a, w));
-        // T = t - p; the sums below are x + T and x - T.
-        [
-            zip(x, t, |x, t| x + t - self.p),
-            zip(x, t, |x, t| x + self.p - t),
-        ]
+    fn butterfly(self, x: u64, a: u64, w: Stored) -> [u64; 2] {
+        let t = self.product(a, w);
+        [x.wrapping_add(t), x.wrapping_sub(t)]
     }
     #[inline(always)]
-    fn mul(self, a: [u64; 8], w: Stored) -> [u64; 8] {
-        map(a, |a| self.mul_one(a, w))
+    fn mul(self, a: u64, w: Stored) -> u64 {
+        self.product(a, w).wrapping_add(self.p)
     }
     #[inline(always)]
-    fn add(self, a: [u64; 8], b: [u64; 8]) -> [u64; 8] {
-        zip(a, b, |a, b| a + b)
+    fn add(self, a: u64, b: u64) -> u64 {
+        a + b
     }
     #[inline(always)]
-    fn sub2(self, a: [u64; 8], b: [u64; 8]) -> [u64; 8] {
-        zip(a, b, |a, b| a + 2 * self.p - b)
+    fn sub2(self, a: u64, b: u64) -> u64 {
+        a + 2 * self.p - b
     }
     #[inline(always)]
-    fn sub4(self, a: [u64; 8], b: [u64; 8]) -> [u64; 8] {
-        zip(a, b, |a, b| a + 4 * self.p - b)
+    fn sub4(self, a: u64, b: u64) -> u64 {
+        a + 4 * self.p - b
     }
     #[inline(always)]
-    fn raise(self, x: [u64; 8]) -> [u64; 8] {
-        map(x, |x| x + self.p)
+    fn raise(self, x: u64) -> u64 {
+        x + self.p
     }
     #[inline(always)]
-    fn lift(self, x: [u64; 8]) -> [u64; 8] {
-        map(x, |x| fold(x, 4 * self.p) + 2 * self.p)
+    fn lift(self, x: u64) -> u64 {
+        fold(x, 4 * self.p) + 2 * self.p
     }
     #[inline(always)]
-    fn fold8(self, x: [u64; 8]) -> [u64; 8] {
-        map(x, |x| fold(x, 4 * self.p))
+    fn fold8(self, x: u64) -> u64 {
+        fold(x, 4 * self.p)
     }
     #[inline(always)]
-    fn fold4(self, x: [u64; 8]) -> [u64; 8] {
-        map(x, |x| fold(x, 2 * self.p))
+    fn fold4(self, x: u64) -> u64 {
+        fold(x, 2 * self.p)
     }
     #[inline(always)]
-    fn residues(self, x: [u64; 8]) -> [u64; 8] {
+    fn residues(self, x: u64) -> u64 {
         x
     }
     #[inline(always)]
-    fn canonical(self, x: [u64; 8]) -> [u64; 8] {
-        map(x, |x| fold(x, self.p))
+    fn canonical(self, x: u64) -> u64 {
+        fold(x, self.p)
     }
     #[inline(always)]
-    fn pieces(self, limbs: &[u64], row: usize, h: u32) -> [[u64; 8]; 2] {
-        let mut pieces = [[0; 8]; 2];
-        let first = 16 * row * h as usize;
-        let mask = (1 << h) - 1;
-        for lane in 0..8 {
-            for (odd, pieces) in pieces.iter_mut().enumerate() {
-                let bit = first + (2 * lane + odd) * h as usize;
-                let low = limbs.get(bit / 64).copied().unwrap_or(0);
-                let high = limbs.get(bit / 64 + 1).copied().unwrap_or(0);
-                let two = u128::from(low) | u128::from(high) << 64;
-                pieces[lane] = (two >> (bit % 64)) as u64 & mask;
-            }
-        }
-        pieces
+    fn pieces(self, part: usize, limbs: &[u64], row: usize, h: u32) -> [u64; 2] {
+        coefficient(limbs, 8 * row + part, h)
     }
     #[inline(always)]
-    fn integers(self, row: &Row) -> [u64; 8] {
-        row.0
+    fn integers(self, part: usize, row: &Row) -> u64 {
+        row.0[part]
     }
     #[inline(always)]
-    fn store_integers(self, row: &mut Row, x: [u64; 8]) {
-        row.0 = x;
+    fn store_integers(self, part: usize, row: &mut Row, x: u64) {
+        row.0[part] = x;
     }
 }

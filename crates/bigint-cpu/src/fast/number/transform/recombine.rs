@@ -37,7 +37,7 @@ pub(super) fn inverses(stored: fn(u64, usize) -> Stored) -> Inverses {
     })
 }
 
-/// Mixed-radix digits of eight coefficients from residues in `[0, 2p)`.
+/// Mixed-radix digits of coefficients from residues in `[0, 2p)`.
 #[inline(always)]
 pub(super) fn mixed_radix<R: Ring>(
     rings: [R; 4],
@@ -170,13 +170,6 @@ pub(super) fn one_by_one<R: Ring>(
     for group in (0..residues[0].len()).step_by(GROUP) {
         for row in 0..GROUP {
             let at = group + row;
-            let loaded = [
-                rings[0].load(&residues[0][at]),
-                rings[1].load(&residues[1][at]),
-                rings[2].load(&residues[2][at]),
-                rings[3].load(&residues[3][at]),
-            ];
-            let digits = mixed_radix(rings, loaded, inverses);
             let [d0, d1, d2, d3, d4] = &mut pieces;
             let row = 1 + row;
             let columns = [
@@ -187,8 +180,12 @@ pub(super) fn one_by_one<R: Ring>(
                 &mut d4[row],
             ];
             let mut rows = [Row::ZERO; 4];
-            for (row, x) in rows.iter_mut().zip(digits) {
-                rings[0].store_integers(row, x);
+            for part in 0..R::PARTS {
+                let loaded = std::array::from_fn(|k| rings[k].load(part, &residues[k][at]));
+                let digits = mixed_radix(rings, loaded, inverses);
+                for (row, x) in rows.iter_mut().zip(digits) {
+                    rings[0].store_integers(part, row, x);
+                }
             }
             self::columns(&rows, h, columns);
         }

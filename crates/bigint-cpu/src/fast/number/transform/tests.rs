@@ -227,14 +227,19 @@ impl Check for Arithmetic {
                 }
                 let j = (random.next() % 512) as usize;
                 let w = ring.factor(&stored[j]);
-                let x = ring.residues(ring.integers(&row));
                 let mut got = Row::ZERO;
-                ring.store_integers(&mut got, ring.canonical(ring.mul(x, w)));
+                for part in 0..E::Ring::PARTS {
+                    let x = ring.residues(ring.integers(part, &row));
+                    ring.store_integers(part, &mut got, ring.canonical(ring.mul(x, w)));
+                }
                 for (&a, &product) in row.0.iter().zip(&got.0) {
                     assert_eq!(product % p, field::mul_mod(a % p, values[j][0], p));
                 }
                 let minus = ring.factor(&constants.minus_one[prime]);
-                ring.store_integers(&mut got, ring.canonical(ring.mul(x, minus)));
+                for part in 0..E::Ring::PARTS {
+                    let x = ring.residues(ring.integers(part, &row));
+                    ring.store_integers(part, &mut got, ring.canonical(ring.mul(x, minus)));
+                }
                 for (&a, &product) in row.0.iter().zip(&got.0) {
                     assert_eq!((product + a) % p, 0);
                 }

@@ -34,10 +34,6 @@ pub(super) struct TopRoots {
 
 /// Three levels forward on `K` blocks.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "one column of all blocks at once"
-)]
 pub(super) fn forward<R: Ring, const K: usize>(
     ring: R,
     mut blocks: [&mut [Row]; K],
@@ -50,13 +46,14 @@ pub(super) fn forward<R: Ring, const K: usize>(
         let whole = std::mem::take(block);
         *block = &mut whole[..columns];
     }
-    for column in 0..columns {
+    for at in 0..columns * R::PARTS {
+        let (column, part) = (at / R::PARTS, at % R::PARTS);
         // (A_j, B_j) in [0, 4), from [0, 2)
         macro_rules! split {
             ($j:expr) => {{
-                let low = ring.load(&blocks[$j][column]);
+                let low = ring.load(part, &blocks[$j][column]);
                 if $j + 4 < K {
-                    let high = ring.load(&blocks[$j + 4][column]);
+                    let high = ring.load(part, &blocks[$j + 4][column]);
                     (ring.add(low, high), ring.sub2(low, high))
                 } else {
                     (low, low)
@@ -74,17 +71,13 @@ pub(super) fn forward<R: Ring, const K: usize>(
         let [d6, d7] = ring.butterfly(ring.raise(c6), c7, ir);
         let values = [ring.add(c0, c1), ring.sub4(c0, c1), d2, d3, d4, d5, d6, d7];
         for j in 0..K {
-            ring.store(&mut blocks[j][column], values[j]);
+            ring.store(part, &mut blocks[j][column], values[j]);
         }
     }
 }
 
 /// Three levels back: eight times the coefficients.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "one column of all blocks at once"
-)]
 pub(super) fn inverse<R: Ring, const K: usize>(
     ring: R,
     mut blocks: [&mut [Row]; K],
@@ -104,11 +97,12 @@ pub(super) fn inverse<R: Ring, const K: usize>(
             ring.fold4(ring.fold8($x))
         };
     }
-    for column in 0..columns {
+    for at in 0..columns * R::PARTS {
+        let (column, part) = (at / R::PARTS, at % R::PARTS);
         // A value, in [0, 2). (a - b) / w is (b - a) w' with 1/w = -w'.
         macro_rules! o {
             ($j:expr) => {
-                ring.load(&blocks[$j][column])
+                ring.load(part, &blocks[$j][column])
             };
         }
         // 4 A_j, in [0, 2).
@@ -160,9 +154,13 @@ pub(super) fn inverse<R: Ring, const K: usize>(
         let halves = [(a0, b0), (a1, b1), (a2, b2), (a3, b3)];
         for j in 0..4 {
             let (a, b) = halves[j];
-            ring.store(&mut blocks[j][column], ring.fold4(ring.add(a, b)));
+            ring.store(part, &mut blocks[j][column], ring.fold4(ring.add(a, b)));
             if j + 4 < K {
-                ring.store(&mut blocks[j + 4][column], ring.fold4(ring.sub2(a, b)));
+                ring.store(
+                    part,
+                    &mut blocks[j + 4][column],
+                    ring.fold4(ring.sub2(a, b)),
+                );
             }
         }
     }
