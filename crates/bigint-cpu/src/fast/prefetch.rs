@@ -29,3 +29,58 @@ pub(super) fn line(limbs: &[Limb]) {
 pub(super) fn all(limbs: &[Limb]) {
     limbs.chunks(LINE).for_each(line);
 }
+
+/// Memory that is asked for a line at a time, between other work: only so many lines can
+/// be on their way at once.
+pub(super) struct Lines<'a> {
+    /// What is still to be asked for, the last first.
+    parts: [&'a [Limb]; 3],
+}
+
+impl<'a> Lines<'a> {
+    /// These parts of memory, in this order.
+    pub fn new(first: &'a [Limb], second: &'a [Limb], third: &'a [Limb]) -> Self {
+        Lines {
+            parts: [third, second, first],
+        }
+    }
+
+    /// No memory.
+    pub fn none() -> Self {
+        Self::new(&[], &[], &[])
+    }
+
+    /// The lines that come next; what is not taken of them is to be given [back](Self::rest).
+    #[inline(always)]
+    pub fn take(&mut self) -> &'a [Limb] {
+        let [third, second, first] = self.parts;
+        self.parts = if first.is_empty() {
+            [&[], third, second]
+        } else {
+            [third, second, first]
+        };
+        self.parts[2]
+    }
+
+    /// See [`Self::take`].
+    #[inline(always)]
+    pub fn rest(&mut self, lines: &'a [Limb]) {
+        self.parts[2] = lines;
+    }
+
+    /// Asks for everything that is left.
+    #[inline(always)]
+    pub fn finish(&mut self) {
+        self.parts.into_iter().for_each(all);
+        *self = Self::none();
+    }
+}
+
+/// Asks for the first of `lines` and takes it off, if there is one.
+#[inline(always)]
+pub(super) fn next(lines: &mut &[Limb]) {
+    if let Some((first, rest)) = lines.split_at_checked(LINE) {
+        line(first);
+        *lines = rest;
+    }
+}

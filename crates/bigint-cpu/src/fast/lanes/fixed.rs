@@ -18,7 +18,7 @@ use super::school;
 use super::transfer::{load_block, store_block};
 use super::vector::{BLOCK, BLOCK_WORDS, Vector};
 use crate::Numbers;
-use crate::fast::prefetch;
+use crate::fast::prefetch::Lines;
 use crate::piece::{Piece, PieceLimbs};
 
 /// Limbs of the longest operand that a kernel of this file takes.
@@ -34,10 +34,7 @@ pub(super) fn mul<I: Vector>(
     b: Numbers<'_>,
 ) -> usize {
     let count = piece.count / I::LANES * I::LANES;
-    let (Some(a), Some(b)) = (
-        Source::new::<I>(a, piece, count),
-        Source::new::<I>(b, piece, count),
-    ) else {
+    let (Some(a), Some(b)) = (Source::new(a, piece), Source::new(b, piece)) else {
         return 0;
     };
     let PieceLimbs::Contiguous(r) = &mut piece.limbs else {
@@ -55,8 +52,8 @@ pub(super) fn mul<I: Vector>(
     count
 }
 
-/// The numbers of an operand that belong to a piece: one every `stride` limbs, of which
-/// `width` count.
+/// The numbers of an operand from a piece on: one every `stride` limbs, of which `width`
+/// count.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     limbs: &'a [Limb],
@@ -65,14 +62,14 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The first `count` numbers of a piece, if they lie one after the other.
-    fn new<I: Vector>(numbers: Numbers<'a>, piece: &Piece<'_>, count: usize) -> Option<Self> {
+    /// The numbers of a piece and those after it, if they lie one after the other.
+    fn new(numbers: Numbers<'a>, piece: &Piece<'_>) -> Option<Self> {
         let shape = numbers.shape();
         if shape.layout != Layout::Contiguous || numbers.is_broadcast() {
             return None;
         }
         Some(Source {
-            limbs: &numbers.limbs()[piece.first * shape.width..][..count * shape.width],
+            limbs: &numbers.limbs()[piece.first * shape.width..],
             stride: shape.width,
             width: shape.width.min(piece.width),
         })
@@ -99,14 +96,16 @@ impl<'a> Source<'a> {
         digits
     }
 
-    /// Asks for the memory of group `i`.
-    #[inline(always)]
-    fn prefetch<I: Vector>(&self, i: usize) {
+    /// What [`Source::digits`] of group `i` will read.
+    fn lines<I: Vector>(&self, i: usize) -> &'a [Limb] {
         let group = I::LANES * self.stride;
-        if let Some(limbs) = self.limbs.get(i * group..(i + 1) * group) {
-            prefetch::all(limbs);
-        }
+        part(self.limbs, i * group, group)
     }
+}
+
+/// `length` limbs from `first` on, as many of them as there are.
+fn part(limbs: &[Limb], first: usize, length: usize) -> &[Limb] {
+    &limbs[first.min(limbs.len())..(first + length).min(limbs.len())]
 }
 
 /// [`mul`] for operands of `W` words and `D` digits, with `C = 2 D` columns.
@@ -119,6 +118,9 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
     a: Source<'_>,
     b: Source<'_>,
 ) {
+    // Groups from here to the one whose memory is asked for: that takes as long as the
+    // products of a few hundred words.
+    let ahead = const { 32 / W };
     let is_square = std::ptr::eq(a.limbs, b.limbs) && a.stride == b.stride;
     isa.vectorize(
         #[inline(always)]
@@ -126,18 +128,29 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
             // Digits above an operand are not multiplied; the columns above stay zero.
             let [n, m] = [a.width, b.width].map(|limbs| digits_of_bits(LIMB_BITS * limbs));
             let mut columns = [isa.splat(0); C];
-            for (i, r) in r.chunks_exact_mut(I::LANES * width).enumerate() {
+            let group = I::LANES * width;
+            for i in 0..r.len() / group {
+                let mut lines = Lines::none();
                 if is_prefetched {
-                    a.prefetch::<I>(i + 2);
-                    b.prefetch::<I>(i + 2);
+                    lines = Lines::new(
+                        part(r, (i + ahead) * group, group),
+                        a.lines::<I>(i + ahead),
+                        if is_square {
+                            &[]
+                        } else {
+                            b.lines::<I>(i + ahead)
+                        },
+                    );
                 }
                 let x: [I::V; D] = a.digits::<I, W, D>(isa, i);
                 if is_square {
-                    school::square(isa, &mut columns[..2 * n], &x[..n]);
+                    school::square(isa, &mut columns[..2 * n], &x[..n], &mut lines);
                 } else {
                     let y: [I::V; D] = b.digits::<I, W, D>(isa, i);
-                    school::product(isa, &mut columns[..n + m], &x[..n], &y[..m]);
+                    school::product(isa, &mut columns[..n + m], &x[..n], &y[..m], &mut lines);
                 }
+                lines.finish();
+                let r = &mut r[i * group..][..group];
                 pack(
                     isa,
                     2 * W / BLOCK_WORDS,

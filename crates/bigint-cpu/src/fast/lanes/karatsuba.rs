@@ -23,6 +23,7 @@
 use super::digits::normalise;
 use super::school;
 use super::vector::{DIGIT_BITS, HEADROOM, Vector, terms};
+use crate::fast::prefetch::Lines;
 
 /// Digits of the shorter operand from which a product is split.
 #[derive(Clone, Copy, Debug)]
@@ -95,21 +96,22 @@ pub(super) fn product<I: Vector>(
     a: &[I::V],
     b: &[I::V],
     s: &mut [I::V],
+    ahead: &mut Lines<'_>,
 ) -> u64 {
     let (a, b) = if a.len() < b.len() { (b, a) } else { (a, b) };
     let (n, m) = (a.len(), b.len());
     let h = n.div_ceil(2);
     match split(n, m, thresholds.product) {
         Split::Base => {
-            school::product(isa, r, a, b);
+            school::product(isa, r, a, b, ahead);
             terms(m)
         }
         Split::Two => {
             let (a0, a1) = a.split_at(h);
             let (high, s) = s.split_at_mut(n - h + m);
-            let c1 = product(isa, thresholds, high, a1, b, s);
+            let c1 = product(isa, thresholds, high, a1, b, s, ahead);
             let (low, above) = r.split_at_mut(h + m);
-            let c0 = product(isa, thresholds, low, a0, b, s);
+            let c0 = product(isa, thresholds, low, a0, b, s, ahead);
             above.fill(isa.splat(0));
             let mut c = c0 + c1;
             if c >= HEADROOM {
@@ -128,10 +130,10 @@ pub(super) fn product<I: Vector>(
             let (sum_b, below) = rest.split_at_mut(h + 1);
             add_digits(isa, sum_a, a0, a1);
             add_digits(isa, sum_b, b0, b1);
-            let cm = product(isa, thresholds, zm, sum_a, sum_b, below);
+            let cm = product(isa, thresholds, zm, sum_a, sum_b, below, ahead);
             let (z0, z2) = r.split_at_mut(2 * h);
-            let c0 = product(isa, thresholds, z0, a0, b0, below);
-            let c2 = product(isa, thresholds, z2, a1, b1, below);
+            let c0 = product(isa, thresholds, z0, a0, b0, below, ahead);
+            let c2 = product(isa, thresholds, z2, a1, b1, below, ahead);
             combine(isa, r, zm, h, cm.max(c0).max(c2))
         }
     }
@@ -144,12 +146,13 @@ pub(super) fn square<I: Vector>(
     r: &mut [I::V],
     a: &[I::V],
     s: &mut [I::V],
+    ahead: &mut Lines<'_>,
 ) -> u64 {
     let n = a.len();
     let h = n.div_ceil(2);
     match split(n, n, thresholds.square) {
         Split::Base | Split::Two => {
-            school::square(isa, r, a);
+            school::square(isa, r, a, ahead);
             terms(n)
         }
         Split::Three => {
@@ -157,10 +160,10 @@ pub(super) fn square<I: Vector>(
             let (zm, s) = s.split_at_mut(2 * (h + 1));
             let (sum, below) = s.split_at_mut(h + 1);
             add_digits(isa, sum, a0, a1);
-            let cm = square(isa, thresholds, zm, sum, below);
+            let cm = square(isa, thresholds, zm, sum, below, ahead);
             let (z0, z2) = r.split_at_mut(2 * h);
-            let c0 = square(isa, thresholds, z0, a0, below);
-            let c2 = square(isa, thresholds, z2, a1, below);
+            let c0 = square(isa, thresholds, z0, a0, below, ahead);
+            let c2 = square(isa, thresholds, z2, a1, below, ahead);
             combine(isa, r, zm, h, cm.max(c0).max(c2))
         }
     }
@@ -172,6 +175,7 @@ pub(super) fn square<I: Vector>(
 /// `a b mod X^(k / h)` needs all of `a0 b0`, and of `a0 b1` and `a1 b0` only what lies
 /// below column `k`: one whole product of `h = 0.7 k` digits and two low ones of
 /// `0.3 k` (Mulders), about 0.8 of the whole product's time.
+#[expect(clippy::too_many_arguments)] // a structure of slices that are cut anew at each level would hide them
 pub(super) fn low_product<I: Vector>(
     isa: I,
     thresholds: Thresholds,
@@ -180,27 +184,28 @@ pub(super) fn low_product<I: Vector>(
     b: &[I::V],
     k: usize,
     s: &mut [I::V],
+    ahead: &mut Lines<'_>,
 ) -> u64 {
     let (a, b) = (&a[..a.len().min(k)], &b[..b.len().min(k)]);
     let (n, m) = (a.len(), b.len());
     let r = &mut r[..n + m];
     let h = k * 7 / 10;
     if k < 2 * thresholds.product || n.min(m) < thresholds.product {
-        school::low_product(isa, r, a, b, k);
+        school::low_product(isa, r, a, b, k, ahead);
         return terms(n.min(m));
     }
     if n.max(m) <= h || 10 * k >= 9 * (n + m) {
-        return product(isa, thresholds, r, a, b, s);
+        return product(isa, thresholds, r, a, b, s, ahead);
     }
     let (a0, a1) = a.split_at(h.min(n));
     let (b0, b1) = b.split_at(h.min(m));
     let (low, above) = r.split_at_mut(a0.len() + b0.len());
-    let mut c = product(isa, thresholds, low, a0, b0, s);
+    let mut c = product(isa, thresholds, low, a0, b0, s, ahead);
     above.fill(isa.splat(0));
     for (x, y) in [(a0, b1), (b0, a1)] {
         let x = &x[..x.len().min(k - h)];
         let (cross, s) = s.split_at_mut(x.len() + y.len());
-        let mut c_cross = low_product(isa, thresholds, cross, x, y, k - h, s);
+        let mut c_cross = low_product(isa, thresholds, cross, x, y, k - h, s, ahead);
         let cross = &mut cross[..(x.len() + y.len()).min(k - h)];
         if c + c_cross >= HEADROOM {
             normalise(isa, cross);

@@ -23,13 +23,16 @@ mod school;
 mod transfer;
 mod vector;
 
+use super::prefetch::Lines;
 use super::{LaneTuning, Path};
 use crate::Numbers;
 use crate::piece::Piece;
 use bigint_core::LIMB_BITS;
 use digits::{digits_of_bits, digits_of_blocks};
 use karatsuba::Thresholds;
-use transfer::{load, prefetch_operand, prefetch_result, store};
+use transfer::{
+    lines_of_operand, lines_of_result, load, prefetch_result_rows, prefetch_rows, store,
+};
 use vector::{BLOCK, BLOCK_WORDS, Vector};
 
 pub(super) use vector::DIGIT_BITS;
@@ -192,31 +195,38 @@ pub(super) fn mul<I: Vector>(
                     if !is_square {
                         b.load(isa, first, words);
                     }
-                    // Memory is asked for two groups ahead, some of it here and some there:
-                    // only so many lines can be on their way at once.
-                    let next = first + 2 * I::LANES;
+                    // The memory of this result and of the next operands is asked for while
+                    // the machine multiplies.
+                    let next = first + I::LANES;
+                    let mut ahead = Lines::none();
                     if is_prefetched {
-                        prefetch_operand::<I>(a.numbers, a.width, next);
-                        prefetch_result::<I>(&piece, i + I::LANES, 0..piece.width / 2);
+                        let result = lines_of_result::<I>(&piece, i);
+                        let second = if is_square {
+                            &[]
+                        } else {
+                            lines_of_operand::<I>(b.numbers, next)
+                        };
+                        let first = lines_of_operand::<I>(a.numbers, next);
+                        ahead = Lines::new(result, first, second);
+                        prefetch_rows(a.numbers, a.width, next);
+                        prefetch_rows(b.numbers, b.width, next);
+                        prefetch_result_rows(&piece, i + I::LANES);
                     }
                     let x = &a.digits[..a.count];
                     let y = if is_square { x } else { &b.digits[..b.count] };
                     let r = &mut columns[..x.len() + y.len()];
                     if is_low {
-                        karatsuba::low_product(isa, thresholds, r, x, y, sizes.kept, scratch);
+                        karatsuba::low_product(
+                            isa, thresholds, r, x, y, sizes.kept, scratch, &mut ahead,
+                        );
                     } else if is_square {
-                        karatsuba::square(isa, thresholds, r, x, scratch);
+                        karatsuba::square(isa, thresholds, r, x, scratch, &mut ahead);
                     } else if sizes.scratch == 0 {
-                        school::product(isa, r, x, y);
+                        school::product(isa, r, x, y, &mut ahead);
                     } else {
-                        karatsuba::product(isa, thresholds, r, x, y, scratch);
+                        karatsuba::product(isa, thresholds, r, x, y, scratch, &mut ahead);
                     }
-                    if is_prefetched {
-                        if !is_square {
-                            prefetch_operand::<I>(b.numbers, b.width, next);
-                        }
-                        prefetch_result::<I>(&piece, i + I::LANES, piece.width / 2..piece.width);
-                    }
+                    ahead.finish();
                     store(isa, columns, &mut piece, i, words);
                 }
             },

@@ -20,6 +20,7 @@
 //! a store for each `N` of them. No scratch.
 
 use super::vector::Vector;
+use crate::fast::prefetch::{self, Lines};
 
 /// What a column is owed for so many low and high halves of products.
 #[inline(always)]
@@ -64,13 +65,14 @@ fn slide<I: Vector, const N: usize, const FIRST: bool>(
     r: &mut [I::V],
     a: &[I::V],
     b: &[I::V],
+    ahead: &mut Lines<'_>,
 ) {
     isa.vectorize(
         #[inline(always)]
         || {
             assert!(r.len() == N + b.len() && a.len() == N && N <= b.len());
             let window = window::<I, N, FIRST>(isa, r, b.len());
-            along::<I, N, FIRST>(isa, window, r, a, b);
+            along::<I, N, FIRST>(isa, window, r, a, b, ahead);
         },
     );
 }
@@ -106,8 +108,10 @@ fn along<I: Vector, const N: usize, const FIRST: bool>(
     r: &mut [I::V],
     a: &[I::V],
     b: &[I::V],
+    ahead: &mut Lines<'_>,
 ) {
     let r = &mut r[..N + b.len()];
+    let mut lines = ahead.take();
     let block: [I::V; N] = std::array::from_fn(
         #[inline(always)]
         |t| a[t],
@@ -116,10 +120,12 @@ fn along<I: Vector, const N: usize, const FIRST: bool>(
         *column = isa.add(*column, owed(isa, t + 1, t));
     }
     for (j, &d) in b.iter().enumerate() {
+        prefetch::next(&mut lines);
         let top = owed(isa, N, N);
         let top = if FIRST { top } else { isa.add(r[j + N], top) };
         r[j] = step(isa, &mut window, top, &block, d);
     }
+    ahead.rest(lines);
     for t in 0..N {
         r[b.len() + t] = isa.sub(window[t], owed(isa, t + 1, t));
     }
@@ -127,12 +133,18 @@ fn along<I: Vector, const N: usize, const FIRST: bool>(
 
 /// [`slide`] for the length of `a`, `Vector::ROWS` at most.
 #[inline(always)]
-fn slide_block<I: Vector, const FIRST: bool>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V]) {
+fn slide_block<I: Vector, const FIRST: bool>(
+    isa: I,
+    r: &mut [I::V],
+    a: &[I::V],
+    b: &[I::V],
+    ahead: &mut Lines<'_>,
+) {
     macro_rules! by_length {
         ($($n:literal)*) => {
             match a.len() {
                 0 => r.fill(isa.splat(0)),
-                $($n if $n <= I::ROWS => slide::<I, $n, FIRST>(isa, r, a, b),)*
+                $($n if $n <= I::ROWS => slide::<I, $n, FIRST>(isa, r, a, b, ahead),)*
                 length => unreachable!("a block of {length} digits"),
             }
         };
@@ -150,13 +162,19 @@ fn ends<I: Vector>(digits: usize) -> impl Iterator<Item = usize> {
 ///
 /// Never inlined: the kernels need all registers for themselves.
 #[inline(never)]
-pub(super) fn product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V]) {
+pub(super) fn product<I: Vector>(
+    isa: I,
+    r: &mut [I::V],
+    a: &[I::V],
+    b: &[I::V],
+    ahead: &mut Lines<'_>,
+) {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let mut ends = ends::<I>(a.len());
     let mut first = ends.next().unwrap_or(0);
-    slide_block::<I, true>(isa, &mut r[..first + b.len()], &a[..first], b);
+    slide_block::<I, true>(isa, &mut r[..first + b.len()], &a[..first], b, ahead);
     for end in ends {
-        slide_block::<I, false>(isa, &mut r[first..end + b.len()], &a[first..end], b);
+        slide_block::<I, false>(isa, &mut r[first..end + b.len()], &a[first..end], b, ahead);
         first = end;
     }
 }
@@ -166,7 +184,14 @@ pub(super) fn product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V])
 ///
 /// The block of `a` that begins at `i` meets the digits of `b` below `k - i` only: half
 /// the products for `k = n = m`, and a triangle for each block.
-pub(super) fn low_product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I::V], k: usize) {
+pub(super) fn low_product<I: Vector>(
+    isa: I,
+    r: &mut [I::V],
+    a: &[I::V],
+    b: &[I::V],
+    k: usize,
+    ahead: &mut Lines<'_>,
+) {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let a = &a[..a.len().min(k)];
     if a.is_empty() {
@@ -181,9 +206,9 @@ pub(super) fn low_product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I:
         let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
         let r = &mut r[first..first + a.len() + b.len()];
         if block == 0 {
-            slide_block::<I, true>(isa, r, a, b);
+            slide_block::<I, true>(isa, r, a, b, ahead);
         } else {
-            slide_block::<I, false>(isa, r, a, b);
+            slide_block::<I, false>(isa, r, a, b, ahead);
         }
     }
 }
@@ -192,15 +217,15 @@ pub(super) fn low_product<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], b: &[I:
 ///
 /// `a^2 = sum_i a[i]^2 2^(2 D i) + 2 sum_(i < j) a[i] a[j] 2^(D (i + j))`: the second
 /// sum is half the products, and is doubled as a sum of columns.
-pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V]) {
+pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], ahead: &mut Lines<'_>) {
     let mut first = 0;
     for end in ends::<I>(a.len()) {
         let r = &mut r[2 * first..a.len() + end];
         let (n, a) = (end - first, &a[first..]);
         if first == 0 {
-            triangle_block::<I, true>(isa, r, a, n);
+            triangle_block::<I, true>(isa, r, a, n, ahead);
         } else {
-            triangle_block::<I, false>(isa, r, a, n);
+            triangle_block::<I, false>(isa, r, a, n, ahead);
         }
         first = end;
     }
@@ -218,12 +243,18 @@ pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V]) {
 
 /// [`triangle`] for a block of `n` digits, `Vector::ROWS` at most.
 #[inline(always)]
-fn triangle_block<I: Vector, const FIRST: bool>(isa: I, r: &mut [I::V], a: &[I::V], n: usize) {
+fn triangle_block<I: Vector, const FIRST: bool>(
+    isa: I,
+    r: &mut [I::V],
+    a: &[I::V],
+    n: usize,
+    ahead: &mut Lines<'_>,
+) {
     macro_rules! by_length {
         ($($n:literal)*) => {
             match n {
                 0 => {}
-                $($n if $n <= I::ROWS => triangle::<I, $n, FIRST>(isa, r, a),)*
+                $($n if $n <= I::ROWS => triangle::<I, $n, FIRST>(isa, r, a, ahead),)*
                 length => unreachable!("a block of {length} digits"),
             }
         };
@@ -245,7 +276,12 @@ fn owed_by_triangle<I: Vector>(isa: I, n: usize, k: usize) -> I::V {
 /// beyond as a whole. `r` is `N` longer than `a`, and is owed what is added to its
 /// double in [`square`].
 #[inline(always)]
-fn triangle<I: Vector, const N: usize, const FIRST: bool>(isa: I, r: &mut [I::V], a: &[I::V]) {
+fn triangle<I: Vector, const N: usize, const FIRST: bool>(
+    isa: I,
+    r: &mut [I::V],
+    a: &[I::V],
+    ahead: &mut Lines<'_>,
+) {
     isa.vectorize(
         #[inline(always)]
         || {
@@ -281,7 +317,7 @@ fn triangle<I: Vector, const N: usize, const FIRST: bool>(isa: I, r: &mut [I::V]
                 )*};
             }
             unrolled!(0 1 2 3 4 5 6 7 8 9 10 11 12 13);
-            along::<I, N, FIRST>(isa, window, &mut r[N..], &block, &a[N..]);
+            along::<I, N, FIRST>(isa, window, &mut r[N..], &block, &a[N..], ahead);
         },
     );
 }

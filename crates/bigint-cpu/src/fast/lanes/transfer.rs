@@ -231,39 +231,46 @@ fn store_any<I: Vector>(
     );
 }
 
-/// Asks for the numbers that a later [`load`] from `first` on will read.
-#[inline(always)]
-pub(super) fn prefetch_operand<I: Vector>(numbers: Numbers<'_>, width: usize, first: usize) {
+/// What a [`load`] from number `first` on will read, where that is in one place.
+pub(super) fn lines_of_operand<'a, I: Vector>(numbers: Numbers<'a>, first: usize) -> &'a [Limb] {
     let shape = numbers.shape();
-    if numbers.is_broadcast() || first >= shape.count {
-        return;
+    if numbers.is_broadcast() || first >= shape.count || shape.layout != Layout::Contiguous {
+        return &[];
     }
-    match shape.layout {
-        Layout::Contiguous => {
-            let end = (first + I::LANES).min(shape.count);
-            prefetch::all(&numbers.limbs()[first * shape.width..end * shape.width]);
-        }
-        Layout::Interleaved => {
-            for j in 0..width {
-                prefetch::line(&numbers.limbs()[shape.index(first, j)..]);
-            }
+    let end = (first + I::LANES).min(shape.count);
+    with_last_line(numbers.limbs(), first * shape.width..end * shape.width)
+}
+
+/// What a [`store`] to number `i` of the piece will write, where that is in one place.
+pub(super) fn lines_of_result<'a, I: Vector>(piece: &'a Piece<'_>, i: usize) -> &'a [Limb] {
+    let end = (i + I::LANES).min(piece.count);
+    match &piece.limbs {
+        PieceLimbs::Contiguous(limbs) => with_last_line(limbs, i * piece.width..end * piece.width),
+        PieceLimbs::Rows(_) => &[],
+    }
+}
+
+/// Part of some limbs and as much beyond it as may share its last line.
+fn with_last_line(limbs: &[Limb], part: Range<usize>) -> &[Limb] {
+    &limbs[part.start..(part.end + prefetch::LINE - 1).min(limbs.len())]
+}
+
+/// Asks for the rows of interleaved batches that a [`load`] from number `first` on will
+/// read.
+pub(super) fn prefetch_rows(numbers: Numbers<'_>, width: usize, first: usize) {
+    let shape = numbers.shape();
+    if !numbers.is_broadcast() && first < shape.count && shape.layout == Layout::Interleaved {
+        for j in 0..width {
+            prefetch::line(&numbers.limbs()[shape.index(first, j)..]);
         }
     }
 }
 
-/// Asks for the memory that a later [`store`] to number `i` of the piece and those
-/// after it will write; a part of it, in proportion to the limbs of a number.
-#[inline(always)]
-pub(super) fn prefetch_result<I: Vector>(piece: &Piece<'_>, i: usize, part: Range<usize>) {
-    let live = I::LANES.min(piece.count.saturating_sub(i));
-    if live == 0 {
-        return;
-    }
-    match &piece.limbs {
-        PieceLimbs::Contiguous(limbs) => {
-            let group = &limbs[i * piece.width..];
-            prefetch::all(&group[live * part.start..live * part.end]);
-        }
-        PieceLimbs::Rows(rows) => rows[part].iter().for_each(|row| prefetch::line(&row[i..])),
+/// Asks for the rows that a [`store`] to number `i` of the piece will write.
+pub(super) fn prefetch_result_rows(piece: &Piece<'_>, i: usize) {
+    if let PieceLimbs::Rows(rows) = &piece.limbs
+        && i < piece.count
+    {
+        rows.iter().for_each(|row| prefetch::line(&row[i..]));
     }
 }
