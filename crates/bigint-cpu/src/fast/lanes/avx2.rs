@@ -166,6 +166,7 @@ impl Vector for Avx2 {
     type Product = [__m256i; 2];
     const LANES: usize = 4;
     const BIAS: [u64; 2] = [(-CENTRE).to_bits(), 0_u64.wrapping_sub(TWO_104.to_bits())];
+    const LOW_IS_SIGNED: bool = true;
     const HALVES_TOGETHER: bool = true;
     const ROWS: usize = 5;
 

@@ -115,6 +115,7 @@ impl Vector for Avx512 {
     type Product = [__m512i; 2];
     const LANES: usize = 8;
     const BIAS: [u64; 2] = [0; 2];
+    const LOW_IS_SIGNED: bool = false;
     const HALVES_TOGETHER: bool = false;
     const ROWS: usize = 14;
 

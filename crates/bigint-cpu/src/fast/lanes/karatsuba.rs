@@ -11,12 +11,13 @@
 //! Columns are combined without carries, as signed words, so that the linear work
 //! of a split is a few additions per column.
 //!
-//! **Bounds.** Every function returns a bound `c` with `|r[k]| <= c U`, `U` the
-//! [column unit](HEADROOM). If `c` bounds `z0`, `z2` and `zm`, a column
-//! of the result is one of each at most, and one more of `z0` or `z2`: `4 c` bounds
-//! it. Where `4 c U` would leave the signed word, the three are carried through
-//! first: their values are not negative and fit their digits, so this loses nothing
-//! and makes `c = 1`.
+//! **Bounds.** Every function returns a [`Bound`]: `-least U <= r[k] <= most U`, `U` the
+//! [column unit](HEADROOM). If it holds of `z0`, `z2` and `zm`, a column of the result
+//! is two of their columns less two others at most, so that `2 (least + most) U` bounds
+//! it on both sides: columns of plain products, which are not negative, double, and
+//! others grow by four. Where that would leave the signed word, the three are carried
+//! through first: their values are not negative and fit their digits, so this loses
+//! nothing and makes the bound `[0, 1]`.
 //!
 //! Scratch: [`scratch`] vectors.
 
@@ -43,6 +44,55 @@ impl Thresholds {
             product: product.clamp(8, most.div_ceil(2)),
             square: square.clamp(8, most),
         }
+    }
+}
+
+/// Between what columns lie, in units: from `-least` to `most`.
+#[derive(Clone, Copy)]
+pub(super) struct Bound {
+    least: u64,
+    most: u64,
+}
+
+impl Bound {
+    /// Columns that were carried through.
+    const DIGITS: Bound = Bound { least: 0, most: 1 };
+
+    /// Columns of `n` digit products.
+    fn of_products<I: Vector>(n: usize) -> Self {
+        Bound {
+            least: if I::LOW_IS_SIGNED { terms(n) } else { 0 },
+            most: terms(n),
+        }
+    }
+
+    /// Both one or the other.
+    fn or(self, other: Bound) -> Self {
+        Bound {
+            least: self.least.max(other.least),
+            most: self.most.max(other.most),
+        }
+    }
+
+    /// A column of one and a column of the other.
+    fn plus(self, other: Bound) -> Self {
+        Bound {
+            least: self.least + other.least,
+            most: self.most + other.most,
+        }
+    }
+
+    /// Two columns less two others.
+    fn combined(self) -> Self {
+        let both = 2 * (self.least + self.most);
+        Bound {
+            least: both,
+            most: both,
+        }
+    }
+
+    fn fits(self) -> bool {
+        self.least.max(self.most) < HEADROOM
     }
 }
 
@@ -97,14 +147,14 @@ pub(super) fn product<I: Vector>(
     b: &[I::V],
     s: &mut [I::V],
     ahead: &mut Lines<'_>,
-) -> u64 {
+) -> Bound {
     let (a, b) = if a.len() < b.len() { (b, a) } else { (a, b) };
     let (n, m) = (a.len(), b.len());
     let h = n.div_ceil(2);
     match split(n, m, thresholds.product) {
         Split::Base => {
             school::product(isa, r, a, b, ahead);
-            terms(m)
+            Bound::of_products::<I>(m)
         }
         Split::Two => {
             let (a0, a1) = a.split_at(h);
@@ -113,11 +163,11 @@ pub(super) fn product<I: Vector>(
             let (low, above) = r.split_at_mut(h + m);
             let c0 = product(isa, thresholds, low, a0, b, s, ahead);
             above.fill(isa.splat(0));
-            let mut c = c0 + c1;
-            if c >= HEADROOM {
+            let mut c = c0.plus(c1);
+            if !c.fits() {
                 normalise(isa, low);
                 normalise(isa, high);
-                c = 2;
+                c = Bound::DIGITS.plus(Bound::DIGITS);
             }
             add_to(isa, &mut r[h..], high);
             c
@@ -134,7 +184,7 @@ pub(super) fn product<I: Vector>(
             let (z0, z2) = r.split_at_mut(2 * h);
             let c0 = product(isa, thresholds, z0, a0, b0, below, ahead);
             let c2 = product(isa, thresholds, z2, a1, b1, below, ahead);
-            combine(isa, r, zm, h, cm.max(c0).max(c2))
+            combine(isa, r, zm, h, cm.or(c0).or(c2))
         }
     }
 }
@@ -147,13 +197,13 @@ pub(super) fn square<I: Vector>(
     a: &[I::V],
     s: &mut [I::V],
     ahead: &mut Lines<'_>,
-) -> u64 {
+) -> Bound {
     let n = a.len();
     let h = n.div_ceil(2);
     match split(n, n, thresholds.square) {
         Split::Base | Split::Two => {
             school::square(isa, r, a, ahead);
-            terms(n)
+            Bound::of_products::<I>(n)
         }
         Split::Three => {
             let (a0, a1) = a.split_at(h);
@@ -164,7 +214,7 @@ pub(super) fn square<I: Vector>(
             let (z0, z2) = r.split_at_mut(2 * h);
             let c0 = square(isa, thresholds, z0, a0, below, ahead);
             let c2 = square(isa, thresholds, z2, a1, below, ahead);
-            combine(isa, r, zm, h, cm.max(c0).max(c2))
+            combine(isa, r, zm, h, cm.or(c0).or(c2))
         }
     }
 }
@@ -185,14 +235,14 @@ pub(super) fn low_product<I: Vector>(
     k: usize,
     s: &mut [I::V],
     ahead: &mut Lines<'_>,
-) -> u64 {
+) -> Bound {
     let (a, b) = (&a[..a.len().min(k)], &b[..b.len().min(k)]);
     let (n, m) = (a.len(), b.len());
     let r = &mut r[..n + m];
     let h = k * 7 / 10;
     if k < 2 * thresholds.product || n.min(m) < thresholds.product {
         school::low_product(isa, r, a, b, k, ahead);
-        return terms(n.min(m));
+        return Bound::of_products::<I>(n.min(m));
     }
     if n.max(m) <= h || 10 * k >= 9 * (n + m) {
         return product(isa, thresholds, r, a, b, s, ahead);
@@ -207,13 +257,13 @@ pub(super) fn low_product<I: Vector>(
         let (cross, s) = s.split_at_mut(x.len() + y.len());
         let mut c_cross = low_product(isa, thresholds, cross, x, y, k - h, s, ahead);
         let cross = &mut cross[..(x.len() + y.len()).min(k - h)];
-        if c + c_cross >= HEADROOM {
+        if !c.plus(c_cross).fits() {
             normalise(isa, cross);
             normalise(isa, &mut r[..k]);
-            (c, c_cross) = (1, 1);
+            (c, c_cross) = (Bound::DIGITS, Bound::DIGITS);
         }
         add_to(isa, &mut r[h..k], cross);
-        c += c_cross;
+        c = c.plus(c_cross);
     }
     c
 }
@@ -235,31 +285,47 @@ pub(super) fn low_scratch(thresholds: Thresholds, k: usize) -> usize {
 
 /// `r = z2 X^2 + (zm - z0 - z2) X + z0` where `r` holds `z0` and `z2` of bound `c`,
 /// `zm` too; the bound of the result.
-fn combine<I: Vector>(isa: I, r: &mut [I::V], zm: &mut [I::V], h: usize, c: u64) -> u64 {
+///
+/// In one pass: with `z0 = (l0, h0)` in parts of `h` columns, `z2 = (l2, h2)` and
+/// `zm = (lm, hm)`, the two parts in the middle are `lm - l0 + (h0 - l2)` and
+/// `hm - h2 - (h0 - l2)`.
+fn combine<I: Vector>(isa: I, r: &mut [I::V], zm: &mut [I::V], h: usize, c: Bound) -> Bound {
     let mut c = c;
-    if 4 * c >= HEADROOM {
+    if !c.combined().fits() {
         normalise(isa, zm);
         let (z0, z2) = r.split_at_mut(2 * h);
         normalise(isa, z0);
         normalise(isa, z2);
-        c = 1;
+        c = Bound::DIGITS;
     }
     isa.vectorize(
         #[inline(always)]
         || {
-            let (z0, z2) = r.split_at_mut(2 * h);
+            let (l0, rest) = r.split_at_mut(h);
+            let (h0, rest) = rest.split_at_mut(h);
+            let (l2, h2) = rest.split_at_mut(h);
             // The top column of zm is the high half of a product of two carries: zero.
-            let zm = &mut zm[..2 * h + 1];
-            for (zm, &z0) in zm.iter_mut().zip(&*z0) {
-                *zm = isa.sub(*zm, z0);
+            let (lm, hm) = zm[..2 * h].split_at(h);
+            let top = zm[2 * h];
+            let (h0_low, h0_high) = h0.split_at_mut(h2.len());
+            let (l2_low, l2_high) = l2.split_at_mut(h2.len());
+            let (l0_low, l0_high) = l0.split_at(h2.len());
+            let (lm_low, lm_high) = lm.split_at(h2.len());
+            let (hm_low, hm_high) = hm.split_at(h2.len());
+            for i in 0..h2.len() {
+                let middle = isa.sub(h0_low[i], l2_low[i]);
+                h0_low[i] = isa.add(isa.sub(lm_low[i], l0_low[i]), middle);
+                l2_low[i] = isa.sub(isa.sub(hm_low[i], h2[i]), middle);
             }
-            for (zm, &z2) in zm.iter_mut().zip(&*z2) {
-                *zm = isa.sub(*zm, z2);
+            for i in 0..h0_high.len() {
+                let middle = isa.sub(h0_high[i], l2_high[i]);
+                h0_high[i] = isa.add(isa.sub(lm_high[i], l0_high[i]), middle);
+                l2_high[i] = isa.sub(hm_high[i], middle);
             }
+            h2[0] = isa.add(h2[0], top);
         },
     );
-    add_to(isa, &mut r[h..], &zm[..2 * h + 1]);
-    4 * c
+    c.combined()
 }
 
 /// `r += x`, column by column.

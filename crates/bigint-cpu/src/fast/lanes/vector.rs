@@ -43,6 +43,8 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// What a column needs besides for each product of which it gets the low half, and
     /// for each of which it gets the high half: the two sums take it off. Even.
     const BIAS: [u64; 2];
+    /// Whether the low half of a product may be negative.
+    const LOW_IS_SIGNED: bool;
     /// Whether the halves of a product come out of one computation, and are best added
     /// as they do; else all low halves of a step are added first, so that none waits for
     /// the sum before it.
