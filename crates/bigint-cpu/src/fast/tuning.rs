@@ -58,8 +58,8 @@ impl Default for Tuning {
                 widest: 1536,
             },
             avx2: LaneTuning {
-                karatsuba: 48,
-                karatsuba_square: 70,
+                karatsuba: 36,
+                karatsuba_square: 52,
                 fewest: 2,
                 narrowest: 8,
                 widest: 2048,

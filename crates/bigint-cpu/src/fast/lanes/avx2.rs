@@ -226,10 +226,27 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    fn carry(self, column: __m256i, carry: __m256i) -> (__m256i, __m256i) {
-        let raise = self.splat((1 << 63) - (1 << (63 - DIGIT_BITS)));
-        let sum = self.add(self.add(column, raise), carry);
+    fn raise(self, column: __m256i) -> __m256i {
+        self.add(column, self.splat((1 << 63) - (1 << (63 - DIGIT_BITS))))
+    }
+
+    #[inline(always)]
+    fn carry(self, raised: __m256i, carry: __m256i) -> (__m256i, __m256i) {
+        let sum = self.add(raised, carry);
         (sum, self.shift_right(sum, DIGIT_BITS))
+    }
+
+    // Above its digit the first sum holds the carry to the next column: added to that,
+    // it makes the next sum, and what that carries is added to the one after.
+    #[inline(always)]
+    fn word(self, s: u32, raised: &[__m256i], sums: &[__m256i]) -> __m256i {
+        let mut word = self.shift_right(sums[0], s);
+        let mut at = DIGIT_BITS - s;
+        for &column in &raised[1..] {
+            word = self.add(word, self.shift_left(column, at));
+            at += DIGIT_BITS;
+        }
+        word
     }
 
     #[inline(always)]

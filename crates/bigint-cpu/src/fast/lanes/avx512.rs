@@ -173,25 +173,38 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    fn carry(self, column: __m512i, carry: __m512i) -> (__m512i, __m512i) {
-        let sum = self.add(column, carry);
+    fn raise(self, column: __m512i) -> __m512i {
+        column
+    }
+
+    #[inline(always)]
+    fn carry(self, raised: __m512i, carry: __m512i) -> (__m512i, __m512i) {
+        let sum = self.add(raised, carry);
         // SAFETY: see above.
         (sum, unsafe { _mm512_srai_epi64::<52>(sum) })
+    }
+
+    // The top of the last digit falls off. Of the first digit the word gets the high half
+    // of its product with `2^(52 - s)`: the multiplier cuts, shifts and adds.
+    #[inline(always)]
+    fn word(self, s: u32, _: &[__m512i], sums: &[__m512i]) -> __m512i {
+        let last = sums.len() - 1;
+        let word = self.shift_left(sums[last], last as u32 * DIGIT_BITS - s);
+        let word = if s == 0 {
+            self.or(word, self.digit(sums[0]))
+        } else {
+            self.add_high(word, [sums[0], self.splat(1 << (DIGIT_BITS - s))])
+        };
+        if last == 1 {
+            return word;
+        }
+        self.or(word, self.shift_left(self.digit(sums[1]), DIGIT_BITS - s))
     }
 
     #[inline(always)]
     fn funnel(self, high: __m512i, low: __m512i, s: u32) -> __m512i {
         // SAFETY: see above.
         unsafe { _mm512_shrdv_epi64(low, high, self.splat(s.into())) }
-    }
-
-    // The high half of the digit times `2^(52 - s)`: the multiplier cuts, shifts and adds.
-    #[inline(always)]
-    fn add_digit_above(self, word: __m512i, sum: __m512i, s: u32) -> __m512i {
-        if s == 0 {
-            return self.or(word, self.digit(sum));
-        }
-        self.add_high(word, [sum, self.splat(1 << (DIGIT_BITS - s))])
     }
 
     // What stands above a factor's digit is not multiplied.

@@ -164,39 +164,30 @@ fn pack_block<I: Vector, const P: usize>(
     let new = (BLOCK_BITS * P).div_ceil(BITS);
     let last = (BLOCK_BITS * (P + 1) - 1) / BITS;
     let mut carry = carry;
-    let mut sums = [below; 6];
+    let (mut raised, mut sums) = ([below; 6], [below; 6]);
     macro_rules! carry {
         ($($i:literal)*) => {$(
             if (new..=last).contains(&(first + $i)) {
-                (sums[$i], carry) = isa.carry(columns[first + $i], carry);
+                raised[$i] = isa.raise(columns[first + $i]);
+                (sums[$i], carry) = isa.carry(raised[$i], carry);
             }
         )*};
     }
     for_each_digit!(carry);
-    let bit = BLOCK_BITS * P - BITS * first;
-    let words = [
-        word(isa, &sums, bit),
-        word(isa, &sums, bit + 64),
-        word(isa, &sums, bit + 128),
-        word(isa, &sums, bit + 192),
-    ];
-    (words, sums[last - first], carry)
-}
-
-/// The word at `bit` of digits with anything above them.
-#[inline(always)]
-fn word<I: Vector>(isa: I, sums: &[I::V; 6], bit: usize) -> I::V {
-    let (first, s) = (bit / BITS, (bit % BITS) as u32);
-    let last = (bit + 63) / BITS;
-    // The top of the last digit falls off.
-    let at = (last - first) as u32 * DIGIT_BITS - s;
-    let word = isa.shift_left(sums[last], at);
-    let word = isa.add_digit_above(word, sums[first], s);
-    if last == first + 1 {
-        return word;
+    // Between which digits a word lies.
+    let word = |q: usize| {
+        let bit = BLOCK_BITS * P - BITS * first + 64 * q;
+        (bit / BITS, (bit + 63) / BITS, (bit % BITS) as u32)
+    };
+    macro_rules! words {
+        ($($q:literal)*) => {
+            [$({
+                let (first, last, s) = word($q);
+                isa.word(s, &raised[first..=last], &sums[first..=last])
+            }),*]
+        };
     }
-    let digit = isa.and(sums[first + 1], isa.splat(MASK));
-    isa.or(word, isa.shift_left(digit, DIGIT_BITS - s))
+    (words!(0 1 2 3), sums[last - first], carry)
 }
 
 /// Carries columns through: each becomes a digit; the carry out is dropped, so that
@@ -209,7 +200,7 @@ pub(super) fn normalise<I: Vector>(isa: I, columns: &mut [I::V]) {
             let mut carry = isa.no_carry();
             for column in columns {
                 let sum;
-                (sum, carry) = isa.carry(*column, carry);
+                (sum, carry) = isa.carry(isa.raise(*column), carry);
                 *column = isa.and(sum, mask);
             }
         },

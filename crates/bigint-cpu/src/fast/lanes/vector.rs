@@ -86,18 +86,16 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     fn shift_right(self, x: Self::V, s: u32) -> Self::V;
     /// What [`Vector::carry`] takes as a carry of zero.
     fn no_carry(self) -> Self::V;
-    /// A signed column and the carry from below: a word whose low `DIGIT_BITS` bits
+    /// A signed column, as [`Vector::carry`] takes it.
+    fn raise(self, column: Self::V) -> Self::V;
+    /// A raised column and the carry from below: their sum, whose low `DIGIT_BITS` bits
     /// are the column's digit, and the carry to the column above.
-    fn carry(self, column: Self::V, carry: Self::V) -> (Self::V, Self::V);
+    fn carry(self, raised: Self::V, carry: Self::V) -> (Self::V, Self::V);
+    /// The 64 bits from bit `s` of the first of two or three digits on, given the raised
+    /// columns and the sums that [`Vector::carry`] made of them.
+    fn word(self, s: u32, raised: &[Self::V], sums: &[Self::V]) -> Self::V;
     /// Bits `s .. s + 64` of `high 2^64 + low`, `0 < s < 64`.
     fn funnel(self, high: Self::V, low: Self::V, s: u32) -> Self::V;
-    /// `word`, whose low `DIGIT_BITS - s` bits are zero, and in them the bits from `s` on
-    /// of the digit in the low bits of `sum`.
-    #[inline(always)]
-    fn add_digit_above(self, word: Self::V, sum: Self::V, s: u32) -> Self::V {
-        let digit = self.and(sum, self.splat((1 << DIGIT_BITS) - 1));
-        self.or(word, self.shift_right(digit, s))
-    }
     /// The form in which the digit in the low `DIGIT_BITS` bits of `x` is multiplied:
     /// a factor.
     fn factor(self, x: Self::V) -> Self::V;
