@@ -18,6 +18,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 /// The oldest compute capability that the kernels' PTX is for.
 const OLDEST_CAPABILITY: (u32, u32) = (7, 5);
 
+/// Of a device's memory, the part that its pool keeps for later while nobody uses it.
+const KEPT_PART: u64 = 4;
+
 /// The devices that are open. Engines of one process share a device, so that its
 /// kernels are compiled once.
 static OPEN: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
@@ -92,12 +95,16 @@ impl Device {
         let device = raw_device(ordinal)?;
         let context = Context::new(device)?;
         CurrentContext::set_current(&context)?;
+        let has_memory_pools = has_memory_pools(device);
+        if has_memory_pools {
+            keep_memory(device, device.total_memory()? as u64 / KEPT_PART);
+        }
         Ok(Device {
             ordinal,
             modules: Modules::default(),
             stream: Stream::new(StreamFlags::DEFAULT, None)?,
             context,
-            has_memory_pools: has_memory_pools(device),
+            has_memory_pools,
             lost: OnceLock::new(),
             last_launched: Mutex::new(None),
         })
@@ -301,6 +308,28 @@ fn has_memory_pools(device: cust::device::Device) -> bool {
         )
     };
     code == sys::CUresult::CUDA_SUCCESS && value != 0
+}
+
+/// Has the device's pool keep up to `bytes` of freed memory. By itself it gives all of
+/// it back whenever the stream is waited for, and the next result waits for as long as
+/// a few hundred megabytes take to be mapped again: more than a millisecond.
+fn keep_memory(device: cust::device::Device, bytes: u64) {
+    let (mut pool, mut bytes) = (std::ptr::null_mut(), bytes);
+    // SAFETY: the address is valid for one handle, and the device is one the driver
+    // handed out; both functions answer codes that `cust_raw` knows.
+    let code = unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, device.as_raw()) };
+    if code == sys::CUresult::CUDA_SUCCESS {
+        // A driver that refuses maps memory again, as it did.
+        // SAFETY: the pool is the device's own; the value is 64 bits, as this attribute's
+        // is, and is read before the call returns.
+        let _ = unsafe {
+            sys::cuMemPoolSetAttribute(
+                pool,
+                sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+                (&raw mut bytes).cast(),
+            )
+        };
+    }
 }
 
 #[cfg(test)]
