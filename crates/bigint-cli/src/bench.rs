@@ -49,6 +49,10 @@ pub struct Arguments {
     #[arg(long)]
     wrapping: bool,
 
+    /// How operands and results lie in memory: contiguous or interleaved
+    #[arg(long, value_name = "LAYOUT", value_parser = layout, default_value = "contiguous")]
+    layout: Layout,
+
     /// Numbers in a batch; by default as many as fill 64 MiB, or a 128th of a GPU's memory
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
@@ -92,6 +96,13 @@ fn lanes(number: &str) -> Result<u32, String> {
         .ok_or_else(|| "expected 4, 8, 16 or 32".to_owned())
 }
 
+fn layout(name: &str) -> Result<Layout, String> {
+    let found = Layout::ALL.iter().find(|layout| layout.name() == name);
+    found
+        .copied()
+        .ok_or_else(|| "expected contiguous or interleaved".to_owned())
+}
+
 fn operation(name: &str) -> Result<Operation, String> {
     let found = Operation::ALL
         .iter()
@@ -133,6 +144,7 @@ struct Ceilings {
 struct Row {
     operation: &'static str,
     is_wrapping: bool,
+    layout: &'static str,
     algorithm: &'static str,
     level: Option<&'static str>,
     lanes: Option<u32>,
@@ -214,8 +226,8 @@ fn measure_all(
         );
         // Greater first, so that exact differences exist.
         let operands = (
-            operand(engine, bits, count, true)?,
-            operand(engine, bits, count, false)?,
+            engine.to_layout(&operand(engine, bits, count, true)?, arguments.layout)?,
+            engine.to_layout(&operand(engine, bits, count, false)?, arguments.layout)?,
         );
         for &operation in operations {
             progress.message(operation.name());
@@ -276,6 +288,7 @@ fn measure(
     Ok(Row {
         operation: operation.name(),
         is_wrapping,
+        layout: arguments.layout.name(),
         algorithm: options.algorithm.name(),
         level: options.level.map(Level::name),
         lanes: options.lanes,
