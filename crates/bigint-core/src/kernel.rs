@@ -15,7 +15,8 @@ use crate::shape::{Layout, Strides};
 pub struct MatrixArgument {
     /// Device address of the first limb, 256-byte aligned.
     pub limbs: u64,
-    /// Distance between numbers, in limbs; zero for a broadcast operand.
+    /// Distance between numbers, in limbs: in the contiguous layout their width, in
+    /// the interleaved one 1; zero for a broadcast operand.
     pub number_stride: u64,
     /// Distance between limbs, in limbs. Kernels of the contiguous layout take 1 only.
     pub limb_stride: u64,
@@ -53,7 +54,8 @@ pub struct Arguments {
     /// Numbers in the batch.
     pub count: u64,
     /// Workers (threads, or groups of lanes) of the launch: worker `w` computes
-    /// numbers `w`, `w + workers`, `w + 2 workers`, ...
+    /// numbers `w`, `w + workers`, `w + 2 workers`, ...; or, of an algorithm that
+    /// [`takes_stretches`](Algorithm::takes_stretches), the `w`-th stretch of as many.
     pub workers: u64,
 }
 
@@ -75,22 +77,10 @@ macro_rules! for_each_kernel {
         $callback! {
             (add_ripple_thread_contiguous, Add, Ripple, Thread, 1, Contiguous)
             (add_ripple_thread_interleaved, Add, Ripple, Thread, 1, Interleaved)
-            (add_carry_lookahead_warp4_contiguous, Add, CarryLookahead, Warp, 4, Contiguous)
-            (add_carry_lookahead_warp4_interleaved, Add, CarryLookahead, Warp, 4, Interleaved)
-            (add_carry_lookahead_warp8_contiguous, Add, CarryLookahead, Warp, 8, Contiguous)
-            (add_carry_lookahead_warp8_interleaved, Add, CarryLookahead, Warp, 8, Interleaved)
-            (add_carry_lookahead_warp16_contiguous, Add, CarryLookahead, Warp, 16, Contiguous)
-            (add_carry_lookahead_warp16_interleaved, Add, CarryLookahead, Warp, 16, Interleaved)
             (add_carry_lookahead_warp32_contiguous, Add, CarryLookahead, Warp, 32, Contiguous)
             (add_carry_lookahead_warp32_interleaved, Add, CarryLookahead, Warp, 32, Interleaved)
             (sub_ripple_thread_contiguous, Sub, Ripple, Thread, 1, Contiguous)
             (sub_ripple_thread_interleaved, Sub, Ripple, Thread, 1, Interleaved)
-            (sub_carry_lookahead_warp4_contiguous, Sub, CarryLookahead, Warp, 4, Contiguous)
-            (sub_carry_lookahead_warp4_interleaved, Sub, CarryLookahead, Warp, 4, Interleaved)
-            (sub_carry_lookahead_warp8_contiguous, Sub, CarryLookahead, Warp, 8, Contiguous)
-            (sub_carry_lookahead_warp8_interleaved, Sub, CarryLookahead, Warp, 8, Interleaved)
-            (sub_carry_lookahead_warp16_contiguous, Sub, CarryLookahead, Warp, 16, Contiguous)
-            (sub_carry_lookahead_warp16_interleaved, Sub, CarryLookahead, Warp, 16, Interleaved)
             (sub_carry_lookahead_warp32_contiguous, Sub, CarryLookahead, Warp, 32, Contiguous)
             (sub_carry_lookahead_warp32_interleaved, Sub, CarryLookahead, Warp, 32, Interleaved)
             (mul_school_thread_contiguous, Mul, School, Thread, 1, Contiguous)
@@ -194,6 +184,21 @@ pub const BLOCK: u32 = 128;
 /// scratch of all of them stays below this many bytes (or one block's worth).
 pub const SCRATCH_BUDGET: usize = 256 << 20;
 
+/// Limbs of the results that a warp computes at once by an algorithm that
+/// [`takes_stretches`](Algorithm::takes_stretches): its stretch is made of whole tiles.
+pub const TILE: u64 = 256;
+
+/// Tiles of a stretch in a launch that fills the device.
+const TILES: u64 = 4;
+
+/// Stretches from which on a launch fills any device: several warps for each place
+/// that one has.
+const MANY_STRETCHES: u64 = 1 << 15;
+
+/// Stretches of one number in a launch, at most: so many have their hands full with any
+/// device, and where each must look through those below for its carry, no more do.
+const MOST_STRETCHES: u64 = 1 << 10;
+
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
@@ -224,6 +229,21 @@ impl Launch {
             },
         }
     }
+}
+
+/// Into how many stretches the limbs of `count` results of `width` are cut.
+const fn stretches(count: u64, width: u64) -> u64 {
+    const fn least(x: u64, y: u64) -> u64 {
+        if x < y { x } else { y }
+    }
+    let tiles = (count * width).div_ceil(TILE);
+    let long = tiles.div_ceil(TILES);
+    // Few stretches are cut finer, so that more warps have one.
+    let short = least(tiles, MANY_STRETCHES);
+    least(
+        if long > short { long } else { short },
+        count * MOST_STRETCHES,
+    )
 }
 
 impl Kernel {
@@ -262,10 +282,11 @@ impl Kernel {
         }
     }
 
-    /// Grid, block and workers for `count` numbers of `n` and `m` limbs.
+    /// Grid, block and workers for `count` numbers of `n` and `m` limbs, and results of
+    /// `width`.
     ///
     /// `count` must not be zero: there is nothing to launch for an empty batch.
-    pub const fn launch(&self, count: usize, n: usize, m: usize) -> Launch {
+    pub const fn launch(&self, count: usize, (n, m): (usize, usize), width: usize) -> Launch {
         let workers_per_block = (BLOCK / self.lanes) as usize;
         let scratch_width = self.scratch_width(n, m);
         let most_blocks = if scratch_width == 0 {
@@ -274,7 +295,12 @@ impl Kernel {
             let by_budget = SCRATCH_BUDGET / (4 * scratch_width * workers_per_block);
             if by_budget == 0 { 1 } else { by_budget }
         };
-        let wanted = count.div_ceil(workers_per_block);
+        let workers = if self.algorithm.takes_stretches() {
+            stretches(count as u64, width as u64) as usize
+        } else {
+            count
+        };
+        let wanted = workers.div_ceil(workers_per_block);
         let grid = if wanted < most_blocks {
             wanted
         } else {
@@ -323,12 +349,8 @@ mod tests {
         let mut expected = 0;
         for operation in Operation::ALL {
             for level in Level::ALL {
-                let lanes: &[u32] = match level {
-                    Level::Thread => &[1],
-                    Level::Warp => &WARP_LANES,
-                };
                 for algorithm in operation.algorithms(level) {
-                    for &lanes in lanes {
+                    for &lanes in operation.lanes(level) {
                         for layout in Layout::ALL {
                             assert!(
                                 Kernel::find(operation, *algorithm, level, lanes, layout).is_some()
@@ -349,14 +371,20 @@ mod tests {
         for kernel in Kernel::ALL {
             for count in [1, 31, 32, 33, 1000, 1 << 20] {
                 for width in [1, 32, 1024, 1 << 20] {
-                    let launch = kernel.launch(count, width, width);
+                    let launch = kernel.launch(count, (width, width), width);
                     assert_eq!(
                         launch.workers as u64 * u64::from(kernel.lanes),
                         u64::from(launch.grid) * u64::from(launch.block)
                     );
                     let bytes = 4 * launch.scratch_width * launch.workers;
                     assert!(launch.grid == 1 || bytes <= SCRATCH_BUDGET);
-                    assert!(launch.scratch_width > 0 || launch.workers >= count);
+                    if kernel.algorithm.takes_stretches() {
+                        let stretch = (count * width).div_ceil(launch.workers);
+                        assert!(stretch as u64 <= TILES * TILE);
+                        assert!(launch.workers as u64 <= 3 + count as u64 * MOST_STRETCHES);
+                    } else {
+                        assert!(launch.scratch_width > 0 || launch.workers >= count);
+                    }
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! The names of operations, algorithms and levels. One name each, everywhere.
 
+use crate::kernel::WARP_LANES;
+
 /// An operation on two batches, number by number.
 ///
 /// Every operation takes operands of any two widths and a result of any width
@@ -60,6 +62,17 @@ impl Operation {
             (Operation::Mul, _) => &[Algorithm::School, Algorithm::Comba, Algorithm::Karatsuba],
         }
     }
+
+    /// The numbers of lanes that its kernels at `level` come in. Additions and
+    /// subtractions at warp level take whole warps: their lanes share a stretch of
+    /// limbs, whether that is of one number or of many.
+    pub const fn lanes(self, level: Level) -> &'static [u32] {
+        match (self, level) {
+            (_, Level::Thread) => &[1],
+            (Operation::Add | Operation::Sub, Level::Warp) => &[32],
+            (Operation::Mul, Level::Warp) => &WARP_LANES,
+        }
+    }
 }
 
 /// How an operation is computed.
@@ -94,6 +107,13 @@ impl Algorithm {
         Algorithm::Comba,
         Algorithm::Karatsuba,
     ];
+
+    /// Whether a worker computes a stretch of the limbs of all results, in place of
+    /// whole numbers: the batch then is one row of limbs, a number's behind those of
+    /// the number before.
+    pub const fn takes_stretches(self) -> bool {
+        matches!(self, Algorithm::CarryLookahead)
+    }
 
     /// The algorithm's name, as it stands in kernel names and on the command line.
     pub const fn name(self) -> &'static str {

@@ -158,10 +158,10 @@ impl Inner {
             Layout::Interleaved
         };
         let widths = (a.shape.width, b.shape.width);
-        let kernel = self
-            .tuning
-            .kernel(operation, widths, shape.width, layout, job.options)?;
-        let launch = kernel.launch(shape.count, widths.0, widths.1);
+        let kernel =
+            self.tuning
+                .kernel(operation, widths, Shape { layout, ..shape }, job.options)?;
+        let launch = kernel.launch(shape.count, widths, shape.width);
 
         let started = Instant::now();
         let (a_buffer, b_buffer) = (a.resident(device)?, b.resident(device)?);

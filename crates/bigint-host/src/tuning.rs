@@ -1,7 +1,7 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
 use crate::{Error, Options};
-use bigint_core::{Algorithm, Kernel, Layout, Level, Operation};
+use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -36,8 +36,12 @@ pub struct Provenance {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddTuning {
-    /// The widest result that one thread computes.
+    /// The widest result that one thread computes, where operands and result are
+    /// contiguous; wider ones are shared by the lanes of warps.
     pub thread_max_width: usize,
+    /// The fewest interleaved numbers that threads compute, one each. Fewer are not
+    /// enough threads, and lanes share them, far apart as their limbs are.
+    pub interleaved_thread_min_count: usize,
 }
 
 /// Thresholds of multiplication, widths in limbs.
@@ -110,26 +114,34 @@ impl Tuning {
         Ok(tuning)
     }
 
-    /// The kernel for operands of `n` and `m` limbs and a result of `width`, as
-    /// far as `options` leave the choice.
+    /// The kernel for operands of `n` and `m` limbs and results of this shape, as far as
+    /// `options` leave the choice; the layout is the kernel's.
     pub(crate) fn kernel(
         &self,
         operation: Operation,
         (n, m): (usize, usize),
-        width: usize,
-        layout: Layout,
+        shape: Shape,
         options: Options,
     ) -> Result<&'static Kernel, Error> {
-        let level = options.level.unwrap_or(match (operation, options.lanes) {
-            (_, Some(lanes)) if lanes > 1 => Level::Warp,
-            (_, Some(_)) => Level::Thread,
-            (Operation::Mul, _) if n.max(m) <= self.mul.thread_max_width => Level::Thread,
-            (Operation::Mul, _) => Level::Warp,
-            (_, _) if width <= self.add.thread_max_width => Level::Thread,
-            _ => Level::Warp,
+        let Shape {
+            count,
+            width,
+            layout,
+        } = shape;
+        let by_threads = match (operation, layout) {
+            (Operation::Mul, _) => n.max(m) <= self.mul.thread_max_width,
+            (_, Layout::Contiguous) => width <= self.add.thread_max_width,
+            (_, Layout::Interleaved) => count >= self.add.interleaved_thread_min_count,
+        };
+        let level = options.level.unwrap_or(match options.lanes {
+            Some(lanes) if lanes > 1 => Level::Warp,
+            Some(_) => Level::Thread,
+            None if by_threads => Level::Thread,
+            None => Level::Warp,
         });
-        let lanes = match level {
-            Level::Thread => 1,
+        let lanes = match operation.lanes(level) {
+            // Where there is one number of lanes, there is no choice to force.
+            [only] => *only,
             _ => options.lanes.unwrap_or_else(|| {
                 let rows = &self.mul.lanes;
                 let row = rows.iter().find(|row| n.max(m) <= row.max_width);
@@ -173,13 +185,33 @@ mod tests {
         for operation in Operation::ALL {
             for layout in Layout::ALL {
                 for width in [1, 2, 8, 9, 16, 17, 32, 33, 64, 65, 1024, 1 << 20] {
-                    let kernel = tuning
-                        .kernel(operation, (width, 1), width, layout, Options::default())
-                        .unwrap();
-                    assert_eq!((kernel.operation, kernel.layout), (operation, layout));
+                    for count in [1, 1 << 20] {
+                        let shape = Shape::new(count, width, layout);
+                        let kernel = tuning
+                            .kernel(operation, (width, 1), shape, Options::default())
+                            .unwrap();
+                        assert_eq!((kernel.operation, kernel.layout), (operation, layout));
+                    }
                 }
             }
         }
+    }
+
+    #[test]
+    fn lanes_forced_for_products_leave_sums_alone() {
+        let tuning = Tuning::default();
+        let options = Options {
+            lanes: Some(8),
+            ..Options::default()
+        };
+        let shape = Shape::new(100, 64, Layout::Contiguous);
+        let lanes = |operation| {
+            let kernel = tuning.kernel(operation, (32, 32), shape, options);
+            kernel.unwrap().lanes
+        };
+        assert_eq!(lanes(Operation::Mul), 8);
+        assert_eq!(lanes(Operation::Add), 32);
+        assert_eq!(lanes(Operation::Sub), 32);
     }
 
     #[test]

@@ -1,22 +1,23 @@
 //! Every entry point, generated from the table of [`for_each_kernel!`]. A row
 //!
 //! ```text
-//! (add_carry_lookahead_warp4_contiguous, Add, CarryLookahead, Warp, 4, Contiguous)
+//! (mul_comba_warp4_contiguous, Mul, Comba, Warp, 4, Contiguous)
 //! ```
 //!
 //! becomes
 //!
 //! ```text
-//! #[cfg(feature = "add")]
+//! #[cfg(feature = "mul")]
 //! #[unsafe(no_mangle)]
-//! unsafe extern "ptx-kernel" fn add_carry_lookahead_warp4_contiguous(arguments: Arguments) {
+//! unsafe extern "ptx-kernel" fn mul_comba_warp4_contiguous(arguments: Arguments) {
 //!     // SAFETY: ...
 //!     for work in unsafe { warp::Numbers::<4, Unit>::new(&arguments) } {
-//!         let carry = warp::add::carry_lookahead(work.group, work.r, work.a, work.b);
-//!         work.carry.set(carry);
+//!         warp::mul::comba::product(work.group, work.r, work.a, work.b)
 //!     }
 //! }
 //! ```
+//!
+//! Lookahead, which has no numbers of its own, is given the whole batch.
 
 // Exported names, and launches that the host vouches for.
 #![allow(unsafe_code)]
@@ -28,8 +29,8 @@ use bigint_core::{Arguments, for_each_kernel};
 macro_rules! entry_points {
     ($(($name:ident, $operation:ident, $algorithm:ident, $level:ident, $lanes:tt, $layout:ident))*) => {$(
         entry_point! {
-            $operation, $name, numbers!($level, $lanes, stride!($layout)),
-            work => compute!(work, $operation, $algorithm, $level)
+            $operation, $name,
+            arguments => batch!(arguments, $operation, $algorithm, $level, $lanes, stride!($layout))
         }
     )*};
 }
@@ -38,16 +39,31 @@ macro_rules! entry_point {
     (Add, $($rest:tt)*) => { entry_point! { feature "add", $($rest)* } };
     (Sub, $($rest:tt)*) => { entry_point! { feature "sub", $($rest)* } };
     (Mul, $($rest:tt)*) => { entry_point! { feature "mul", $($rest)* } };
-    (feature $feature:literal, $name:ident, $numbers:ty, $work:ident => $compute:expr) => {
+    (feature $feature:literal, $name:ident, $arguments:ident => $compute:expr) => {
         #[cfg(feature = $feature)]
         #[unsafe(no_mangle)]
-        unsafe extern "ptx-kernel" fn $name(arguments: Arguments) {
-            // SAFETY: who launches a kernel passes the arguments, and the grid
-            // and block, of `Kernel::launch`. What is computed below branches on
-            // widths only where lanes share a number.
-            for $work in unsafe { <$numbers>::new(&arguments) } {
-                $compute
-            }
+        unsafe extern "ptx-kernel" fn $name($arguments: Arguments) {
+            $compute
+        }
+    };
+}
+
+// SAFETY, of every kernel: who launches it passes the arguments, and the grid and
+// block, of `Kernel::launch`. What is computed branches on widths only where lanes
+// share a number, or on what is the same in the whole warp.
+macro_rules! batch {
+    ($arguments:ident, Add, CarryLookahead, Warp, 32, $stride:ty) => {
+        // SAFETY: as above.
+        unsafe { warp::lookahead::batch::<warp::add::Sum, $stride>(&$arguments) }
+    };
+    ($arguments:ident, Sub, CarryLookahead, Warp, 32, $stride:ty) => {
+        // SAFETY: as above.
+        unsafe { warp::lookahead::batch::<warp::sub::Difference, $stride>(&$arguments) }
+    };
+    ($arguments:ident, $operation:ident, $algorithm:ident, $level:ident, $lanes:tt, $stride:ty) => {
+        // SAFETY: as above.
+        for work in unsafe { <numbers!($level, $lanes, $stride)>::new(&$arguments) } {
+            compute!(work, $operation, $algorithm, $level)
         }
     };
 }
@@ -76,22 +92,6 @@ macro_rules! compute {
         $work
             .carry
             .set(thread::sub::ripple($work.r, $work.a, $work.b))
-    };
-    ($work:ident, Add, CarryLookahead, Warp) => {
-        $work.carry.set(warp::add::carry_lookahead(
-            $work.group,
-            $work.r,
-            $work.a,
-            $work.b,
-        ))
-    };
-    ($work:ident, Sub, CarryLookahead, Warp) => {
-        $work.carry.set(warp::sub::carry_lookahead(
-            $work.group,
-            $work.r,
-            $work.a,
-            $work.b,
-        ))
     };
     ($work:ident, Mul, School, Thread) => {
         thread::mul::school::product($work.r, $work.a, $work.b)

@@ -175,7 +175,7 @@ impl Bench {
             b_strides.number = 0;
         }
 
-        let planned = kernel.launch(count, n, m);
+        let planned = kernel.launch(count, (n, m), width);
         let grid = case.grid.unwrap_or(planned.grid);
         let launch = Launch {
             grid,
@@ -270,6 +270,10 @@ fn widths(kernel: &Kernel) -> Vec<usize> {
     let lanes = kernel.lanes as usize;
     let mut widths = vec![1, 2, 3, 4, 5, 7, 8, 9];
     widths.extend([lanes.max(2) - 1, lanes, lanes + 1, 2 * lanes + 1]);
+    if kernel.algorithm == Algorithm::CarryLookahead {
+        // A tile, and a stretch of four.
+        widths.extend([31, 63, 255, 256, 257, 1025]);
+    }
     if kernel.algorithm == Algorithm::Karatsuba {
         // One split begins at 16 limbs, a second in halves of 16.
         widths.extend([15, 16, 17, 31, 33]);
@@ -347,6 +351,23 @@ fn cases(kernel: &Kernel) -> Vec<Case> {
         grid: Some(1),
         ..plain
     });
+    if kernel.algorithm == Algorithm::CarryLookahead {
+        // Long stretches, which begin and end anywhere in a number, of many or of few.
+        for n in [1, 3, 31, 32, 33, 700, 1025] {
+            let exact = kernel.operation.exact_width(n, n);
+            for (width, broadcast) in [(exact, false), (n, true), (n + 40, false)] {
+                cases.push(Case {
+                    n,
+                    m: n,
+                    width,
+                    count: 6000 / n,
+                    grid: Some(1),
+                    broadcast,
+                    ..plain
+                });
+            }
+        }
+    }
     cases
 }
 

@@ -191,6 +191,83 @@ impl<S: Stride> Number<S> {
     }
 }
 
+/// The limbs of a contiguous result, its numbers taken for one, from some limb on.
+#[derive(Clone, Copy)]
+pub struct Row(u64);
+
+impl Row {
+    /// The limbs from `start` on.
+    ///
+    /// # Safety
+    /// As for [`Number::new`], of all numbers that have limbs that are set; and the
+    /// result's numbers follow one another without a gap.
+    #[inline(always)]
+    pub unsafe fn new(argument: &MatrixArgument, start: u64) -> Self {
+        Row(argument.limbs + LIMB_BYTES * start)
+    }
+
+    /// The limbs from `by` further on.
+    #[inline(always)]
+    pub fn up(self, by: u32) -> Self {
+        Row(self.0 + LIMB_BYTES * u64::from(by))
+    }
+
+    /// Sets limb `at` where that is below `end`, which the result has.
+    #[inline(always)]
+    pub fn set(self, at: u32, end: u32, limb: Limb) {
+        // SAFETY: where `at` is below `end`, the limb is allocated.
+        unsafe { store_below(at, end, self.up(at).0, limb) }
+    }
+}
+
+/// The numbers of a batch, counted from one of them.
+#[derive(Clone, Copy)]
+pub struct Batch<S> {
+    address: u64,
+    /// The distance between numbers, in bytes.
+    number_stride: i32,
+    stride: S,
+    width: u32,
+}
+
+impl<S: Stride> Batch<S> {
+    /// A batch, with number `first` as its number 0.
+    ///
+    /// # Safety
+    /// As for [`Number::new`], of every number that is asked for.
+    #[inline(always)]
+    pub unsafe fn new(argument: &MatrixArgument, first: u64) -> Self {
+        Batch {
+            address: argument.limbs + LIMB_BYTES * first * argument.number_stride,
+            // Numbers are neighbours, as far apart as they are wide, or all the same.
+            number_stride: (LIMB_BYTES * argument.number_stride) as i32,
+            stride: S::of(argument),
+            width: argument.width as u32,
+        }
+    }
+
+    #[inline(always)]
+    fn address_of(self, number: i32, limb: u32) -> u64 {
+        let number = multiply_add(number, self.number_stride, self.address);
+        number.wrapping_add(LIMB_BYTES * (u64::from(limb) * self.stride.limbs()))
+    }
+
+    /// Limb `limb` of number `number` where `at < end`, else zero, and zero above the
+    /// number's width.
+    #[inline(always)]
+    pub fn limb(self, number: i32, limb: u32, at: u32, end: u32) -> Limb {
+        // SAFETY: where the limb is inside the number, it is allocated.
+        unsafe { load_below_both((limb, self.width), (at, end), self.address_of(number, limb)) }
+    }
+
+    /// Sets limb `limb`, below the width, of number `number` where `at < end`.
+    #[inline(always)]
+    pub fn set(self, number: i32, limb: u32, at: u32, end: u32, value: Limb) {
+        // SAFETY: the limb is inside the number, which is allocated.
+        unsafe { store_below(at, end, self.address_of(number, limb), value) }
+    }
+}
+
 /// Where each number's carry or borrow out goes, if anybody asks.
 #[derive(Clone, Copy)]
 pub struct CarryOut(u64);
@@ -247,6 +324,40 @@ unsafe fn load_below(at: u32, reach: u32, address: u64) -> Limb {
             "}}",
             limb = out(reg32) limb, address = in(reg64) address,
             at = in(reg32) at, reach = in(reg32) reach,
+            options(pure, readonly, nostack));
+    }
+    limb
+}
+
+/// `x y + z` by one instruction: the compiler forgets in a loop that `y` has 32 bits.
+#[inline(always)]
+fn multiply_add(x: i32, y: i32, z: u64) -> u64 {
+    let sum;
+    // SAFETY: register arithmetic only.
+    unsafe {
+        asm!("mad.wide.s32 {sum}, {x}, {y}, {z};",
+            sum = out(reg64) sum, x = in(reg32) x, y = in(reg32) y, z = in(reg64) z,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    sum
+}
+
+/// The limb at `address` where both `at < reach`, else zero, without a branch.
+#[inline(always)]
+unsafe fn load_below_both(first: (u32, u32), second: (u32, u32), address: u64) -> Limb {
+    let limb;
+    // SAFETY: the caller vouches for a limb at `address` where both hold.
+    unsafe {
+        asm!("{{",
+            ".reg .pred inside;",
+            "setp.lt.u32 inside, {second_at}, {second_reach};",
+            "setp.lt.and.u32 inside, {at}, {reach}, inside;",
+            "mov.u32 {limb}, 0;",
+            "@inside ld.global.u32 {limb}, [{address}];",
+            "}}",
+            limb = out(reg32) limb, address = in(reg64) address,
+            at = in(reg32) first.0, reach = in(reg32) first.1,
+            second_at = in(reg32) second.0, second_reach = in(reg32) second.1,
             options(pure, readonly, nostack));
     }
     limb

@@ -39,7 +39,9 @@ impl<const LANES: u32> Group<LANES> {
     /// From here on, all 32 lanes of the warp must come to every call of
     /// [`shuffle`](Self::shuffle), [`ballot`](Self::ballot) and
     /// [`sync`](Self::sync) together: control flow may depend on what is the same
-    /// for the whole launch (widths, the batch), never on limbs or the lane.
+    /// for the whole launch (widths, the batch), never on limbs or the lane. A
+    /// group that is the whole warp may also branch on what is the same in the warp:
+    /// its place in the launch, and what a ballot says.
     #[inline(always)]
     pub unsafe fn new() -> Self {
         let () = Self::POWER_OF_TWO;

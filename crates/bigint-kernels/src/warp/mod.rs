@@ -1,10 +1,13 @@
 //! `LANES` lanes of a warp per number, 4, 8, 16 or 32: limb `j` belongs to lane
 //! `j mod LANES`, so that a chunk of `LANES` limbs stands in one register of each.
+//! Addition and subtraction know no such groups: there all 32 lanes work on one stretch
+//! of limbs, of several numbers or of a part of one.
 //!
 //! All lanes of a warp run the same instructions: loops and branches around a
 //! shuffle or a vote depend on widths and the batch only.
 
 pub mod add;
+pub mod lookahead;
 pub mod mul;
 pub mod sub;
 

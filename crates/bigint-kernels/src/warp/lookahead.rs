@@ -1,0 +1,380 @@
+//! Sums and differences by all limbs at once (CarryLookahead; Langer, Bringgaard):
+//! what addition and subtraction share.
+//!
+//! # The carries of a chunk
+//!
+//! Lane `t` has limb `t` of both operands and computes its digit, the sum or the
+//! difference of the two. It generates a carry (a borrow) where that leaves the
+//! limb's range, and propagates one where a carry into it would; never both. Let the
+//! bits of `g` and `p` say so for every lane, and let `c` be the chunk's carry in. The
+//! bits of
+//!
+//! ```text
+//! w = ((2 g + c) + p) xor p
+//! ```
+//!
+//! are the carries *into* the lanes: in the addition, a bit of `2g + c` that meets
+//! a run of ones in `p` ripples to the run's end and leaves zeros behind, which
+//! the xor turns into ones; elsewhere the bits just pass, as `2g` and `p` have no
+//! one in common that a carry reaches. Bit `k` of `w` is therefore the carry out
+//! of the `k` lowest limbs, whatever the lanes above hold.
+//!
+//! # A batch as one flat row of limbs
+//!
+//! Clear the bits of `g` and `p` of the lane that holds a number's top limb, and no
+//! carry leaves the number: what stands above may be another number. So the limbs of
+//! all results are one row of `count * width` limbs, limb `q` being limb `q mod width`
+//! of number `q div width`, and the row is cut into chunks without regard to where a
+//! number begins. Whatever the width, every lane has a limb, neighbouring lanes have
+//! neighbouring limbs, and every chunk of a contiguous result is one whole line of
+//! memory.
+//!
+//! A warp computes a stretch of the row. It loads a tile of [`CHUNKS`] chunks before
+//! it computes any, so that enough bytes are under way to keep the memory busy.
+//!
+//! The stretch may begin inside a number. Its carry in is that out of the chunk below:
+//! one more chunk is loaded, and not stored. Only where each of its 32 lanes
+//! propagates, the chunk below that decides, and so on, no further than to the
+//! number's begin. Random limbs propagate one time in 2^32. At worst, where all do, a
+//! number of `k` stretches has `k (k - 1) / 2` of them loaded again, to which all its
+//! warps come alike.
+//!
+//! Cost: two votes a chunk, and one chunk in `stretch / 32 + 1` loaded twice. No
+//! scratch.
+
+use crate::gpu::memory::{Batch, CarryOut, Number, Row, Stride};
+use crate::gpu::thread;
+use crate::gpu::warp::Group;
+use bigint_core::kernel::TILE;
+use bigint_core::{Arguments, Limb};
+use core::num::NonZero;
+
+/// One limb of a sum or a difference: what lookahead must know of it.
+pub trait Digit {
+    /// The limb where no carry comes in.
+    fn limb(x: Limb, y: Limb) -> Limb;
+
+    /// Whether it sends a carry up by itself; `limb` is that of `x` and `y`.
+    fn generates(x: Limb, y: Limb, limb: Limb) -> bool;
+
+    /// Whether it sends a carry up if, and only if, one comes in.
+    fn propagates(limb: Limb) -> bool;
+
+    /// The limb after the carry in, which is 0 or 1.
+    fn carried(limb: Limb, carry: Limb) -> Limb;
+}
+
+/// The word of carries into the lanes, from the words that say which of them generate
+/// one and which propagate one; bit `LANES` is the carry out.
+#[inline(always)]
+fn carries(generate: u64, propagate: u64, carry: Limb) -> u64 {
+    // In this order one instruction doubles and adds.
+    ((generate << 1) + propagate + u64::from(carry)) ^ propagate
+}
+
+/// The carry into a lane.
+#[inline(always)]
+fn of_lane(carries: u64, lane: u32) -> Limb {
+    Limb::from(carries as u32 & 1 << lane != 0)
+}
+
+/// The digits of one chunk of a number, and the word of carries into its lanes; bit
+/// `LANES` is the carry out. `carry` is 0 or 1.
+#[inline(always)]
+pub fn chunk<D: Digit, const LANES: u32>(
+    group: Group<LANES>,
+    x: Limb,
+    y: Limb,
+    carry: Limb,
+) -> (Limb, u64) {
+    let limb = D::limb(x, y);
+    let generate = group.ballot(D::generates(x, y, limb));
+    let propagate = group.ballot(D::propagates(limb));
+    let carries = carries(generate, propagate, carry);
+    (D::carried(limb, of_lane(carries, group.lane())), carries)
+}
+
+/// `r` from `a` and `b`, cut to the width of `r`, a chunk at a time; returns the carry
+/// out of its top limb, in every lane. `r` may be an operand.
+#[inline(always)]
+pub fn number<D: Digit, const LANES: u32>(
+    group: Group<LANES>,
+    r: Number<impl Stride>,
+    a: Number<impl Stride>,
+    b: Number<impl Stride>,
+) -> Limb {
+    let mut carry = 0;
+    let mut at = 0;
+    while at < r.width() {
+        let own = at + group.lane();
+        let (limb, carries) = chunk::<D, LANES>(group, a.limb(own), b.limb(own), carry);
+        r.set(own, limb);
+        carry = (carries >> LANES.min(r.width() - at)) as Limb & 1;
+        at += LANES;
+    }
+    carry
+}
+
+/// Lanes of a warp, all of which work together here.
+const LANES: u32 = 32;
+
+/// Chunks of a tile.
+const CHUNKS: usize = (TILE / LANES as u64) as usize;
+
+/// A limb of the row: limb `limb` of number `number`, where numbers are counted from
+/// the one that the stretch begins in.
+#[derive(Clone, Copy)]
+struct Place {
+    number: i32,
+    limb: u32,
+}
+
+/// The way from a place to that of the same lane in the next chunk.
+#[derive(Clone, Copy)]
+struct Step {
+    width: NonZero<u32>,
+    numbers: i32,
+    limbs: u32,
+}
+
+impl Step {
+    #[inline(always)]
+    fn new(width: NonZero<u32>) -> Self {
+        Step {
+            width,
+            numbers: (LANES / width) as i32,
+            limbs: LANES % width,
+        }
+    }
+
+    #[inline(always)]
+    fn up(self, place: Place) -> Place {
+        let Place { number, limb } = place;
+        let (number, limb) = (number + self.numbers, limb + self.limbs);
+        if limb < self.width.get() {
+            Place { number, limb }
+        } else {
+            Place {
+                number: number + 1,
+                limb: limb - self.width.get(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn down(self, place: Place) -> Place {
+        let Place { number, limb } = place;
+        if limb >= self.limbs {
+            Place {
+                number: number - self.numbers,
+                limb: limb - self.limbs,
+            }
+        } else {
+            Place {
+                number: number - self.numbers - 1,
+                limb: limb + self.width.get() - self.limbs,
+            }
+        }
+    }
+
+    /// Whether a carry out of the limb there would leave the number.
+    #[inline(always)]
+    fn is_top(self, place: Place) -> bool {
+        place.limb == self.width.get() - 1
+    }
+}
+
+/// The operands of a stretch.
+#[derive(Clone, Copy)]
+struct Operands<S> {
+    group: Group<LANES>,
+    step: Step,
+    a: Batch<S>,
+    b: Batch<S>,
+}
+
+impl<S: Stride> Operands<S> {
+    /// The limbs of both operands at `place`, or zeros where `at` is not below `end`.
+    #[inline(always)]
+    fn limbs(self, place: Place, at: u32, end: u32) -> (Limb, Limb) {
+        let Place { number, limb } = place;
+        (
+            self.a.limb(number, limb, at, end),
+            self.b.limb(number, limb, at, end),
+        )
+    }
+
+    /// The words of lanes that generate and of lanes that propagate a carry within
+    /// their numbers.
+    #[inline(always)]
+    fn votes<D: Digit>(self, place: Place, x: Limb, y: Limb, limb: Limb) -> (u64, u64) {
+        let stays = !self.step.is_top(place);
+        (
+            self.group.ballot(D::generates(x, y, limb) & stays),
+            self.group.ballot(D::propagates(limb) & stays),
+        )
+    }
+
+    /// The carry into the chunk at `place`, below which the row has `below` limbs,
+    /// whole chunks.
+    #[inline(always)]
+    fn carry_into<D: Digit>(self, place: Place, below: u64) -> Limb {
+        let (mut place, mut below) = (place, below);
+        while below > 0 {
+            below -= u64::from(LANES);
+            place = self.step.down(place);
+            let (x, y) = self.limbs(place, 0, 1);
+            let (generate, propagate) = self.votes::<D>(place, x, y, D::limb(x, y));
+            // A vote is the same in every lane, so the warp stays together.
+            if propagate != u64::from(u32::MAX) {
+                return (carries(generate, propagate, 0) >> LANES) as Limb;
+            }
+        }
+        0
+    }
+}
+
+/// Where a stretch's limbs and carries go.
+#[derive(Clone, Copy)]
+struct Results<S> {
+    /// The limbs of the stretch, from the lane's first on.
+    flat: Row,
+    /// The same, number by number.
+    r: Batch<S>,
+    /// The words for carries, if anybody asks.
+    carry: u64,
+    /// The number that the stretch begins in.
+    first: u64,
+}
+
+/// Computes the calling warp's stretch of the batch.
+///
+/// # Safety
+/// `arguments` are those of a launch of a kernel of this algorithm: its operands
+/// allocated, its result and carry words apart from everything else, its `workers` as
+/// many as its warps, its blocks made of whole warps, which come here as a whole.
+#[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+#[inline(always)]
+pub unsafe fn batch<D: Digit, S: Stride>(arguments: &Arguments) {
+    let Some(width) = NonZero::new(arguments.r.width as u32) else {
+        return;
+    };
+    let row = arguments.count * u64::from(width.get());
+    // As many tiles to a stretch, a power of two, as let the warps cover the row.
+    let (mut stretch, mut covered) = (TILE, TILE * arguments.workers);
+    while covered < row {
+        stretch *= 2;
+        covered *= 2;
+    }
+    let start = thread::index_1d() / u64::from(LANES) * stretch;
+    if start >= row {
+        return;
+    }
+    let end = (row - start).min(stretch) as u32;
+    let first = start / NonZero::<u64>::from(width);
+    let limb = (start % NonZero::<u64>::from(width)) as u32;
+
+    // SAFETY: by this function's own contract the warp is here as a whole; what is
+    // branched on is the same in all of its lanes: widths, the batch, the stretch, and
+    // votes. The numbers that are reached are those of the stretch and, for the carry
+    // into it, those just below; all are of the batch. No other warp stores what this
+    // one does.
+    let (operands, results) = unsafe {
+        (
+            Operands {
+                group: Group::<LANES>::new(),
+                step: Step::new(width),
+                a: Batch::<S>::new(&arguments.a, first),
+                b: Batch::<S>::new(&arguments.b, first),
+            },
+            Results {
+                flat: Row::new(&arguments.r, start + u64::from(thread::lane())),
+                r: Batch::<S>::new(&arguments.r, first),
+                carry: arguments.carry,
+                first,
+            },
+        )
+    };
+    if arguments.carry == 0 {
+        compute::<D, S, false>(operands, results, (start, limb), end);
+    } else {
+        compute::<D, S, true>(operands, results, (start, limb), end);
+    }
+}
+
+/// Computes limbs `start .. start + end` of the row, which begin at limb `limb` of a
+/// number, and reports carries where that is asked for.
+#[inline(always)]
+fn compute<D: Digit, S: Stride, const REPORTS: bool>(
+    operands: Operands<S>,
+    results: Results<S>,
+    (start, limb): (u64, u32),
+    end: u32,
+) {
+    let Operands { group, step, .. } = operands;
+    let lane = group.lane();
+    let mut place = Place {
+        number: ((limb + lane) / step.width) as i32,
+        limb: (limb + lane) % step.width,
+    };
+    let mut carry = 0;
+    let mut flat = results.flat;
+    let mut at = 0;
+    while at < end {
+        // Limbs from the lane's first in this tile to the stretch's end.
+        let left = (end - at).saturating_sub(lane);
+        let mut limbs = [(0, 0); CHUNKS];
+        let mut ahead = place;
+        for (u, limbs) in limbs.iter_mut().enumerate() {
+            *limbs = operands.limbs(ahead, LANES * u as u32, left);
+            ahead = step.up(ahead);
+        }
+        // Only now, so that the tile's own limbs are on their way meanwhile.
+        if at == 0 && limb > 0 {
+            carry = operands.carry_into::<D>(place, start);
+        }
+        let mut digit = |u: u32, (x, y): (Limb, Limb)| {
+            let digit = D::limb(x, y);
+            let (generate, propagate) = operands.votes::<D>(place, x, y, digit);
+            let carries = carries(generate, propagate, carry);
+            let own = of_lane(carries, lane);
+            carry = (carries >> LANES) as Limb;
+            let value = D::carried(digit, own);
+            if S::UNIT {
+                flat.set(LANES * u, left, value);
+            } else {
+                let Place { number, limb } = place;
+                results.r.set(number, limb, LANES * u, left, value);
+            }
+            if REPORTS && step.is_top(place) && LANES * u < left {
+                let out = D::generates(x, y, digit) | (D::propagates(digit) & (own != 0));
+                results.report(place.number, out);
+            }
+            place = step.up(place);
+        };
+        // One by one: a loop over them would keep them in memory.
+        let [a, b, c, d, e, f, g, h] = limbs;
+        digit(0, a);
+        digit(1, b);
+        digit(2, c);
+        digit(3, d);
+        digit(4, e);
+        digit(5, f);
+        digit(6, g);
+        digit(7, h);
+        flat = flat.up(TILE as u32);
+        at += TILE as u32;
+    }
+}
+
+impl<S> Results<S> {
+    /// Reports the carry out of a number, counted from that of the stretch's begin.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    fn report(self, number: i32, out: bool) {
+        let number = self.first.wrapping_add_signed(i64::from(number));
+        // SAFETY: the word is allocated by the contract of `batch`; the number is of the
+        // batch, and the lane that reports has its top limb.
+        unsafe { CarryOut::new(self.carry, number) }.set(Limb::from(out));
+    }
+}
