@@ -4,10 +4,10 @@
 //! The work per limb is so small that memory decides the time: operands are read
 //! once, in order, and a result too large for the caches is written past them.
 
-use bigint_core::{LIMB_BITS, Layout, Limb};
+use bigint_core::{Layout, Limb};
 
 use super::lanes::compiled;
-use super::{Cpu, Path, stream};
+use super::{Cpu, Path, stream, words};
 #[cfg(target_arch = "x86_64")]
 use super::{lanes::Avx512, lookahead};
 use crate::piece::{Piece, PieceLimbs, for_each_piece};
@@ -26,16 +26,51 @@ pub(super) trait Linear {
     fn lanes(x: Limb, y: Limb, carry: Limb) -> (Limb, Limb);
 }
 
-/// Limbs of a result that a worker writes before it takes the next piece.
+/// Limbs of a result that a worker writes before it takes the next piece; past the
+/// caches, where to begin and to end one takes longer.
 const PIECE_LIMBS: usize = 1 << 16;
+const STREAMED_PIECE_LIMBS: usize = 1 << 18;
 
 /// Limbs of a result that are computed before they are written past the caches: they
 /// and their operands stay in L1.
-const TILE_LIMBS: usize = 1 << 11;
+pub(super) const TILE_LIMBS: usize = 1 << 11;
 
 /// Numbers to a multiple of which pieces of an interleaved batch are cut: stretches of
 /// a row long enough to be read ahead, and whole cache lines.
 const ROW_NUMBERS: usize = 1 << 11;
+
+/// Numbers that stand one after another.
+#[derive(Clone, Copy)]
+pub(super) struct Packed<'a> {
+    pub limbs: &'a [Limb],
+    pub width: usize,
+}
+
+impl<'a> Packed<'a> {
+    /// `count` numbers from number `first`.
+    #[inline(always)]
+    pub fn numbers(&self, first: usize, count: usize) -> Packed<'a> {
+        Packed {
+            limbs: &self.limbs[first * self.width..][..count * self.width],
+            width: self.width,
+        }
+    }
+
+    /// Number `i`.
+    #[inline(always)]
+    pub fn number(&self, i: usize) -> &'a [Limb] {
+        self.numbers(i, 1).limbs
+    }
+}
+
+/// Numbers to compute that stand one after another, as their operands do: as many, and
+/// no wider. The width is not 0.
+pub(super) struct Stretch<'a> {
+    pub r: &'a mut [Limb],
+    pub width: usize,
+    pub operands: [Packed<'a>; 2],
+    pub carries: Option<&'a mut [Limb]>,
+}
 
 /// `r = a op b` for every number, and the carries.
 pub(super) fn apply<O: Linear>(
@@ -55,10 +90,21 @@ pub(super) fn apply<O: Linear>(
         cpu.tuning().stream_bytes
     };
     // The portable path is safe Rust throughout: its stores are ordinary ones.
-    let is_streamed = cpu.path() != Path::Portable
-        && size_of::<Limb>() * shape.limbs() >= stream_bytes
-        && (1..=PIECE_LIMBS).contains(&shape.width);
-    let size = PIECE_LIMBS / shape.width.max(1);
+    let is_streamed =
+        cpu.path() != Path::Portable && size_of::<Limb>() * shape.limbs() >= stream_bytes;
+    let limbs = if is_streamed {
+        STREAMED_PIECE_LIMBS
+    } else {
+        PIECE_LIMBS
+    };
+    let size = if shape.limbs() > limbs {
+        // As many pieces for each thread.
+        let pieces = shape.limbs().div_ceil(limbs);
+        let threads = rayon::current_num_threads();
+        shape.count.div_ceil(pieces.next_multiple_of(threads))
+    } else {
+        shape.count
+    };
     if by_rows {
         for_each_piece(r, carry, size.next_multiple_of(ROW_NUMBERS), |piece| {
             compiled(
@@ -73,132 +119,129 @@ pub(super) fn apply<O: Linear>(
             if cpu.path() == Path::Avx512Ifma
                 && let Some(isa) = Avx512::detect()
             {
-                return compiled(
+                return numbers(piece, [a, b], is_streamed, |stretch, is_streamed| {
+                    lookahead::stretch(isa, O::SUB, stretch, is_streamed);
+                });
+            }
+            numbers(piece, [a, b], is_streamed, |stretch, is_streamed| {
+                compiled(
                     cpu.path(),
                     #[inline(always)]
-                    || {
-                        numbers(
-                            piece,
-                            a,
-                            b,
-                            is_streamed,
-                            #[inline(always)]
-                            |r, a, b| lookahead::number(isa, O::SUB, r, a, b),
-                        );
-                    },
+                    || words::stretch::<O>(stretch, is_streamed),
                 );
-            }
-            numbers(piece, a, b, is_streamed, number::<O>);
+            });
         });
     }
     Ok(())
 }
 
-/// A piece, number by number.
+/// A piece, in stretches: all of it, if its numbers stand one after another and its
+/// operands' do; else as many as are gathered at a time.
 #[inline(always)]
 fn numbers(
     mut piece: Piece<'_>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
+    operands: [Numbers<'_>; 2],
     is_streamed: bool,
-    number: impl Fn(&mut [Limb], &[Limb], &[Limb]) -> Limb,
+    compute: impl Fn(Stretch<'_>, bool),
 ) {
-    let (first, width) = (piece.first, piece.width);
-    let mut operands = Operands {
-        a,
-        b,
-        buffers: (Vec::new(), Vec::new()),
+    let (width, count) = (piece.width, piece.count);
+    if width == 0 {
+        return piece.carry.into_iter().for_each(|words| words.fill(0));
+    }
+    let mut operands = operands.map(|numbers| Operand::new(numbers, width));
+    let is_packed = operands.iter().all(|x| x.is_packed);
+    let is_in_place = matches!(piece.limbs, PieceLimbs::Contiguous(_));
+    let in_tile = if is_packed && is_in_place {
+        count
+    } else {
+        (TILE_LIMBS / width).clamp(1, count)
     };
-    let in_tile = (TILE_LIMBS / width.max(1)).max(1);
-    match piece.limbs {
-        PieceLimbs::Contiguous(limbs) if is_streamed => {
-            let mut buffer = vec![0; in_tile * width];
-            for (t, tile) in limbs.chunks_mut(in_tile * width).enumerate() {
-                let buffer = &mut buffer[..tile.len()];
-                for (i, r) in buffer.chunks_exact_mut(width).enumerate() {
-                    let (a, b) = operands.get(first + t * in_tile + i);
-                    let carry = number(r, a, b);
-                    if let Some(carries) = &mut piece.carry {
-                        carries[t * in_tile + i] = carry;
-                    }
+    let mut buffer = Vec::new();
+    if !is_in_place {
+        buffer.resize(in_tile * width, 0);
+    }
+    let mut carries = piece.carry.take();
+    for at in (0..count).step_by(in_tile) {
+        let count = in_tile.min(count - at);
+        let r = match &mut piece.limbs {
+            PieceLimbs::Contiguous(limbs) => &mut limbs[at * width..][..count * width],
+            PieceLimbs::Rows(_) => &mut buffer[..count * width],
+        };
+        let stretch = Stretch {
+            r,
+            width,
+            operands: operands
+                .each_mut()
+                .map(|x| x.numbers(piece.first + at, count)),
+            carries: carries
+                .as_deref_mut()
+                .map(|words| &mut words[at..][..count]),
+        };
+        compute(stretch, is_streamed && is_in_place);
+        if !is_in_place {
+            for (i, number) in buffer[..count * width].chunks_exact(width).enumerate() {
+                piece.store(at + i, number);
+            }
+        }
+    }
+}
+
+/// An operand of a piece, and room to gather numbers that do not stand one after
+/// another.
+struct Operand<'a> {
+    numbers: Numbers<'a>,
+    /// Limbs that count: no more than the result has.
+    width: usize,
+    is_packed: bool,
+    gathered: Vec<Limb>,
+}
+
+impl<'a> Operand<'a> {
+    fn new(numbers: Numbers<'a>, width: usize) -> Self {
+        let shape = numbers.shape();
+        Operand {
+            numbers,
+            width: width.min(shape.width),
+            is_packed: shape.layout == Layout::Contiguous
+                && shape.width <= width
+                && !numbers.is_broadcast(),
+            gathered: Vec::new(),
+        }
+    }
+
+    /// `count` numbers from number `first`; of one that stands for all, always as many
+    /// or, at last, fewer.
+    fn numbers(&mut self, first: usize, count: usize) -> Packed<'_> {
+        let Operand { numbers, width, .. } = *self;
+        let limbs = if self.is_packed {
+            &numbers.limbs()[first * width..][..count * width]
+        } else if count == 1
+            && let Some(number) = numbers.contiguous(first)
+        {
+            &number[..width]
+        } else {
+            if !(numbers.is_broadcast() && self.gathered.len() >= count * width) {
+                self.gathered.clear();
+                for i in first..first + count {
+                    self.gather(i);
                 }
-                stream::copy(tile, buffer);
             }
-        }
-        PieceLimbs::Contiguous(limbs) if width > 0 => {
-            for (i, r) in limbs.chunks_exact_mut(width).enumerate() {
-                let (a, b) = operands.get(first + i);
-                let carry = number(r, a, b);
-                if let Some(carries) = &mut piece.carry {
-                    carries[i] = carry;
-                }
-            }
-        }
-        _ => {
-            let mut buffer = vec![0; width];
-            for i in 0..piece.count {
-                let (a, b) = operands.get(first + i);
-                let carry = number(&mut buffer, a, b);
-                piece.store(i, &buffer);
-                piece.store_carry(i, carry);
-            }
+            &self.gathered[..count * width]
+        };
+        Packed { limbs, width }
+    }
+
+    fn gather(&mut self, i: usize) {
+        let Operand { numbers, width, .. } = *self;
+        if let Some(number) = numbers.contiguous(i) {
+            self.gathered.extend_from_slice(&number[..width]);
+        } else {
+            let shape = numbers.shape();
+            let i = if numbers.is_broadcast() { 0 } else { i };
+            let limb = |j| numbers.limbs()[shape.index(i, j)];
+            self.gathered.extend((0..width).map(limb));
         }
     }
-}
-
-/// The operands of a piece, and room to gather numbers that do not lie in one place.
-struct Operands<'a> {
-    a: Numbers<'a>,
-    b: Numbers<'a>,
-    buffers: (Vec<Limb>, Vec<Limb>),
-}
-
-impl Operands<'_> {
-    #[inline(always)]
-    fn get(&mut self, i: usize) -> (&[Limb], &[Limb]) {
-        (
-            self.a.gather(i, &mut self.buffers.0),
-            self.b.gather(i, &mut self.buffers.1),
-        )
-    }
-}
-
-/// One number: `r = a op b`, and the carry out.
-#[inline(always)]
-fn number<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
-    let a = &a[..a.len().min(r.len())];
-    let b = &b[..b.len().min(r.len())];
-    let (a, a_rest) = a.split_at(a.len().min(b.len()));
-    let (b, b_rest) = b.split_at(a.len());
-    let (r, r_rest) = r.split_at_mut(a.len());
-    let mut carry = both::<O>(r, a, b);
-    for (i, r) in r_rest.iter_mut().enumerate() {
-        let limb = |rest: &[Limb]| rest.get(i).copied().unwrap_or(0);
-        (*r, carry) = O::limbs(limb(a_rest), limb(b_rest), carry);
-    }
-    Limb::from(carry)
-}
-
-/// [`number`] for operands as wide as the result, eight words at a time.
-#[inline(always)]
-fn both<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool {
-    let (r, r_tail) = r.as_chunks_mut::<16>();
-    let (a, a_tail) = a.as_chunks::<16>();
-    let (b, b_tail) = b.as_chunks::<16>();
-    let mut carry = false;
-    for ((r, a), b) in r.iter_mut().zip(a).zip(b) {
-        for k in 0..8 {
-            let word = |x: &[Limb; 16]| u64::from(x[2 * k]) | u64::from(x[2 * k + 1]) << LIMB_BITS;
-            let sum;
-            (sum, carry) = O::words(word(a), word(b), carry);
-            r[2 * k] = sum as Limb;
-            r[2 * k + 1] = (sum >> LIMB_BITS) as Limb;
-        }
-    }
-    for ((r, a), b) in r_tail.iter_mut().zip(a_tail).zip(b_tail) {
-        (*r, carry) = O::limbs(*a, *b, carry);
-    }
-    carry
 }
 
 /// A piece of interleaved numbers, row by row: one limb of all of them at a time.
@@ -231,6 +274,9 @@ fn rows<O: Linear>(piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>, is_streamed
                 row_of_limbs::<O>(tile, a, b, carries);
             }
         }
+    }
+    if is_streamed {
+        stream::fence();
     }
 }
 

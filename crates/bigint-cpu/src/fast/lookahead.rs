@@ -1,45 +1,508 @@
-//! Carry-lookahead addition and subtraction of one number, 16 limbs at a time.
+//! Carry-lookahead addition and subtraction, 16 limbs at a time.
 //!
 //! As `reference::add::carry_lookahead` (Langer, Bringgaard) does it with the lanes
-//! of a warp, here with those of an AVX-512 vector: a mask says which limbs generate a
-//! carry, another which propagate one, and one scalar addition decides all of them.
+//! of a warp, here with those of an AVX-512 vector. A mask `g` says which limbs
+//! generate a carry, another `p` which would hand one on. They have no limb in common,
+//! so that one scalar addition decides all of them: the limbs that a carry enters are
+//! `(2 g + c + p) ^ p` for the carry `c` from below, and bit 16 of the sum is the carry
+//! to the next vector.
+//!
+//! A batch is one stretch of limbs, whose vectors know nothing of numbers: wherever a
+//! number ends, its top limb is struck out of `g` and `p`, and no carry leaves it. A
+//! vector may hold eight numbers or a part of one, and begins where the result's
+//! memory has a line, so that a result larger than the caches is written past them,
+//! whole lines at a time. Operands narrower than the result are spread out as they are
+//! loaded.
 
-#![allow(unsafe_code)] // AVX-512 intrinsics
+#![allow(unsafe_code)] // entering AVX-512 code, and its loads and stores
 
 use core::arch::x86_64::*;
 
 use bigint_core::Limb;
 
 use super::lanes::Avx512;
+use super::linear::{Packed, Stretch};
+use super::stream::Line;
+use super::{prefetch, stream};
 
 /// Limbs in a vector.
 const LANES: usize = 16;
 
-/// `r = a + b`, or `a - b` if `is_sub`, modulo `2^(32 n)` for `n = r.len()`; the carry or
-/// borrow out. Operands of any lengths.
+/// Limbs of a result from which finding where numbers end is worth its time.
+const SHORT: usize = 256;
+
+/// `r = a + b`, or `a - b` if `is_sub`, for every number of a stretch, and the carries
+/// or borrows. Past the caches if `is_streamed`.
+pub(super) fn stretch(_: Avx512, is_sub: bool, stretch: Stretch<'_>, is_streamed: bool) {
+    // SAFETY: the token proves that the machine has the instructions.
+    unsafe {
+        match (is_sub, is_streamed) {
+            (false, false) => compiled::<false, false>(stretch),
+            (false, true) => compiled::<false, true>(stretch),
+            (true, false) => compiled::<true, false>(stretch),
+            (true, true) => compiled::<true, true>(stretch),
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,bmi2")]
+fn compiled<const SUB: bool, const STREAMED: bool>(stretch: Stretch<'_>) {
+    let Stretch {
+        r,
+        width,
+        operands: [a, b],
+        carries,
+    } = stretch;
+    let widths = [a.width, b.width];
+    let is_packed = widths == [width; 2];
+    let is_appended = widths == [width - 1; 2] && LANES.is_multiple_of(width - 1);
+    if r.len() < SHORT || !(STREAMED || is_packed || is_appended || width <= LANES) {
+        return one_by_one::<SUB>(r, width, [a, b], carries);
+    }
+    if is_appended && !STREAMED {
+        return appended::<SUB>(r, width, [a, b], carries);
+    }
+    let mut sums = Sums::<SUB, STREAMED> {
+        width,
+        widths,
+        a: a.limbs,
+        b: b.limbs,
+        limb: 0,
+        carry: 0,
+        carries: carries.unwrap_or_default(),
+    };
+    let (head, lines, tail) = stream::lines(r);
+    sums.rest(head);
+    let lines = match (is_packed, width <= LANES) {
+        (true, true) => sums.packed::<true>(lines),
+        (true, false) if width <= SHORT => sums.packed::<false>(lines),
+        (false, true) => sums.spread(lines),
+        (_, false) => sums.wide(lines),
+    };
+    for line in lines {
+        sums.rest(&mut line.0);
+    }
+    sums.rest(tail);
+    if STREAMED {
+        stream::fence();
+    }
+}
+
+/// Numbers of any widths.
+#[target_feature(enable = "avx512f,avx512dq,bmi2")]
+fn one_by_one<const SUB: bool>(
+    r: &mut [Limb],
+    width: usize,
+    [a, b]: [Packed<'_>; 2],
+    mut carries: Option<&mut [Limb]>,
+) {
+    for (i, r) in r.chunks_exact_mut(width).enumerate() {
+        let carry = number::<SUB>(r, a.number(i), b.number(i));
+        if let Some(carries) = &mut carries {
+            carries[i] = carry;
+        }
+    }
+}
+
+/// Numbers whose operands fill a vector, one or more to it, and are one limb narrower
+/// than the result: the sums are spread out and the carries put in between.
+#[target_feature(enable = "avx512f,avx512dq,bmi2")]
+fn appended<const SUB: bool>(
+    r: &mut [Limb],
+    width: usize,
+    [a, b]: [Packed<'_>; 2],
+    carries: Option<&mut [Limb]>,
+) {
+    let count = LANES / (width - 1);
+    // Where limb `i` of the result is found: in lane `i` of the sums, or in lane
+    // `i - 16` of the carries.
+    let mut sources = [Sources::default(); 2];
+    let mut top = 0;
+    for number in 0..count {
+        let first = number * (width - 1);
+        let last = first + width - 2;
+        for (limb, lane) in (first..=last).chain([LANES + last]).enumerate() {
+            let at = number * width + limb;
+            sources[at / LANES].0[at % LANES] = lane as u32;
+        }
+        top |= 1 << last;
+    }
+    let vectors = [a, b].map(|x| x.limbs.as_chunks::<LANES>().0);
+    let done = vectors[0].len() * count;
+    let (now, rest) = r.split_at_mut(done * width);
+    let vectors = vectors[0].iter().zip(vectors[1]);
+    for (r, (a, b)) in now.chunks_exact_mut(count * width).zip(vectors) {
+        prefetch::ahead::<false>(a);
+        prefetch::ahead::<false>(b);
+        let halves = Halves::new::<SUB>(load(a), load(b));
+        let (entering, _) = halves.carries(first(LANES) & !top, 0, LANES);
+        let leaving = (halves.leaving(entering) & top) as __mmask16;
+        let beyond = _mm512_maskz_set1_epi32(leaving, if SUB { -1 } else { 1 });
+        let sums = halves.settle::<SUB>(entering);
+        let (low, high) = r.split_at_mut(LANES);
+        store(
+            low,
+            _mm512_permutex2var_epi32(sums, sources[0].load(), beyond),
+        );
+        store(
+            high,
+            _mm512_permutex2var_epi32(sums, sources[1].load(), beyond),
+        );
+    }
+    let count = rest.len() / width;
+    one_by_one::<SUB>(
+        rest,
+        width,
+        [a.numbers(done, count), b.numbers(done, count)],
+        None,
+    );
+    // A sum has a limb for its carry; a borrow goes on.
+    for (i, carry) in carries.into_iter().flatten().enumerate() {
+        *carry = if SUB { r[i * width + width - 1] & 1 } else { 0 };
+    }
+}
+
+/// How far a stretch has been computed.
+struct Sums<'a, const SUB: bool, const STREAMED: bool> {
+    /// Limbs of a number of the result, and of the operands: no more.
+    width: usize,
+    widths: [usize; 2],
+    /// What is left of the operands.
+    a: &'a [Limb],
+    b: &'a [Limb],
+    /// The limb of its number that comes next.
+    limb: usize,
+    /// The carry into it.
+    carry: u32,
+    /// Where the carries go of the numbers that have not ended: empty if nobody asked.
+    carries: &'a mut [Limb],
+}
+
+// The functions of one kind of numbers are not inlined into each other: together they
+// have more variables than the machine has registers.
+impl<const SUB: bool, const STREAMED: bool> Sums<'_, SUB, STREAMED> {
+    /// Numbers of operands as wide, no wider than a line if `NARROW`, else wider. Leaves
+    /// no line.
+    #[target_feature(enable = "avx512f,avx512dq,bmi2")]
+    #[inline(never)]
+    fn packed<'r, const NARROW: bool>(&mut self, lines: &'r mut [Line]) -> &'r mut [Line] {
+        let width = self.width;
+        // The tops of a vector and 15 lanes more.
+        let mut tops = 0;
+        for lane in (width - 1..2 * LANES).step_by(width) {
+            tops |= 1_u32 << lane;
+        }
+        let step = LANES % width;
+        let (mut limb, mut carry) = (self.limb, self.carry);
+        let limbs = LANES * lines.len();
+        let (a, a_rest) = self.a.split_at(limbs);
+        let (b, b_rest) = self.b.split_at(limbs);
+        let (a, b) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
+        for ((line, a), b) in lines.iter_mut().zip(a).zip(b) {
+            prefetch::ahead::<STREAMED>(a);
+            prefetch::ahead::<STREAMED>(b);
+            let top = if NARROW {
+                tops >> limb & first(LANES)
+            } else {
+                u32::from(width - limb <= LANES) << ((width - limb - 1) % LANES)
+            };
+            limb += step;
+            limb = limb.min(limb.wrapping_sub(width));
+            let halves = Halves::new::<SUB>(load(a), load(b));
+            let entering;
+            (entering, carry) = halves.carries(first(LANES) & !top, carry, LANES);
+            self.hand_out(&halves, entering, top);
+            write::<STREAMED>(line, halves.settle::<SUB>(entering));
+        }
+        (self.a, self.b) = (a_rest, b_rest);
+        (self.limb, self.carry) = (limb, carry);
+        &mut []
+    }
+
+    /// Lines of numbers no wider than one, of which an operand may be narrower. Leaves
+    /// those that need an operand's last limbs.
+    #[target_feature(enable = "avx512f,avx512dq,bmi2")]
+    #[inline(never)]
+    fn spread<'r>(&mut self, mut lines: &'r mut [Line]) -> &'r mut [Line] {
+        let mut spreads = [Spread::default(); LANES];
+        for (limb, spread) in spreads[..self.width].iter_mut().enumerate() {
+            *spread = Spread::new(Cut::new(self.width, self.widths, limb, LANES));
+        }
+        let step = LANES % self.width;
+        let (mut a, mut b) = (self.a, self.b);
+        let (mut limb, mut carry) = (self.limb, self.carry);
+        while let Some(a_limbs) = a.first_chunk::<LANES>()
+            && let Some(b_limbs) = b.first_chunk::<LANES>()
+            && let Some((line, later)) = std::mem::take(&mut lines).split_first_mut()
+        {
+            let Spread { cut, sources } = &spreads[limb % LANES];
+            limb += step;
+            limb = limb.min(limb.wrapping_sub(self.width));
+            prefetch::ahead::<STREAMED>(a);
+            prefetch::ahead::<STREAMED>(b);
+            let halves = Halves::new::<SUB>(sources[0].pick(a_limbs), sources[1].pick(b_limbs));
+            let entering;
+            (entering, carry) = halves.carries(first(LANES) & !cut.top, carry, LANES);
+            self.hand_out(&halves, entering, cut.top);
+            write::<STREAMED>(line, halves.settle::<SUB>(entering));
+            (a, b) = (after(a, cut.taken[0]), after(b, cut.taken[1]));
+            lines = later;
+        }
+        (self.a, self.b) = (a, b);
+        (self.limb, self.carry) = (limb, carry);
+        lines
+    }
+
+    /// Lines of numbers wider than one. Leaves none.
+    #[target_feature(enable = "avx512f,avx512dq,bmi2")]
+    #[inline(never)]
+    fn wide<'r>(&mut self, mut lines: &'r mut [Line]) -> &'r mut [Line] {
+        let both = self.widths[0].min(self.widths[1]);
+        while !lines.is_empty() {
+            let inside = both.saturating_sub(self.limb) / LANES;
+            let now = inside.clamp(1, lines.len());
+            let (now, later) = std::mem::take(&mut lines).split_at_mut(now);
+            lines = later;
+            if inside > 0 {
+                self.inside(now);
+                continue;
+            }
+            for line in now {
+                let cut = Cut::wide(self.width, self.widths, self.limb);
+                let result = self.across(&cut, LANES);
+                write::<STREAMED>(line, result);
+            }
+        }
+        lines
+    }
+
+    /// Lines inside one number and both its operands.
+    #[target_feature(enable = "avx512f,avx512dq,bmi2")]
+    #[inline]
+    fn inside(&mut self, lines: &mut [Line]) {
+        let limbs = LANES * lines.len();
+        let (a, a_rest) = self.a.split_at(limbs);
+        let (b, b_rest) = self.b.split_at(limbs);
+        let (a, b) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
+        let mut carry = self.carry;
+        for ((line, a), b) in lines.iter_mut().zip(a).zip(b) {
+            prefetch::ahead::<STREAMED>(a);
+            prefetch::ahead::<STREAMED>(b);
+            let halves = Halves::new::<SUB>(load(a), load(b));
+            let entering;
+            (entering, carry) = halves.carries(first(LANES), carry, LANES);
+            write::<STREAMED>(line, halves.settle::<SUB>(entering));
+        }
+        (self.a, self.b) = (a_rest, b_rest);
+        self.limb += limbs;
+        self.carry = carry;
+        if self.limb == self.width {
+            if let Some((word, later)) = std::mem::take(&mut self.carries).split_first_mut() {
+                *word = carry;
+                self.carries = later;
+            }
+            (self.limb, self.carry) = (0, 0);
+        }
+    }
+
+    /// The limbs before or after the lines, or those of a line that is left.
+    #[target_feature(enable = "avx512f,avx512dq,bmi2")]
+    #[inline(never)]
+    fn rest(&mut self, r: &mut [Limb]) {
+        for r in r.chunks_mut(LANES) {
+            let cut = Cut::new(self.width, self.widths, self.limb, r.len());
+            let result = self.across(&cut, r.len());
+            store(r, result);
+        }
+    }
+
+    /// The next `count` limbs, 16 at most, whatever numbers they belong to.
+    #[target_feature(enable = "avx512f,avx512dq,bmi2")]
+    #[inline]
+    fn across(&mut self, cut: &Cut, count: usize) -> __m512i {
+        prefetch::ahead::<STREAMED>(self.a);
+        prefetch::ahead::<STREAMED>(self.b);
+        let a = _mm512_maskz_expand_epi32(cut.lanes[0] as __mmask16, load_first(self.a));
+        let b = _mm512_maskz_expand_epi32(cut.lanes[1] as __mmask16, load_first(self.b));
+        (self.a, self.b) = (after(self.a, cut.taken[0]), after(self.b, cut.taken[1]));
+        self.limb = cut.next;
+        let halves = Halves::new::<SUB>(a, b);
+        let (entering, carry) = halves.carries(first(count) & !cut.top, self.carry, count);
+        self.carry = carry;
+        self.hand_out(&halves, entering, cut.top);
+        halves.settle::<SUB>(entering)
+    }
+
+    /// Writes the carries out of the lanes `top`, where they are wanted.
+    #[target_feature(enable = "avx512f,avx512dq,bmi2")]
+    #[inline]
+    fn hand_out(&mut self, halves: &Halves, entering: u32, top: u32) {
+        if top == 0 || self.carries.is_empty() {
+            return;
+        }
+        let leaving = halves.leaving(entering) & top;
+        let words = _mm512_maskz_set1_epi32(leaving as __mmask16, 1);
+        let words = _mm512_maskz_compress_epi32(top as __mmask16, words);
+        let ended = top.count_ones() as usize;
+        let (ended, later) = std::mem::take(&mut self.carries).split_at_mut(ended);
+        store(ended, words);
+        self.carries = later;
+    }
+}
+
+/// What stands in the lanes of a vector of a result.
+#[derive(Clone, Copy, Default)]
+struct Cut {
+    /// Lanes that take a limb of each operand, and how many they are.
+    lanes: [u32; 2],
+    taken: [usize; 2],
+    /// Lanes with the top limb of a number.
+    top: u32,
+    /// The limb that the next vector begins with.
+    next: usize,
+}
+
+impl Cut {
+    /// The first `count` lanes of a vector that begins with limb `limb` of a number.
+    fn new(width: usize, widths: [usize; 2], limb: usize, count: usize) -> Cut {
+        let mut cut = Cut {
+            next: limb,
+            ..Cut::default()
+        };
+        for lane in 0..count {
+            for (i, &width) in widths.iter().enumerate() {
+                cut.lanes[i] |= u32::from(cut.next < width) << lane;
+                cut.taken[i] += usize::from(cut.next < width);
+            }
+            cut.next += 1;
+            if cut.next == width {
+                cut.top |= 1 << lane;
+                cut.next = 0;
+            }
+        }
+        cut
+    }
+
+    /// The same for a whole vector and numbers wider than that, of which one at most
+    /// ends: without a branch.
+    #[inline(always)]
+    fn wide(width: usize, widths: [usize; 2], limb: usize) -> Cut {
+        let left = width - limb;
+        let is_end = left <= LANES;
+        // Limbs of this number and of the next one.
+        let this = left.min(LANES);
+        let next = LANES - this;
+        let this_taken = widths.map(
+            #[inline(always)]
+            |width| width.saturating_sub(limb).min(this),
+        );
+        let next_taken = widths.map(
+            #[inline(always)]
+            |width| width.min(next),
+        );
+        let lanes = |i: usize| first(this_taken[i]) | first(next_taken[i]) << this;
+        Cut {
+            lanes: [lanes(0), lanes(1)],
+            taken: [this_taken[0] + next_taken[0], this_taken[1] + next_taken[1]],
+            top: u32::from(is_end) << (this - 1),
+            next: if is_end { next } else { limb + LANES },
+        }
+    }
+}
+
+/// A [`Cut`] and where its lanes find their limbs of the operands.
+#[derive(Clone, Copy, Default)]
+struct Spread {
+    cut: Cut,
+    sources: [Sources; 2],
+}
+
+/// The limb of a vector's that each lane takes; if it is none of them, zero.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+struct Sources([u32; LANES]);
+
+impl Spread {
+    fn new(cut: Cut) -> Self {
+        let sources = cut.lanes.map(|lanes| {
+            let mut sources = Sources([LANES as u32; LANES]);
+            let mut taken = 0;
+            for (lane, source) in sources.0.iter_mut().enumerate() {
+                if lanes >> lane & 1 == 1 {
+                    *source = taken;
+                    taken += 1;
+                }
+            }
+            sources
+        });
+        Spread { cut, sources }
+    }
+}
+
+impl Sources {
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn load(&self) -> __m512i {
+        // SAFETY: the array has the 64 bytes that are read, and is aligned to as many.
+        unsafe { _mm512_load_si512(core::ptr::from_ref(self).cast()) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn pick(&self, limbs: &[Limb; LANES]) -> __m512i {
+        _mm512_permutex2var_epi32(load(limbs), self.load(), _mm512_setzero_si512())
+    }
+}
+
+/// The mask of the first `count` lanes, at most 16.
 #[inline(always)]
-pub(super) fn number(isa: Avx512, is_sub: bool, r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
+fn first(count: usize) -> u32 {
+    (1 << count) - 1
+}
+
+/// One number: the carry or borrow out. Operands of any lengths.
+#[target_feature(enable = "avx512f,avx512dq,bmi2")]
+#[inline]
+fn number<const SUB: bool>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     let mut carry = 0;
     let whole = r.len().min(a.len()).min(b.len()) / LANES * LANES;
     let (r, r_rest) = r.split_at_mut(whole);
     let (a, a_rest) = a.split_at(whole);
     let (b, b_rest) = b.split_at(whole);
-    let (r, _) = r.as_chunks_mut::<LANES>();
-    let (a, _) = a.as_chunks::<LANES>();
-    let (b, _) = b.as_chunks::<LANES>();
-    for ((r, a), b) in r.iter_mut().zip(a).zip(b) {
-        let result;
-        (result, carry) = step(isa, is_sub, load(isa, a), load(isa, b), carry, LANES);
-        store(isa, r, result);
+    let vectors = a.as_chunks().0.iter().zip(b.as_chunks().0);
+    for (r, (a, b)) in r.as_chunks_mut::<LANES>().0.iter_mut().zip(vectors) {
+        prefetch::ahead::<false>(a);
+        prefetch::ahead::<false>(b);
+        let halves = Halves::new::<SUB>(load(a), load(b));
+        let entering;
+        (entering, carry) = halves.carries(first(LANES), carry, LANES);
+        store(r, halves.settle::<SUB>(entering));
+    }
+    if a_rest.is_empty() && b_rest.is_empty() {
+        return beyond::<SUB>(r_rest, carry);
     }
     for (i, r) in r_rest.chunks_mut(LANES).enumerate() {
-        let a = load(isa, after(a_rest, i * LANES));
-        let b = load(isa, after(b_rest, i * LANES));
-        let result;
-        (result, carry) = step(isa, is_sub, a, b, carry, r.len());
-        store(isa, r, result);
+        let (a, b) = (after(a_rest, i * LANES), after(b_rest, i * LANES));
+        let halves = Halves::new::<SUB>(load_first(a), load_first(b));
+        let entering;
+        (entering, carry) = halves.carries(first(r.len()), carry, r.len());
+        store(r, halves.settle::<SUB>(entering));
     }
     carry
+}
+
+/// The limbs above both operands: the carry out.
+#[inline(always)]
+fn beyond<const SUB: bool>(r: &mut [Limb], carry: Limb) -> Limb {
+    if SUB {
+        r.fill(carry.wrapping_neg());
+        return carry;
+    }
+    r.fill(0);
+    r.first_mut().map_or(carry, |first| {
+        *first = carry;
+        0
+    })
 }
 
 /// What is left of `x` from `at` on.
@@ -48,70 +511,102 @@ fn after(x: &[Limb], at: usize) -> &[Limb] {
     &x[at.min(x.len())..]
 }
 
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(x: &[Limb; LANES]) -> __m512i {
+    // SAFETY: the array has the 64 bytes that are read.
+    unsafe { _mm512_loadu_epi32(x.as_ptr().cast()) }
+}
+
 /// The first limbs of `x`, zero beyond its end.
-#[inline(always)]
-fn load(_: Avx512, x: &[Limb]) -> __m512i {
-    // SAFETY: the token proves that the machine has AVX-512 F; no more limbs are read
-    // than `x` has.
-    unsafe {
-        if x.len() >= LANES {
-            _mm512_loadu_epi32(x.as_ptr().cast())
-        } else {
-            _mm512_maskz_loadu_epi32(first(x.len()), x.as_ptr().cast())
-        }
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load_first(x: &[Limb]) -> __m512i {
+    match x.first_chunk() {
+        Some(x) => load(x),
+        // SAFETY: no more limbs are read than `x` has.
+        None => unsafe { _mm512_maskz_loadu_epi32(first(x.len()) as __mmask16, x.as_ptr().cast()) },
     }
 }
 
 /// As many lanes as `r` has limbs, 16 at most.
-#[inline(always)]
-fn store(_: Avx512, r: &mut [Limb], x: __m512i) {
-    // SAFETY: the token proves that the machine has AVX-512 F; no more limbs are
-    // written than `r` has.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store(r: &mut [Limb], x: __m512i) {
+    let lanes = first(r.len().min(LANES)) as __mmask16;
+    // SAFETY: no more limbs are written than `r` has.
+    unsafe { _mm512_mask_storeu_epi32(r.as_mut_ptr().cast(), lanes, x) };
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn write<const STREAMED: bool>(line: &mut Line, x: __m512i) {
+    let line = core::ptr::from_mut(line).cast();
+    // SAFETY: a line is 64 bytes, aligned to as many.
     unsafe {
-        if r.len() >= LANES {
-            _mm512_storeu_epi32(r.as_mut_ptr().cast(), x);
+        if STREAMED {
+            _mm512_stream_si512(line, x);
         } else {
-            _mm512_mask_storeu_epi32(r.as_mut_ptr().cast(), first(r.len()), x);
+            _mm512_store_si512(line, x);
         }
     }
 }
 
-/// The mask of the first `count` lanes, fewer than 16.
-#[inline(always)]
-fn first(count: usize) -> __mmask16 {
-    (1 << count) - 1
+/// Sums or differences of limbs on which no carry has been brought to bear.
+struct Halves {
+    limbs: __m512i,
+    /// Lanes that a carry leaves whatever enters them.
+    generate: u32,
+    /// Lanes that a carry leaves if one enters; none of `generate`.
+    propagate: u32,
 }
 
-/// 16 limbs and the carry out of limb `count - 1`.
-#[inline(always)]
-fn step(
-    _: Avx512,
-    is_sub: bool,
-    a: __m512i,
-    b: __m512i,
-    carry: Limb,
-    count: usize,
-) -> (__m512i, Limb) {
-    // SAFETY: the token proves that the machine has AVX-512 F; no memory is touched.
-    unsafe {
-        let one = _mm512_set1_epi32(1);
-        let (sum, generate, propagate) = if is_sub {
-            let difference = _mm512_sub_epi32(a, b);
+impl Halves {
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn new<const SUB: bool>(a: __m512i, b: __m512i) -> Self {
+        let (limbs, generate, propagate) = if SUB {
             let equal = _mm512_cmpeq_epi32_mask(a, b);
-            (difference, _mm512_cmplt_epu32_mask(a, b), equal)
+            let borrow = _mm512_cmplt_epu32_mask(a, b);
+            (_mm512_sub_epi32(a, b), borrow, equal)
         } else {
             let sum = _mm512_add_epi32(a, b);
             let full = _mm512_cmpeq_epi32_mask(sum, _mm512_set1_epi32(-1));
             (sum, _mm512_cmplt_epu32_mask(sum, a), full)
         };
-        let (generate, propagate) = (u32::from(generate), u32::from(propagate));
-        let entering = ((generate << 1 | carry) + propagate) ^ propagate;
+        Halves {
+            limbs,
+            generate: generate.into(),
+            propagate: propagate.into(),
+        }
+    }
+
+    /// The lanes that a carry enters, where `carry` enters the first and none leaves a
+    /// lane outside of `inner`; and the carry out of lane `count - 1`, above which
+    /// `inner` has none.
+    #[inline(always)]
+    fn carries(&self, inner: u32, carry: u32, count: usize) -> (u32, u32) {
+        let (generate, propagate) = (self.generate & inner, self.propagate & inner);
+        let sum = (2 * generate + propagate) + carry;
+        (sum ^ propagate, sum >> count)
+    }
+
+    /// The lanes that a carry leaves.
+    #[inline(always)]
+    fn leaving(&self, entering: u32) -> u32 {
+        self.generate | self.propagate & entering
+    }
+
+    /// The limbs with the carries brought to bear.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn settle<const SUB: bool>(&self, entering: u32) -> __m512i {
         let lanes = entering as __mmask16;
-        let result = if is_sub {
-            _mm512_mask_sub_epi32(sum, lanes, sum, one)
+        let one = _mm512_set1_epi32(1);
+        if SUB {
+            _mm512_mask_sub_epi32(self.limbs, lanes, self.limbs, one)
         } else {
-            _mm512_mask_add_epi32(sum, lanes, sum, one)
-        };
-        (result, entering >> count & 1)
+            _mm512_mask_add_epi32(self.limbs, lanes, self.limbs, one)
+        }
     }
 }

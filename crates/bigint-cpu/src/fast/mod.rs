@@ -18,6 +18,7 @@ mod stream;
 mod sub;
 mod tune;
 mod tuning;
+mod words;
 
 pub use cpu::Cpu;
 pub use path::Path;

@@ -1,7 +1,8 @@
 //! Memory asked for before it is needed.
 //!
 //! Lanes read and write eight numbers at a time, a few bytes of each in turn. The
-//! machine's own prefetchers follow one stream well and eight poorly.
+//! machine's own prefetchers follow one stream well and eight poorly. Sums read two
+//! streams; there the prefetchers stop where a page ends.
 
 #![allow(unsafe_code)] // the prefetch instruction
 
@@ -10,18 +11,50 @@ use bigint_core::Limb;
 /// Limbs of a 64-byte line.
 pub(super) const LINE: usize = 16;
 
+/// Limbs of a page: any distance from 2 KiB to 8 KiB is as good.
+const FAR: usize = 1 << 10;
+
+/// Limbs from which a line that is in the second-level cache arrives in time.
+const NEAR: usize = 1 << 8;
+
+/// Asks for what follows `limbs` in a stream of operands, whether or not it ends before.
+///
+/// Where the result passes by the caches, all of the time goes into waiting for memory,
+/// which the second-level cache can do for more lines at once than the first; where it
+/// does not, the operands may be in that cache already.
+#[inline(always)]
+pub(super) fn ahead<const STREAMED: bool>(limbs: &[Limb]) {
+    let far = limbs.as_ptr().wrapping_add(FAR);
+    if STREAMED {
+        fetch::<2>(far);
+        fetch::<1>(limbs.as_ptr().wrapping_add(NEAR));
+    } else {
+        fetch::<1>(far);
+    }
+}
+
 /// Asks for the line that `limbs[0]` is in; nothing for an empty slice.
 #[inline(always)]
 pub(super) fn line(limbs: &[Limb]) {
+    fetch::<1>(limbs.as_ptr());
+}
+
+/// Asks for the line at this address, into the cache of this level.
+#[inline(always)]
+fn fetch<const LEVEL: u32>(at: *const Limb) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of every x86-64, and a prefetch reads nothing the program can
     // see, from any address.
     unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(limbs.as_ptr().cast());
+        use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        if LEVEL == 1 {
+            _mm_prefetch::<_MM_HINT_T0>(at.cast());
+        } else {
+            _mm_prefetch::<_MM_HINT_T1>(at.cast());
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = limbs;
+    let _ = at;
 }
 
 /// Asks for all of `limbs`.

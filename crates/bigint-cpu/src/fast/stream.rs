@@ -9,47 +9,63 @@
 use bigint_core::Limb;
 
 /// Limbs of a 64-byte line.
-#[cfg(target_arch = "x86_64")]
 const LINE: usize = 16;
 
-/// `to = from`, the whole lines of `to` without reading them.
+/// A line of the cache.
+#[repr(C, align(64))]
+pub(super) struct Line(pub [Limb; LINE]);
+
+/// The whole lines of `limbs`, and what lies before and after them.
+#[inline(always)]
+pub(super) fn lines(limbs: &mut [Limb]) -> (&mut [Limb], &mut [Line], &mut [Limb]) {
+    // SAFETY: a line is 16 limbs without padding, and any limbs make one.
+    unsafe { limbs.align_to_mut() }
+}
+
+/// Orders the stores past the caches before whatever tells another thread of them.
+#[inline(always)]
+pub(super) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is part of every x86-64.
+    unsafe {
+        core::arch::x86_64::_mm_sfence();
+    }
+}
+
+/// `to = from`, the whole lines of `to` without reading them. Before another thread
+/// may read them there must be a [`fence`].
 ///
 /// # Panics
 ///
 /// Where the lengths differ.
+#[inline(always)]
 pub(super) fn copy(to: &mut [Limb], from: &[Limb]) {
     assert_eq!(to.len(), from.len());
-    #[cfg(target_arch = "x86_64")]
-    {
-        let before = to.as_ptr().align_offset(64).min(to.len());
-        let (head, to) = to.split_at_mut(before);
-        let (from_head, from) = from.split_at(before);
-        head.copy_from_slice(from_head);
-        let (lines, tail) = to.as_chunks_mut::<LINE>();
-        let (from_lines, from_tail) = from.as_chunks::<LINE>();
-        for (line, from) in lines.iter_mut().zip(from_lines) {
-            copy_line(line, from);
-        }
-        tail.copy_from_slice(from_tail);
-        // SAFETY: SSE is part of every x86-64. The fence orders the copies before
-        // whatever tells another thread that they are done.
-        unsafe { core::arch::x86_64::_mm_sfence() };
+    let (head, lines, tail) = lines(to);
+    let (from_head, from) = from.split_at(head.len());
+    head.copy_from_slice(from_head);
+    let (from_lines, from_tail) = from.as_chunks::<LINE>();
+    for (line, from) in lines.iter_mut().zip(from_lines) {
+        copy_line(line, from);
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    to.copy_from_slice(from);
+    tail.copy_from_slice(from_tail);
 }
 
-/// Copies one line; `to` must be aligned to 64 bytes for it to pass by the cache.
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn copy_line(to: &mut [Limb; LINE], from: &[Limb; LINE]) {
-    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    let to = to.as_mut_ptr().cast::<__m128i>();
-    let from = from.as_ptr().cast::<__m128i>();
-    assert!(to.is_aligned());
-    for i in 0..4 {
-        // SAFETY: SSE2 is part of every x86-64; both arrays have the four vectors of
-        // 16 bytes, and `to` is aligned to 16, as asserted.
-        unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
+fn copy_line(to: &mut Line, from: &[Limb; LINE]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+        let to = core::ptr::from_mut(to).cast::<__m128i>();
+        let from = from.as_ptr().cast::<__m128i>();
+        for i in 0..4 {
+            // SAFETY: SSE2 is part of every x86-64; a line and the array have the four
+            // vectors of 16 bytes, and a line is aligned to 64.
+            unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        to.0 = *from;
     }
 }
