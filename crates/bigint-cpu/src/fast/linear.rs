@@ -26,14 +26,12 @@ pub(super) trait Linear {
     fn lanes(x: Limb, y: Limb, carry: Limb) -> (Limb, Limb);
 }
 
-/// Limbs of a result that a worker writes before it takes the next piece; past the
-/// caches, where to begin and to end one takes longer.
-const PIECE_LIMBS: usize = 1 << 16;
-const STREAMED_PIECE_LIMBS: usize = 1 << 18;
+/// Limbs of a result that a worker writes before it takes the next piece.
+const PIECE_LIMBS: usize = 1 << 17;
 
 /// Limbs of a result that are computed before they are written past the caches: they
 /// and their operands stay in L1.
-pub(super) const TILE_LIMBS: usize = 1 << 11;
+const TILE_LIMBS: usize = 1 << 11;
 
 /// Numbers to a multiple of which pieces of an interleaved batch are cut: stretches of
 /// a row long enough to be read ahead, and whole cache lines.
@@ -92,14 +90,9 @@ pub(super) fn apply<O: Linear>(
     // The portable path is safe Rust throughout: its stores are ordinary ones.
     let is_streamed =
         cpu.path() != Path::Portable && size_of::<Limb>() * shape.limbs() >= stream_bytes;
-    let limbs = if is_streamed {
-        STREAMED_PIECE_LIMBS
-    } else {
-        PIECE_LIMBS
-    };
-    let size = if shape.limbs() > limbs {
+    let size = if shape.limbs() > PIECE_LIMBS {
         // As many pieces for each thread.
-        let pieces = shape.limbs().div_ceil(limbs);
+        let pieces = shape.limbs().div_ceil(PIECE_LIMBS);
         let threads = rayon::current_num_threads();
         shape.count.div_ceil(pieces.next_multiple_of(threads))
     } else {
@@ -123,13 +116,7 @@ pub(super) fn apply<O: Linear>(
                     lookahead::stretch(isa, O::SUB, stretch, is_streamed);
                 });
             }
-            numbers(piece, [a, b], is_streamed, |stretch, is_streamed| {
-                compiled(
-                    cpu.path(),
-                    #[inline(always)]
-                    || words::stretch::<O>(stretch, is_streamed),
-                );
-            });
+            numbers(piece, [a, b], is_streamed, words::stretch::<O>);
         });
     }
     Ok(())

@@ -15,6 +15,27 @@ const LINE: usize = 16;
 #[repr(C, align(64))]
 pub(super) struct Line(pub [Limb; LINE]);
 
+impl Line {
+    /// Writes limbs `2 k` and `2 k + 1`; the line goes past the caches if all of it is
+    /// written so, one word after another.
+    #[inline(always)]
+    pub fn stream(&mut self, k: usize, word: u64) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let limbs = &mut self.0[2 * k..][..2];
+            // SAFETY: SSE2 is part of every x86-64; two limbs are 8 bytes.
+            unsafe {
+                core::arch::x86_64::_mm_stream_si64(limbs.as_mut_ptr().cast(), word.cast_signed());
+            };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            self.0[2 * k] = word as Limb;
+            self.0[2 * k + 1] = (word >> 32) as Limb;
+        }
+    }
+}
+
 /// The whole lines of `limbs`, and what lies before and after them.
 #[inline(always)]
 pub(super) fn lines(limbs: &mut [Limb]) -> (&mut [Limb], &mut [Line], &mut [Limb]) {

@@ -2,48 +2,29 @@
 //!
 //! What a machine without AVX-512 does, in safe Rust. Numbers of common widths are
 //! added without a loop: their carries are independent, and the machine works at
-//! several at once.
+//! several at once. Vectors would not help: compiled for AVX2, the carries of a sum
+//! come out of comparisons and it takes three times as long.
 
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::linear::{Linear, Stretch, TILE_LIMBS};
-use super::{prefetch, stream};
+use super::linear::{Linear, Stretch};
+use super::prefetch::{self, LINE};
+use super::stream;
+
+/// Limbs of a number from which most of it is whole lines.
+const WIDE: usize = 64;
 
 /// `r = a op b` for every number of a stretch, and the carries. Past the caches if
-/// `is_streamed`.
-#[inline(always)]
+/// `is_streamed` and the numbers are wide.
 pub(super) fn stretch<O: Linear>(stretch: Stretch<'_>, is_streamed: bool) {
-    if !is_streamed {
-        return numbers::<O>(stretch);
+    if is_streamed && stretch.width >= WIDE {
+        each(stretch, past_caches::<O>);
+        stream::fence();
+    } else {
+        numbers::<O>(stretch);
     }
-    let (width, operands) = (stretch.width, stretch.operands);
-    let in_tile = (TILE_LIMBS / width).max(1);
-    let mut buffer = vec![0; in_tile * width];
-    let mut carries = stretch.carries;
-    for (t, tile) in stretch.r.chunks_mut(in_tile * width).enumerate() {
-        let buffer = &mut buffer[..tile.len()];
-        let count = tile.len() / width;
-        let operands = operands.map(|x| {
-            let x = x.numbers(t * in_tile, count);
-            x.limbs
-                .chunks(prefetch::LINE)
-                .for_each(prefetch::ahead::<true>);
-            x
-        });
-        numbers::<O>(Stretch {
-            r: buffer,
-            width,
-            operands,
-            carries: carries
-                .as_deref_mut()
-                .map(|words| &mut words[t * in_tile..][..count]),
-        });
-        stream::copy(tile, buffer);
-    }
-    stream::fence();
 }
 
-#[inline(always)]
 fn numbers<O: Linear>(stretch: Stretch<'_>) {
     let [a, b] = stretch.operands;
     if a.width == b.width {
@@ -61,9 +42,16 @@ fn numbers<O: Linear>(stretch: Stretch<'_>) {
             _ => {}
         }
     }
+    each(stretch, number::<O>);
+}
+
+/// Every number by `number`, which returns the carry.
+#[inline(always)]
+fn each(stretch: Stretch<'_>, number: impl Fn(&mut [Limb], &[Limb], &[Limb]) -> bool) {
+    let [a, b] = stretch.operands;
     let mut carries = stretch.carries;
     for (i, r) in stretch.r.chunks_exact_mut(stretch.width).enumerate() {
-        let carry = number::<O>(r, a.number(i), b.number(i));
+        let carry = number(r, a.number(i), b.number(i));
         if let Some(carries) = &mut carries {
             carries[i] = carry.into();
         }
@@ -71,7 +59,6 @@ fn numbers<O: Linear>(stretch: Stretch<'_>) {
 }
 
 /// Numbers of `R` limbs from operands of `N`.
-#[inline(always)]
 fn fixed<O: Linear, const R: usize, const N: usize>(stretch: Stretch<'_>) {
     let [(a, _), (b, _)] = stretch.operands.map(|x| x.limbs.as_chunks::<N>());
     let (r, _) = stretch.r.as_chunks_mut::<R>();
@@ -103,11 +90,52 @@ fn number<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool {
     for ((r, a), b) in r_tail.iter_mut().zip(a_tail).zip(b_tail) {
         (*r, carry) = O::limbs(*a, *b, carry);
     }
-    for (i, r) in r_rest.iter_mut().enumerate() {
-        let limb = |rest: &[Limb]| rest.get(i).copied().unwrap_or(0);
-        (*r, carry) = O::limbs(limb(a_rest), limb(b_rest), carry);
+    limbs::<O>(r_rest, a_rest, b_rest, carry)
+}
+
+/// One number, its whole lines past the caches.
+#[inline(always)]
+fn past_caches<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool {
+    let (head, lines, tail) = stream::lines(r);
+    let mut carry = limbs::<O>(head, a, b, false);
+    let (mut a, mut b) = (after(a, head.len()), after(b, head.len()));
+    for line in lines {
+        if let (Some(x), Some(y)) = (a.first_chunk::<LINE>(), b.first_chunk::<LINE>()) {
+            prefetch::ahead::<true>(x);
+            prefetch::ahead::<true>(y);
+            for k in 0..LINE / 2 {
+                let sum;
+                (sum, carry) = O::words(word(x, k), word(y, k), carry);
+                line.stream(k, sum);
+            }
+        } else {
+            carry = limbs::<O>(&mut line.0, a, b, carry);
+        }
+        (a, b) = (after(a, LINE), after(b, LINE));
+    }
+    limbs::<O>(tail, a, b, carry)
+}
+
+/// As many limbs as `r` has, one at a time; operands may end before.
+#[inline(always)]
+fn limbs<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb], mut carry: bool) -> bool {
+    for (i, r) in r.iter_mut().enumerate() {
+        let limb = |x: &[Limb]| x.get(i).copied().unwrap_or(0);
+        (*r, carry) = O::limbs(limb(a), limb(b), carry);
     }
     carry
+}
+
+/// What is left of `x` from `at` on.
+#[inline(always)]
+fn after(x: &[Limb], at: usize) -> &[Limb] {
+    &x[at.min(x.len())..]
+}
+
+/// Limbs `2 k` and `2 k + 1`.
+#[inline(always)]
+fn word<const N: usize>(x: &[Limb; N], k: usize) -> u64 {
+    u64::from(x[2 * k]) | u64::from(x[2 * k + 1]) << LIMB_BITS
 }
 
 /// The first `N` limbs of `r` from as many of `a` and `b`, two at a time.
@@ -119,12 +147,15 @@ fn both<O: Linear, const N: usize>(
     mut carry: bool,
 ) -> bool {
     let r = &mut r[..N];
-    for k in (0..N / 2 * 2).step_by(2) {
-        let word = |x: &[Limb; N]| u64::from(x[k]) | u64::from(x[k + 1]) << LIMB_BITS;
+    if N >= LINE {
+        prefetch::ahead::<false>(a);
+        prefetch::ahead::<false>(b);
+    }
+    for k in 0..N / 2 {
         let sum;
-        (sum, carry) = O::words(word(a), word(b), carry);
-        r[k] = sum as Limb;
-        r[k + 1] = (sum >> LIMB_BITS) as Limb;
+        (sum, carry) = O::words(word(a, k), word(b, k), carry);
+        r[2 * k] = sum as Limb;
+        r[2 * k + 1] = (sum >> LIMB_BITS) as Limb;
     }
     if N % 2 == 1 {
         (r[N - 1], carry) = O::limbs(a[N - 1], b[N - 1], carry);
