@@ -132,7 +132,7 @@ fn numbers(
     compute: impl Fn(Stretch<'_>, bool),
 ) {
     let (width, count) = (piece.width, piece.count);
-    if width == 0 {
+    if width == 0 || count == 0 {
         return piece.carry.into_iter().for_each(|words| words.fill(0));
     }
     let mut operands = operands.map(|numbers| Operand::new(numbers, width));
