@@ -211,3 +211,74 @@ pub(crate) fn trim(mut x: Vec<u64>) -> Vec<u64> {
     x.truncate(length);
     x
 }
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::super::tests::{Random, adversaries, big};
+    use super::*;
+
+    /// Operands of every length around whole chunks, carries through all of them
+    /// among them.
+    fn for_each_pair(mut f: impl FnMut(&[u64], &[u64])) {
+        let mut random = Random(17);
+        for n in 1..=4 * CHUNK + 1 {
+            let numbers = adversaries(n, &mut random);
+            for a in &numbers {
+                for b in &numbers {
+                    f(a, b);
+                }
+            }
+        }
+    }
+
+    fn power(n: usize) -> BigUint {
+        BigUint::from(1u32) << (64 * n)
+    }
+
+    #[test]
+    fn sums_and_differences_are_exact() {
+        for_each_pair(|a, b| {
+            let n = a.len();
+            let mut r = vec![0x5555; n];
+            let borrow = sub(&mut r, a, b);
+            assert_eq!(big(&r) + big(b), big(a) + power(n) * u32::from(borrow));
+            r.copy_from_slice(b);
+            let borrow = reverse_sub_assign(&mut r, a);
+            assert_eq!(big(&r) + big(b), big(a) + power(n) * u32::from(borrow));
+            let less = abs_difference(&mut r, a, b);
+            let (small, large) = if less { (a, b) } else { (b, a) };
+            assert_eq!(big(&r) + big(small), big(large));
+            r.copy_from_slice(a);
+            let above = double(&mut r);
+            assert_eq!(big(&r) + power(n) * above, big(a) * 2u32);
+        });
+    }
+
+    #[test]
+    fn shorter_operands_carry_into_the_rest() {
+        for_each_pair(|a, b| {
+            let n = a.len();
+            for m in [0, 1, n / 2, n - 1, n] {
+                let b = &b[..m];
+                let mut r = a.to_vec();
+                let carry = add_assign(&mut r, b);
+                assert_eq!(big(&r) + power(n) * u32::from(carry), big(a) + big(b));
+                let mut r = a.to_vec();
+                let borrow = sub_assign(&mut r, b);
+                assert_eq!(big(&r) + big(b), big(a) + power(n) * u32::from(borrow));
+                let less = abs_difference(&mut r, a, b);
+                assert_eq!(less, big(a) < big(b));
+                let (small, large) = if less { (a, b) } else { (b, a) };
+                assert_eq!(big(&r) + big(small), big(large));
+            }
+            for carry in [-2, -1, 0, 1, 2] {
+                let mut r = a.to_vec();
+                add_carry(&mut r, carry);
+                let sum = (big(a) + power(n) * 2u32 + 2u32) - (2 - carry) as u32;
+                assert_eq!(big(&r), sum % power(n));
+            }
+        });
+    }
+}

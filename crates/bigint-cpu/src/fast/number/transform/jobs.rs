@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::engine::{Engine, Job, MIN_H};
-use super::field::{Ring, Row, Stored};
+use super::field::{PRIMES, Ring, Row, Stored};
 use super::recombine::Overflow;
 use super::{passes, top};
 
@@ -34,6 +34,14 @@ impl Job for SplitTop<'_, '_> {
             for block in 0..self.plan.blocks {
                 for column in from..to {
                     let row = block * self.plan.block() + self.first + column;
+                    // Half of a balanced operand's rows lie beyond its end.
+                    if 16 * row * h as usize >= 64 * self.limbs.len() {
+                        for prime in 0..PRIMES.len() {
+                            let to = prime * self.plan.blocks + block;
+                            self.blocks[to][column] = Row::ZERO;
+                        }
+                        continue;
+                    }
                     for part in 0..E::Ring::PARTS {
                         let [low, high] = rings[0].pieces(part, self.limbs, row, h);
                         for (prime, ring) in rings.into_iter().enumerate() {
