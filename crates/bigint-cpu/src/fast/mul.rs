@@ -31,7 +31,7 @@ pub(super) fn mul(
 ) -> Result<(), Error> {
     if let (Some(x), Some(y)) = (a.alone(), b.alone())
         && let Some(product) = r.alone_mut()
-        && product.len() == x.len() + y.len()
+        && product.len() <= x.len() + y.len()
         && let (Some(x), Some(y)) = (as_words(x), as_words(y))
         && let Some(product) = as_words_mut(product)
     {
@@ -123,23 +123,23 @@ fn in_lanes_piece(
 fn one_by_one(cpu: &Cpu, is_shared: bool, piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
     let words = |x: Numbers<'_>| x.shape().width.min(piece.width).div_ceil(2);
     let (n, m) = (words(a), words(b));
+    let lengths = [n, m, piece.width.div_ceil(2).min(n + m)];
     let multiply = |r: &mut [u64], x: &[u64], y: &[u64]| {
         number::mul_tuned(r, x, y, cpu.path(), &cpu.tuning().number, is_shared);
     };
     // Clearing a large stack frame would take longer than a short product.
-    match 2 * (n + m) {
-        0..=32 => with_words(&mut [0; 32], n, m, piece, a, b, multiply),
-        33..=256 => with_words(&mut [0; 256], n, m, piece, a, b, multiply),
-        length => with_words(&mut vec![0; length], n, m, piece, a, b, multiply),
+    match lengths.iter().sum() {
+        0..=32 => with_words(&mut [0; 32], lengths, piece, a, b, multiply),
+        33..=256 => with_words(&mut [0; 256], lengths, piece, a, b, multiply),
+        length => with_words(&mut vec![0; length], lengths, piece, a, b, multiply),
     }
 }
 
-/// [`one_by_one`] for operands of `n` and `m` words, by `multiply(r, x, y)` in the
-/// first `2 (n + m)` words of `memory`.
+/// [`one_by_one`] for operands of `n` and `m` words and a product of `w`, or its low
+/// words, by `multiply(r, x, y)` in the first `n + m + w` words of `memory`.
 fn with_words(
     memory: &mut [u64],
-    n: usize,
-    m: usize,
+    [n, m, w]: [usize; 3],
     mut piece: Piece<'_>,
     a: Numbers<'_>,
     b: Numbers<'_>,
@@ -147,7 +147,7 @@ fn with_words(
 ) {
     let (x, rest) = memory.split_at_mut(n);
     let (y, rest) = rest.split_at_mut(m);
-    let product = &mut rest[..n + m];
+    let product = &mut rest[..w];
     let (mut limbs_a, mut limbs_b, mut limbs_r) = (Vec::new(), Vec::new(), Vec::new());
     let is_square = a.same(&b);
     for i in 0..piece.count {
@@ -157,9 +157,13 @@ fn with_words(
             piece.contiguous_mut(i).and_then(as_words_mut),
         );
         if let (Some(x), Some(y), Some(r)) = in_place
-            && (x.len(), y.len(), r.len()) == (n, m, n + m)
+            && x.len() >= n
+            && y.len() >= m
+            && r.len() >= w
         {
-            multiply(r, x, y);
+            let (product, above) = r.split_at_mut(w);
+            multiply(product, &x[..n], &y[..m]);
+            above.fill(0);
             continue;
         }
         pack(x, a.gather(piece.first + i, &mut limbs_a));

@@ -6,6 +6,7 @@
 //!        karatsuba  equal lengths; longer operands are cut into such pieces
 //!        toom3      the same, in three parts
 //!        transform  number-theoretic transform modulo four primes
+//!     low            where the result is narrower than the product
 //! ```
 //!
 //! Numbers are slices of 64-bit limbs, least significant first. The product of
@@ -15,6 +16,7 @@ mod basecase;
 mod isa;
 mod karatsuba;
 pub(crate) mod limbs;
+mod low;
 #[cfg(test)]
 mod tests;
 mod toom3;
@@ -25,7 +27,8 @@ use self::isa::Isa;
 pub use self::tuning::{NumberTuning, PathThresholds, Thresholds};
 use crate::fast::Path;
 
-/// `r = a b`.
+/// `r = a b mod 2^(64 r.len())`: the product, or its low limbs where the result is
+/// narrower.
 ///
 /// `path` names the instructions to use; one that the machine lacks falls back
 /// to the best it has below that. With `parallel`, products long enough for
@@ -34,7 +37,8 @@ use crate::fast::Path;
 ///
 /// Operands of unequal length cost what the shorter one makes of the longer:
 /// about `n/m` products of `m` limbs for `n >= m` limbs. An empty operand is
-/// zero.
+/// zero. A result narrower than the product costs less below the transform: half as
+/// much where schoolbook multiplies two numbers of its own length.
 ///
 /// Scratch is taken inside. Karatsuba and Toom-3 use up to `4 m` limbs and a few. The
 /// transform keeps a buffer per thread between calls, about six times as long
@@ -51,7 +55,7 @@ use crate::fast::Path;
 ///
 /// # Panics
 ///
-/// If `r.len() != a.len() + b.len()`.
+/// If `r.len() > a.len() + b.len()`.
 #[inline]
 pub fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
     let isa = Isa::of(path);
@@ -81,7 +85,7 @@ pub(crate) fn mul_tuned(
 ///
 /// # Panics
 ///
-/// If `r.len() != a.len() + b.len()`.
+/// If `r.len() > a.len() + b.len()`.
 pub fn mul_with(
     r: &mut [u64],
     a: &[u64],
@@ -102,11 +106,14 @@ fn dispatch(
     thresholds: &Thresholds,
     parallel: bool,
 ) {
-    assert_eq!(
-        r.len(),
-        a.len() + b.len(),
+    let (a, b) = (&a[..a.len().min(r.len())], &b[..b.len().min(r.len())]);
+    assert!(
+        r.len() <= a.len() + b.len(),
         "a product is as long as both operands together"
     );
+    if r.len() < a.len() + b.len() {
+        return low::mul(r, a, b, isa, thresholds, parallel);
+    }
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     // The transform of the shorter operand serves all pieces of a longer one.
     let transform = if a.len() / 4 >= b.len() {

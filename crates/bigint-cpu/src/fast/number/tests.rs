@@ -89,6 +89,93 @@ fn products_of_every_short_length_are_exact() {
     }
 }
 
+/// `a b` to `w` limbs, and nothing written beside them.
+#[track_caller]
+fn check_low(a: &[u64], b: &[u64], w: usize, path: Path, thresholds: Option<Thresholds>) {
+    let mut r = vec![0x5555; w + 8];
+    let (product, beside) = r.split_at_mut(w);
+    match thresholds {
+        Some(thresholds) => mul_with(product, a, b, path, thresholds, false),
+        None => mul(product, a, b, path, false),
+    }
+    let expected = (big(a) * big(b)) % (BigUint::from(1u32) << (64 * w));
+    let (n, m) = (a.len(), b.len());
+    assert!(
+        big(product) == expected,
+        "{n} x {m} limbs to {w}, {thresholds:?} on {path:?}"
+    );
+    assert!(beside.iter().all(|&limb| limb == 0x5555));
+}
+
+#[test]
+fn low_products_of_every_short_length_are_exact() {
+    let mut random = Random(9);
+    for path in Path::ALL {
+        for n in 1..=40 {
+            for m in 1..=n {
+                let (a, b) = (random.runs(n), random.limbs(m));
+                let (ones, others) = (vec![u64::MAX; n], vec![u64::MAX; m]);
+                for w in [0, 1, m - 1, m, m + 1, n - 1, n, n + 1, n + m / 2, n + m - 1] {
+                    check_low(&a, &b, w, path, None);
+                    check_low(&b, &a, w, path, None);
+                    check_low(&ones, &others, w, path, None);
+                }
+            }
+            let (a, ones) = (random.runs(n), vec![u64::MAX; n]);
+            for w in 0..2 * n {
+                check_low(&a, &a, w, path, None);
+                check_low(&ones, &ones, w, path, None);
+            }
+        }
+    }
+}
+
+#[test]
+fn low_products_are_exact_around_every_threshold() {
+    let mut random = Random(10);
+    for path in Path::ALL {
+        let low = Thresholds {
+            karatsuba: 12,
+            toom3: 40,
+            transform: 90,
+        };
+        let school = Thresholds {
+            karatsuba: usize::MAX,
+            toom3: usize::MAX,
+            transform: usize::MAX,
+        };
+        let own = Thresholds::of(path);
+        let edges = [own.karatsuba, 2 * own.karatsuba, own.transform].into_iter();
+        let near = |n: usize| [n - 1, n, n + 1, n + n / 2];
+        let own_lengths: Vec<usize> = edges.filter(|&n| n < 700).flat_map(near).collect();
+        let lengths = [8, 12, 24, 32, 40, 64, 90, 127, 180]
+            .into_iter()
+            .flat_map(near);
+        for (thresholds, lengths) in [
+            (None, own_lengths),
+            (Some(low), lengths.clone().collect()),
+            (Some(school), lengths.collect()),
+        ] {
+            for n in lengths {
+                let ones = vec![u64::MAX; n];
+                let (a, b) = (random.limbs(n), random.runs(n));
+                for w in [n, n + 1, n + n / 2, 2 * n - 1, n - 1] {
+                    check_low(&a, &b, w, path, thresholds);
+                    check_low(&ones, &ones.clone(), w, path, thresholds);
+                    check_low(&ones, &ones, w, path, thresholds);
+                    check_low(&b, &b, w, path, thresholds);
+                }
+                for m in [1, n / 3, n / 2, n - 1] {
+                    for w in [m, n, n + m / 4, n + m / 2] {
+                        check_low(&a, &b[..m], w, path, thresholds);
+                        check_low(&ones[..m], &ones, w, path, thresholds);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Schoolbook alone, far above the lengths where Karatsuba would split, and around
 /// the limbs that one pass of a row takes; nothing is written beside the product.
 #[test]

@@ -66,6 +66,17 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], token: Avx512) {
     }
 }
 
+/// Whether [`mul_low`] takes operands of these lengths, and is worth it.
+pub(super) fn takes_low(a: &[u64], b: &[u64]) -> bool {
+    a.len().min(b.len()) >= 20 && a.len().max(b.len()) <= MAX_LIMBS
+}
+
+/// `r` = the low limbs of `a b`, for operands as [`takes_low`] has them: the columns
+/// above `r` are left out.
+pub(super) fn mul_low(r: &mut [u64], a: &[u64], b: &[u64], token: Avx512) {
+    mul_pass(r, a, b, token);
+}
+
 fn mul_pass(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx512) {
     // SAFETY: the token proves every feature the function enables.
     unsafe { mul_avx512(r, a, b) }
@@ -73,7 +84,7 @@ fn mul_pass(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx512) {
 
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
 fn mul_avx512(r: &mut [u64], a: &[u64], b: &[u64]) {
-    assert!(r.len() == a.len() + b.len() && a.len() <= MAX_LIMBS && b.len() <= MAX_LIMBS);
+    assert!(r.len() <= a.len() + b.len() && a.len() <= MAX_LIMBS && b.len() <= MAX_LIMBS);
     let mut x = std::mem::MaybeUninit::<Digits>::uninit();
     let mut y = std::mem::MaybeUninit::<Digits>::uninit();
     let (x, y) = (x.as_mut_ptr().cast::<u64>(), y.as_mut_ptr().cast::<u64>());
@@ -85,7 +96,7 @@ fn mul_avx512(r: &mut [u64], a: &[u64], b: &[u64]) {
         to_digits(y, b);
     }
     let square = std::ptr::eq(a, b);
-    let blocks = (nx + ny).div_ceil(8);
+    let blocks = (nx + ny).div_ceil(8).min((r.len() * 64).div_ceil(8 * 52));
     let mut out = Output::new(r);
     let mut block = 0;
     while block < blocks {

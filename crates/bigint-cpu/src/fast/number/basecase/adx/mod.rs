@@ -19,13 +19,14 @@
 mod rows;
 mod short;
 
-pub(super) use self::short::{MAX_LIMBS as MAX_SHORT, mul_short, square_short};
+pub(super) use self::rows::{STEPS as MAX_LOW, mul_low};
+pub(super) use self::short::{mul_short, square_short};
 use super::super::isa::Avx2;
 
 /// `r = a b`; lengths as [`super::mul`] states, `a` not shorter than `b`.
 #[inline]
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], token: Avx2) {
-    if a.len() == b.len() && a.len() <= MAX_SHORT {
+    if a.len() == b.len() && a.len() <= short::MAX_LIMBS {
         mul_short(r, a, b, token);
     } else {
         rows::mul(r, a, b, token);
@@ -35,7 +36,7 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], token: Avx2) {
 /// `r = a^2`, `r.len() == 2 a.len()`, at least one limb.
 #[inline]
 pub(super) fn square(r: &mut [u64], a: &[u64], token: Avx2) {
-    if a.len() <= MAX_SHORT {
+    if a.len() <= short::MAX_LIMBS {
         square_short(r, a, token);
     } else {
         rows::square(r, a, token);

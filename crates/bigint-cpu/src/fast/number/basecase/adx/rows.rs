@@ -18,7 +18,7 @@ use std::arch::naked_asm;
 use super::super::super::isa::Avx2;
 
 /// Limbs that a pass through a row's code adds at most.
-const STEPS: usize = 32;
+pub(in super::super) const STEPS: usize = 32;
 
 /// `r = a b`; lengths as [`super::super::mul`] states.
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx2) {
@@ -45,6 +45,14 @@ pub(super) fn square(r: &mut [u64], a: &[u64], _token: Avx2) {
         *r.add(2 * n - 1) = 0;
         double_and_add_squares(r, a.as_ptr(), n);
     }
+}
+
+/// `r = a b` modulo the length of all three, from 1 to [`STEPS`] limbs.
+pub(in super::super) fn mul_low(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx2) {
+    let n = r.len();
+    assert!(a.len() == n && b.len() == n && (1..=STEPS).contains(&n));
+    // SAFETY: the token proves BMI2 and ADX; the lengths are as asserted.
+    unsafe { low_rows(r.as_mut_ptr(), a.as_ptr(), n, b.as_ptr()) }
 }
 
 /// The steps of a first row `r = a y`: 13 bytes each.
@@ -126,6 +134,23 @@ macro_rules! next_row {
             "inc r8\n",
             "jz 6f\n",
             "add rbp, 8\n",
+            "add rbx, 23\n",
+            "mov rdx, [r11 + 8 * r8]\n",
+            "xor r9d, r9d\n",
+            "xor r10d, r10d\n", // clears CF and OF
+            "jmp rbx"
+        )
+    };
+}
+
+/// As `next_row` where all rows end at one limb of the result: the other operand's
+/// last limb moves down instead.
+macro_rules! next_low_row {
+    () => {
+        concat!(
+            "inc r8\n",
+            "jz 6f\n",
+            "sub r13, 8\n",
             "add rbx, 23\n",
             "mov rdx, [r11 + 8 * r8]\n",
             "xor r9d, r9d\n",
@@ -344,6 +369,55 @@ unsafe extern "sysv64" fn triangle(r: *mut u64, a: *const u64, n: usize) {
         "6:",
         "pop r13",
         "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// `r = a b mod 2^(64 n)` for `1 <= n <= STEPS` limbs each.
+///
+/// Row `j` is `b_j` times `a[..n - j]`: every row ends at the last limb of `r`, where
+/// its carries leave the result, and begins one step later than the one before.
+/// Registers as in [`short_triangle`], with `r11`, `r8` the end of `b` and the limbs to
+/// it, negative.
+///
+/// # Safety
+///
+/// The machine has BMI2 and ADX; `a` and `b` can be read for `n` limbs, `r` written
+/// for as many, and overlaps neither.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn low_rows(r: *mut u64, a: *const u64, n: usize, b: *const u64) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r13",
+        "lea r13, [rsi + 8 * rdx - 128]",
+        "lea rbp, [rdi + 8 * rdx - 128]",
+        "lea r11, [rcx + 8 * rdx]",
+        "mov r8, rdx",
+        "neg r8",
+        "neg edx",
+        "add edx, 32", // steps left out
+        "imul eax, edx, 13",
+        "lea r10, [rip + 2f]",
+        "add rax, r10",
+        "imul ebx, edx, 23",
+        "lea r10, [rip + 4f]",
+        "add rbx, r10",
+        "mov rdx, [rcx]",
+        "xor r9d, r9d",
+        "xor r10d, r10d", // clears CF
+        "jmp rax",
+        "2:",
+        first_steps!(),
+        next_low_row!(),
+        ".p2align 5",
+        "4:",
+        steps!(),
+        next_low_row!(),
+        "6:",
+        "pop r13",
         "pop rbx",
         "pop rbp",
         "ret",
