@@ -119,6 +119,12 @@ impl Avx2 {
         [0, 1, 2, 3].map(|l| limbs.wrapping_add(l * stride))
     }
 
+    #[inline(always)]
+    fn zero(self) -> __m128i {
+        // SAFETY: see above.
+        unsafe { _mm_setzero_si128() }
+    }
+
     /// Four words of four numbers, each number in two halves, to four numbers of each
     /// word.
     ///
@@ -314,16 +320,19 @@ impl Vector for Avx2 {
             }));
         }
         if let (true, Some(block)) = (rest > 0, blocks.get_mut(whole)) {
-            *block = self.transpose(lanes.map(|lane| {
+            // A loop: so long a closure would be called.
+            let mut numbers = [[self.zero(); 2]; 4];
+            for (number, lane) in numbers.iter_mut().zip(lanes) {
                 let at = lane.wrapping_add(whole * BLOCK);
                 // SAFETY: as above, but `rest` limbs.
-                unsafe {
+                *number = unsafe {
                     [
                         load_some(at, rest.min(HALF)),
                         load_some(at.wrapping_add(HALF), rest.saturating_sub(HALF)),
                     ]
-                }
-            }));
+                };
+            }
+            *block = self.transpose(numbers);
         }
     }
 
