@@ -51,7 +51,7 @@ impl Default for Tuning {
     fn default() -> Self {
         Tuning {
             avx512ifma: LaneTuning {
-                karatsuba: 48,
+                karatsuba: 36,
                 karatsuba_square: 64,
                 fewest: 6,
                 narrowest: 1,

@@ -153,9 +153,15 @@ fn slide_block<I: Vector, const FIRST: bool>(
 }
 
 /// Digits cut into as few blocks as can be, of nearly the same length: where each ends.
+#[inline(always)]
 fn ends<I: Vector>(digits: usize) -> impl Iterator<Item = usize> {
-    let blocks = digits.div_ceil(I::ROWS);
-    (1..=blocks).map(move |block| digits * block / blocks)
+    let blocks = digits.div_ceil(I::ROWS).max(1);
+    let (short, longer) = (digits / blocks, digits % blocks);
+    let mut end = 0;
+    (0..blocks).map(move |block| {
+        end += short + usize::from(block < longer);
+        end
+    })
 }
 
 /// The columns of `a * b`; `r` is as long as both together.
