@@ -120,7 +120,7 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
 ) {
     // Groups from here to the one whose memory is asked for: that takes as long as the
     // products of a few hundred words.
-    let ahead = const { 32 / W };
+    let ahead = const { 16 / W };
     let is_square = std::ptr::eq(a.limbs, b.limbs) && a.stride == b.stride;
     isa.vectorize(
         #[inline(always)]
