@@ -125,8 +125,8 @@ impl Thresholds {
 
     const fn of_path(path: Path, is_square: bool) -> Self {
         let (karatsuba, toom3, transform) = match (path, is_square) {
-            (Path::Portable, false) => (29, 300, 1900),
-            (Path::Portable, true) => (32, 600, 2000),
+            (Path::Portable, false) => (29, 300, 1700),
+            (Path::Portable, true) => (32, 700, 2000),
             (Path::Avx2, false) => (30, 200, 1200),
             (Path::Avx2, true) => (44, 700, 1900),
             // IFMA makes schoolbook and the transform so much faster that

@@ -57,6 +57,7 @@ impl Avx512Ring {
 
 impl Ring for Avx512Ring {
     const PARTS: usize = 1;
+    const LOG_RADIX: u32 = 52;
     type Residues = __m512i;
     type Integers = __m512i;
     type Factor = (__m512i, __m512i);

@@ -40,6 +40,8 @@ pub(super) trait Engine: Copy + Send + Sync {
 /// Constants modulo the four primes, and their roots as far as asked for.
 pub(super) struct Tables {
     stored: fn(u64, usize) -> Stored,
+    /// [`Ring::LOG_RADIX`].
+    log_radix: u32,
     constants: OnceLock<Constants>,
     /// Entry `c` holds `2^(3 c + 6)` roots per prime.
     roots: [OnceLock<[Vec<Stored>; 4]>; 9],
@@ -51,7 +53,7 @@ pub(super) struct Constants {
     pub(super) minus_one: [Stored; 4],
     /// `2^h`, by `h - 40`.
     pub(super) radix: [[Stored; 5]; 4],
-    /// `2^52 / 2^(3 + s)`, by `s`: what makes a product of transforms exact.
+    /// `R / 2^(3 + s)`, by `s`: what makes a product of transforms exact.
     pub(super) scale: [[Stored; 30]; 4],
     pub(super) inverses: Inverses,
 }
@@ -60,9 +62,10 @@ pub(super) struct Constants {
 pub(super) const MIN_H: u32 = 40;
 
 impl Tables {
-    const fn new(stored: fn(u64, usize) -> Stored) -> Self {
+    const fn new<R: Ring>(stored: fn(u64, usize) -> Stored) -> Self {
         Tables {
             stored,
+            log_radix: R::LOG_RADIX,
             constants: OnceLock::new(),
             roots: [const { OnceLock::new() }; 9],
         }
@@ -91,7 +94,11 @@ impl Tables {
                         let length = pow_mod(2, 3 + s as u64, p);
                         of(
                             prime,
-                            field::mul_mod(pow_mod(2, 52, p), inverse_mod(length, p), p),
+                            field::mul_mod(
+                                pow_mod(2, self.log_radix.into(), p),
+                                inverse_mod(length, p),
+                                p,
+                            ),
                         )
                     })
                 }),
@@ -126,7 +133,7 @@ impl Engine for PortableEngine {
         job.run(self)
     }
     fn tables(self) -> &'static Tables {
-        static TABLES: Tables = Tables::new(portable::stored);
+        static TABLES: Tables = Tables::new::<PortableRing>(portable::stored);
         &TABLES
     }
 }
@@ -161,7 +168,7 @@ mod x86 {
             unsafe { run(self, job) }
         }
         fn tables(self) -> &'static Tables {
-            static TABLES: Tables = Tables::new(avx2::stored);
+            static TABLES: Tables = Tables::new::<Avx2Ring>(avx2::stored);
             &TABLES
         }
     }
@@ -187,7 +194,7 @@ mod x86 {
             unsafe { run(self, job) }
         }
         fn tables(self) -> &'static Tables {
-            static TABLES: Tables = Tables::new(field::montgomery);
+            static TABLES: Tables = Tables::new::<Avx512Ring>(field::montgomery);
             &TABLES
         }
     }

@@ -78,6 +78,8 @@ pub(super) type Stored = [u64; 2];
 pub(super) trait Ring: Copy {
     /// Parts of a row.
     const PARTS: usize;
+    /// `log2 R`, `R` being what [`Ring::pointwise`] divides by.
+    const LOG_RADIX: u32 = 64;
     /// Loosely reduced residues, one part of a row.
     type Residues: Copy;
     /// Integers below `2^52`, one part of a row.
@@ -141,7 +143,7 @@ pub(super) trait Ring: Copy {
         recombine::one_by_one(rings, residues, inverses, h, out)
     }
 
-    /// `a <- a b scale / 2^52` modulo the nodes `x^8 - roots[u]` (row `2 u`)
+    /// `a <- a b scale / R` modulo the nodes `x^8 - roots[u]` (row `2 u`)
     /// and `x^8 + roots[u]` (row `2 u + 1`); `a` in `[0, 8p)`, the result in
     /// `[0, 2p)`. Without `b`, the square of `a`.
     #[inline(always)]
@@ -179,15 +181,20 @@ pub(super) const fn inverse_mod(a: u64, p: u64) -> u64 {
     pow_mod(a % p, p - 2, p)
 }
 
-/// `p^-1 mod 2^52`, by Newton's iteration: each step doubles the correct bits.
-pub(super) const fn inverse_mod_radix(p: u64) -> u64 {
+/// `p^-1 mod 2^64`, by Newton's iteration: each step doubles the correct bits.
+pub(super) const fn inverse_mod_word(p: u64) -> u64 {
     let mut x = p; // p p = 1 (mod 8): three bits
     let mut i = 0;
     while i < 5 {
         x = x.wrapping_mul(2u64.wrapping_sub(p.wrapping_mul(x)));
         i += 1;
     }
-    x & ((1 << 52) - 1)
+    x
+}
+
+/// `p^-1 mod 2^52`.
+pub(super) const fn inverse_mod_radix(p: u64) -> u64 {
+    inverse_mod_word(p) & ((1 << 52) - 1)
 }
 
 /// The form that 52-bit multipliers take: `(w R mod p, w R p^-1 mod R)`.

@@ -2,14 +2,14 @@
 //! integers, for rings without 52-bit multiply-adds.
 
 use super::field::{Ring, Row, Stored};
-use super::portable::{MASK, PortableRing};
+use super::portable::PortableRing;
 
-/// `a <- a b scale / 2^52`, node by node; the nodes are rows `2 u` and
+/// `a <- a b scale / 2^64`, node by node; the nodes are rows `2 u` and
 /// `2 u + 1`, modulo `x^8 - roots[u]` and `x^8 + roots[u]`. Without `b`, the
 /// square of `a`.
 ///
 /// Coefficient `k` is `sum a_i b_(k - i)`, where `b_j` for `j < 0` is
-/// `w b_(j + 8)`: eight products below `p^2`, reduced together to `(0, 2p)`.
+/// `w b_(j + 8)`: eight products below `p^2`, reduced together (Montgomery) to `(0, 2p)`.
 #[inline(always)]
 pub(super) fn multiply<R: Ring>(
     ring: R,
@@ -48,9 +48,9 @@ pub(super) fn multiply<R: Ring>(
                 };
                 sum += u128::from(x.0[i]) * u128::from(y);
             }
-            let u = (sum as u64).wrapping_mul(integers.p_inverse) & MASK;
-            let carried = (u128::from(u) * u128::from(p)) >> 52;
-            product.0[k] = (sum >> 52) as u64 + p - carried as u64;
+            let u = (sum as u64).wrapping_mul(integers.p_inverse);
+            let carried = (u128::from(u) * u128::from(p)) >> 64;
+            product.0[k] = (sum >> 64) as u64 + p - carried as u64;
         }
         // Below 2p already; `fold8` is for rings around zero.
         for part in 0..R::PARTS {

@@ -10,7 +10,7 @@
 //! One high half, two low halves and no comparison. For `a < 10 p < 2^52` this is
 //! within `-p < T < p`, as `field` asks.
 
-use super::field::{PRIMES, Ring, Row, Stored, inverse_mod_radix};
+use super::field::{PRIMES, Ring, Row, Stored, inverse_mod_word};
 
 /// Residues modulo one prime, in `u64`s.
 #[derive(Clone, Copy)]
@@ -18,8 +18,6 @@ pub(super) struct PortableRing {
     pub(super) p: u64,
     pub(super) p_inverse: u64,
 }
-
-pub(super) const MASK: u64 = (1 << 52) - 1;
 
 /// `(w, ceil(2^64 w / p))`.
 pub(super) fn stored(w: u64, prime: usize) -> Stored {
@@ -44,7 +42,7 @@ impl PortableRing {
         let p = PRIMES[prime];
         PortableRing {
             p,
-            p_inverse: inverse_mod_radix(p),
+            p_inverse: inverse_mod_word(p),
         }
     }
 
