@@ -142,6 +142,38 @@ fn batches_of_several_pieces_are_right() {
     }
 }
 
+/// Lanes take blocks of 8 limbs, and 104 limbs are a whole number of digits.
+#[test]
+fn products_and_squares_are_right_around_blocks_and_periods() {
+    let mut random = Random(17);
+    let widths = [8, 16, 24, 32, 40, 64, 96, 104, 112, 208, 312];
+    for cpu in engines() {
+        for n in widths.into_iter().flat_map(|n| [n - 1, n, n + 1]) {
+            for w in [2 * n - 1, 2 * n, n + 1] {
+                for same in [false, true] {
+                    let case = Case::new(&mut random, 17, (w, n, n), (false, false));
+                    check(&mut random, &cpu, case, Operation::Mul, same);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_with_any_number_of_lanes_left_over_are_right() {
+    let mut random = Random(18);
+    for cpu in engines() {
+        for count in (1..=17).chain([63, 64, 65]) {
+            for n in [8, 31, 33, 105] {
+                for same in [false, true] {
+                    let case = Case::new(&mut random, count, (2 * n, n, n), (false, false));
+                    check(&mut random, &cpu, case, Operation::Mul, same);
+                }
+            }
+        }
+    }
+}
+
 /// Numbers that are all ones make every column and every carry as large as it gets.
 #[test]
 fn products_of_all_ones_limbs_are_right() {
@@ -150,18 +182,21 @@ fn products_of_all_ones_limbs_are_right() {
             for m in [n, n + 1, 2 * n] {
                 let shape = |width| Shape::new(9, width, Layout::Contiguous);
                 let (a, b) = (vec![u32::MAX; 9 * n], vec![u32::MAX; 9 * m]);
-                let mut r = vec![0; 9 * (n + m)];
-                cpu.mul(
-                    NumbersMut::new(&mut r, shape(n + m)).unwrap(),
-                    Numbers::new(&a, shape(n)).unwrap(),
-                    Numbers::new(&b, shape(m)).unwrap(),
-                    Algorithm::Auto,
-                )
-                .unwrap();
                 let one = BigUint::from(1_u32);
                 let expected = ((&one << (32 * n)) - &one) * ((&one << (32 * m)) - &one);
-                for number in r.chunks(n + m) {
-                    assert_eq!(BigUint::from_slice(number), expected, "{cpu:?} {n} {m}");
+                // A square where both operands are the same memory.
+                for b in [&b, &a].into_iter().take(1 + usize::from(n == m)) {
+                    let mut r = vec![0; 9 * (n + m)];
+                    cpu.mul(
+                        NumbersMut::new(&mut r, shape(n + m)).unwrap(),
+                        Numbers::new(&a, shape(n)).unwrap(),
+                        Numbers::new(b, shape(m)).unwrap(),
+                        Algorithm::Auto,
+                    )
+                    .unwrap();
+                    for number in r.chunks(n + m) {
+                        assert_eq!(BigUint::from_slice(number), expected, "{cpu:?} {n} {m}");
+                    }
                 }
             }
         }
