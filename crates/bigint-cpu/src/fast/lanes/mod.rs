@@ -5,12 +5,14 @@
 //! computes its own product by the same instructions, without branches and without a
 //! carry chain until the very end:
 //!
-//! 1. [`transfer`]: limbs to words, words transposed so that each vector holds one
-//!    word of every number; `digits`: words to digits;
+//! 1. [`transfer`]: a block of limbs of each number transposed, so that each vector holds
+//!    one word of every number; `digits`: the block's words to digits;
 //! 2. `school`, `karatsuba`: digits to columns, the sums of the digit products of
 //!    one weight;
-//! 3. `digits`: columns carried through and packed into words; [`transfer`]: words
-//!    transposed back and stored as limbs.
+//! 3. `digits`: columns carried through and packed into a block of words; [`transfer`]:
+//!    the block transposed back and stored as limbs.
+//!
+//! `fixed` does this for short numbers, with their length a constant.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
