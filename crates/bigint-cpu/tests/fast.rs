@@ -22,6 +22,7 @@ fn engines() -> Vec<Cpu> {
     short.avx512ifma = lanes;
     short.avx2 = lanes;
     short.stream_bytes = 0;
+    short.stream_words_bytes = 0;
     short.stream_rows_bytes = 0;
     for path in Path::ALL {
         let of_path = short.number.of_mut(path);

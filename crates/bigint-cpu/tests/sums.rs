@@ -13,6 +13,7 @@ fn engines() -> Vec<Cpu> {
     let with = |stream_bytes| {
         let mut tuning = Tuning::default();
         tuning.stream_bytes = stream_bytes;
+        tuning.stream_words_bytes = stream_bytes;
         tuning.stream_rows_bytes = stream_bytes;
         tuning
     };

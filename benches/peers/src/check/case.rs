@@ -256,6 +256,7 @@ impl Case {
                     lanes.fewest = 1;
                 }
                 tuning.stream_bytes = 0;
+                tuning.stream_words_bytes = 0;
             }
             Some(Given::Number(thresholds)) if !self.op.is_linear() => {
                 return Ok(self.compute_alone(cpu.path(), thresholds));

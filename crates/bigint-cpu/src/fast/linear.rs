@@ -82,10 +82,11 @@ pub(super) fn apply<O: Linear>(
     let shape = r.shape();
     let has_rows = |x: Numbers<'_>| x.is_broadcast() || x.shape().layout == Layout::Interleaved;
     let by_rows = shape.layout == Layout::Interleaved && has_rows(a) && has_rows(b);
-    let stream_bytes = if by_rows {
-        cpu.tuning().stream_rows_bytes
-    } else {
-        cpu.tuning().stream_bytes
+    let tuning = cpu.tuning();
+    let stream_bytes = match cpu.path() {
+        _ if by_rows => tuning.stream_rows_bytes,
+        Path::Avx512Ifma => tuning.stream_bytes,
+        Path::Avx2 | Path::Portable => tuning.stream_words_bytes,
     };
     // The portable path is safe Rust throughout: its stores are ordinary ones.
     let is_streamed =

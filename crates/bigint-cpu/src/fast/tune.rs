@@ -44,9 +44,13 @@ pub fn tune(path: Path) -> Result<Tuning, Error> {
         lanes.widest = widest(&cpu)?;
         lanes.fewest = fewest(&cpu)?;
         *of_path_mut(&mut tuning, path) = lanes;
+        let bytes = stream_bytes(&cpu, Layout::Contiguous)?;
+        match path {
+            Path::Avx512Ifma => tuning.stream_bytes = bytes,
+            Path::Avx2 | Path::Portable => tuning.stream_words_bytes = bytes,
+        }
+        tuning.stream_rows_bytes = stream_bytes(&cpu, Layout::Interleaved)?;
     }
-    tuning.stream_bytes = stream_bytes(&cpu, Layout::Contiguous)?;
-    tuning.stream_rows_bytes = stream_bytes(&cpu, Layout::Interleaved)?;
     Ok(tuning)
 }
 
@@ -177,16 +181,17 @@ impl Sample {
         Ok(begin.elapsed())
     }
 
+    /// A sum and, as what follows reads it, a sum of that.
     fn add(&mut self, cpu: &Cpu) -> Result<Duration, Error> {
-        let limbs = self.shape.limbs();
+        let shape = self.shape;
+        let [a, b] = &self.operands;
+        let b = Numbers::new(b, shape)?;
+        let (sum, second) = self.result.split_at_mut(shape.limbs());
         let begin = Instant::now();
-        cpu.add(
-            NumbersMut::new(&mut self.result[..limbs], self.shape)?,
-            Numbers::new(&self.operands[0], self.shape)?,
-            Numbers::new(&self.operands[1], self.shape)?,
-            None,
-            Algorithm::Auto,
-        )?;
+        let r = NumbersMut::new(sum, shape)?;
+        cpu.add(r, Numbers::new(a, shape)?, b, None, Algorithm::Auto)?;
+        let r = NumbersMut::new(second, shape)?;
+        cpu.add(r, Numbers::new(sum, shape)?, b, None, Algorithm::Auto)?;
         Ok(begin.elapsed())
     }
 }
@@ -281,17 +286,19 @@ fn stream_bytes(cpu: &Cpu, layout: Layout) -> Result<usize, Error> {
     let with = |bytes| {
         cpu.with_tuning(Tuning {
             stream_bytes: bytes,
+            stream_words_bytes: bytes,
             stream_rows_bytes: bytes,
             ..*cpu.tuning()
         })
     };
     let (streamed, cached) = (with(0), with(NEVER));
-    let sizes: Vec<usize> = (20..26).map(|bits| 1 << bits).chain([NEVER]).collect();
+    let sizes: Vec<usize> = (20..27).map(|bits| 1 << bits).chain([NEVER]).collect();
     first_win(&sizes, |bytes| {
         if bytes == NEVER {
             return Ok(true);
         }
-        let mut sample = Sample::new(layout, bytes / 128, 32);
+        let width = 128;
+        let mut sample = Sample::new(layout, bytes / (size_of::<Limb>() * width), width);
         is_faster(&streamed, &cached, |cpu| sample.add(cpu))
     })
 }

@@ -40,8 +40,15 @@ pub struct Tuning {
     pub number: NumberTuning,
     /// Bytes of a sum or difference from which it is written past the caches.
     pub stream_bytes: usize,
+    /// The same without AVX-512, where it is written word by word.
+    #[serde(default = "stream_words_bytes")]
+    pub stream_words_bytes: usize,
     /// The same for an interleaved batch, which is written row by row.
     pub stream_rows_bytes: usize,
+}
+
+fn stream_words_bytes() -> usize {
+    64 << 20
 }
 
 impl Default for Tuning {
@@ -65,8 +72,9 @@ impl Default for Tuning {
                 widest: 2048,
             },
             number: NumberTuning::default(),
-            stream_bytes: 64 << 20,
-            stream_rows_bytes: 4 << 20,
+            stream_bytes: 2 << 20,
+            stream_words_bytes: stream_words_bytes(),
+            stream_rows_bytes: 2 << 20,
         }
     }
 }
