@@ -175,29 +175,29 @@ fn batches_with_any_number_of_lanes_left_over_are_right() {
     }
 }
 
-/// Numbers that are all ones make every column and every carry as large as it gets.
+/// Numbers that are all ones make every column and every carry as large as it gets:
+/// products, squares and low products at every length around the thresholds.
 #[test]
 fn products_of_all_ones_limbs_are_right() {
+    let shape = |width| Shape::new(9, width, Layout::Contiguous);
+    let one = BigUint::from(1_u32);
     for cpu in engines() {
-        for n in (1..=40).chain(WIDE) {
-            for m in [n, n + 1, 2 * n] {
-                let shape = |width| Shape::new(9, width, Layout::Contiguous);
+        for n in (1..=120).chain(WIDE) {
+            for (m, w) in [(n, 2 * n), (n, n + 1), (n + 1, 2 * n + 1), (2 * n, 3 * n)] {
                 let (a, b) = (vec![u32::MAX; 9 * n], vec![u32::MAX; 9 * m]);
-                let one = BigUint::from(1_u32);
-                let expected = ((&one << (32 * n)) - &one) * ((&one << (32 * m)) - &one);
-                // A square where both operands are the same memory.
-                for b in [&b, &a].into_iter().take(1 + usize::from(n == m)) {
-                    let mut r = vec![0; 9 * (n + m)];
-                    cpu.mul(
-                        NumbersMut::new(&mut r, shape(n + m)).unwrap(),
-                        Numbers::new(&a, shape(n)).unwrap(),
-                        Numbers::new(b, shape(m)).unwrap(),
-                        Algorithm::Auto,
-                    )
-                    .unwrap();
-                    for number in r.chunks(n + m) {
-                        assert_eq!(BigUint::from_slice(number), expected, "{cpu:?} {n} {m}");
-                    }
+                let a = Numbers::new(&a, shape(n)).unwrap();
+                let b = Numbers::new(&b, shape(m)).unwrap();
+                let product = ((&one << (32 * n)) - &one) * ((&one << (32 * m)) - &one);
+                let mut expected = product.to_u32_digits();
+                expected.resize(w, 0);
+                for b in if m == n { vec![a, b] } else { vec![b] } {
+                    let mut r = vec![0; 9 * w];
+                    let number = NumbersMut::new(&mut r, shape(w)).unwrap();
+                    cpu.mul(number, a, b, Algorithm::Auto).unwrap();
+                    assert!(
+                        r.chunks(w).all(|found| found == expected),
+                        "{cpu:?} {n} {m} {w}"
+                    );
                 }
             }
         }

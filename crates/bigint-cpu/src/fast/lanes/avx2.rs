@@ -390,3 +390,93 @@ impl Vector for Avx2 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGEST: u64 = (1 << DIGIT_BITS) - 1;
+
+    fn lanes(words: [u64; 4]) -> __m256i {
+        bytemuck::cast(words)
+    }
+
+    /// Digits at the ends of every range, and such as make products that lie halfway
+    /// between two multiples of `2^52`.
+    fn digits() -> Vec<u64> {
+        let mut digits = vec![0, 3, 5, LARGEST, LARGEST - 1];
+        for s in 0..DIGIT_BITS {
+            let power = 1 << s;
+            digits.extend([power, power - 1, LARGEST - power, LARGEST ^ (power - 1)]);
+            digits.push((3 * power) & LARGEST);
+        }
+        let mut random = 88_172_645_463_325_252_u64;
+        for _ in 0..40 {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            digits.push(random & LARGEST);
+        }
+        digits
+    }
+
+    #[test]
+    fn a_digit_comes_back_from_its_factor() {
+        let Some(isa) = Avx2::detect() else { return };
+        for x in digits() {
+            let above = lanes([x, x | 1 << DIGIT_BITS, x | u64::MAX << DIGIT_BITS, x]);
+            let found = isa.vectorize(|| isa.digit(isa.factor(above)));
+            assert_eq!(bytemuck::cast::<_, [u64; 4]>(found), [x; 4]);
+        }
+    }
+
+    #[test]
+    fn both_halves_of_every_product_are_exact() {
+        let Some(isa) = Avx2::detect() else { return };
+        let digits = digits();
+        for &x in &digits {
+            for four in digits.chunks_exact(4) {
+                let y = [four[0], four[1], four[2], four[3]];
+                let (low, high) = isa.vectorize(|| {
+                    let product = isa.product(isa.factor(lanes([x; 4])), isa.factor(lanes(y)));
+                    let [low, high] = Avx2::BIAS.map(|bias| isa.splat(bias));
+                    (isa.add_low(low, product), isa.add_high(high, product))
+                });
+                let low: [i64; 4] = bytemuck::cast(low);
+                let high: [i64; 4] = bytemuck::cast(high);
+                for lane in 0..4 {
+                    let found = i128::from(high[lane]) << DIGIT_BITS;
+                    let found = found + i128::from(low[lane]);
+                    assert_eq!(
+                        found,
+                        i128::from(x) * i128::from(y[lane]),
+                        "{x} {}",
+                        y[lane]
+                    );
+                    assert!((0..1 << DIGIT_BITS).contains(&high[lane]));
+                    assert!(low[lane].unsigned_abs() <= 1 << (DIGIT_BITS - 1));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn negative_columns_borrow_from_those_above() {
+        let Some(isa) = Avx2::detect() else { return };
+        let most = i64::MAX - (1 << 12);
+        for column in [0, 1, -1, 1 << 52, -(1 << 52), (1 << 52) - 1, most, -most] {
+            for carry in [0, 1, -1, 1 << 11, -(1 << 11)] {
+                let (sum, above) = isa.vectorize(|| {
+                    let biased = isa.add(isa.no_carry(), isa.splat(carry as u64));
+                    let raised = isa.raise(isa.splat(column as u64));
+                    let (sum, above) = isa.carry(raised, biased);
+                    (sum, isa.sub(above, isa.no_carry()))
+                });
+                let sum = bytemuck::cast::<_, [u64; 4]>(sum)[0] & LARGEST;
+                let above = bytemuck::cast::<_, [i64; 4]>(above)[0];
+                let total = i128::from(column) + i128::from(carry);
+                assert_eq!((i128::from(above) << DIGIT_BITS) + i128::from(sum), total);
+            }
+        }
+    }
+}
