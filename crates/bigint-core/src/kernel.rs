@@ -51,6 +51,9 @@ pub struct Arguments {
     /// Device address of `count` words that take each number's carry or borrow
     /// out (0 or 1), or zero where nobody asks. Multiplication ignores it.
     pub carry: u64,
+    /// Device address of 64 bits that are all ones at launch and take the least number
+    /// that carries or borrows out, or zero where nobody asks. Multiplication ignores it.
+    pub first_carry: u64,
     /// Numbers in the batch.
     pub count: u64,
     /// Workers (threads, or groups of lanes) of the launch: worker `w` computes

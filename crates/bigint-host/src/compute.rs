@@ -30,7 +30,25 @@ pub(crate) struct Job {
     pub operation: Operation,
     pub shape: Shape,
     pub options: Options,
-    pub wants_carry: bool,
+    pub wanted: Wanted,
+}
+
+/// What is wanted of the carries or borrows out of the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Nothing,
+    /// Whether each number carries.
+    Each,
+    /// The first number that carries, if one does.
+    First,
+}
+
+/// What was wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Carries {
+    /// For each number, 0 or 1.
+    pub each: Vec<Limb>,
+    pub first: Option<usize>,
 }
 
 impl Inner {
@@ -107,7 +125,7 @@ impl Inner {
         job: Job,
         a: &Arc<Node>,
         b: &Arc<Node>,
-    ) -> Result<(Node, Vec<Limb>), Error> {
+    ) -> Result<(Node, Carries), Error> {
         let device = self.device().filter(|_| self.suits_device(job, a, b));
         let Some(device) = device.filter(|_| job.shape.count > 0) else {
             return self.compute_on_host(job, a, b);
@@ -145,7 +163,7 @@ impl Inner {
         job: Job,
         a: &Arc<Node>,
         b: &Arc<Node>,
-    ) -> Result<(Node, Vec<Limb>), Error> {
+    ) -> Result<(Node, Carries), Error> {
         let Job {
             operation, shape, ..
         } = job;
@@ -170,9 +188,10 @@ impl Inner {
             0 => None,
             limbs => Some(device.allocate(limbs)?),
         };
-        let carry = match job.wants_carry {
-            true => Some(device.allocate(shape.count)?),
-            false => None,
+        let (carry, first_carry) = match job.wanted {
+            Wanted::Nothing => (None, None),
+            Wanted::Each => (Some(device.allocate(shape.count)?), None),
+            Wanted::First => (None, Some(device.allocate_ones(2)?)),
         };
         let address = |buffer: &Option<Buffer>| buffer.as_ref().map_or(0, Buffer::address);
         let operand = |node: &Node, buffer: &Buffer| {
@@ -192,16 +211,29 @@ impl Inner {
                 launch.scratch_strides(kernel.level),
             ),
             carry: address(&carry),
+            first_carry: address(&first_carry),
             count: shape.count as u64,
             workers: launch.workers as u64,
         };
         let operands = [&r, &*a_buffer, &*b_buffer].into_iter();
-        let buffers: Vec<_> = operands.chain(&scratch).chain(&carry).collect();
+        let buffers: Vec<_> = operands
+            .chain(&scratch)
+            .chain(&carry)
+            .chain(&first_carry)
+            .collect();
         device.launch(kernel.entry_point(), launch, arguments, &buffers)?;
-        let carries = match &carry {
-            Some(carry) => device.download(carry)?,
-            None => Vec::new(),
-        };
+        let mut carries = Carries::default();
+        if let Some(carry) = &carry {
+            carries.each = device.download(carry)?;
+        }
+        if let Some(first) = &first_carry {
+            let limbs = device.download(first)?;
+            let number = limbs
+                .iter()
+                .rev()
+                .fold(0, |n, &limb| n << 32 | u64::from(limb));
+            carries.first = (number != u64::MAX).then_some(number as usize);
+        }
         tracing::debug!(
             back_end = %BackEnd::Cuda(device.ordinal()),
             kernel = kernel.name,
@@ -225,20 +257,21 @@ impl Inner {
         job: Job,
         a: &Node,
         b: &Node,
-    ) -> Result<(Node, Vec<Limb>), Error> {
+    ) -> Result<(Node, Carries), Error> {
         let Job {
             operation, shape, ..
         } = job;
         let (a_limbs, b_limbs) = (a.limbs()?, b.limbs()?);
         let started = Instant::now();
         let mut r = vec![0; shape.limbs()];
-        let mut carries = vec![0; if job.wants_carry { shape.count } else { 0 }];
+        let wants_none = job.wanted == Wanted::Nothing;
+        let mut each = vec![0; if wants_none { 0 } else { shape.count }];
         let algorithm = job.options.algorithm_for(operation);
         {
             let r = bigint_cpu::NumbersMut::new(&mut r, shape)?;
             let a = bigint_cpu::Numbers::new(a_limbs, a.shape)?;
             let b = bigint_cpu::Numbers::new(b_limbs, b.shape)?;
-            let carry = job.wants_carry.then_some(carries.as_mut_slice());
+            let carry = (!wants_none).then_some(each.as_mut_slice());
             match operation {
                 Operation::Add => bigint_cpu::add(r, a, b, carry, algorithm),
                 Operation::Sub => bigint_cpu::sub(r, a, b, carry, algorithm),
@@ -254,7 +287,8 @@ impl Inner {
             elapsed = ?started.elapsed(),
             "computed"
         );
-        Ok((Node::on_host(self, shape, r), carries))
+        let first = each.iter().position(|&carry| carry != 0);
+        Ok((Node::on_host(self, shape, r), Carries { each, first }))
     }
 
     /// Brings a node's limbs to the host, from the device or, where that fails and
@@ -281,7 +315,7 @@ impl Inner {
             operation: recipe.operation,
             shape: node.shape,
             options: recipe.options,
-            wants_carry: false,
+            wanted: Wanted::Nothing,
         };
         let (again, _) = self.compute_on_host(job, &recipe.a, &recipe.b)?;
         Ok(again.host.into_inner().unwrap_or_default())

@@ -1,7 +1,7 @@
 //! The engine as users see it: makes batches and computes with them.
 
 use crate::batch::Batch;
-use crate::compute::{Inner, Job};
+use crate::compute::{Carries, Inner, Job, Wanted};
 use crate::cuda::{self, Device};
 use crate::{DeviceError, DeviceErrorKind, Error, Options, Tuning, limbs};
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
@@ -297,14 +297,16 @@ impl Engine {
         self.exact(Operation::Add, a, b)
     }
 
-    /// `a - b`, as wide as the wider operand.
+    /// `a - b`, as wide as the wider operand. Waits for the device, which tells whether
+    /// a difference is negative.
     ///
     /// # Errors
     /// [`Error::Underflow`] names the first pair with `a < b`;
     /// [`Error::CountMismatch`]; [`Error::Device`] on a device.
     pub fn sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        let (difference, borrows) = self.overflowing_sub(a, b)?;
-        match borrows.iter().position(|&borrow| borrow) {
+        let width = Operation::Sub.exact_width(a.width(), b.width());
+        let (difference, borrows) = self.compute(Operation::Sub, a, b, width, Wanted::First)?;
+        match borrows.first {
             Some(index) => Err(Error::Underflow { index }),
             None => Ok(difference),
         }
@@ -362,12 +364,12 @@ impl Engine {
 
     fn exact(&self, operation: Operation, a: &Batch, b: &Batch) -> Result<Batch, Error> {
         let width = operation.exact_width(a.width(), b.width());
-        Ok(self.compute(operation, a, b, width, false)?.0)
+        Ok(self.compute(operation, a, b, width, Wanted::Nothing)?.0)
     }
 
     fn wrapping(&self, operation: Operation, a: &Batch, b: &Batch) -> Result<Batch, Error> {
         let width = operation.wrapping_width(a.width(), b.width());
-        Ok(self.compute(operation, a, b, width, false)?.0)
+        Ok(self.compute(operation, a, b, width, Wanted::Nothing)?.0)
     }
 
     fn overflowing(
@@ -377,8 +379,9 @@ impl Engine {
         b: &Batch,
     ) -> Result<(Batch, Vec<bool>), Error> {
         let width = operation.wrapping_width(a.width(), b.width());
-        let (batch, carries) = self.compute(operation, a, b, width, true)?;
-        Ok((batch, carries.iter().map(|&carry| carry != 0).collect()))
+        let (batch, carries) = self.compute(operation, a, b, width, Wanted::Each)?;
+        let wrapped = carries.each.iter().map(|&carry| carry != 0);
+        Ok((batch, wrapped.collect()))
     }
 
     fn compute(
@@ -387,8 +390,8 @@ impl Engine {
         a: &Batch,
         b: &Batch,
         width: usize,
-        wants_carry: bool,
-    ) -> Result<(Batch, Vec<Limb>), Error> {
+        wanted: Wanted,
+    ) -> Result<(Batch, Carries), Error> {
         let (count, layout) = match (a.shape(), b.shape()) {
             (a, b) if a.count == b.count || b.count == 1 => (a.count, a.layout),
             (a, b) if a.count == 1 => (b.count, b.layout),
@@ -403,7 +406,7 @@ impl Engine {
             operation,
             shape: Shape::new(count, width, layout),
             options: self.options,
-            wants_carry,
+            wanted,
         };
         limbs::checked_limbs(job.shape)?;
         let (a, b) = (self.adopt(a)?, self.adopt(b)?);

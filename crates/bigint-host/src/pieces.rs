@@ -1,10 +1,10 @@
 //! Work that does not fit the device's memory, done in pieces that do.
 
 use crate::batch::Node;
-use crate::compute::{Inner, Job};
+use crate::compute::{Carries, Inner, Job};
 use crate::cuda::Device;
 use crate::{Error, limbs};
-use bigint_core::{Limb, Shape};
+use bigint_core::Shape;
 use std::sync::Arc;
 
 /// Computes a job piece by piece; the result is on the host.
@@ -17,7 +17,7 @@ pub(crate) fn compute(
     job: Job,
     a: &Node,
     b: &Node,
-) -> Result<(Node, Vec<Limb>), Error> {
+) -> Result<(Node, Carries), Error> {
     let shape = job.shape;
     // The operands' own device memory is the first to go.
     for operand in [a, b] {
@@ -25,7 +25,7 @@ pub(crate) fn compute(
         operand.take_buffer();
     }
     let mut r = vec![0; shape.limbs()];
-    let mut carries = Vec::with_capacity(if job.wants_carry { shape.count } else { 0 });
+    let mut carries = Carries::default();
     let mut size = shape.count.div_ceil(2);
     let mut on_device = true;
     let mut start = 0;
@@ -63,7 +63,9 @@ pub(crate) fn compute(
         match computed {
             Ok((limbs, piece_carries)) => {
                 limbs::splice(&mut r, shape, start, &limbs, piece.shape);
-                carries.extend(piece_carries);
+                carries.each.extend(piece_carries.each);
+                let first = piece_carries.first.map(|index| start + index);
+                carries.first = carries.first.or(first);
                 start = range.end;
             }
             Err(Error::Device(error)) if error.is_out_of_memory() && range.len() > 1 => {

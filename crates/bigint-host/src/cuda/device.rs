@@ -131,6 +131,17 @@ impl Device {
         Ok(Buffer::new(memory, self))
     }
 
+    /// Memory for `limbs` limbs, all of whose bits will be ones.
+    pub fn allocate_ones(self: &Arc<Self>, limbs: usize) -> Result<Buffer, DeviceError> {
+        let mut buffer = self.allocate(limbs)?;
+        let memory = buffer.memory_mut();
+        self.run("filling device memory", 0, || {
+            // SAFETY: the memory is nobody else's, and is used and freed behind this.
+            unsafe { memory.set_8_async(0xff, &self.stream) }
+        })?;
+        Ok(buffer)
+    }
+
     /// Frees memory behind what was launched before. A failure is one of those that
     /// end the context, and the memory with it.
     pub(super) fn free(&self, memory: DeviceBuffer<Limb>) {

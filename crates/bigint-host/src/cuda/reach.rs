@@ -14,6 +14,7 @@ pub(super) fn lies_within(arguments: &Arguments, buffers: &[&Buffer]) -> bool {
         b,
         scratch,
         carry,
+        first_carry,
         count,
         workers,
     } = *arguments;
@@ -33,6 +34,7 @@ pub(super) fn lies_within(arguments: &Arguments, buffers: &[&Buffer]) -> bool {
     [r, a, b].into_iter().all(|operand| matrix(operand, count))
         && matrix(scratch, workers)
         && (carry == 0 || contains(carry, count))
+        && (first_carry == 0 || contains(first_carry, 2))
 }
 
 /// Limbs from a matrix's first to its last, both included, for `numbers` numbers.

@@ -4,7 +4,7 @@
 // from the launch as integers, which the compiler would take for generic ones.
 #![allow(unsafe_code)]
 
-use bigint_core::{Limb, MatrixArgument};
+use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::arch::asm;
 
 /// Bytes in a limb.
@@ -270,31 +270,63 @@ impl<S: Stride> Batch<S> {
 
 /// Where each number's carry or borrow out goes, if anybody asks.
 #[derive(Clone, Copy)]
-pub struct CarryOut(u64);
+pub struct CarryOut {
+    /// The number's word, or zero.
+    word: u64,
+    /// The word of the first number that carries, or zero.
+    first: u64,
+    number: u64,
+}
 
 impl CarryOut {
-    /// The word of number `index` in the array at device address `words`, or
-    /// nothing where `words` is zero.
+    /// Where the carry out of number `number` goes.
     ///
     /// # Safety
-    /// A `words` that is not zero is the address of more than `index` words of
-    /// device memory, and no other worker has number `index`.
+    /// The launch's words for carries are allocated, and no other thread reports this
+    /// number's.
     #[inline(always)]
-    pub unsafe fn new(words: u64, index: u64) -> Self {
-        CarryOut(if words == 0 {
-            0
-        } else {
-            words + LIMB_BYTES * index
-        })
+    pub unsafe fn new(arguments: &Arguments, number: u64) -> Self {
+        let words = arguments.carry;
+        CarryOut {
+            word: if words == 0 {
+                0
+            } else {
+                words + LIMB_BYTES * number
+            },
+            first: arguments.first_carry,
+            number,
+        }
+    }
+
+    /// Whether anybody asks for the carries of a launch.
+    #[inline(always)]
+    pub fn is_wanted(arguments: &Arguments) -> bool {
+        arguments.carry != 0 || arguments.first_carry != 0
     }
 
     /// Reports `carry`.
     #[inline(always)]
     pub fn set(self, carry: Limb) {
-        if self.0 != 0 {
+        if self.word != 0 {
             // SAFETY: the word is allocated by the contract of `new`.
-            unsafe { store_below(0, 1, self.0, carry) }
+            unsafe { store_below(0, 1, self.word, carry) }
         }
+        if self.first != 0 && carry != 0 {
+            // SAFETY: the word is allocated by the contract of `new`.
+            unsafe { least(self.first, self.number) }
+        }
+    }
+}
+
+/// Sets the 64 bits at `address` to the lesser of themselves and `x`, whoever else does
+/// so at the same time.
+#[inline(always)]
+unsafe fn least(address: u64, x: u64) {
+    // SAFETY: the caller vouches for 64 bits at `address`, a multiple of 8.
+    unsafe {
+        asm!("red.global.min.u64 [{address}], {x};",
+            address = in(reg64) address, x = in(reg64) x,
+            options(nostack, preserves_flags));
     }
 }
 

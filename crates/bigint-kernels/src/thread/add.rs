@@ -4,17 +4,18 @@
 //! cut off; `B` = 2^32. A sum of two limbs and a carry is at most `2B - 1`, so
 //! every carry is 0 or 1. Operands are zero-extended to the result's width.
 //!
-//! Cost: one carry-chain instruction a limb, in chunks of eight. No scratch.
+//! Cost: one carry-chain instruction a limb, in chunks of eight, then of four. No scratch.
 //! `r` may be an operand: a chunk is read before it is written.
 
-use super::CHUNK;
+use super::{CHUNK, HALF, half, pick};
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::{LIMB_BITS, Limb};
+use bigint_core::Limb;
 
 /// `r = a + b`, cut to the width of `r`; returns the carry out of its top limb.
 #[inline(always)]
 pub fn ripple(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) -> Limb {
+    let (a, b) = (a.part(0, r.width()), b.part(0, r.width()));
     let mut carry = 0;
     let mut at = 0;
     while at + CHUNK <= r.width() {
@@ -24,10 +25,12 @@ pub fn ripple(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Str
         at += CHUNK;
     }
     while at < r.width() {
-        let sum = u64::from(a.limb(at)) + u64::from(b.limb(at)) + u64::from(carry);
-        r.set(at, sum as Limb);
-        carry = (sum >> LIMB_BITS) as Limb;
-        at += 1;
+        let (sum, _) = carry::add(half(a.limbs(at)), half(b.limbs(at)), carry);
+        let [a, b, c, d, ..] = sum;
+        r.set_limbs(at, [a, b, c, d]);
+        // Above the top limb there are zeros, and then what carries.
+        carry = pick(sum, HALF.min(r.width() - at)) & 1;
+        at += HALF;
     }
     carry
 }

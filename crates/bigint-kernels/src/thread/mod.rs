@@ -6,11 +6,32 @@ pub mod sub;
 
 use crate::gpu::memory::{Any, CarryOut, Number, Stride};
 use crate::gpu::thread;
-use bigint_core::Arguments;
+use bigint_core::{Arguments, Limb};
 use core::marker::PhantomData;
 
 /// Limbs that addition and subtraction keep in registers at a time.
 const CHUNK: u32 = 8;
+
+/// Half as many, for what is left.
+const HALF: u32 = CHUNK / 2;
+
+/// A chunk whose upper half is zero.
+#[inline(always)]
+fn half([a, b, c, d]: [Limb; HALF as usize]) -> [Limb; CHUNK as usize] {
+    [a, b, c, d, 0, 0, 0, 0]
+}
+
+/// Limb `at` of a chunk. (Told apart by an index, the limbs would be put in memory.)
+#[inline(always)]
+fn pick(limbs: [Limb; CHUNK as usize], at: u32) -> Limb {
+    let mut picked = 0;
+    for (i, limb) in limbs.into_iter().enumerate() {
+        if i as u32 == at {
+            picked = limb;
+        }
+    }
+    picked
+}
 
 /// One number's operands and where its results go.
 pub struct Work<S> {
@@ -78,7 +99,7 @@ impl<S: Stride> Iterator for Numbers<'_, S> {
                 a: Number::new(&arguments.a, index),
                 b: Number::new(&arguments.b, index),
                 scratch: Number::new(&arguments.scratch, worker),
-                carry: CarryOut::new(arguments.carry, index),
+                carry: CarryOut::new(arguments, index),
             }
         })
     }

@@ -4,17 +4,18 @@
 //! that difference is negative; `B` = 2^32. It is at least `-B`, so every borrow
 //! is 0 or 1. Operands are zero-extended to the result's width.
 //!
-//! Cost: one carry-chain instruction a limb, in chunks of eight. No scratch.
+//! Cost: one carry-chain instruction a limb, in chunks of eight, then of four. No scratch.
 //! `r` may be an operand: a chunk is read before it is written.
 
-use super::CHUNK;
+use super::{CHUNK, HALF, half, pick};
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::{LIMB_BITS, Limb};
+use bigint_core::Limb;
 
 /// `r = a - b` modulo the width of `r`; returns the borrow out of its top limb.
 #[inline(always)]
 pub fn ripple(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) -> Limb {
+    let (a, b) = (a.part(0, r.width()), b.part(0, r.width()));
     let mut borrow = 0;
     let mut at = 0;
     while at + CHUNK <= r.width() {
@@ -24,12 +25,12 @@ pub fn ripple(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Str
         at += CHUNK;
     }
     while at < r.width() {
-        let subtrahend = u64::from(b.limb(at)) + u64::from(borrow);
-        let difference = u64::from(a.limb(at)).wrapping_sub(subtrahend);
-        r.set(at, difference as Limb);
-        // Negative numbers have all of the upper bits set.
-        borrow = (difference >> LIMB_BITS) as Limb & 1;
-        at += 1;
+        let (difference, _) = carry::sub(half(a.limbs(at)), half(b.limbs(at)), borrow);
+        let [a, b, c, d, ..] = difference;
+        r.set_limbs(at, [a, b, c, d]);
+        // Above the top limb there are zeros, and then what is borrowed.
+        borrow = pick(difference, HALF.min(r.width() - at)) & 1;
+        at += HALF;
     }
     borrow
 }

@@ -236,13 +236,12 @@ impl<S: Stride> Operands<S> {
 
 /// Where a stretch's limbs and carries go.
 #[derive(Clone, Copy)]
-struct Results<S> {
+struct Results<'a, S> {
+    arguments: &'a Arguments,
     /// The limbs of the stretch, from the lane's first on.
     flat: Row,
     /// The same, number by number.
     r: Batch<S>,
-    /// The words for carries, if anybody asks.
-    carry: u64,
     /// The number that the stretch begins in.
     first: u64,
 }
@@ -290,15 +289,15 @@ pub unsafe fn batch<D: Digit, S: Stride>(arguments: &Arguments) {
             Results {
                 flat: Row::new(&arguments.r, start + u64::from(thread::lane())),
                 r: Batch::<S>::new(&arguments.r, first),
-                carry: arguments.carry,
+                arguments,
                 first,
             },
         )
     };
-    if arguments.carry == 0 {
-        compute::<D, S, false>(operands, results, (start, limb), end);
-    } else {
+    if CarryOut::is_wanted(arguments) {
         compute::<D, S, true>(operands, results, (start, limb), end);
+    } else {
+        compute::<D, S, false>(operands, results, (start, limb), end);
     }
 }
 
@@ -307,7 +306,7 @@ pub unsafe fn batch<D: Digit, S: Stride>(arguments: &Arguments) {
 #[inline(always)]
 fn compute<D: Digit, S: Stride, const REPORTS: bool>(
     operands: Operands<S>,
-    results: Results<S>,
+    results: Results<'_, S>,
     (start, limb): (u64, u32),
     end: u32,
 ) {
@@ -348,7 +347,10 @@ fn compute<D: Digit, S: Stride, const REPORTS: bool>(
             }
             if REPORTS && step.is_top(place) && LANES * u < left {
                 let out = D::generates(x, y, digit) | (D::propagates(digit) & (own != 0));
-                results.report(place.number, out);
+                // Where the first is asked for alone, the lanes rarely come in here.
+                if out | (results.arguments.carry != 0) {
+                    results.report(place.number, out);
+                }
             }
             place = step.up(place);
         };
@@ -367,7 +369,7 @@ fn compute<D: Digit, S: Stride, const REPORTS: bool>(
     }
 }
 
-impl<S> Results<S> {
+impl<S> Results<'_, S> {
     /// Reports the carry out of a number, counted from that of the stretch's begin.
     #[allow(unsafe_code)]
     #[inline(always)]
@@ -375,6 +377,6 @@ impl<S> Results<S> {
         let number = self.first.wrapping_add_signed(i64::from(number));
         // SAFETY: the word is allocated by the contract of `batch`; the number is of the
         // batch, and the lane that reports has its top limb.
-        unsafe { CarryOut::new(self.carry, number) }.set(Limb::from(out));
+        unsafe { CarryOut::new(self.arguments, number) }.set(Limb::from(out));
     }
 }

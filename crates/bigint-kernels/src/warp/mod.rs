@@ -11,7 +11,7 @@ pub mod lookahead;
 pub mod mul;
 pub mod sub;
 
-use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
+use crate::gpu::memory::{Number, Stride, Unit};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use bigint_core::Arguments;
@@ -29,8 +29,6 @@ pub struct Work<const LANES: u32, S> {
     pub b: Number<S>,
     /// The group's own scratch.
     pub scratch: Number<Unit>,
-    /// The word for the carry or borrow out, which lane 0 reports.
-    pub carry: CarryOut,
 }
 
 /// The numbers of the calling lane's group, one after the other.
@@ -88,7 +86,6 @@ impl<const LANES: u32, S: Stride> Iterator for Numbers<'_, LANES, S> {
         self.first += arguments.workers;
         let on = first + worker < arguments.count;
         let index = (first + worker).min(arguments.count - 1);
-        let reports = on && group.lane() == 0;
         // SAFETY: by the contract of `new`; `index` is in the batch, no other
         // group writes its result, which is switched off in those that repeat it,
         // and none has this worker's scratch.
@@ -99,7 +96,6 @@ impl<const LANES: u32, S: Stride> Iterator for Numbers<'_, LANES, S> {
                 a: Number::new(&arguments.a, index),
                 b: Number::new(&arguments.b, index),
                 scratch: Number::new(&arguments.scratch, worker),
-                carry: CarryOut::new(if reports { arguments.carry } else { 0 }, index),
             }
         })
     }
