@@ -176,6 +176,9 @@ pub(super) fn product<I: Vector>(
     ahead: &mut Lines<'_>,
 ) {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if a.len() <= I::ROWS {
+        return slide_block::<I, true>(isa, r, a, b, ahead);
+    }
     let mut ends = ends::<I>(a.len());
     let mut first = ends.next().unwrap_or(0);
     slide_block::<I, true>(isa, &mut r[..first + b.len()], &a[..first], b, ahead);
