@@ -128,6 +128,10 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
             // Digits above an operand are not multiplied; the columns above stay zero.
             let [n, m] = [a.width, b.width].map(|limbs| digits_of_bits(LIMB_BITS * limbs));
             let mut columns = [isa.splat(0); C];
+            // Columns above those that a narrow result needs are not worth leaving out
+            // where there are few.
+            let kept = digits_of_bits(LIMB_BITS * width);
+            let is_low = kept >= 10 && 5 * kept < 4 * (n + m);
             let group = I::LANES * width;
             for i in 0..r.len() / group {
                 let mut lines = Lines::none();
@@ -147,7 +151,12 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
                     school::square(isa, &mut columns[..2 * n], &x[..n], &mut lines);
                 } else {
                     let y: [I::V; D] = b.digits::<I, W, D>(isa, i);
-                    school::product(isa, &mut columns[..n + m], &x[..n], &y[..m], &mut lines);
+                    let (r, x, y) = (&mut columns[..n + m], &x[..n], &y[..m]);
+                    if is_low {
+                        school::low_product(isa, r, x, y, kept, &mut lines);
+                    } else {
+                        school::product(isa, r, x, y, &mut lines);
+                    }
                 }
                 lines.finish();
                 let r = &mut r[i * group..][..group];
