@@ -8,7 +8,10 @@
 //! carries the machine has the next under way.
 //!
 //! **Step.** `x y + z + c` with all four below `2^64` is at most
-//! `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`: it never overflows a `u128`.
+//! `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`: it never overflows a `u128`. With
+//! `B = 2^64`, a window of `N` limbs, `N` products and a limb of `r` are at most
+//! `(B^N - 1) + (B^N - 1)(B - 1) + (B - 1) = B^(N + 1) - 1`: the limb that leaves and
+//! the next window.
 //!
 //! **Squares** of up to [`WIDEST`] limbs are the products of different limbs,
 //! doubled, and the squares of the limbs. Longer ones are split in two,
@@ -72,7 +75,7 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64]) {
 fn window<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
     let (low, high) = r.split_at_mut(a.len());
     let (Some(b), Some(high)) = (b.first_chunk::<N>(), high.first_chunk_mut::<N>()) else {
-        return debug_assert!(false);
+        unreachable!("the caller counts the limbs");
     };
     let mut window = [0; N];
     for (z, &x) in low.iter_mut().zip(a) {
@@ -88,9 +91,9 @@ fn window<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
 
 /// `r = a b` for `N` limbs each, without a loop.
 #[inline(always)]
-pub(super) fn fixed<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
+fn fixed<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
     let (Ok(a), Ok(b)) = (<&[u64; N]>::try_from(a), <&[u64; N]>::try_from(b)) else {
-        return debug_assert!(false);
+        unreachable!("the caller counts the limbs");
     };
     let (low, high) = r.split_at_mut(N);
     let mut window = [0; N];
@@ -134,7 +137,7 @@ fn fixed_square<const N: usize>(r: &mut [u64], a: &[u64]) {
         <&[u64; N]>::try_from(a),
         <&mut [[u64; N]; 2]>::try_from(r.as_chunks_mut().0),
     ) else {
-        return debug_assert!(false);
+        unreachable!("the caller counts the limbs");
     };
     let (mut cross, mut squares) = ([[0; N]; 2], [[0; N]; 2]);
     let (cross, squares) = (cross.as_flattened_mut(), squares.as_flattened_mut());
