@@ -166,7 +166,9 @@ fn candidates() -> Vec<PathBuf> {
 fn refuse(module: &str, ptx: &str) -> Result<()> {
     for (number, line) in ptx.lines().enumerate() {
         let line = line.trim();
-        let why = if line.starts_with(".extern") {
+        // The launch says how long the block's shared memory is, not a linker.
+        let is_left = line.starts_with(".extern") && !line.starts_with(".extern .shared ");
+        let why = if is_left {
             "is left for a linker, and there is none"
         } else if line.starts_with(".func") || line.starts_with("call") {
             "was not inlined"

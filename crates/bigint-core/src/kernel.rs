@@ -249,6 +249,35 @@ const fn stretches(count: u64, width: u64) -> u64 {
     )
 }
 
+/// Fours of limbs in shared memory for each thread that has a product of `n` by `m` limbs
+/// to itself; zero where numbers do not go by way of shared memory. The number is odd, so
+/// that neighbouring threads meet in no bank.
+///
+/// A slot takes both operands and then the product, for 32 limbs also half of the first
+/// row's; of operands of fewer than 8 limbs only products come here.
+pub const fn staged_fours(algorithm: Algorithm, n: usize, m: usize) -> usize {
+    match (algorithm, n) {
+        _ if n != m => 0,
+        (Algorithm::School, 8) => 5,
+        (Algorithm::School, 16) => 9,
+        (Algorithm::School, 32) => 21,
+        (Algorithm::Comba, 1 | 2 | 4) => 3,
+        (Algorithm::Comba, 8) => 5,
+        _ => 0,
+    }
+}
+
+/// Numbers that a thread of such a kernel takes at a time: operands of four limbs in all,
+/// which are moved at once, or one number.
+pub const fn numbers_at_a_time(algorithm: Algorithm, n: usize, m: usize) -> usize {
+    match (algorithm, n) {
+        _ if n != m => 1,
+        (Algorithm::Comba, 1) => 4,
+        (Algorithm::Comba, 2) => 2,
+        _ => 1,
+    }
+}
+
 impl Kernel {
     /// The kernel for these properties, if the table has it.
     pub fn find(
@@ -285,6 +314,14 @@ impl Kernel {
         }
     }
 
+    /// Whether threads that have a number each move numbers together.
+    const fn has_tiles(&self) -> bool {
+        matches!(
+            (self.operation, self.level, self.layout),
+            (Operation::Mul, Level::Thread, Layout::Contiguous)
+        )
+    }
+
     /// Grid, block and workers for `count` numbers of `n` and `m` limbs, and results of
     /// `width`.
     ///
@@ -298,10 +335,18 @@ impl Kernel {
             let by_budget = SCRATCH_BUDGET / (4 * scratch_width * workers_per_block);
             if by_budget == 0 { 1 } else { by_budget }
         };
+        let (at_a_time, shared_bytes) = if self.has_tiles() && width == 2 * n {
+            (
+                numbers_at_a_time(self.algorithm, n, m),
+                16 * BLOCK * staged_fours(self.algorithm, n, m) as u32,
+            )
+        } else {
+            (1, 0)
+        };
         let workers = if self.algorithm.takes_stretches() {
             stretches(count as u64, width as u64) as usize
         } else {
-            count
+            count.div_ceil(at_a_time)
         };
         let wanted = workers.div_ceil(workers_per_block);
         let grid = if wanted < most_blocks {
@@ -312,7 +357,7 @@ impl Kernel {
         Launch {
             grid: grid as u32,
             block: BLOCK,
-            shared_bytes: 0,
+            shared_bytes,
             workers: grid * workers_per_block,
             scratch_width,
         }
@@ -386,8 +431,14 @@ mod tests {
                         assert!(stretch as u64 <= TILES * TILE);
                         assert!(launch.workers as u64 <= 3 + count as u64 * MOST_STRETCHES);
                     } else {
-                        assert!(launch.scratch_width > 0 || launch.workers >= count);
+                        let at_a_time = match width {
+                            1 | 2 => numbers_at_a_time(kernel.algorithm, width, width),
+                            _ => 1,
+                        };
+                        assert!(launch.scratch_width > 0 || launch.workers * at_a_time >= count);
                     }
+                    // More needs the driver's leave.
+                    assert!(launch.shared_bytes <= 48 << 10);
                 }
             }
         }

@@ -50,6 +50,11 @@ pub struct AddTuning {
 pub struct MulTuning {
     /// The widest operand whose product one thread computes.
     pub thread_max_width: usize,
+    /// Wider operands whose product one thread computes as well, where both have this
+    /// width and all batches are contiguous: the kernels bring them through shared memory.
+    pub thread_widths: Vec<usize>,
+    /// The widest operand that a thread multiplies by columns.
+    pub comba_max_width_thread: usize,
     /// Lanes per number by the wider operand's width, narrowest first.
     pub lanes: Vec<LanesTuning>,
     /// The narrower operand from which a thread uses Karatsuba.
@@ -129,7 +134,9 @@ impl Tuning {
             layout,
         } = shape;
         let by_threads = match (operation, layout) {
-            (Operation::Mul, _) => n.max(m) <= self.mul.thread_max_width,
+            (Operation::Mul, _) => {
+                n.max(m) <= self.mul.thread_max_width || self.suits_a_thread(n, m, layout)
+            }
             (_, Layout::Contiguous) => width <= self.add.thread_max_width,
             (_, Layout::Interleaved) => count >= self.add.interleaved_thread_min_count,
         };
@@ -149,7 +156,7 @@ impl Tuning {
             }),
         };
         let algorithm = match options.algorithm_for(operation) {
-            Algorithm::Auto => self.algorithm(operation, n.min(m), level),
+            Algorithm::Auto => self.algorithm(operation, (n, m), level),
             named => named,
         };
         Kernel::find(operation, algorithm, level, lanes, layout).ok_or(Error::Algorithm {
@@ -158,7 +165,12 @@ impl Tuning {
         })
     }
 
-    fn algorithm(&self, operation: Operation, narrower: usize, level: Level) -> Algorithm {
+    fn suits_a_thread(&self, n: usize, m: usize, layout: Layout) -> bool {
+        n == m && layout == Layout::Contiguous && self.mul.thread_widths.contains(&n)
+    }
+
+    fn algorithm(&self, operation: Operation, (n, m): (usize, usize), level: Level) -> Algorithm {
+        let (narrower, wider) = (n.min(m), n.max(m));
         match (operation, level) {
             (Operation::Mul, Level::Thread) if narrower >= self.mul.karatsuba_min_width_thread => {
                 Algorithm::Karatsuba
@@ -166,9 +178,11 @@ impl Tuning {
             (Operation::Mul, Level::Warp) if narrower >= self.mul.karatsuba_min_width_warp => {
                 Algorithm::Karatsuba
             }
-            // A thread has its row in registers, lanes have their columns there.
-            (Operation::Mul, Level::Thread) => Algorithm::School,
-            (Operation::Mul, _) => Algorithm::Comba,
+            (Operation::Mul, Level::Thread) if wider <= self.mul.comba_max_width_thread => {
+                Algorithm::Comba
+            }
+            // Rows stand in registers, and chains of carries run along them.
+            (Operation::Mul, _) => Algorithm::School,
             (_, Level::Thread) => Algorithm::Ripple,
             _ => Algorithm::CarryLookahead,
         }
@@ -212,6 +226,19 @@ mod tests {
         assert_eq!(lanes(Operation::Mul), 8);
         assert_eq!(lanes(Operation::Add), 32);
         assert_eq!(lanes(Operation::Sub), 32);
+    }
+
+    #[test]
+    fn threads_take_wider_products_only_where_they_come_through_shared_memory() {
+        let tuning = Tuning::default();
+        let level = |n, m, layout| {
+            let shape = Shape::new(1000, n + m, layout);
+            let kernel = tuning.kernel(Operation::Mul, (n, m), shape, Options::default());
+            kernel.unwrap().level
+        };
+        assert_eq!(level(32, 32, Layout::Contiguous), Level::Thread);
+        assert_eq!(level(32, 32, Layout::Interleaved), Level::Warp);
+        assert_eq!(level(32, 31, Layout::Contiguous), Level::Warp);
     }
 
     #[test]

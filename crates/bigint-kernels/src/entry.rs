@@ -62,7 +62,9 @@ macro_rules! batch {
     };
     ($arguments:ident, $operation:ident, $algorithm:ident, $level:ident, $lanes:tt, $stride:ty) => {
         // SAFETY: as above.
-        for work in unsafe { <numbers!($level, $lanes, $stride)>::new(&$arguments) } {
+        for work in
+            unsafe { <numbers!($operation, $algorithm, $level, $lanes, $stride)>::new(&$arguments) }
+        {
             compute!(work, $operation, $algorithm, $level)
         }
     };
@@ -78,8 +80,12 @@ macro_rules! stride {
 }
 
 macro_rules! numbers {
-    (Thread, 1, $stride:ty) => { thread::Numbers<'_, $stride> };
-    (Warp, $lanes:literal, $stride:ty) => { warp::Numbers<'_, $lanes, $stride> };
+    (Mul, School, Thread, 1, $stride:ty) => { thread::tile::Tiles<'_, $stride, true> };
+    (Mul, Comba, Thread, 1, $stride:ty) => { thread::tile::Tiles<'_, $stride, false> };
+    ($operation:ident, $algorithm:ident, Thread, 1, $stride:ty) => {
+        thread::Numbers<'_, $stride>
+    };
+    ($operation:ident, $algorithm:ident, Warp, $lanes:literal, $stride:ty) => { warp::Numbers<'_, $lanes, $stride> };
 }
 
 macro_rules! compute {
@@ -94,10 +100,10 @@ macro_rules! compute {
             .set(thread::sub::ripple($work.r, $work.a, $work.b))
     };
     ($work:ident, Mul, School, Thread) => {
-        thread::mul::school::product($work.r, $work.a, $work.b)
+        thread::mul::school::products($work)
     };
     ($work:ident, Mul, Comba, Thread) => {
-        thread::mul::comba::product($work.r, $work.a, $work.b)
+        thread::mul::comba::products($work)
     };
     ($work:ident, Mul, Karatsuba, Thread) => {
         thread::mul::karatsuba::product($work.r, $work.a, $work.b, $work.scratch)

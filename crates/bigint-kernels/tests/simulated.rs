@@ -353,7 +353,7 @@ fn cases(kernel: &Kernel) -> Vec<Case> {
         ..plain
     });
     cases.extend(squares);
-    for (n, m) in [(64, 64), (70, 33), (40, 101)] {
+    for (n, m) in [(64, 64), (70, 33), (40, 101), (600, 20), (130, 550)] {
         let width = kernel.operation.exact_width(n, m);
         cases.push(Case {
             n,
@@ -426,4 +426,89 @@ fn products_by_one_thread_are_right() {
 #[test]
 fn products_by_lanes_of_a_warp_are_right() {
     check_all(MUL, Operation::Mul, Level::Warp);
+}
+
+/// Every width beside a width of its own and beside the same width, results narrower and
+/// wider than the product: what is cut into digits, steps and rows ends everywhere.
+#[test]
+fn products_by_rows_are_right_at_every_width() {
+    let mut bench = Bench::new(MUL);
+    let by_rows = |kernel: &&Kernel| {
+        kernel.operation == Operation::Mul
+            && kernel.algorithm == Algorithm::School
+            && kernel.level == Level::Warp
+    };
+    for kernel in Kernel::ALL.iter().filter(by_rows) {
+        for n in 1..=70 {
+            for m in [n, 71 - n] {
+                let exact = n + m;
+                bench.check(
+                    kernel,
+                    Case {
+                        n,
+                        m,
+                        width: [exact, exact, exact.div_ceil(2), exact + 5, exact - 1][n % 5],
+                        count: 32 / kernel.lanes as usize + 1,
+                        grid: None,
+                        layouts: [ACROSS, MIXED, PLAIN][n % 3],
+                        broadcast: n % 4 == 0,
+                        alias: false,
+                        carries: false,
+                    },
+                );
+            }
+        }
+    }
+}
+
+/// The widths that go by way of shared memory, in batches that end anywhere in a tile.
+#[test]
+fn products_in_shared_memory_are_right() {
+    let mut bench = Bench::new(MUL);
+    let staged = |kernel: &&Kernel| kernel.launch(1, (8, 8), 16).shared_bytes > 0;
+    for kernel in Kernel::ALL.iter().filter(staged) {
+        for n in [1, 2, 4, 8, 16, 32] {
+            let plain = Case {
+                n,
+                m: n,
+                width: 2 * n,
+                count: 32,
+                grid: None,
+                layouts: PLAIN,
+                broadcast: false,
+                alias: false,
+                carries: false,
+            };
+            for count in [1, 2, 3, 31, 32, 33, 127, 128, 130, 261] {
+                let alias = count == 33;
+                bench.check(
+                    kernel,
+                    Case {
+                        count,
+                        alias,
+                        ..plain
+                    },
+                );
+            }
+            for (width, broadcast) in [(n, false), (2 * n + 1, false), (2 * n, true)] {
+                bench.check(
+                    kernel,
+                    Case {
+                        width,
+                        broadcast,
+                        ..plain
+                    },
+                );
+            }
+            // More numbers than workers.
+            bench.check(
+                kernel,
+                Case {
+                    count: 300,
+                    grid: Some(1),
+                    ..plain
+                },
+            );
+        }
+    }
 }

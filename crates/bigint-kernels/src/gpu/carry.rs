@@ -182,6 +182,14 @@ impl Accumulator {
         self.high += Limb::from(carry);
     }
 
+    /// The lowest limb; what is above it moves down.
+    #[inline(always)]
+    pub fn shift(&mut self) -> Limb {
+        let low = self.low;
+        (self.low, self.middle, self.high) = (self.middle, self.high, 0);
+        low
+    }
+
     /// The limbs of the sum, lowest first.
     #[inline(always)]
     pub fn limbs(self) -> [Limb; 3] {

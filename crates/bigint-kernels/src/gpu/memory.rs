@@ -72,6 +72,9 @@ pub struct Number<S> {
     width: u32,
     /// Limbs that may be touched: `width`, or 0 where the number is switched off.
     reach: u32,
+    /// Whether limbs are neighbours, every fourth is aligned to 16 bytes, and `reach` is
+    /// a multiple of 4: for all numbers of a batch, or for none.
+    in_fours: bool,
 }
 
 impl<S: Stride> Number<S> {
@@ -89,6 +92,24 @@ impl<S: Stride> Number<S> {
             stride: S::of(argument),
             width,
             reach: width,
+            in_fours: S::UNIT
+                && (argument.limbs / LIMB_BYTES | argument.number_stride | argument.width) % 4 == 0,
+        }
+    }
+
+    /// Numbers `first .. first + numbers` of a batch that has no gaps, as one.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new), for all of them.
+    #[inline(always)]
+    pub unsafe fn run(argument: &MatrixArgument, first: u64, numbers: u32) -> Number<Unit> {
+        let width = numbers * argument.width as u32;
+        Number {
+            address: argument.limbs + LIMB_BYTES * first * argument.width,
+            stride: Unit,
+            width,
+            reach: width,
+            in_fours: false,
         }
     }
 
@@ -114,6 +135,7 @@ impl<S: Stride> Number<S> {
             stride: self.stride,
             width: self.width.min(to).saturating_sub(from),
             reach: self.reach.min(to).saturating_sub(from),
+            in_fours: self.in_fours && from % 4 == 0 && (to % 4 == 0 || to >= self.width),
         }
     }
 
@@ -125,6 +147,7 @@ impl<S: Stride> Number<S> {
             stride: Any(self.stride.limbs()),
             width: self.width,
             reach: self.reach,
+            in_fours: false,
         }
     }
 
@@ -164,6 +187,49 @@ impl<S: Stride> Number<S> {
             }
         }
         limbs
+    }
+
+    /// Whether four limbs can be moved at once, at places that are multiples of 4. It is
+    /// the same for all numbers of a batch.
+    #[inline(always)]
+    pub fn in_fours(self) -> bool {
+        self.in_fours
+    }
+
+    /// Limbs `at .. at + N`, without a branch; `at` and `N` are multiples of 4. `FOURS`
+    /// says that [`in_fours`](Self::in_fours) holds.
+    #[inline(always)]
+    pub fn fours<const N: usize, const FOURS: bool>(self, at: u32) -> [Limb; N] {
+        let mut limbs = [0; N];
+        if FOURS {
+            for (i, four) in limbs.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                let at = at + 4 * i as u32;
+                // SAFETY: by `in_fours`, where `at` is inside the number, so are the
+                // three limbs above; they are neighbours and aligned.
+                *four = unsafe { load_four_below(at, self.reach, self.address_of(at)) };
+            }
+        } else {
+            for (i, limb) in limbs.iter_mut().enumerate() {
+                *limb = self.limb(at + i as u32);
+            }
+        }
+        limbs
+    }
+
+    /// Sets limbs `at .. at + N`, as [`fours`](Self::fours) gets them.
+    #[inline(always)]
+    pub fn set_fours<const N: usize, const FOURS: bool>(self, at: u32, limbs: [Limb; N]) {
+        if FOURS {
+            for (i, four) in limbs.as_chunks::<4>().0.iter().enumerate() {
+                let at = at + 4 * i as u32;
+                // SAFETY: as in `fours`.
+                unsafe { store_four_below(at, self.reach, self.address_of(at), *four) };
+            }
+        } else {
+            for (i, limb) in limbs.iter().enumerate() {
+                self.set(at + i as u32, *limb);
+            }
+        }
     }
 
     /// Sets limb `at`.
@@ -432,5 +498,44 @@ unsafe fn store_four(address: u64, [a, b, c, d]: [Limb; 4]) {
             a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
             address = in(reg64) address,
             options(nostack, preserves_flags));
+    }
+}
+
+/// The four limbs at `address` where `at < reach`, else zeros, without a branch.
+#[inline(always)]
+unsafe fn load_four_below(at: u32, reach: u32, address: u64) -> [Limb; 4] {
+    let (a, b, c, d);
+    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16, where
+    // `at < reach`.
+    unsafe {
+        asm!("{{",
+            ".reg .pred inside;",
+            "setp.lt.u32 inside, {at}, {reach};",
+            "mov.u32 {a}, 0;",
+            "mov.u32 {b}, 0;",
+            "mov.u32 {c}, 0;",
+            "mov.u32 {d}, 0;",
+            "@inside ld.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
+            "}}",
+            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+            address = in(reg64) address, at = in(reg32) at, reach = in(reg32) reach,
+            options(pure, readonly, nostack));
+    }
+    [a, b, c, d]
+}
+
+/// Stores four limbs at `address` where `at < reach`, without a branch.
+#[inline(always)]
+unsafe fn store_four_below(at: u32, reach: u32, address: u64, [a, b, c, d]: [Limb; 4]) {
+    // SAFETY: as in `load_four_below`.
+    unsafe {
+        asm!("{{",
+            ".reg .pred inside;",
+            "setp.lt.u32 inside, {at}, {reach};",
+            "@inside st.global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
+            "}}",
+            a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
+            address = in(reg64) address, at = in(reg32) at, reach = in(reg32) reach,
+            options(nostack));
     }
 }

@@ -5,5 +5,7 @@
 
 pub mod carry;
 pub mod memory;
+pub mod shared;
 pub mod thread;
 pub mod warp;
+pub mod window;

@@ -3,6 +3,7 @@
 pub mod add;
 pub mod mul;
 pub mod sub;
+pub mod tile;
 
 use crate::gpu::memory::{Any, CarryOut, Number, Stride};
 use crate::gpu::thread;

@@ -67,7 +67,7 @@ pub trait Digit {
 /// The word of carries into the lanes, from the words that say which of them generate
 /// one and which propagate one; bit `LANES` is the carry out.
 #[inline(always)]
-fn carries(generate: u64, propagate: u64, carry: Limb) -> u64 {
+pub fn carries(generate: u64, propagate: u64, carry: Limb) -> u64 {
     // In this order one instruction doubles and adds.
     ((generate << 1) + propagate + u64::from(carry)) ^ propagate
 }

@@ -11,35 +11,150 @@
 //! Bound: a column has at most 2^26 products below 2^64, and takes at most
 //! 2^64 - 1 from the one below: less than 2^91.
 //!
+//! Operands of 1, 2, 4 or 8 limbs, as wide as each other, are moved by the whole warp (see
+//! [`tile`](crate::thread::tile)) and multiplied in registers.
+//!
 //! Cost: `ceil4(n) ceil4(m)` products, an add for each; each limb of the result
 //! is written once and none is read. No scratch. `r` is not an operand.
 
 use crate::gpu::carry::Accumulator;
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::LIMB_BITS;
+use crate::thread::tile::{Tile, bring_in, bring_out};
+use bigint_core::{LIMB_BITS, Limb};
 
 /// Limbs of each operand that are loaded together.
 const STEP: usize = 4;
+
+/// The products of a tile.
+#[inline(always)]
+pub fn products<S: Stride>(tile: Tile<S>) {
+    match tile.dense_width {
+        1 if tile.numbers() % 4 == 0 => short::<S, 1, true>(tile),
+        1 => short::<S, 1, false>(tile),
+        2 if tile.numbers() % 2 == 0 => short::<S, 2, true>(tile),
+        2 => short::<S, 2, false>(tile),
+        4 => short::<S, 4, true>(tile),
+        8 => eight(tile),
+        _ => {
+            let work = tile.work();
+            product(work.r, work.a, work.b);
+        }
+    }
+}
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
 pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) {
     const FOUR: u32 = STEP as u32;
     let (n, m) = (a.width().div_ceil(FOUR), b.width().div_ceil(FOUR));
-    let mut columns = [Accumulator::default(); 2 * STEP - 1];
+    let mut columns = Columns::default();
     let mut k = 0;
     while FOUR * k < r.width() {
         let mut i = (k + 1).saturating_sub(m);
         while i <= k && i < n {
-            let x = a.limbs::<STEP>(FOUR * i);
-            let y = b.limbs::<STEP>(FOUR * (k - i));
-            for s in 0..STEP {
-                for t in 0..STEP {
-                    columns[s + t].add_product(x[s], y[t]);
-                }
-            }
+            columns.add(a.limbs(FOUR * i), b.limbs(FOUR * (k - i)));
             i += 1;
         }
+        r.set_limbs(FOUR * k, columns.next());
+        k += 1;
+    }
+}
+
+/// Operands of `N` limbs, 1, 2 or 4: four limbs of each operand are one number, or
+/// several. Only results go by way of the slots. `WHOLE` says that the tile ends with
+/// four limbs.
+#[inline(always)]
+fn short<S: Stride, const N: usize, const WHOLE: bool>(tile: Tile<S>) {
+    let lane = tile.lane();
+    let slots = tile.slots::<3>();
+    let a = tile.a().fours::<4, WHOLE>(4 * lane);
+    let b = tile.b().fours::<4, WHOLE>(4 * lane);
+    let (low, high) = match N {
+        1 => {
+            let ([r0, r1], [r2, r3]) = (one(a[0], b[0]), one(a[1], b[1]));
+            let ([r4, r5], [r6, r7]) = (one(a[2], b[2]), one(a[3], b[3]));
+            ([r0, r1, r2, r3], [r4, r5, r6, r7])
+        }
+        2 => (
+            two([a[0], a[1]], [b[0], b[1]]),
+            two([a[2], a[3]], [b[2], b[3]]),
+        ),
+        _ => {
+            let mut columns = Columns::default();
+            columns.add(a, b);
+            (columns.next(), columns.next())
+        }
+    };
+    slots.set_four(lane, 0, low);
+    slots.set_four(lane, 1, high);
+    tile.sync();
+    bring_out::<2, WHOLE, 3>(tile.r(), slots, lane);
+    // The next tile takes the place of this one.
+    tile.sync();
+}
+
+#[inline(always)]
+fn one(a: Limb, b: Limb) -> [Limb; 2] {
+    let product = u64::from(a) * u64::from(b);
+    [product as Limb, (product >> LIMB_BITS) as Limb]
+}
+
+#[inline(always)]
+fn two([a0, a1]: [Limb; 2], [b0, b1]: [Limb; 2]) -> [Limb; 4] {
+    let mut column = Accumulator::default();
+    column.add_product(a0, b0);
+    let r0 = column.shift();
+    column.add_product(a0, b1);
+    column.add_product(a1, b0);
+    let r1 = column.shift();
+    column.add_product(a1, b1);
+    let [r2, r3, _] = column.limbs();
+    [r0, r1, r2, r3]
+}
+
+/// Operands of eight limbs. A slot is `a`, `b`, and becomes the product.
+#[inline(always)]
+fn eight<S: Stride>(tile: Tile<S>) {
+    let lane = tile.lane();
+    let slots = tile.slots::<5>();
+    bring_in::<2, 0, 5>(tile.a(), slots, lane, 0);
+    bring_in::<2, 0, 5>(tile.b(), slots, lane, 2);
+    tile.sync();
+    let (a0, a1) = (slots.four(lane, 0), slots.four(lane, 1));
+    let (b0, b1) = (slots.four(lane, 2), slots.four(lane, 3));
+    let mut columns = Columns::default();
+    columns.add(a0, b0);
+    slots.set_four(lane, 0, columns.next());
+    columns.add(a0, b1);
+    columns.add(a1, b0);
+    slots.set_four(lane, 1, columns.next());
+    columns.add(a1, b1);
+    slots.set_four(lane, 2, columns.next());
+    slots.set_four(lane, 3, columns.next());
+    tile.sync();
+    bring_out::<4, true, 5>(tile.r(), slots, lane);
+    tile.sync();
+}
+
+/// Columns `4K .. 4K+6`.
+#[derive(Default)]
+struct Columns([Accumulator; 2 * STEP - 1]);
+
+impl Columns {
+    /// Adds the products of a pair of fours.
+    #[inline(always)]
+    fn add(&mut self, x: [Limb; STEP], y: [Limb; STEP]) {
+        for s in 0..STEP {
+            for t in 0..STEP {
+                self.0[s + t].add_product(x[s], y[t]);
+            }
+        }
+    }
+
+    /// The limbs of the four columns that are complete; goes on to the next.
+    #[inline(always)]
+    fn next(&mut self) -> [Limb; STEP] {
+        let columns = &mut self.0;
         let mut limbs = [0; STEP];
         for (t, limb) in limbs.iter_mut().enumerate() {
             let [low, middle, high] = columns[t].limbs();
@@ -47,9 +162,8 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
             let carry = u64::from(high) << LIMB_BITS | u64::from(middle);
             columns[t + 1].add(carry);
         }
-        r.set_limbs(FOUR * k, limbs);
         columns.copy_within(STEP.., 0);
         columns[STEP - 1..].fill(Accumulator::default());
-        k += 1;
+        limbs
     }
 }

@@ -1,87 +1,220 @@
-//! Multiplication by rows (School; Langer), each row by rotating sums (Honda).
+//! Multiplication by rows (School; Langer), each row by windows that slide (Honda's
+//! rotating sums, many limbs at a time).
 //!
-//! `a b` is the sum over `j` of the rows `a b[j..j+LANES] B^j`, `B` = 2^32. Lane
-//! `t` holds the limb `b[j+t]` and, while step `i` runs, the sum at weight `i+t`
-//! of the row. All lanes multiply their limb of `b` by `a[i]`, which the lane
-//! that loaded it hands round. The low half of the product belongs to the lane's
-//! own weight; then the sums move one lane down, so that the lane's weight
-//! becomes `i+t+1`, and the high half and the carry belong there:
+//! `a b` is the sum over `j` of the rows `a b[j..j+W] B^j`, `B` = 2^32. Each of `LANES`
+//! lanes has a digit of `X` limbs of the row's `W = X LANES` limbs of `b`, and a window
+//! over what `a` times its digit has sent up ([`Window`]). All lanes multiply by `a[i]`
+//! together:
 //!
 //! ```text
-//! v = a[i] b[j+t] + sum              below B^2
-//! sum' = (v mod B of lane t+1) + floor(v / B) + carry        sum' + carry' B
+//! window + a[i] digit  =  lowest + window' B
 //! ```
 //!
-//! `sum'` is below `2B`, so a carry is 0 or 1. The lowest lane's `v mod B` is the
-//! row's limb `i`. A chunk of these is added to what earlier rows left in `r`.
-//! Limbs of `a` past its end are zero: the steps push the row's upper limbs out,
-//! and what is left in the lanes at the end are the row's top limbs, where no
-//! earlier row has been.
+//! The lane's lowest limb has weight `i + j + X lane`, which is the highest weight in the
+//! window of the lane below: there it is added. The lowest limb of lane 0 is the
+//! product's limb `i + j`, which later limbs of `a` no longer change. A ring of lanes
+//! brings it to the top lane, which stores four at a time, and which gets from above what
+//! earlier rows left in the product; so it need not be added in the end.
 //!
-//! Each lane reads from `r` what it wrote there itself, as rows and chunks begin
-//! at multiples of `LANES`: no barrier is needed.
+//! Limbs of `a` past its end are zero: those steps push limbs out. What is left in the
+//! windows are the row's top limbs. A window's sum has a limb more, at most 2, for the
+//! lane above, and a carry from lane to lane is found as in [`lookahead`].
 //!
-//! Cost: three shuffles and one product a step, two votes a chunk;
-//! `ceil(n) ceil(m)` products, widths rounded up to chunks. No scratch. `r` is
-//! not an operand.
+//! The operand that fills digits better is `b`. A row's digits have 16 limbs, or 8 where
+//! all of `b` is one short row.
+//!
+//! Cost: `ceil4(n) ceil(m)` products, `m` rounded up to digits; a shuffle, a selection and
+//! five other instructions for `X` products. No scratch. `r` is not an operand.
 
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::warp::Group;
-use crate::warp::add;
-use bigint_core::{LIMB_BITS, Limb};
+use crate::gpu::window::{self, Slide, Window};
+use crate::warp::lookahead;
+use bigint_core::Limb;
+
+/// Limbs of `a` that are loaded together.
+const STEP: u32 = 4;
+
+/// Limbs in a digit of a short row.
+const SHORT: u32 = 8;
+
+/// Limbs in any other digit.
+const LONG: u32 = 16;
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
-pub fn product<const LANES: u32>(
+pub fn product<const LANES: u32, S: Stride>(
     group: Group<LANES>,
     r: Number<impl Stride>,
-    a: Number<impl Stride>,
-    b: Number<impl Stride>,
+    a: Number<S>,
+    b: Number<S>,
 ) {
-    let lane = group.lane();
+    let products = |a: Number<S>, b: Number<S>| {
+        let row = LANES
+            * if b.width() <= SHORT * LANES {
+                SHORT
+            } else {
+                LONG
+            };
+        u64::from(a.width().next_multiple_of(STEP)) * u64::from(b.width().next_multiple_of(row))
+    };
+    let (a, b) = if products(b, a) < products(a, b) {
+        (b, a)
+    } else {
+        (a, b)
+    };
     // Limbs of `r` from here on are zero.
     let width = r.width().min(a.width() + b.width());
     let product = r.part(0, width);
-    let mut j = 0;
-    while j < width && j < b.width() {
-        let digit = b.limb(j + lane);
-        let mut sum: Limb = 0;
-        let mut sum_carry: u64 = 0;
-        let mut carry = 0;
-        let mut i = 0;
-        while i < a.width() && i + j < width {
-            let limbs_of_a = a.limb(i + lane);
-            let mut row = 0;
-            for step in 0..LANES {
-                let limb_of_a = group.shuffle(limbs_of_a, step);
-                let v = u64::from(limb_of_a) * u64::from(digit) + u64::from(sum);
-                let lowest = group.shuffle(v as Limb, 0);
-                if lane == step {
-                    row = lowest;
-                }
-                let above = group.rotate_down(v as Limb);
-                let above = if lane + 1 == LANES { 0 } else { above };
-                let moved = u64::from(above) + (v >> LIMB_BITS) + sum_carry;
-                sum = moved as Limb;
-                sum_carry = moved >> LIMB_BITS;
-            }
-            // The first row finds nothing in `r`.
-            let own = i + j + lane;
-            let earlier = if j == 0 { 0 } else { product.limb(own) };
-            let (limb, carries) = add::chunk(group, row, earlier, carry);
-            product.set(own, limb);
-            carry = (carries >> LANES) as Limb & 1;
-            i += LANES;
-        }
-        // The carry of the top lane is zero: the row ends there.
-        let below = group.rotate_up(sum_carry as Limb, 1);
-        let (limb, _) = add::chunk(group, sum, below, carry);
-        product.set(i + j + lane, limb);
-        j += LANES;
+    if a.in_fours() && b.in_fours() && product.in_fours() {
+        rows::<LANES, true>(group, product, a, b);
+    } else {
+        rows::<LANES, false>(group, product, a, b);
     }
     let mut at = width;
     while at < r.width() {
-        r.set(at + lane, 0);
+        r.set(at + group.lane(), 0);
         at += LANES;
+    }
+}
+
+/// All rows. `FOURS` says that limbs can be moved four at a time.
+#[inline(always)]
+fn rows<const LANES: u32, const FOURS: bool>(
+    group: Group<LANES>,
+    product: Number<impl Stride>,
+    a: Number<impl Stride>,
+    b: Number<impl Stride>,
+) {
+    if b.width() <= SHORT * LANES {
+        row::<LANES, 8, true, FOURS>(group, product, a, b, 0);
+    } else {
+        let mut j = row::<LANES, 16, true, FOURS>(group, product, a, b, 0);
+        while j < product.width() && j < b.width() {
+            // The next row takes up limbs that other lanes have stored.
+            group.sync();
+            j = row::<LANES, 16, false, FOURS>(group, product, a, b, j);
+        }
+    }
+}
+
+/// Adds the row that begins at limb `j` of `b` to the product; returns where the next
+/// row begins. The `FIRST` row finds nothing there.
+#[inline(always)]
+fn row<const LANES: u32, const X: usize, const FIRST: bool, const FOURS: bool>(
+    group: Group<LANES>,
+    product: Number<impl Stride>,
+    a: Number<impl Stride>,
+    b: Number<impl Stride>,
+    j: u32,
+) -> u32
+where
+    Window<X>: Slide<Digit = [Limb; X]>,
+{
+    let own = j + X as u32 * group.lane();
+    // What earlier rows have stored ends where they ended.
+    let earlier = product.part(0, j + a.width().next_multiple_of(STEP));
+    let mut row = Row::<_, _, LANES, X, FIRST, FOURS> {
+        group,
+        a,
+        limbs_of_a: a.fours::<4, FOURS>(0),
+        i: 0,
+        digit: b.fours::<X, FOURS>(own),
+        window: Window::<X>::new(match FIRST {
+            true => [0; X],
+            false => earlier.fours::<X, FOURS>(own),
+        }),
+        earlier,
+        product,
+        j,
+    };
+    let mut left = a.width().min(product.width() - j).div_ceil(STEP);
+    // After `X` steps every limb of the window is in the same register again, so that a
+    // turn of the loop moves none.
+    while left >= X as u32 / STEP {
+        row.four_steps();
+        row.four_steps();
+        if X == LONG as usize {
+            row.four_steps();
+            row.four_steps();
+        }
+        left -= X as u32 / STEP;
+    }
+    while left > 0 {
+        row.four_steps();
+        left -= 1;
+    }
+    row.finish(own);
+    j + X as u32 * LANES
+}
+
+/// A row that begins at limb `j`, of which the steps before `i` are done, seen from a lane.
+struct Row<R, A, const LANES: u32, const X: usize, const FIRST: bool, const FOURS: bool> {
+    group: Group<LANES>,
+    a: Number<A>,
+    /// Limbs `i .. i+4` of `a`.
+    limbs_of_a: [Limb; STEP as usize],
+    i: u32,
+    digit: [Limb; X],
+    window: Window<X>,
+    earlier: Number<R>,
+    product: Number<R>,
+    j: u32,
+}
+
+impl<R: Stride, A: Stride, const LANES: u32, const X: usize, const FIRST: bool, const FOURS: bool>
+    Row<R, A, LANES, X, FIRST, FOURS>
+where
+    Window<X>: Slide<Digit = [Limb; X]>,
+{
+    #[inline(always)]
+    fn four_steps(&mut self) {
+        let (i, j) = (self.i, self.j);
+        let next = self.a.fours::<4, FOURS>(i + STEP);
+        let above = match FIRST {
+            true => [0; STEP as usize],
+            false => self.earlier.fours::<4, FOURS>(i + j + X as u32 * LANES),
+        };
+        let [a0, a1, a2, a3] = self.limbs_of_a;
+        let limbs = [
+            self.step(a0, above[0]),
+            self.step(a1, above[1]),
+            self.step(a2, above[2]),
+            self.step(a3, above[3]),
+        ];
+        let lowest = self.product.switched(self.is_top());
+        lowest.set_fours::<4, FOURS>(i + j, limbs);
+        self.limbs_of_a = next;
+        self.i = i + STEP;
+    }
+
+    /// Gives the limb that comes round from the lane above; for the top lane that is a
+    /// limb of the product.
+    #[inline(always)]
+    fn step(&mut self, limb_of_a: Limb, above: Limb) -> Limb {
+        let (limb, carry) = self.window.multiply(limb_of_a, self.digit);
+        let received = self.group.rotate_down(limb);
+        let above = if self.is_top() { above } else { received };
+        self.window.slide(window::top(above, carry));
+        received
+    }
+
+    #[inline(always)]
+    fn is_top(&self) -> bool {
+        self.group.lane() == LANES - 1
+    }
+
+    /// Stores the row's top limbs; the lane's own begin `own` above `i`.
+    #[inline(always)]
+    fn finish(self, own: u32) {
+        let group = self.group;
+        let (limbs, over) = self.window.sum();
+        let below = group.rotate_up(over, 1);
+        let below = if group.lane() == 0 { 0 } else { below };
+        let (limbs, carry) = Window::<X>::add(limbs, below);
+        let all_ones = Window::<X>::are_all_ones(limbs);
+        let carries = lookahead::carries(group.ballot(carry != 0), group.ballot(all_ones), 0);
+        let (limbs, _) = Window::<X>::add(limbs, (carries >> group.lane()) as Limb & 1);
+        self.product.set_fours::<X, FOURS>(self.i + own, limbs);
     }
 }

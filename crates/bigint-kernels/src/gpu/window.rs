@@ -1,0 +1,226 @@
+//! A window that slides along a row of a product, a limb at a time.
+//!
+//! A row is `a` times a digit `d` of `X` limbs. When limbs `0 .. i` of `a` have been
+//! multiplied, the window holds what they have sent up to weight `i` and above. A step
+//!
+//! ```text
+//! window + a[i] d  =  lowest + window' B
+//! ```
+//!
+//! gives the row's limb `i`. A product of two limbs is two limbs wide and hardware adds
+//! it to two limbs that stand in one aligned pair of registers. `a[i] d[0]`, `a[i] d[2]`,
+//! ... lie side by side, as do `a[i] d[1]`, `a[i] d[3]`, ..., one weight higher. So the
+//! window is the sum of two numbers:
+//!
+//! ```text
+//! even:       e0 e1 | e2 e3 | ...           weights i .. i+X
+//! odd:   low | o0 o1 | o2 o3 | ...          weights i, i+1 .. i+X+1
+//! ```
+//!
+//! Sliding by one weight turns `even` into `odd`, with `e1` as its `low`, and `odd` into
+//! `even`: no limb moves from one register to another.
+//!
+//! Bounds: the pair on top of `odd` comes new into the window, as `x + c`, where `x` is a
+//! limb from above and `c` a carry: at most `B`. Then `B + (B-1)^2 + 1 < B^2`: the chain
+//! of `odd` has no carry out. That of `even` has one, which is the next `c`.
+//!
+//! Cost of a step: `X` multiply-adds and four additions.
+
+// `asm!`: Rust has no word for the carry flag.
+#![allow(unsafe_code)]
+
+use bigint_core::Limb;
+use core::arch::asm;
+
+/// The window over a digit of `X` limbs: 2, 4, 8 or 16.
+#[derive(Clone, Copy)]
+pub struct Window<const X: usize> {
+    even: [Limb; X],
+    low: Limb,
+    odd: [Limb; X],
+}
+
+/// What windows of every size do.
+pub trait Slide: Copy {
+    /// The digit: as many limbs as the window has.
+    type Digit: Copy;
+
+    /// A window that holds a number.
+    fn new(limbs: Self::Digit) -> Self;
+
+    /// Adds `a` times `digit`; gives the lowest limb, which has left the window, and the
+    /// carry for [`slide`](Self::slide).
+    fn multiply(&mut self, a: Limb, digit: Self::Digit) -> (Limb, Limb);
+
+    /// Moves up by one weight. `top` is the pair that comes new into the window: the carry
+    /// of [`multiply`](Self::multiply), and a limb from above where there is one, as
+    /// [`top`] adds them.
+    fn slide(&mut self, top: [Limb; 2]);
+
+    /// The number in the window modulo `B^X`, and the limb above it.
+    fn sum(self) -> (Self::Digit, Limb);
+
+    /// `limbs + limb` modulo `B^X`, and the carry out.
+    fn add(limbs: Self::Digit, limb: Limb) -> (Self::Digit, Limb);
+
+    /// Whether all limbs are all ones.
+    fn are_all_ones(limbs: Self::Digit) -> bool;
+}
+
+/// A line of a chain: `a` times a limb of the digit, added to a limb of the window.
+macro_rules! line {
+    ($instruction:literal, $limb:ident, $digit:ident) => {
+        concat!(
+            $instruction,
+            ".u32 {",
+            stringify!($limb),
+            "}, {a}, {",
+            stringify!($digit),
+            "}, {",
+            stringify!($limb),
+            "};"
+        )
+    };
+}
+
+/// A line of a sum: a limb added to a limb.
+macro_rules! sum {
+    ($instruction:literal, $limb:ident, $other:ident) => {
+        concat!(
+            $instruction,
+            ".u32 {",
+            stringify!($limb),
+            "}, {",
+            stringify!($limb),
+            "}, {",
+            stringify!($other),
+            "};"
+        )
+    };
+}
+
+/// `above + carry`, which is at most `B`.
+#[inline(always)]
+pub fn top(above: Limb, carry: Limb) -> [Limb; 2] {
+    let (lower, upper): (Limb, Limb);
+    // SAFETY: register arithmetic only; the first line does not read the carry flag, and
+    // the last does not set it.
+    unsafe {
+        asm!(
+            "add.cc.u32 {lower}, {above}, {carry};",
+            "addc.u32 {upper}, 0, 0;",
+            above = in(reg32) above, carry = in(reg32) carry,
+            lower = out(reg32) lower, upper = out(reg32) upper,
+            options(pure, nomem, nostack),
+        );
+    }
+    [lower, upper]
+}
+
+macro_rules! window {
+    (
+        $size:literal: ($e0:ident $e1:ident $o0:ident $o1:ident $d0:ident $d1:ident)
+        $(($e:ident $f:ident $o:ident $p:ident $d:ident $g:ident))*
+    ) => {
+        impl Slide for Window<$size> {
+            type Digit = [Limb; $size];
+
+            #[inline(always)]
+            fn new(limbs: [Limb; $size]) -> Self {
+                Window { even: limbs, low: 0, odd: [0; $size] }
+            }
+
+            #[inline(always)]
+            fn multiply(&mut self, a: Limb, digit: [Limb; $size]) -> (Limb, Limb) {
+                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
+                let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
+                let [$d0, $d1, $($d, $g),*] = digit;
+                let carry: Limb;
+                // SAFETY: register arithmetic only. The first line of each chain does
+                // not read the carry flag, and the last line of all does not set it.
+                unsafe {
+                    asm!(
+                        concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
+                        line!("madc.lo.cc", $o0, $d1), line!("madc.hi.cc", $o1, $d1),
+                        $(line!("madc.lo.cc", $o, $g), line!("madc.hi.cc", $p, $g),)*
+                        line!("mad.lo.cc", $e0, $d0), line!("madc.hi.cc", $e1, $d0),
+                        $(line!("madc.lo.cc", $e, $d), line!("madc.hi.cc", $f, $d),)*
+                        "addc.u32 {carry}, 0, 0;",
+                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
+                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
+                        $o0 = inout(reg32) $o0, $o1 = inout(reg32) $o1,
+                        $($o = inout(reg32) $o, $p = inout(reg32) $p,)*
+                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
+                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
+                        a = in(reg32) a, low = in(reg32) self.low, carry = out(reg32) carry,
+                        options(pure, nomem, nostack),
+                    );
+                }
+                self.even = [$e0, $e1, $($e, $f),*];
+                self.odd = [$o0, $o1, $($o, $p),*];
+                ($e0, carry)
+            }
+
+            #[inline(always)]
+            fn slide(&mut self, [lower, upper]: [Limb; 2]) {
+                let [_, low, $($e, $f),*] = self.even;
+                *self = Window { even: self.odd, low, odd: [$($e, $f,)* lower, upper] };
+            }
+
+            #[inline(always)]
+            fn sum(self) -> ([Limb; $size], Limb) {
+                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
+                let [$o0, $o1, $($o, $p),*] = self.odd;
+                let above: Limb;
+                // Each limb of `even` meets the one of `odd` that is a place lower.
+                let lower = [self.low, $o0, $o1, $($o, $p),*];
+                let [$d0, $d1, $($d, $g,)* top] = lower;
+                // SAFETY: register arithmetic only; the first line does not read the
+                // carry flag, and the last does not set it.
+                unsafe {
+                    asm!(
+                        sum!("add.cc", $e0, $d0), sum!("addc.cc", $e1, $d1),
+                        $(sum!("addc.cc", $e, $d), sum!("addc.cc", $f, $g),)*
+                        "addc.u32 {above}, {top}, 0;",
+                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
+                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
+                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
+                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
+                        top = in(reg32) top, above = out(reg32) above,
+                        options(pure, nomem, nostack),
+                    );
+                }
+                ([$e0, $e1, $($e, $f),*], above)
+            }
+
+            #[inline(always)]
+            fn add(limbs: [Limb; $size], limb: Limb) -> ([Limb; $size], Limb) {
+                Window { even: limbs, low: limb, odd: [0; $size] }.sum()
+            }
+
+            #[inline(always)]
+            fn are_all_ones(limbs: [Limb; $size]) -> bool {
+                let [$e0, $e1, $($e, $f),*] = limbs;
+                ($e0 & $e1 $(& $e & $f)*) == Limb::MAX
+            }
+        }
+    };
+}
+
+window! {
+    2: (e0 e1 o0 o1 d0 d1)
+}
+window! {
+    4: (e0 e1 o0 o1 d0 d1)
+    (e2 e3 o2 o3 d2 d3)
+}
+window! {
+    8: (e0 e1 o0 o1 d0 d1)
+    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
+}
+window! {
+    16: (e0 e1 o0 o1 d0 d1)
+    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
+    (e8 e9 o8 o9 d8 d9) (e10 e11 o10 o11 d10 d11) (e12 e13 o12 o13 d12 d13)
+    (e14 e15 o14 o15 d14 d15)
+}
