@@ -227,14 +227,17 @@ pub(super) fn low_product<I: Vector>(
 /// `a^2 = sum_i a[i]^2 2^(2 D i) + 2 sum_(i < j) a[i] a[j] 2^(D (i + j))`: the second
 /// sum is half the products, and is doubled as a sum of columns.
 pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], ahead: &mut Lines<'_>) {
+    if a.len() <= I::ROWS {
+        return triangle_block::<I, true, true>(isa, r, a, a.len(), ahead);
+    }
     let mut first = 0;
     for end in ends::<I>(a.len()) {
         let r = &mut r[2 * first..a.len() + end];
         let (n, a) = (end - first, &a[first..]);
         if first == 0 {
-            triangle_block::<I, true>(isa, r, a, n, ahead);
+            triangle_block::<I, true, false>(isa, r, a, n, ahead);
         } else {
-            triangle_block::<I, false>(isa, r, a, n, ahead);
+            triangle_block::<I, false, false>(isa, r, a, n, ahead);
         }
         first = end;
     }
@@ -242,17 +245,28 @@ pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], ahead: &mut 
         #[inline(always)]
         || {
             for (r, &a) in r.chunks_exact_mut(2).zip(a) {
-                let product = isa.product(a, a);
-                r[0] = isa.add_low(isa.add(r[0], r[0]), product);
-                r[1] = isa.add_high(isa.add(r[1], r[1]), product);
+                r[0] = doubled(isa, r[0], a, 0);
+                r[1] = doubled(isa, r[1], a, 1);
             }
         },
     );
 }
 
+/// Column `k` of a square from that of the sum over `i < j` and from `digit = a[k / 2]`.
+#[inline(always)]
+fn doubled<I: Vector>(isa: I, column: I::V, digit: I::V, k: usize) -> I::V {
+    let product = isa.product(digit, digit);
+    let column = isa.add(column, column);
+    if k.is_multiple_of(2) {
+        isa.add_low(column, product)
+    } else {
+        isa.add_high(column, product)
+    }
+}
+
 /// [`triangle`] for a block of `n` digits, `Vector::ROWS` at most.
 #[inline(always)]
-fn triangle_block<I: Vector, const FIRST: bool>(
+fn triangle_block<I: Vector, const FIRST: bool, const WHOLE: bool>(
     isa: I,
     r: &mut [I::V],
     a: &[I::V],
@@ -263,7 +277,7 @@ fn triangle_block<I: Vector, const FIRST: bool>(
         ($($n:literal)*) => {
             match n {
                 0 => {}
-                $($n if $n <= I::ROWS => triangle::<I, $n, FIRST>(isa, r, a, ahead),)*
+                $($n if $n <= I::ROWS => triangle::<I, $n, FIRST, WHOLE>(isa, r, a, ahead),)*
                 length => unreachable!("a block of {length} digits"),
             }
         };
@@ -283,9 +297,9 @@ fn owed_by_triangle<I: Vector>(isa: I, n: usize, k: usize) -> I::V {
 /// `r += sum_(i < N, i < j) a[i] a[j] 2^(D (i + j))`, as [`slide`]: the block of the first
 /// `N` digits meets each of its own digits in those above it only, then the digits
 /// beyond as a whole. `r` is `N` longer than `a`, and is owed what is added to its
-/// double in [`square`].
+/// double in [`square`]; or it is the square itself if `WHOLE`, of `N` digits.
 #[inline(always)]
-fn triangle<I: Vector, const N: usize, const FIRST: bool>(
+fn triangle<I: Vector, const N: usize, const FIRST: bool, const WHOLE: bool>(
     isa: I,
     r: &mut [I::V],
     a: &[I::V],
@@ -299,6 +313,7 @@ fn triangle<I: Vector, const N: usize, const FIRST: bool>(
                 #[inline(always)]
                 |t| a[t],
             );
+            let mut lines = ahead.take();
             let mut window = window::<I, N, FIRST>(isa, r, a.len());
             for (t, column) in window.iter_mut().enumerate() {
                 *column = isa.add(*column, owed_by_triangle(isa, N, t));
@@ -307,6 +322,7 @@ fn triangle<I: Vector, const N: usize, const FIRST: bool>(
             macro_rules! unrolled {
                 ($($j:literal)*) => {$(
                     if $j < N {
+                        prefetch::next(&mut lines);
                         let owed = owed_by_triangle(isa, N, $j + N);
                         let top = if FIRST { owed } else { isa.add(r[$j + N], owed) };
                         let mut low = window;
@@ -321,11 +337,22 @@ fn triangle<I: Vector, const N: usize, const FIRST: bool>(
                                 next
                             };
                         }
-                        r[$j] = low[0];
+                        r[$j] = if WHOLE {
+                            doubled(isa, low[0], block[$j / 2], $j)
+                        } else {
+                            low[0]
+                        };
                     }
                 )*};
             }
             unrolled!(0 1 2 3 4 5 6 7 8 9 10 11 12 13);
+            ahead.rest(lines);
+            if WHOLE {
+                for t in 0..N {
+                    r[N + t] = doubled(isa, window[t], block[(N + t) / 2], N + t);
+                }
+                return;
+            }
             along::<I, N, FIRST>(isa, window, &mut r[N..], &block, &a[N..], ahead);
         },
     );
