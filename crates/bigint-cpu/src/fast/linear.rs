@@ -29,6 +29,9 @@ pub(super) trait Linear {
 /// Limbs of a result that a worker writes before it takes the next piece.
 const PIECE_LIMBS: usize = 1 << 17;
 
+/// Limbs of a result from which it is shared out.
+const SHARED_LIMBS: usize = 1 << 16;
+
 /// Limbs of a result that are computed before they are written past the caches: they
 /// and their operands stay in L1.
 const TILE_LIMBS: usize = 1 << 11;
@@ -91,7 +94,7 @@ pub(super) fn apply<O: Linear>(
     // The portable path is safe Rust throughout: its stores are ordinary ones.
     let is_streamed =
         cpu.path() != Path::Portable && size_of::<Limb>() * shape.limbs() >= stream_bytes;
-    let size = if shape.limbs() > PIECE_LIMBS {
+    let size = if shape.limbs() > SHARED_LIMBS {
         // As many pieces for each thread.
         let pieces = shape.limbs().div_ceil(PIECE_LIMBS);
         let threads = rayon::current_num_threads();
