@@ -7,19 +7,10 @@
 use bigint_core::{LIMB_BITS, Limb};
 use core::arch::asm;
 
-/// `a + b + carry` of eight limbs, and the carry out; `carry` is 0 or 1.
+/// `a + b + carry` of four limbs, and the carry out; `carry` is 0 or 1.
 #[inline(always)]
-pub fn add(a: [Limb; 8], b: [Limb; 8], carry: Limb) -> ([Limb; 8], Limb) {
-    let [
-        mut r0,
-        mut r1,
-        mut r2,
-        mut r3,
-        mut r4,
-        mut r5,
-        mut r6,
-        mut r7,
-    ] = a;
+pub fn add(a: [Limb; 4], b: [Limb; 4], carry: Limb) -> ([Limb; 4], Limb) {
+    let [mut r0, mut r1, mut r2, mut r3] = a;
     let mut carry = carry;
     // SAFETY: register arithmetic only. The first line sets the carry flag where
     // `carry` is 1; the last reads it, so no flag enters or leaves the block.
@@ -30,37 +21,21 @@ pub fn add(a: [Limb; 8], b: [Limb; 8], carry: Limb) -> ([Limb; 8], Limb) {
             "addc.cc.u32 {r1}, {r1}, {b1};",
             "addc.cc.u32 {r2}, {r2}, {b2};",
             "addc.cc.u32 {r3}, {r3}, {b3};",
-            "addc.cc.u32 {r4}, {r4}, {b4};",
-            "addc.cc.u32 {r5}, {r5}, {b5};",
-            "addc.cc.u32 {r6}, {r6}, {b6};",
-            "addc.cc.u32 {r7}, {r7}, {b7};",
             "addc.u32 {carry}, 0, 0;",
             carry = inout(reg32) carry,
             r0 = inout(reg32) r0, r1 = inout(reg32) r1, r2 = inout(reg32) r2,
-            r3 = inout(reg32) r3, r4 = inout(reg32) r4, r5 = inout(reg32) r5,
-            r6 = inout(reg32) r6, r7 = inout(reg32) r7,
-            b0 = in(reg32) b[0], b1 = in(reg32) b[1], b2 = in(reg32) b[2],
-            b3 = in(reg32) b[3], b4 = in(reg32) b[4], b5 = in(reg32) b[5],
-            b6 = in(reg32) b[6], b7 = in(reg32) b[7],
+            r3 = inout(reg32) r3, b0 = in(reg32) b[0], b1 = in(reg32) b[1],
+            b2 = in(reg32) b[2], b3 = in(reg32) b[3],
             options(pure, nomem, nostack),
         );
     }
-    ([r0, r1, r2, r3, r4, r5, r6, r7], carry)
+    ([r0, r1, r2, r3], carry)
 }
 
-/// `a - b - borrow` of eight limbs, and the borrow out; `borrow` is 0 or 1.
+/// `a - b - borrow` of four limbs, and the borrow out; `borrow` is 0 or 1.
 #[inline(always)]
-pub fn sub(a: [Limb; 8], b: [Limb; 8], borrow: Limb) -> ([Limb; 8], Limb) {
-    let [
-        mut r0,
-        mut r1,
-        mut r2,
-        mut r3,
-        mut r4,
-        mut r5,
-        mut r6,
-        mut r7,
-    ] = a;
+pub fn sub(a: [Limb; 4], b: [Limb; 4], borrow: Limb) -> ([Limb; 4], Limb) {
+    let [mut r0, mut r1, mut r2, mut r3] = a;
     let mut borrow = borrow;
     // SAFETY: as in `add`. The first line borrows where `borrow` is 1, and the
     // last leaves 0 or -1.
@@ -71,22 +46,15 @@ pub fn sub(a: [Limb; 8], b: [Limb; 8], borrow: Limb) -> ([Limb; 8], Limb) {
             "subc.cc.u32 {r1}, {r1}, {b1};",
             "subc.cc.u32 {r2}, {r2}, {b2};",
             "subc.cc.u32 {r3}, {r3}, {b3};",
-            "subc.cc.u32 {r4}, {r4}, {b4};",
-            "subc.cc.u32 {r5}, {r5}, {b5};",
-            "subc.cc.u32 {r6}, {r6}, {b6};",
-            "subc.cc.u32 {r7}, {r7}, {b7};",
             "subc.u32 {borrow}, 0, 0;",
             borrow = inout(reg32) borrow,
             r0 = inout(reg32) r0, r1 = inout(reg32) r1, r2 = inout(reg32) r2,
-            r3 = inout(reg32) r3, r4 = inout(reg32) r4, r5 = inout(reg32) r5,
-            r6 = inout(reg32) r6, r7 = inout(reg32) r7,
-            b0 = in(reg32) b[0], b1 = in(reg32) b[1], b2 = in(reg32) b[2],
-            b3 = in(reg32) b[3], b4 = in(reg32) b[4], b5 = in(reg32) b[5],
-            b6 = in(reg32) b[6], b7 = in(reg32) b[7],
+            r3 = inout(reg32) r3, b0 = in(reg32) b[0], b1 = in(reg32) b[1],
+            b2 = in(reg32) b[2], b3 = in(reg32) b[3],
             options(pure, nomem, nostack),
         );
     }
-    ([r0, r1, r2, r3, r4, r5, r6, r7], borrow.wrapping_neg())
+    ([r0, r1, r2, r3], borrow.wrapping_neg())
 }
 
 /// One step of a row: `sum + a * b + low`, where `sum` and `b` have eight limbs.

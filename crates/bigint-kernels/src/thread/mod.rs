@@ -10,17 +10,9 @@ use crate::gpu::thread;
 use bigint_core::{Arguments, Limb};
 use core::marker::PhantomData;
 
-/// Limbs that addition and subtraction keep in registers at a time.
-const CHUNK: u32 = 8;
-
-/// Half as many, for what is left.
-const HALF: u32 = CHUNK / 2;
-
-/// A chunk whose upper half is zero.
-#[inline(always)]
-fn half([a, b, c, d]: [Limb; HALF as usize]) -> [Limb; CHUNK as usize] {
-    [a, b, c, d, 0, 0, 0, 0]
-}
+/// Limbs that addition and subtraction keep in registers at a time. Of eight, the
+/// addresses alone would take so many registers that half as many threads fit.
+const CHUNK: u32 = 4;
 
 /// Limb `at` of a chunk. (Told apart by an index, the limbs would be put in memory.)
 #[inline(always)]

@@ -4,10 +4,10 @@
 //! that difference is negative; `B` = 2^32. It is at least `-B`, so every borrow
 //! is 0 or 1. Operands are zero-extended to the result's width.
 //!
-//! Cost: one carry-chain instruction a limb, in chunks of eight, then of four. No scratch.
+//! Cost: one carry-chain instruction a limb, in chunks of four. No scratch.
 //! `r` may be an operand: a chunk is read before it is written.
 
-use super::{CHUNK, HALF, half, pick};
+use super::{CHUNK, pick};
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
@@ -18,19 +18,17 @@ pub fn ripple(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Str
     let (a, b) = (a.part(0, r.width()), b.part(0, r.width()));
     let mut borrow = 0;
     let mut at = 0;
-    while at + CHUNK <= r.width() {
+    while at < r.width() {
         let (difference, out) = carry::sub(a.limbs(at), b.limbs(at), borrow);
         r.set_limbs(at, difference);
-        borrow = out;
-        at += CHUNK;
-    }
-    while at < r.width() {
-        let (difference, _) = carry::sub(half(a.limbs(at)), half(b.limbs(at)), borrow);
-        let [a, b, c, d, ..] = difference;
-        r.set_limbs(at, [a, b, c, d]);
+        let left = r.width() - at;
         // Above the top limb there are zeros, and then what is borrowed.
-        borrow = pick(difference, HALF.min(r.width() - at)) & 1;
-        at += HALF;
+        borrow = if left < CHUNK {
+            pick(difference, left) & 1
+        } else {
+            out
+        };
+        at += CHUNK;
     }
     borrow
 }
