@@ -49,7 +49,9 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
     let limbs = shape.width + a.shape().width + b.shape().width;
     let in_lanes = lane_tuning(cpu).filter(|tuning| {
         let shorter = a.shape().width.min(b.shape().width).min(shape.width);
-        shape.count >= tuning.fewest && (tuning.narrowest..=tuning.widest).contains(&shorter)
+        // Numbers without limbs have no words to fill lanes with.
+        let widths = tuning.narrowest.max(1)..=tuning.widest;
+        shape.count >= tuning.fewest && widths.contains(&shorter)
     });
     let size = PIECE_LIMBS / limbs.max(1);
     match in_lanes {
