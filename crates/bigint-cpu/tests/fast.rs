@@ -28,6 +28,7 @@ fn engines() -> Vec<Cpu> {
         let of_path = short.number.of_mut(path);
         (of_path.product.karatsuba, of_path.square.karatsuba) = (3, 4);
         (of_path.product.toom3, of_path.square.toom3) = (24, 20);
+        (of_path.product.toom4, of_path.square.toom4) = (50, 40);
         (of_path.product.transform, of_path.square.transform) = (90, 80);
     }
     Path::ALL

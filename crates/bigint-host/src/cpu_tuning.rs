@@ -126,6 +126,7 @@ mod tests {
             {
                 let base = 10 * i + 5 * j;
                 (of.karatsuba, of.toom3, of.transform) = (2 + base, 30 + base, 70 + base);
+                of.toom4 = 50 + base;
             }
         }
         thresholds

@@ -68,6 +68,7 @@ impl Given {
             2 => Some(Given::Number(Thresholds {
                 karatsuba: rng.random_range(2..24),
                 toom3: rng.random_range(2..120),
+                toom4: rng.random_range(2..160),
                 transform,
             })),
             _ => None,
@@ -168,7 +169,7 @@ impl Case {
         let thresholds: Vec<usize> = cpus
             .iter()
             .map(|cpu| Thresholds::of(cpu.path()))
-            .flat_map(|of| [of.karatsuba, of.toom3, of.transform])
+            .flat_map(|of| [of.karatsuba, of.toom3, of.toom4, of.transform])
             .filter(|&words| words < 1 << 20)
             .map(|words| 2 * words)
             .collect();

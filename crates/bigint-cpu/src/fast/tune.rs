@@ -79,16 +79,21 @@ fn number(cpu: &Cpu, is_square: bool) -> Result<Thresholds, Error> {
     let mut found = Thresholds {
         karatsuba: NEVER,
         toom3: NEVER,
+        toom4: NEVER,
         transform: NEVER,
     };
     found.karatsuba = threshold(cpu, is_square, 10..250, |limbs| Thresholds {
         karatsuba: limbs,
         ..found
     })?;
-    // Below Karatsuba's threshold nothing is split in three either.
+    // Below Karatsuba's threshold nothing is split in more parts either.
     let from = found.karatsuba.max(48);
     found.toom3 = threshold(cpu, is_square, from..1000, |limbs| Thresholds {
         toom3: limbs,
+        ..found
+    })?;
+    found.toom4 = threshold(cpu, is_square, from.max(128)..2000, |limbs| Thresholds {
+        toom4: limbs,
         ..found
     })?;
     found.transform = threshold(cpu, is_square, 128..4000, |limbs| Thresholds {

@@ -135,6 +135,63 @@ pub(crate) fn double(a: &mut [u64]) -> u64 {
     below
 }
 
+/// `a >>= bits`, for `0 < bits < 64`.
+#[inline]
+pub(crate) fn shift_right(a: &mut [u64], bits: u32) {
+    let mut above = 0;
+    for x in a.iter_mut().rev() {
+        (*x, above) = (*x >> bits | above, *x << (64 - bits));
+    }
+}
+
+/// `a += b y` modulo `2^(64 a.len())`, for `a.len() >= b.len()`.
+#[inline]
+pub(crate) fn add_product(a: &mut [u64], b: &[u64], y: u64) {
+    let (low, high) = a.split_at_mut(b.len());
+    let mut carry = 0;
+    for (z, &x) in low.iter_mut().zip(b) {
+        // At most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
+        let t = u128::from(x) * u128::from(y) + u128::from(*z) + u128::from(carry);
+        (*z, carry) = (t as u64, (t >> 64) as u64);
+    }
+    if !high.is_empty() {
+        add_assign(high, &[carry]);
+    }
+}
+
+/// `a -= b y` modulo `2^(64 a.len())`, for `a.len() >= b.len()`.
+#[inline]
+pub(crate) fn sub_product(a: &mut [u64], b: &[u64], y: u64) {
+    let (low, high) = a.split_at_mut(b.len());
+    let mut carry = 0;
+    for (z, &x) in low.iter_mut().zip(b) {
+        let t = u128::from(x) * u128::from(y) + u128::from(carry);
+        let borrow;
+        (*z, borrow) = z.overflowing_sub(t as u64);
+        // A high half of 2^64 - 1 comes with a low half of 0, which borrows nothing.
+        carry = (t >> 64) as u64 + u64::from(borrow);
+    }
+    if !high.is_empty() {
+        sub_assign(high, &[carry]);
+    }
+}
+
+/// `a /= D` for a multiple of `D`, a divisor of `B - 1` where `B = 2^64`.
+///
+/// With `P = a (B - 1) / D` the quotient is `q = q B - P`: each limb is the one
+/// before, less a limb of `P`, and no limb waits for a multiplication.
+#[inline]
+pub(crate) fn divide_exactly<const D: u64>(a: &mut [u64]) {
+    const { assert!(u64::MAX.is_multiple_of(D)) };
+    let mut limb = 0_u64;
+    for x in a {
+        let p = u128::from(*x) * u128::from(u64::MAX / D);
+        let (q, borrow) = limb.overflowing_sub(p as u64);
+        *x = q;
+        limb = q.wrapping_sub((p >> 64) as u64).wrapping_sub(borrow.into());
+    }
+}
+
 /// `a += carry` modulo `2^(64 a.len())`.
 #[inline]
 pub(crate) fn add_carry(a: &mut [u64], carry: i8) {

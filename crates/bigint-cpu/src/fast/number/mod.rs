@@ -5,6 +5,7 @@
 //!        basecase   schoolbook (mulx/adx rows, or IFMA digits)
 //!        karatsuba  equal lengths; longer operands are cut into such pieces
 //!        toom3      the same, in three parts
+//!        toom4      the same, in four parts
 //!        transform  number-theoretic transform modulo four primes
 //!     low            where the result is narrower than the product
 //! ```
@@ -20,6 +21,7 @@ mod low;
 #[cfg(test)]
 mod tests;
 mod toom3;
+mod toom4;
 mod transform;
 mod tuning;
 
@@ -165,16 +167,19 @@ enum Split {
     None,
     InTwo,
     InThree,
+    InFour,
 }
 
 impl Split {
     fn of(n: usize, thresholds: &Thresholds) -> Self {
         if n < thresholds.karatsuba() {
             Split::None
-        } else if n < thresholds.toom3() {
+        } else if n < thresholds.toom3().min(thresholds.toom4()) {
             Split::InTwo
-        } else {
+        } else if n < thresholds.toom4() {
             Split::InThree
+        } else {
+            Split::InFour
         }
     }
 }
@@ -187,6 +192,7 @@ fn scratch_len(mut n: usize, thresholds: &Thresholds) -> usize {
             Split::None => return sum,
             Split::InTwo => karatsuba::scratch_len(n),
             Split::InThree => toom3::scratch_len(n),
+            Split::InFour => toom4::scratch_len(n),
         };
         sum += length;
         n = part;
@@ -219,5 +225,6 @@ fn equal(
         Split::None => basecase::mul(r, a, b, isa),
         Split::InTwo => karatsuba::mul(r, a, b, scratch, &product),
         Split::InThree => toom3::mul(r, a, b, scratch, &product),
+        Split::InFour => toom4::mul(r, a, b, scratch, &product),
     }
 }

@@ -137,11 +137,13 @@ fn low_products_are_exact_around_every_threshold() {
         let low = Thresholds {
             karatsuba: 12,
             toom3: 40,
+            toom4: 70,
             transform: 90,
         };
         let school = Thresholds {
             karatsuba: usize::MAX,
             toom3: usize::MAX,
+            toom4: usize::MAX,
             transform: usize::MAX,
         };
         let own = Thresholds::of(path);
@@ -184,6 +186,7 @@ fn schoolbook_is_exact_at_every_length() {
     let thresholds = Thresholds {
         karatsuba: usize::MAX,
         toom3: usize::MAX,
+        toom4: usize::MAX,
         transform: usize::MAX,
     };
     for path in Path::ALL {
@@ -297,10 +300,19 @@ fn thresholds_change_no_product() {
     let (a, b) = (random.limbs(170), random.runs(150));
     for path in Path::ALL {
         for karatsuba in [0, 2, 3, 10, 1000] {
-            for (toom3, transform) in [(0, 1000), (40, 1000), (1000, 1000), (100, 80), (0, 0)] {
+            for (toom3, toom4, transform) in [
+                (0, 1000, 1000),
+                (0, 0, 1000),
+                (40, 100, 1000),
+                (1000, 50, 1000),
+                (1000, 1000, 1000),
+                (100, 0, 80),
+                (0, 0, 0),
+            ] {
                 let thresholds = Thresholds {
                     karatsuba,
                     toom3,
+                    toom4,
                     transform,
                 };
                 let mut r = vec![0x5555; 320];
@@ -311,15 +323,17 @@ fn thresholds_change_no_product() {
     }
 }
 
-#[test]
-fn splitting_in_three_is_exact_at_every_length() {
+/// Operands of every length from 5 limbs, by Karatsuba from 5 limbs and more parts
+/// from the shortest that have them.
+fn check_splitting(toom3: usize, toom4: usize, longest: usize) {
     let mut random = Random(7);
     let thresholds = Thresholds {
         karatsuba: 5,
-        toom3: 0,
+        toom3,
+        toom4,
         transform: usize::MAX,
     };
-    for n in 5..=160 {
+    for n in 5..=longest {
         let numbers = match n % 10 {
             0 => adversaries(n, &mut random),
             _ => vec![random.limbs(n), random.runs(n), vec![u64::MAX; n]],
@@ -332,4 +346,15 @@ fn splitting_in_three_is_exact_at_every_length() {
             }
         }
     }
+}
+
+#[test]
+fn splitting_in_three_is_exact_at_every_length() {
+    check_splitting(0, usize::MAX, 160);
+}
+
+#[test]
+fn splitting_in_four_is_exact_at_every_length() {
+    check_splitting(usize::MAX, 0, 280);
+    check_splitting(0, 60, 260);
 }

@@ -23,7 +23,9 @@
 //! **Cost**: `5 M(n/3) + O(n)`. **Scratch**: `8 (k + 1)` limbs, and what products
 //! of `k + 1` limbs need.
 
-use super::limbs::{abs_difference, add_assign, double, reverse_sub_assign, sub_assign};
+use super::limbs::{
+    abs_difference, add_assign, divide_exactly, double, reverse_sub_assign, shift_right, sub_assign,
+};
 
 /// Shortest operands that can be cut into three.
 pub(super) const MIN_LIMBS: usize = 16;
@@ -88,11 +90,11 @@ pub(super) fn mul(
         sub_assign(v2, w);
         reverse_sub_assign(w, v1);
     }
-    halve(w); // t
+    shift_right(w, 1); // t
     sub_assign(v1, v0); // s
-    divide_by_three(v2);
+    divide_exactly::<3>(v2);
     sub_assign(v2, v1);
-    halve(v2);
+    shift_right(v2, 1);
     sub_assign(v2, c4);
     sub_assign(v2, c4); // c3
     sub_assign(v1, w);
@@ -123,26 +125,4 @@ fn at_two(sum: &mut [u64], a: &[u64], k: usize) {
     add_assign(sum, &a[2 * k..]);
     double(sum);
     sub_assign(sum, &a[..k]);
-}
-
-/// `a /= 2`.
-fn halve(a: &mut [u64]) {
-    let mut carry = 0;
-    for limb in a.iter_mut().rev() {
-        (*limb, carry) = (*limb >> 1 | carry, *limb << 63);
-    }
-}
-
-/// `a /= 3` for a multiple of 3, from the lowest limb: each quotient limb is the
-/// limb times `1/3 mod 2^64`, and takes `3 q / 2^64` from the limbs above.
-fn divide_by_three(a: &mut [u64]) {
-    const THIRD: u64 = 0xaaaa_aaaa_aaaa_aaab;
-    let mut taken = 0;
-    for limb in a {
-        let (rest, borrow) = limb.overflowing_sub(taken);
-        let q = rest.wrapping_mul(THIRD);
-        let above = u64::from(q > u64::MAX / 3) + u64::from(q > u64::MAX / 3 * 2);
-        taken = above + u64::from(borrow);
-        *limb = q;
-    }
 }

@@ -4,7 +4,7 @@ use serde::de::{Deserializer, Error, Unexpected};
 use serde::{Deserialize, Serialize};
 
 use super::isa::Isa;
-use super::{karatsuba, toom3};
+use super::{karatsuba, toom3, toom4};
 use crate::fast::{NEVER, Path};
 
 /// Lengths at which one algorithm takes over from another for one product, in
@@ -20,6 +20,8 @@ pub struct Thresholds {
     pub karatsuba: usize,
     /// From here on Toom and Cook's three parts do, where Karatsuba's two did.
     pub toom3: usize,
+    /// From here on four parts do.
+    pub toom4: usize,
     /// From here on the number-theoretic transform multiplies; from five eighths
     /// of it where the other operand is four times as long.
     pub transform: usize,
@@ -114,6 +116,12 @@ impl Thresholds {
         self.toom3.max(toom3::MIN_LIMBS)
     }
 
+    /// [`Thresholds::toom4`], or the shortest operands that can be cut into four.
+    #[inline]
+    pub(super) fn toom4(&self) -> usize {
+        self.toom4.max(toom4::MIN_LIMBS)
+    }
+
     pub(super) const fn of_isa(isa: Isa, is_square: bool) -> Self {
         let path = match isa {
             Isa::Portable => Path::Portable,
@@ -124,18 +132,20 @@ impl Thresholds {
     }
 
     const fn of_path(path: Path, is_square: bool) -> Self {
-        let (karatsuba, toom3, transform) = match (path, is_square) {
-            (Path::Portable, false) => (29, 300, 1700),
-            (Path::Portable, true) => (32, 700, 2000),
-            (Path::Avx2, false) => (30, 200, 1200),
-            (Path::Avx2, true) => (44, 700, 1900),
-            // IFMA makes schoolbook and the transform so much faster that
-            // three parts win nowhere between them.
-            (Path::Avx512Ifma, _) => (129, NEVER, 384),
+        let (karatsuba, toom3, toom4, transform) = match (path, is_square) {
+            (Path::Portable, false) => (26, 132, 220, 2070),
+            (Path::Portable, true) => (32, 240, 240, 2340),
+            (Path::Avx2, false) => (30, 186, 310, 1530),
+            (Path::Avx2, true) => (44, 294, 500, 2400),
+            // IFMA makes schoolbook and the transform so much faster that more
+            // parts than two win nowhere between them.
+            (Path::Avx512Ifma, false) => (129, NEVER, NEVER, 416),
+            (Path::Avx512Ifma, true) => (129, NEVER, NEVER, 500),
         };
         Thresholds {
             karatsuba,
             toom3,
+            toom4,
             transform,
         }
     }
