@@ -118,9 +118,6 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
     a: Source<'_>,
     b: Source<'_>,
 ) {
-    // Groups from here to the one whose memory is asked for: that takes as long as the
-    // products of a few hundred words.
-    let ahead = const { 16 / W };
     let is_square = std::ptr::eq(a.limbs, b.limbs) && a.stride == b.stride;
     isa.vectorize(
         #[inline(always)]
@@ -137,13 +134,9 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
                 let mut lines = Lines::none();
                 if is_prefetched {
                     lines = Lines::new(
-                        part(r, (i + ahead) * group, group),
-                        a.lines::<I>(i + ahead),
-                        if is_square {
-                            &[]
-                        } else {
-                            b.lines::<I>(i + ahead)
-                        },
+                        part(r, (i + 1) * group, group),
+                        a.lines::<I>(i + 1),
+                        if is_square { &[] } else { b.lines::<I>(i + 1) },
                     );
                 }
                 let x: [I::V; D] = a.digits::<I, W, D>(isa, i);
