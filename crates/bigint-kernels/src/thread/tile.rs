@@ -199,7 +199,7 @@ impl<S: Stride, const BY_ROWS: bool> Iterator for Tiles<'_, S, BY_ROWS> {
 
 /// Brings numbers of `Q` fours into the slots, from four `at` on; `GAP` fours are left out
 /// in the middle. Thread `lane` moves fours `lane`, `lane + 32`, ... of the run, up to eight
-/// at a time.
+/// at a time: always the same part of a number, as `Q` divides 32.
 #[inline(always)]
 pub fn bring_in<const Q: u32, const GAP: u32, const FOURS: u32>(
     run: Number<Unit>,
@@ -207,60 +207,67 @@ pub fn bring_in<const Q: u32, const GAP: u32, const FOURS: u32>(
     lane: u32,
     at: u32,
 ) {
-    let four = |k: u32| run.fours::<4, true>(4 * (lane + k * WARP));
-    let put = put::<Q, GAP, FOURS>;
+    let four = |k: u32| run.fours::<4, true>(4 * lane + 4 * WARP * k);
+    let (number, part) = (lane / Q, lane % Q);
+    let at = at + part + GAP * (part / (Q / 2));
     let (f0, f1) = (four(0), four(1));
     if Q == 2 {
-        put(slots, lane, at, f0);
-        put(slots, lane + WARP, at, f1);
+        slots.set_four(number, at, f0);
+        slots.set_four(number + WARP / Q, at, f1);
         return;
     }
     let (f2, f3) = (four(2), four(3));
     if Q == 4 {
-        put(slots, lane, at, f0);
-        put(slots, lane + WARP, at, f1);
-        put(slots, lane + 2 * WARP, at, f2);
-        put(slots, lane + 3 * WARP, at, f3);
+        slots.set_four(number, at, f0);
+        slots.set_four(number + WARP / Q, at, f1);
+        slots.set_four(number + 2 * (WARP / Q), at, f2);
+        slots.set_four(number + 3 * (WARP / Q), at, f3);
         return;
     }
     let (f4, f5, f6, f7) = (four(4), four(5), four(6), four(7));
-    put(slots, lane, at, f0);
-    put(slots, lane + WARP, at, f1);
-    put(slots, lane + 2 * WARP, at, f2);
-    put(slots, lane + 3 * WARP, at, f3);
-    put(slots, lane + 4 * WARP, at, f4);
-    put(slots, lane + 5 * WARP, at, f5);
-    put(slots, lane + 6 * WARP, at, f6);
-    put(slots, lane + 7 * WARP, at, f7);
+    slots.set_four(number, at, f0);
+    slots.set_four(number + WARP / Q, at, f1);
+    slots.set_four(number + 2 * (WARP / Q), at, f2);
+    slots.set_four(number + 3 * (WARP / Q), at, f3);
+    slots.set_four(number + 4 * (WARP / Q), at, f4);
+    slots.set_four(number + 5 * (WARP / Q), at, f5);
+    slots.set_four(number + 6 * (WARP / Q), at, f6);
+    slots.set_four(number + 7 * (WARP / Q), at, f7);
 }
 
-/// Puts four `place` of a tile of numbers of `Q` fours into its number's slot.
-#[inline(always)]
-fn put<const Q: u32, const GAP: u32, const FOURS: u32>(
-    slots: Slots<FOURS>,
-    place: u32,
-    at: u32,
-    four: [Limb; 4],
-) {
-    let (number, part) = (place / Q, place % Q);
-    let gap = GAP * (part / (Q / 2));
-    slots.set_four(number, at + part + gap, four);
-}
-
-/// Stores the first `P` fours of all slots; `WHOLE` says that the run ends with a four.
+/// Stores the first `P` fours of all slots, likewise; `WHOLE` says that the run ends with a
+/// four.
 #[inline(always)]
 pub fn bring_out<const P: u32, const WHOLE: bool, const FOURS: u32>(
     run: Number<Unit>,
     slots: Slots<FOURS>,
     lane: u32,
 ) {
-    let mut place = lane;
-    while place < WARP * P {
-        let next = place + WARP;
-        let four = slots.four(place / P, place % P);
-        let next_four = slots.four(next / P, next % P);
-        run.set_fours::<4, WHOLE>(4 * place, four);
-        run.set_fours::<4, WHOLE>(4 * next, next_four);
-        place = next + WARP;
+    bring_two_out::<P, 0, WHOLE, FOURS>(run, slots, lane);
+    if P > 2 {
+        bring_two_out::<P, 2, WHOLE, FOURS>(run, slots, lane);
     }
+    if P > 4 {
+        bring_two_out::<P, 4, WHOLE, FOURS>(run, slots, lane);
+        bring_two_out::<P, 6, WHOLE, FOURS>(run, slots, lane);
+    }
+    if P > 8 {
+        bring_two_out::<P, 8, WHOLE, FOURS>(run, slots, lane);
+        bring_two_out::<P, 10, WHOLE, FOURS>(run, slots, lane);
+        bring_two_out::<P, 12, WHOLE, FOURS>(run, slots, lane);
+        bring_two_out::<P, 14, WHOLE, FOURS>(run, slots, lane);
+    }
+}
+
+#[inline(always)]
+fn bring_two_out<const P: u32, const K: u32, const WHOLE: bool, const FOURS: u32>(
+    run: Number<Unit>,
+    slots: Slots<FOURS>,
+    lane: u32,
+) {
+    let (number, part) = (lane / P + K * (WARP / P), lane % P);
+    let four = slots.four(number, part);
+    let next = slots.four(number + WARP / P, part);
+    run.set_fours::<4, WHOLE>(4 * lane + 4 * WARP * K, four);
+    run.set_fours::<4, WHOLE>(4 * lane + 4 * WARP * (K + 1), next);
 }
