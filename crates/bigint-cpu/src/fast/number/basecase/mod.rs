@@ -93,16 +93,20 @@ pub(super) fn mul_low(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) -> bool {
     if mul_short(r, a, b, isa) {
         return true;
     }
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512(token, _) if ifma::takes_low(a, b) => ifma::mul_low(r, a, b, token),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512(_, token) | Isa::Avx2(token)
-            if a.len().min(b.len()) == r.len() && r.len() <= adx::MAX_LOW =>
-        {
-            adx::mul_low(r, a, b, token);
-        }
-        _ => return false,
+    #[cfg(target_arch = "x86_64")]
+    if let Isa::Avx512(token, _) = isa
+        && ifma::takes_low(a, b)
+    {
+        ifma::mul_low(r, a, b, token);
+        return true;
     }
-    true
+    #[cfg(target_arch = "x86_64")]
+    if let Isa::Avx512(_, token) | Isa::Avx2(token) = isa
+        && a.len().min(b.len()) == r.len()
+        && r.len() <= adx::MAX_LOW
+    {
+        adx::mul_low(r, a, b, token);
+        return true;
+    }
+    false
 }
