@@ -86,7 +86,7 @@ fn measure(
     let a = Batch::random(count, width, kernel.layout, 1);
     let b = Batch::random(count, width, kernel.layout, 2);
     let mut r = Batch::new(count, out_width, kernel.layout);
-    let launch = kernel.launch(count, width, width);
+    let launch = kernel.launch(count, (width, width), out_width);
     let out = device.alloc(4 * r.limbs.len() as u64).expect("memory");
     let scratch_limbs = launch.scratch_width * launch.workers;
     let scratch = if scratch_limbs == 0 {
@@ -105,6 +105,7 @@ fn measure(
         b: upload(&device, &b),
         scratch,
         carry: 0,
+        first_carry: 0,
         count: count as u64,
         workers: launch.workers as u64,
     };
@@ -112,7 +113,12 @@ fn measure(
     let params: Vec<u8> = [&arguments.r, &arguments.a, &arguments.b, &arguments.scratch]
         .into_iter()
         .flat_map(fields)
-        .chain([arguments.carry, arguments.count, arguments.workers])
+        .chain([
+            arguments.carry,
+            arguments.first_carry,
+            arguments.count,
+            arguments.workers,
+        ])
         .flat_map(u64::to_le_bytes)
         .collect();
     let grid = Grid {
