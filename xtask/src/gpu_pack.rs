@@ -50,7 +50,7 @@ pub fn run(options: &Options) -> Result<()> {
     put(&options.folder, "run.sh", SCRIPT.as_bytes())?;
     println!(
         "{0}: copy it to a machine with a GPU, run {0}/run.sh there, and commit the \
-         records under benches/record/<gpu>",
+         records under benches/record/gpu",
         options.folder.display()
     );
     Ok(())
