@@ -170,7 +170,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let hardware = Hardware::detect();
     let bytes = match engine.back_end() {
         BackEnd::Cpu => CPU_BATCH_BYTES,
-        BackEnd::Cuda(ordinal) => hardware.cuda[ordinal].memory_bytes / DEVICE_BATCH_PART,
+        // The list is made anew, and a device that has failed since is not on it.
+        BackEnd::Cuda(ordinal) => hardware
+            .cuda
+            .get(ordinal)
+            .map_or(CPU_BATCH_BYTES, |device| {
+                device.memory_bytes / DEVICE_BATCH_PART
+            }),
     };
     let measured =
         measure_all(&engine, arguments, bytes).map_err(|error| Failure::Running(error.to_string()));
