@@ -5,6 +5,7 @@
 //! outside an operand, leaves a lane behind at a shuffle, or lets two blocks meet
 //! in memory; so each launch here also proves that there is none of that.
 
+use bigint_core::kernel::{BLOCK, CEILING, CEILING_MULTIPLY_ADDS};
 use bigint_core::{
     Algorithm, Arguments, Kernel, LIMB_BITS, Launch, Layout, Level, Limb, MatrixArgument,
     Operation, Shape,
@@ -511,4 +512,32 @@ fn products_in_shared_memory_are_right() {
             );
         }
     }
+}
+
+/// As many as the rate is reckoned with; a few find the place of the result.
+#[test]
+fn the_ceiling_is_made_of_multiply_adds() {
+    let bench = Bench::new(include_str!("../../bigint-host/ptx/ceiling.ptx"));
+    let count = u64::from(BLOCK);
+    let arguments = Arguments {
+        r: MatrixArgument {
+            limbs: bench.device.alloc(4 * count).unwrap(),
+            number_stride: 1,
+            limb_stride: 1,
+            width: 1,
+        },
+        count,
+        workers: count,
+        ..Arguments::default()
+    };
+    let extent = Grid {
+        grid: [1, 1, 1],
+        block: [BLOCK, 1, 1],
+        shared_bytes: 0,
+    };
+    let launched = bench
+        .device
+        .launch(&bench.module, CEILING.name, extent, &bytes_of(&arguments));
+    let products = launched.unwrap().counts.multiply_adds;
+    assert!(products.abs_diff(count * CEILING_MULTIPLY_ADDS) <= 8 * count);
 }

@@ -165,40 +165,22 @@ impl Accumulator {
     }
 }
 
-/// `sum + a (b[0] + b[1] B^2 + b[2] B^4 + b[3] B^6)` modulo `B^8`: four products, each
-/// one instruction with its carry. (Asked for 64 bits at a time, the driver's compiler
-/// multiplies and adds apart.)
+/// `low high + low + high B`, the product of the limbs of a sum added to it, modulo `B^2`:
+/// one instruction. (Asked for 64 bits at a time, the driver's compiler multiplies and
+/// adds apart.)
 #[inline(always)]
-pub fn multiply_add(sum: [Limb; 8], a: Limb, b: [Limb; 4]) -> [Limb; 8] {
-    let [
-        mut s0,
-        mut s1,
-        mut s2,
-        mut s3,
-        mut s4,
-        mut s5,
-        mut s6,
-        mut s7,
-    ] = sum;
+pub fn multiply_halves([low, high]: [Limb; 2]) -> [Limb; 2] {
+    let (lower, upper);
     // SAFETY: register arithmetic only. The first line reads no flag, and the last
     // sets none.
     unsafe {
         asm!(
-            "mad.lo.cc.u32 {s0}, {a}, {b0}, {s0};",
-            "madc.hi.cc.u32 {s1}, {a}, {b0}, {s1};",
-            "madc.lo.cc.u32 {s2}, {a}, {b1}, {s2};",
-            "madc.hi.cc.u32 {s3}, {a}, {b1}, {s3};",
-            "madc.lo.cc.u32 {s4}, {a}, {b2}, {s4};",
-            "madc.hi.cc.u32 {s5}, {a}, {b2}, {s5};",
-            "madc.lo.cc.u32 {s6}, {a}, {b3}, {s6};",
-            "madc.hi.u32 {s7}, {a}, {b3}, {s7};",
-            s0 = inout(reg32) s0, s1 = inout(reg32) s1, s2 = inout(reg32) s2,
-            s3 = inout(reg32) s3, s4 = inout(reg32) s4, s5 = inout(reg32) s5,
-            s6 = inout(reg32) s6, s7 = inout(reg32) s7,
-            a = in(reg32) a, b0 = in(reg32) b[0], b1 = in(reg32) b[1],
-            b2 = in(reg32) b[2], b3 = in(reg32) b[3],
+            "mad.lo.cc.u32 {lower}, {low}, {high}, {low};",
+            "madc.hi.u32 {upper}, {low}, {high}, {high};",
+            lower = out(reg32) lower, upper = out(reg32) upper,
+            low = in(reg32) low, high = in(reg32) high,
             options(pure, nomem, nostack),
         );
     }
-    [s0, s1, s2, s3, s4, s5, s6, s7]
+    [lower, upper]
 }
