@@ -331,12 +331,12 @@ impl<'m, 's> Decoder<'m, 's> {
             64 => {
                 let (a, b) = (self.long(a, ty)?, self.long(b, ty)?);
                 let d = self.target_long(d, ty)?;
-                Op::LongCarry2(carry::long_binary(subtract), d, a, b, reads, sets)
+                Op::LongCarry2(carry::long_binary(subtract, reads), d, a, b, reads, sets)
             }
             32 => {
                 let (a, b) = (self.word(a, ty)?, self.word(b, ty)?);
                 let d = self.target_word(d, ty)?;
-                Op::Carry2(carry::binary(subtract), d, a, b, reads, sets)
+                Op::Carry2(carry::binary(subtract, reads), d, a, b, reads, sets)
             }
             _ => return self.unsupported(opcode.base),
         };

@@ -332,6 +332,7 @@ impl Frame {
     ) {
         let code = &launch.program.functions[function as usize];
         self.live = lanes;
+        self.carry = [0; 32];
         self.carry_set = 0;
         self.caller = None;
         self.depth = 0;

@@ -1,7 +1,9 @@
 //! Extended-precision arithmetic: `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`
 //! and `madc`. The flag stands as 0 or 1 in a word per lane, so that a chain
-//! stays in vector registers; `sub` leaves its borrow there. Instructions that
-//! do not read the flag are given zeros.
+//! stays in vector registers. As in hardware there is one flag, the carry of a
+//! sum, and a difference is the sum `a + !b + 1`: `sub.cc` leaves 1 where nothing
+//! was borrowed, and `subc` adds `!b` and the flag. So `addc` behind `sub.cc` adds
+//! 1 where there was no borrow. Sums that do not read the flag are given zeros.
 
 use crate::ir::{Carry2, Carry3, LongCarry2, LongCarry3};
 
@@ -41,28 +43,21 @@ fn long_sum(a: u64, b: u64, c: u32) -> (u64, u32) {
     (total, u32::from(over | again))
 }
 
-pub(crate) fn binary(subtract: bool) -> Carry2 {
-    if subtract {
-        carry!(|a, b, c| {
-            let total = u64::from(a)
-                .wrapping_sub(u64::from(b))
-                .wrapping_sub(u64::from(c));
-            (total as u32, (total >> 63) as u32)
-        })
-    } else {
-        carry!(|a, b, c| sum(a, b, c))
+/// `add` and `sub`; `reads` says whether the flag is added.
+pub(crate) fn binary(subtract: bool, reads: bool) -> Carry2 {
+    match (subtract, reads) {
+        (false, _) => carry!(|a, b, c| sum(a, b, c)),
+        (true, true) => carry!(|a, b, c| sum(a, !b, c)),
+        (true, false) => carry!(|a, b, _c| sum(a, !b, 1)),
     }
 }
 
-pub(crate) fn long_binary(subtract: bool) -> LongCarry2 {
-    if subtract {
-        carry!(|a, b, c| {
-            let (first, under) = a.overflowing_sub(b);
-            let (total, again) = first.overflowing_sub(u64::from(c));
-            (total, u32::from(under | again))
-        })
-    } else {
-        carry!(|a, b, c| long_sum(a, b, c))
+/// `add` and `sub`; `reads` says whether the flag is added.
+pub(crate) fn long_binary(subtract: bool, reads: bool) -> LongCarry2 {
+    match (subtract, reads) {
+        (false, _) => carry!(|a, b, c| long_sum(a, b, c)),
+        (true, true) => carry!(|a, b, c| long_sum(a, !b, c)),
+        (true, false) => carry!(|a, b, _c| long_sum(a, !b, 1)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The simulator's tests on PTX.
 
 mod bits;
+mod carry;
 mod common;
 mod control;
 mod faults;
