@@ -83,8 +83,8 @@ impl Link {
             (Kind::Sum, true) => a + b + flag,
             (Kind::Difference, false) => a + (!b & ones) + 1,
             (Kind::Difference, true) => a + (!b & ones) + flag,
-            (Kind::ProductLow, reads) => (a * b & ones) + c + if reads { flag } else { 0 },
-            (Kind::ProductHigh, reads) => (a * b >> self.bits) + c + if reads { flag } else { 0 },
+            (Kind::ProductLow, reads) => ((a * b) & ones) + c + if reads { flag } else { 0 },
+            (Kind::ProductHigh, reads) => ((a * b) >> self.bits) + c + if reads { flag } else { 0 },
         };
         ((total & ones) as u64, total >> self.bits)
     }
