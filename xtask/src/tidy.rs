@@ -26,7 +26,7 @@ type Check = fn(&Tree) -> Findings;
 /// Runs every check; the error has all findings.
 pub fn run() -> Result<()> {
     let tree = Tree::read(&workspace::root())?;
-    let checks: [(&str, Check); 9] = [
+    let checks: [(&str, Check); 8] = [
         ("operations", operations),
         ("headers", headers),
         ("dependencies", dependencies),
@@ -34,7 +34,6 @@ pub fn run() -> Result<()> {
         ("leftovers", leftovers),
         ("lengths", lengths),
         ("documents", documents),
-        ("commands", commands),
         ("PTX and records", ptx),
     ];
     let mut message = String::new();
@@ -353,20 +352,6 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
         .filter(|target| !target.is_empty() && !target.contains(':') && !target.contains('\n'))
 }
 
-/// CI calls what the README tells users to call.
-fn commands(tree: &Tree) -> Findings {
-    let readme = tree.text("README.md");
-    let script = tree.text(".ci/run");
-    let test = readme.lines().find(|line| line.starts_with("cargo test"));
-    match test {
-        None => vec!["README.md has no line that begins with `cargo test`".to_owned()],
-        Some(test) if !script.lines().any(|line| line.trim() == test.trim()) => {
-            vec![format!(".ci/run does not call `{test}`, README.md does")]
-        }
-        Some(_) => vec![],
-    }
-}
-
 /// The committed PTX is what its sources say, and records say which PTX they measured.
 fn ptx(tree: &Tree) -> Findings {
     let mut findings = Findings::new();
@@ -451,8 +436,6 @@ mod tests {
         assert_eq!(leftovers(&half_done).len(), 2);
         let long = tree(&[("a.rs", &"//\n".repeat(701))]);
         assert_eq!(lengths(&long).len(), 1);
-        let other = tree(&[("README.md", "cargo test -p x"), (".ci/run", "cargo test")]);
-        assert_eq!(commands(&other).len(), 1);
         let unmentioned = tree(&[("crates/x/Cargo.toml", ""), ("ARCHITECTURE.md", "`y`")]);
         assert_eq!(documents(&unmentioned).len(), 1);
     }
