@@ -87,6 +87,8 @@ pub enum FaultKind {
     LaunchTooLarge,
     /// A launch of a kernel that does not exist, or with parameters of the wrong size.
     InvalidLaunch,
+    /// A launch of a kernel that reaches what the simulator does not know.
+    Unknown,
     /// A block executed more instructions than the device's budget.
     InstructionBudget,
     /// Calls nest deeper than local memory allows.
@@ -115,6 +117,7 @@ impl FaultKind {
             FaultKind::Trap => "trap",
             FaultKind::LaunchTooLarge => "launch larger than the architecture allows",
             FaultKind::InvalidLaunch => "invalid launch",
+            FaultKind::Unknown => "the simulator does not know what the kernel does",
             FaultKind::InstructionBudget => "instruction budget spent",
             FaultKind::StackOverflow => "call stack overflow",
             FaultKind::InvalidTarget => "invalid jump or call target",

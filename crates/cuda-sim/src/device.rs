@@ -278,7 +278,7 @@ impl Device {
             addresses.insert(global.name.clone(), allocation.start);
         }
         for global in module.globals() {
-            let bytes = initial_bytes(global, addresses)?;
+            let bytes = initial_bytes(global, addresses, module)?;
             let address = addresses[&global.name];
             // The allocation was made with this very length.
             let written = self.write(address, &bytes);
@@ -320,6 +320,9 @@ impl Device {
                 "no such kernel in the module".into(),
             );
         };
+        if let Some(why) = &entry.refused {
+            return fault(FaultKind::Unknown, why.to_string());
+        }
         if params.len() < entry.param_bytes as usize {
             let detail = format!(
                 "{} bytes of parameters given, {} expected",
@@ -372,10 +375,16 @@ impl Device {
 }
 
 /// The bytes of a variable once the addresses of all are known.
-fn initial_bytes(global: &Global, addresses: &HashMap<String, u64>) -> Result<Vec<u8>, LoadError> {
+fn initial_bytes(
+    global: &Global,
+    addresses: &HashMap<String, u64>,
+    module: &Module,
+) -> Result<Vec<u8>, LoadError> {
     let mut bytes = global.initial.clone();
     for relocation in &global.relocations {
-        let Some(address) = addresses.get(&relocation.symbol) else {
+        let variable = addresses.get(&relocation.symbol).copied();
+        let function = || module.decoded().program.address_of(&relocation.symbol);
+        let Some(address) = variable.or_else(function) else {
             return Err(LoadError::UndefinedSymbol(relocation.symbol.clone()));
         };
         let value = (address.wrapping_add(relocation.addend) & relocation.mask)

@@ -13,6 +13,7 @@ mod registers;
 pub(crate) use registers::pred;
 
 use crate::count::Class;
+use crate::memory::CODE_WINDOW;
 use crate::ptx::types::Space;
 
 /// One 32-bit value per lane.
@@ -447,6 +448,21 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub functions: Vec<Function>,
+}
+
+/// The address of the function with this index.
+pub(crate) fn code_address(index: u32) -> u64 {
+    CODE_WINDOW + 16 * (u64::from(index) + 1)
+}
+
+impl Program {
+    /// The address of a function, for variables that begin with it.
+    pub fn address_of(&self, function: &str) -> Option<u64> {
+        let mut named = (0..).zip(&self.functions);
+        named
+            .find(|(_, known)| known.name == function)
+            .map(|(index, _)| code_address(index))
+    }
 }
 
 impl Op {

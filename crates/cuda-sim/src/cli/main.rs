@@ -8,6 +8,8 @@ use arguments::{Buffers, Dimensions};
 use clap::{Args, Parser, Subcommand};
 use cuda_sim::ptx::Module;
 use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid};
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -99,24 +101,43 @@ fn read_module(path: &Path) -> Result<Module> {
     Module::parse(&source).with_context(|| format!("cannot understand {shown}"))
 }
 
+/// Writes to stdout; a reader that has seen enough, as `head` has, is no error.
+fn print(text: &str) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to stdout")
+        }
+        _ => Ok(()),
+    }
+}
+
 fn info(path: &Path) -> Result<()> {
     let module = read_module(path)?;
     let (major, minor) = module.version();
-    println!("PTX {major}.{minor} for {}", module.target());
+    let mut text = format!("PTX {major}.{minor} for {}\n", module.target());
     for kernel in module.kernels() {
-        println!(
+        writeln!(
+            text,
             "{}: {} bytes of parameters, {} of shared and {} of local memory, about {} registers",
             kernel.name,
             kernel.param_bytes,
             kernel.shared_bytes,
             kernel.local_bytes,
             kernel.registers
-        );
+        )?;
+        if let Some(why) = &kernel.refused {
+            writeln!(text, "    cannot be run: {why}")?;
+        }
         for param in &kernel.params {
-            println!(
+            writeln!(
+                text,
                 "    {:6} bytes at {:4}  {}",
                 param.size, param.offset, param.name
-            );
+            )?;
         }
     }
     for global in module.globals() {
@@ -125,9 +146,13 @@ fn info(path: &Path) -> Result<()> {
         } else {
             "global"
         };
-        println!("{}: {} bytes of {space} memory", global.name, global.size);
+        writeln!(
+            text,
+            "{}: {} bytes of {space} memory",
+            global.name, global.size
+        )?;
     }
-    Ok(())
+    print(&text)
 }
 
 impl Run {
@@ -163,12 +188,12 @@ impl Run {
         };
         let report = device.launch(&loaded, &kernel.name, grid, &params)?;
         if self.json {
-            println!("{}", report::json(&report.counts));
+            print(&format!("{}\n", report::json(&report.counts)))?;
         } else {
-            print!("{}", report::table(&report.counts));
+            print(&report::table(&report.counts))?;
         }
         for request in &self.print {
-            print!("{}", buffers.show(&device, request)?);
+            print(&buffers.show(&device, request)?)?;
         }
         for request in &self.save {
             buffers.save(&device, request)?;

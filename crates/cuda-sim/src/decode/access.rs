@@ -2,6 +2,7 @@
 
 use super::opcode::Opcode;
 use super::symbols::{AddressOperand, U32};
+use super::vectors::registers_of;
 use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{Address, AtomicOp, Element, Op, Reg};
@@ -83,18 +84,6 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok((space, strong, lanes, ty))
     }
 
-    fn elements(&self, operand: &'m Operand<'s>, lanes: usize) -> Result<&'m [Operand<'s>]> {
-        let parts = match operand {
-            Operand::Vector(parts) => parts.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        if parts.len() == lanes {
-            Ok(parts)
-        } else {
-            self.fail(format!("{} registers for {lanes} values", parts.len()))
-        }
-    }
-
     fn element(ty: Type) -> Element {
         Element {
             bytes: ty.bytes(),
@@ -105,10 +94,8 @@ impl<'m, 's> Decoder<'m, 's> {
     fn load(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let (space, strong, lanes, ty) = self.qualifiers(opcode)?;
         let [d, address] = self.without_cache_policy(operands)?;
-        let mut targets = Vec::with_capacity(lanes);
-        for part in self.elements(d, lanes)? {
-            targets.push(self.target(part, ty, true)?);
-        }
+        let targets = self.targets(d, ty, lanes)?;
+        let (ty, lanes) = registers_of(ty, lanes);
         let element = Self::element(ty);
         let narrow: Vec<_> = targets
             .iter()
@@ -146,10 +133,8 @@ impl<'m, 's> Decoder<'m, 's> {
     fn store(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let (space, strong, lanes, ty) = self.qualifiers(opcode)?;
         let [address, a] = self.without_cache_policy(operands)?;
-        let mut sources = Vec::with_capacity(lanes);
-        for part in self.elements(a, lanes)? {
-            sources.push(self.source_with(part, ty, true)?);
-        }
+        let sources = self.sources(a, ty, lanes)?;
+        let (ty, lanes) = registers_of(ty, lanes);
         let element = Self::element(ty);
         let a = sources.into_boxed_slice();
         let op = match self.address(address)? {

@@ -7,6 +7,7 @@ use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{Op, Outcome, Reg};
 use crate::lanes::{carry, float, integer, wide};
+use crate::ptx::ParseError;
 use crate::ptx::syntax::Operand;
 use crate::ptx::types::{Kind, Type};
 
@@ -188,7 +189,10 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     pub(super) fn unsupported<T>(&self, name: &str) -> Result<T> {
-        self.fail(format!("`{name}` does not exist for this type"))
+        Err(ParseError::unknown(
+            self.at,
+            format!("`{name}` does not exist for this type"),
+        ))
     }
 
     fn integer1(&mut self, name: &str, ty: Type, operands: &'m [Operand<'s>]) -> Result<()> {

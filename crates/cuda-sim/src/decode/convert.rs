@@ -61,8 +61,15 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     fn mov(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let lanes = opcode.take_of(&["v2", "v4"]);
         let ty = opcode.take_type()?;
         let [d, a] = self.operands(operands)?;
+        match lanes {
+            Some("v2") => return self.move_all(d, a, ty, 2),
+            Some(_) => return self.move_all(d, a, ty, 4),
+            None if ty.bits == 128 => return self.move_all(d, a, ty, 1),
+            None => {}
+        }
         if let Operand::Name(name) = a
             && let Some(wide) = match *name {
                 "%clock" | "%clock_hi" => Some(false),

@@ -10,7 +10,9 @@ mod flow;
 mod opcode;
 mod products;
 mod registers;
+mod requirements;
 mod symbols;
+mod vectors;
 
 use crate::count::Class;
 use crate::ir::{
@@ -32,10 +34,31 @@ type Result<T> = std::result::Result<T, ParseError>;
 pub(crate) struct Decoded {
     pub program: Program,
     pub entries: HashMap<String, Entry>,
+    /// Functions that use what the simulator does not know, which stand in the
+    /// program without their bodies; ascending.
+    refused: Vec<(u32, ParseError)>,
+}
+
+impl Decoded {
+    /// Why a kernel cannot run, if it reaches a function that was refused.
+    pub fn refused(&self, entry: &Entry) -> Option<&ParseError> {
+        let mut refused = self.refused.iter();
+        refused
+            .find(|(function, _)| entry.reached.contains(function))
+            .map(|(_, why)| why)
+    }
+
+    /// The first refusal in the order of the source.
+    pub fn first_refusal(&self) -> Option<&ParseError> {
+        self.refused.first().map(|(_, why)| why)
+    }
 }
 
 /// What every function of a module can name.
 struct Shared<'s> {
+    /// `.version`, and the number of `.target`.
+    version: (u32, u32),
+    sm: u32,
     functions: HashMap<&'s str, u32>,
     /// Variables in global and constant memory, in the order of `Module::globals`.
     globals: HashMap<&'s str, u32>,
@@ -56,6 +79,8 @@ struct Uses {
 pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
     let defined = || source.functions.iter().filter(|f| f.body.is_some());
     let mut common = Shared {
+        version: source.version,
+        sm: source.sm(),
         functions: HashMap::new(),
         globals: HashMap::new(),
         shared: Vec::new(),
@@ -68,7 +93,16 @@ pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
         }
     }
     let mut globals = 0;
+    let mut names: HashMap<&str, bool> = HashMap::new();
     for variable in &source.variables {
+        // Only declarations may come again.
+        let defined = !variable.is_extern;
+        let before = names.entry(variable.name).or_default();
+        if *before && defined || common.functions.contains_key(variable.name) {
+            let message = format!("`{}` is declared twice", variable.name);
+            return Err(ParseError::at(variable.at, message));
+        }
+        *before |= defined;
         match variable.space {
             Space::Global | Space::Constant if !variable.is_extern => {
                 common.globals.insert(variable.name, globals);
@@ -84,22 +118,44 @@ pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
     }
     let mut functions = Vec::new();
     let mut uses = Vec::new();
+    let mut refused = Vec::new();
     for function in defined() {
-        let (function, used) = Decoder::new(&mut common, function).function()?;
+        let body = function.body.as_deref().unwrap_or_default();
+        let decoded = match Decoder::new(&mut common, function).function(body) {
+            Ok(_) if function.cluster != [1; 3] => {
+                let message = "clusters of more than one block";
+                Err(ParseError::unknown(function.at, message))
+            }
+            decoded => decoded,
+        };
+        let decoded = match decoded {
+            Err(why) if why.unknown => {
+                refused.push((functions.len() as u32, why));
+                Decoder::new(&mut common, function).function(&[])
+            }
+            decoded => decoded,
+        };
+        let (function, used) = decoded?;
         functions.push(function);
         uses.push(used);
     }
+    let callable: Vec<u32> = (0..)
+        .zip(defined())
+        .filter(|(_, function)| !function.entry)
+        .map(|(index, _)| index)
+        .collect();
     let mut entries = HashMap::new();
     for function in defined().filter(|f| f.entry) {
         let index = common.functions[function.name];
         entries.insert(
             function.name.to_owned(),
-            entry(index, &uses, &common.shared, &functions),
+            entry(index, &uses, &callable, &common.shared, &functions),
         );
     }
     Ok(Decoded {
         program: Program { functions },
         entries,
+        refused,
     })
 }
 
@@ -115,6 +171,7 @@ fn shared_variable(variable: &Variable<'_>) -> SharedVariable {
 fn entry(
     function: u32,
     uses: &[Uses],
+    callable: &[u32],
     variables: &[SharedVariable],
     functions: &[Function],
 ) -> Entry {
@@ -126,14 +183,10 @@ fn entry(
         let used = &uses[next as usize];
         shared.extend(&used.shared);
         ordered |= used.ordered;
-        // A call through a pointer may go to any function.
-        let all = 0..uses.len() as u32;
-        let callees: Vec<u32> = if used.pointers {
-            all.collect()
-        } else {
-            used.functions.iter().copied().collect()
-        };
-        open.extend(callees.into_iter().filter(|&callee| reached.insert(callee)));
+        // A call through a pointer may go to any function that is no kernel.
+        let pointed: &[u32] = if used.pointers { callable } else { &[] };
+        let callees = used.functions.iter().chain(pointed);
+        open.extend(callees.copied().filter(|&callee| reached.insert(callee)));
     }
     let mut offsets = vec![0; variables.len()];
     let mut end = 0u32;
@@ -220,7 +273,7 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
-    fn function(mut self) -> Result<(Function, Uses)> {
+    fn function(mut self, body: &'m [Statement<'s>]) -> Result<(Function, Uses)> {
         let source = self.source;
         for formal in &source.returns {
             let place = self.formal(formal)?;
@@ -230,7 +283,7 @@ impl<'m, 's> Decoder<'m, 's> {
             let place = self.formal(formal)?;
             self.formals.push(place);
         }
-        self.body(source.body.as_deref().unwrap_or_default())?;
+        self.body(body)?;
         // Falling off the end of a function is a return.
         self.guard = None;
         self.counted = true;
@@ -274,7 +327,7 @@ impl<'m, 's> Decoder<'m, 's> {
             Formal::Register(name, ty) => {
                 let reg = self.new_register(*ty);
                 self.names.insert(reg, name);
-                self.declare(name, Symbol::Register(reg, *ty));
+                self.declare(name, Symbol::Register(reg, *ty))?;
                 Ok(Place::Register(reg))
             }
             Formal::Memory(variable) => {
@@ -292,7 +345,7 @@ impl<'m, 's> Decoder<'m, 's> {
         let bytes = variable.bytes as u32;
         self.param_end = within_most(offset + bytes, variable)?;
         self.param_most = self.param_most.max(self.param_end);
-        self.declare(variable.name, Symbol::Param { offset, bytes });
+        self.declare(variable.name, Symbol::Param { offset, bytes })?;
         Ok(Place::Memory { offset, bytes })
     }
 
@@ -304,33 +357,44 @@ impl<'m, 's> Decoder<'m, 's> {
                 Statement::Label(name, at) => {
                     let label = self.labels.len();
                     self.labels.push(None);
-                    if self.scope().names.contains_key(name) {
-                        let message = format!("`{name}` is declared twice");
-                        return Err(ParseError::at(*at, message));
-                    }
-                    self.declare(name, Symbol::Label(label));
+                    self.at = *at;
+                    self.declare(name, Symbol::Label(label))?;
                 }
                 Statement::Targets(name, targets) => {
-                    self.declare(name, Symbol::Targets(targets.clone()));
+                    self.declare(name, Symbol::Targets(targets.clone()))?;
                 }
                 _ => {}
             }
         }
         for statement in statements {
             match statement {
-                Statement::Registers { name, count, ty } => match count {
-                    Some(count) => self.scope().ranges.push(symbols::Range {
+                Statement::Registers {
+                    name,
+                    count: Some(count),
+                    ty,
+                    lanes,
+                    at,
+                } => {
+                    self.at = *at;
+                    self.declare_range(symbols::Range {
                         prefix: name,
                         count: *count,
                         ty: *ty,
+                        lanes: *lanes,
                         registers: HashMap::new(),
-                    }),
-                    None => {
-                        let reg = self.new_register(*ty);
-                        self.names.insert(reg, name);
-                        self.declare(name, Symbol::Register(reg, *ty));
-                    }
-                },
+                    })?;
+                }
+                Statement::Registers {
+                    name,
+                    count: None,
+                    ty,
+                    lanes,
+                    at,
+                } => {
+                    self.at = *at;
+                    let symbol = self.new_symbol(name, *ty, *lanes);
+                    self.declare(name, symbol)?;
+                }
                 Statement::Variable(variable) => self.variable(variable)?,
                 Statement::Label(name, _) => {
                     if let Some(&Symbol::Label(label)) = self.scope().names.get(name) {
@@ -351,6 +415,7 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     fn variable(&mut self, variable: &Variable<'s>) -> Result<()> {
+        self.at = variable.at;
         match variable.space {
             Space::Param => {
                 self.param_variable(variable, 4)?;
@@ -358,12 +423,12 @@ impl<'m, 's> Decoder<'m, 's> {
             Space::Local => {
                 let offset = self.local_end.next_multiple_of(variable.align as u32);
                 self.local_end = within_most(offset + variable.bytes as u32, variable)?;
-                self.declare(variable.name, Symbol::Local(offset));
+                self.declare(variable.name, Symbol::Local(offset))?;
             }
             Space::Shared => {
                 let index = self.common.shared.len() as u32;
                 self.common.shared.push(shared_variable(variable));
-                self.declare(variable.name, Symbol::Shared(index));
+                self.declare(variable.name, Symbol::Shared(index))?;
             }
             _ => {
                 return Err(ParseError::at(
@@ -389,13 +454,15 @@ impl<'m, 's> Decoder<'m, 's> {
             None => None,
         };
         let mut opcode = Opcode::new(instruction.opcode, instruction.at);
+        self.check_requirements(&opcode)?;
         let operands = &instruction.operands;
         let known = self.arithmetic(&mut opcode, operands)?
             || self.conversion(&mut opcode, operands)?
             || self.memory_access(&mut opcode, operands)?
             || self.control(&mut opcode, operands)?;
         if !known {
-            return self.fail(format!("unknown opcode `{}`", instruction.opcode));
+            let message = format!("unknown opcode `{}`", instruction.opcode);
+            return Err(ParseError::unknown(self.at, message));
         }
         opcode.finish()
     }

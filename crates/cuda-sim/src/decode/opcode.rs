@@ -24,10 +24,20 @@ impl<'s> Opcode<'s> {
     }
 
     pub fn fail<T>(&self, message: &str) -> Result<T, ParseError> {
-        Err(ParseError::at(
+        Err(ParseError::unknown(
             self.at,
             format!("{message} in `{}`", self.text),
         ))
+    }
+
+    /// The whole word.
+    pub fn text(&self) -> &'s str {
+        self.text
+    }
+
+    /// Whether the modifier is there.
+    pub fn has(&self, modifier: &str) -> bool {
+        self.modifiers.contains(&modifier)
     }
 
     /// Takes the modifier if it is there.

@@ -1,5 +1,6 @@
 //! Names and operands: registers, constants, special registers and addresses.
 
+use super::vectors::component;
 use super::{Decoder, LONG, PRED, Result, WORD, class_of};
 use crate::ir::{Cond, L, P, Preset, Reg, Special, W};
 use crate::ptx::syntax::Operand;
@@ -9,9 +10,14 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub(super) enum Symbol<'s> {
     Register(Reg, Type),
+    /// A vector of values of a type, or one value of 128 bits in two registers.
+    Vector(Vec<Reg>, Type),
     Label(usize),
     Targets(Vec<&'s str>),
-    Param { offset: u32, bytes: u32 },
+    Param {
+        offset: u32,
+        bytes: u32,
+    },
     Local(u32),
     Shared(u32),
     Global(u32),
@@ -24,7 +30,9 @@ pub(super) struct Range<'s> {
     pub prefix: &'s str,
     pub count: u32,
     pub ty: Type,
-    pub registers: HashMap<u32, Reg>,
+    /// Values of that type in each.
+    pub lanes: u32,
+    pub registers: HashMap<u32, Symbol<'s>>,
 }
 
 #[derive(Debug, Default)]
@@ -55,8 +63,22 @@ impl<'s> Decoder<'_, 's> {
         &mut self.scopes[last]
     }
 
-    pub(super) fn declare(&mut self, name: &'s str, symbol: Symbol<'s>) {
-        self.scope().names.insert(name, symbol);
+    /// Gives a name its meaning in the innermost scope, where it must be new.
+    pub(super) fn declare(&mut self, name: &'s str, symbol: Symbol<'s>) -> Result<()> {
+        if self.scope().names.insert(name, symbol).is_some() {
+            return self.fail(format!("`{name}` is declared twice"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn declare_range(&mut self, range: Range<'s>) -> Result<()> {
+        let mut ranges = self.scope().ranges.iter();
+        if ranges.any(|known| known.prefix == range.prefix) {
+            let prefix = range.prefix;
+            return self.fail(format!("`{prefix}<...>` is declared twice"));
+        }
+        self.scope().ranges.push(range);
+        Ok(())
     }
 
     /// What the innermost declaration of a name says.
@@ -79,16 +101,24 @@ impl<'s> Decoder<'_, 's> {
             });
             if let Some(i) = found {
                 let range = &self.scopes[depth].ranges[i];
-                let (ty, prefix) = (range.ty, range.prefix);
+                let (ty, lanes, prefix) = (range.ty, range.lanes, range.prefix);
                 let number = name[prefix.len()..].parse().unwrap_or(number);
-                if let Some(&reg) = range.registers.get(&number) {
-                    return Some(Symbol::Register(reg, ty));
+                if let Some(symbol) = range.registers.get(&number) {
+                    return Some(symbol.clone());
                 }
-                let reg = self.new_register(ty);
-                self.scopes[depth].ranges[i].registers.insert(number, reg);
-                self.names.insert(reg, name);
-                return Some(Symbol::Register(reg, ty));
+                let symbol = self.new_symbol(name, ty, lanes);
+                let registers = &mut self.scopes[depth].ranges[i].registers;
+                registers.insert(number, symbol.clone());
+                return Some(symbol);
             }
+        }
+        if let Some((vector, suffix)) = name.rsplit_once('.')
+            && let Some(component) = component(suffix)
+            && let Some(Symbol::Vector(registers, ty)) = self.lookup(vector)
+            && ty.bits < 128
+        {
+            let reg = registers.get(component)?;
+            return Some(Symbol::Register(*reg, ty));
         }
         if let Some(&index) = self.common.module_shared.get(name) {
             return Some(Symbol::Shared(index));

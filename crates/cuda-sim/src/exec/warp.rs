@@ -5,8 +5,7 @@ use super::local::{BASE, Local};
 use super::step::put;
 use super::{Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
-use crate::ir::{Longs, Place, Preset, Reg, Special, Words};
-use crate::memory::CODE_WINDOW;
+use crate::ir::{Longs, Place, Preset, Reg, Special, Words, code_address};
 
 /// Registers and parameters of one call.
 #[derive(Default)]
@@ -378,7 +377,7 @@ impl Frame {
                 u64::from(launch.entry.shared[index as usize]).wrapping_add(offset)
             }
             Preset::Local(offset) => u64::from(self.local_base).wrapping_add(offset),
-            Preset::Code(index) => CODE_WINDOW + 16 * (u64::from(index) + 1),
+            Preset::Code(index) => code_address(index),
             Preset::Special(special) => {
                 return self.special(launch, special, block, warp);
             }

@@ -92,7 +92,15 @@ impl<'s> Parser<'s> {
 
     fn registers(&mut self, statements: &mut Vec<Statement<'s>>) -> Result<()> {
         let at = self.position();
-        let ty = self.scalar_type()?;
+        let lanes = match *self.peek() {
+            Token::Word(".v2") => 2,
+            Token::Word(".v4") => 4,
+            _ => 1,
+        };
+        if lanes > 1 {
+            self.next();
+        }
+        let ty = self.register_type()?;
         loop {
             let name = self.word("a register's name")?;
             let count = if self.take('<') {
@@ -103,7 +111,13 @@ impl<'s> Parser<'s> {
             } else {
                 None
             };
-            statements.push(Statement::Registers { name, count, ty });
+            statements.push(Statement::Registers {
+                name,
+                count,
+                ty,
+                lanes,
+                at,
+            });
             if !self.take(',') {
                 return self.expect(';');
             }

@@ -1,5 +1,6 @@
 //! PTX source to tokens. A word keeps its dots (`mad.lo.cc.u32`, `%tid.x`), since
-//! PTX allows no space around them.
+//! PTX allows no space around them; directives are words of their own however close
+//! they stand (`.visible.entry`).
 
 use super::ParseError;
 
@@ -136,9 +137,11 @@ impl<'s> Lexer<'s> {
         let bytes = self.rest().as_bytes();
         let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'%');
         let mut len = 1;
+        // `.param.u64` is two directives: what begins with a dot ends before the next.
+        let directive = bytes[0] == b'.';
         while len < bytes.len() {
             let next = bytes.get(len + 1).copied().unwrap_or(0);
-            if part(bytes[len]) || bytes[len] == b'.' && part(next) {
+            if part(bytes[len]) || bytes[len] == b'.' && part(next) && !directive {
                 len += 1;
             } else if bytes[len..].starts_with(b"::") {
                 len += 2;

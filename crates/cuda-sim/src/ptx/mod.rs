@@ -27,6 +27,8 @@ pub struct ParseError {
     pub column: u32,
     /// What is wrong.
     pub message: String,
+    /// Whether the source may well be right: a form that the simulator does not know.
+    pub(crate) unknown: bool,
 }
 
 impl ParseError {
@@ -35,6 +37,15 @@ impl ParseError {
             line: position.line,
             column: position.column,
             message: message.into(),
+            unknown: false,
+        }
+    }
+
+    /// A form that may be right, but that the simulator does not know.
+    pub(crate) fn unknown(position: Position, message: impl Into<String>) -> Self {
+        ParseError {
+            unknown: true,
+            ..ParseError::at(position, message)
         }
     }
 }
@@ -76,6 +87,9 @@ pub struct Kernel {
     pub required_threads: Option<[u32; 3]>,
     /// Line of the kernel's name in the source.
     pub line: u32,
+    /// Why the kernel cannot be launched: it reaches, in its own body or through a
+    /// call, what the simulator does not know.
+    pub refused: Option<ParseError>,
 }
 
 /// A variable in global or constant memory.
@@ -110,6 +124,7 @@ pub(crate) struct Relocation {
 pub struct Module {
     version: (u32, u32),
     target: String,
+    target_sm: u32,
     kernels: BTreeMap<String, Kernel>,
     globals: Vec<Global>,
     decoded: Arc<Decoded>,
@@ -120,7 +135,9 @@ impl Module {
     ///
     /// # Errors
     /// Names the line of what the simulator does not understand: a syntax error,
-    /// an unknown opcode, an undeclared name, operands of the wrong type.
+    /// an undeclared name, operands of the wrong type. An unknown opcode refuses
+    /// only the kernels that reach it ([`Kernel::refused`]), and the module where
+    /// that is every kernel.
     pub fn parse(source: &str) -> Result<Module, ParseError> {
         let tree = parser::parse(source)?;
         let mut kernels = BTreeMap::new();
@@ -146,10 +163,18 @@ impl Module {
             kernel.shared_bytes = entry.shared_bytes;
             kernel.local_bytes = entry.local_bytes;
             kernel.registers = function.registers;
+            kernel.refused = decoded.refused(entry).cloned();
+        }
+        let mut refusals = kernels.values().map(|kernel| kernel.refused.as_ref());
+        if refusals.all(|refused| refused.is_some())
+            && let Some(why) = decoded.first_refusal()
+        {
+            return Err(why.clone());
         }
         Ok(Module {
             version: tree.version,
             target: tree.target.to_owned(),
+            target_sm: tree.sm(),
             kernels,
             globals,
             decoded: Arc::new(decoded),
@@ -172,8 +197,7 @@ impl Module {
 
     /// The number of the target: 75 for `sm_75`, 90 for `sm_90a`; 0 where it has none.
     pub fn target_sm(&self) -> u32 {
-        let digits: String = self.target.chars().filter(char::is_ascii_digit).collect();
-        digits.parse().unwrap_or(0)
+        self.target_sm
     }
 
     /// The kernels, by name in ascending order.
@@ -230,6 +254,7 @@ fn kernel(function: &syntax::Function<'_>) -> Result<Kernel, ParseError> {
         max_threads,
         required_threads: function.required_threads,
         line: function.at.line,
+        refused: None,
     })
 }
 
@@ -241,7 +266,8 @@ fn global(variable: &syntax::Variable<'_>) -> Global {
         let offset = i * element;
         match *value {
             Initial::Value(value) => {
-                initial[offset..offset + element].copy_from_slice(&value.to_le_bytes()[..element]);
+                let bytes = element.min(8);
+                initial[offset..offset + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
             }
             Initial::Address {
                 symbol,
@@ -249,7 +275,7 @@ fn global(variable: &syntax::Variable<'_>) -> Global {
                 mask,
             } => relocations.push(Relocation {
                 offset: offset as u64,
-                bytes: variable.element,
+                bytes: variable.element.min(8),
                 symbol: symbol.to_owned(),
                 addend,
                 mask,

@@ -270,6 +270,7 @@ impl<'s> Parser<'s> {
             body: None,
             max_threads: None,
             required_threads: None,
+            cluster: [1; 3],
             at,
         };
         loop {
@@ -282,11 +283,15 @@ impl<'s> Parser<'s> {
                     self.next();
                     function.required_threads = Some(self.dimensions()?);
                 }
-                Token::Word(".minnctapersm" | ".maxnctapersm" | ".maxnreg") => {
+                Token::Word(".reqnctapercluster") => {
+                    self.next();
+                    function.cluster = self.dimensions()?;
+                }
+                Token::Word(".minnctapersm" | ".maxnctapersm" | ".maxnreg" | ".maxclusterrank") => {
                     self.next();
                     self.constant()?;
                 }
-                Token::Word(".noreturn" | ".unified") => {
+                Token::Word(".noreturn" | ".unified" | ".explicitcluster") => {
                     self.next();
                 }
                 Token::Word(".attribute") => {
@@ -347,7 +352,7 @@ impl<'s> Parser<'s> {
             match self.word("`.param` or `.reg`")? {
                 ".param" => formals.push(Formal::Memory(self.variable(Space::Param)?)),
                 ".reg" => {
-                    let ty = self.scalar_type()?;
+                    let ty = self.register_type()?;
                     formals.push(Formal::Register(self.word("a register's name")?, ty));
                 }
                 other => return self.fail(format!("expected a parameter, found `{other}`")),
@@ -356,12 +361,17 @@ impl<'s> Parser<'s> {
         Ok(formals)
     }
 
-    pub(super) fn scalar_type(&mut self) -> Result<Type> {
+    /// The type of a register. Of the narrow floats only the bits matter here.
+    pub(super) fn register_type(&mut self) -> Result<Type> {
         let at = self.position();
         let word = self.word("a type")?;
-        word.strip_prefix('.')
-            .and_then(Type::named)
-            .ok_or_else(|| ParseError::at(at, format!("unknown type `{word}`")))
+        let name = match word.strip_prefix('.') {
+            Some("f16" | "bf16") => "b16",
+            Some("f16x2" | "bf16x2") => "b32",
+            Some(name) => name,
+            None => "",
+        };
+        Type::named(name).ok_or_else(|| ParseError::at(at, format!("unknown type `{word}`")))
     }
 
     /// One or more variables of one type, to the semicolon.

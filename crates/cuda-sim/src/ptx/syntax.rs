@@ -10,6 +10,14 @@ pub(crate) struct Source<'s> {
     pub functions: Vec<Function<'s>>,
 }
 
+impl Source<'_> {
+    /// The number of the target: 75 for `sm_75`, 90 for `sm_90a`; 0 where it has none.
+    pub fn sm(&self) -> u32 {
+        let digits: String = self.target.chars().filter(char::is_ascii_digit).collect();
+        digits.parse().unwrap_or(0)
+    }
+}
+
 /// A variable in memory; the unit of `.param` lists too.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable<'s> {
@@ -55,6 +63,8 @@ pub(crate) struct Function<'s> {
     /// `.maxntid` and `.reqntid`: each dimension, or nothing.
     pub max_threads: Option<[u32; 3]>,
     pub required_threads: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: blocks of a cluster.
+    pub cluster: [u32; 3],
     pub at: Position,
 }
 
@@ -64,6 +74,9 @@ pub(crate) enum Statement<'s> {
         name: &'s str,
         count: Option<u32>,
         ty: Type,
+        /// Values of that type in each: 1, or more for `.v2` and `.v4`.
+        lanes: u32,
+        at: Position,
     },
     Variable(Variable<'s>),
     Label(&'s str, Position),

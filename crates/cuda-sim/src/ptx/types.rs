@@ -40,6 +40,7 @@ impl Type {
             "16" => 16,
             "32" => 32,
             "64" => 64,
+            "128" if kind == Kind::Bits => 128,
             _ => return None,
         };
         (kind != Kind::Float || bits >= 32).then_some(Type { kind, bits })

@@ -17,7 +17,7 @@ pub fn device_with(checks: Checks) -> Device {
 
 /// PTX around the text of functions and variables.
 pub fn module(text: &str) -> String {
-    format!(".version 7.8\n.target sm_90\n.address_size 64\n{text}")
+    format!(".version 8.7\n.target sm_90\n.address_size 64\n{text}")
 }
 
 /// A kernel `k` whose parameters are pointers, loaded into `%a0`, `%a1`, ...,

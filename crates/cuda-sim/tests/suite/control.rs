@@ -369,7 +369,6 @@ fn what_is_not_understood_is_an_error_that_names_the_line() {
     );
     check("bra nowhere;", "`nowhere` is no label");
     check("ld.param.u32 %r0, [p0+8];", "outside the parameters");
-    check("div.full.f32 %f0, %f0, %f0;", "not defined by IEEE 754");
     check("fma.f32 %f0, %f0, %f0, %f0;", "rounding mode is missing");
     check("shfl.down.b32 %r0, %r0, 1, 31;", "unknown opcode");
     check("call missing, (%r0);", "`missing` is no function");

@@ -6,6 +6,7 @@ mod common;
 mod control;
 mod faults;
 mod float;
+mod forms;
 mod integer;
 mod memory;
 mod operands;

@@ -1,0 +1,71 @@
+//! What an instruction asks of `.version` and `.target`, as the PTX ISA manual's
+//! "Target ISA notes" say, so that a module which no assembler takes is not run here.
+
+use super::opcode::Opcode;
+use super::{Decoder, Result};
+
+/// Of an opcode with all of these modifiers: the PTX version and the architecture
+/// that it needs. The first line that fits counts.
+type Need = (&'static str, &'static [&'static str], (u32, u32), u32);
+
+const NEEDS: &[Need] = &[
+    ("activemask", &[], (6, 2), 30),
+    ("atom", &["b128"], (8, 3), 90),
+    ("barrier", &["cluster"], (7, 8), 90),
+    ("bmsk", &[], (7, 6), 70),
+    ("cp", &["async", "bulk"], (8, 0), 90),
+    ("cp", &["async"], (7, 0), 80),
+    ("createpolicy", &[], (7, 4), 80),
+    ("cvt", &["f32", "bf16"], (7, 1), 80),
+    ("cvt", &["bf16"], (7, 0), 80),
+    ("cvt", &["bf16x2"], (7, 0), 80),
+    ("elect", &[], (8, 0), 90),
+    ("fence", &["mbarrier_init"], (8, 0), 90),
+    ("fence", &["proxy"], (7, 5), 70),
+    ("fns", &[], (6, 0), 30),
+    ("getctarank", &[], (7, 8), 90),
+    ("griddepcontrol", &[], (7, 8), 90),
+    ("ld", &["b128"], (8, 3), 70),
+    ("ld", &["v8"], (8, 8), 100),
+    ("ldmatrix", &[], (6, 5), 75),
+    ("mapa", &[], (7, 8), 90),
+    ("match", &[], (6, 0), 70),
+    ("max", &["NaN"], (7, 0), 80),
+    ("mbarrier", &["try_wait"], (7, 8), 90),
+    ("mbarrier", &["expect_tx"], (8, 0), 90),
+    ("mbarrier", &["complete_tx"], (8, 0), 90),
+    ("mbarrier", &[], (7, 0), 80),
+    ("min", &["NaN"], (7, 0), 80),
+    ("mma", &["f64", "m8n8k4"], (7, 0), 80),
+    ("mma", &["f64"], (7, 8), 90),
+    ("mma", &["m8n8k16"], (6, 5), 75),
+    ("mma", &[], (7, 0), 80),
+    ("mov", &["b128"], (8, 3), 70),
+    ("nanosleep", &[], (6, 3), 70),
+    ("redux", &[], (7, 0), 80),
+    ("st", &["b128"], (8, 3), 70),
+    ("st", &["v8"], (8, 8), 100),
+    ("szext", &[], (7, 6), 70),
+    ("tanh", &[], (7, 0), 75),
+];
+
+impl<'s> Decoder<'_, 's> {
+    /// Holds an instruction to the module's version and target.
+    pub(super) fn check_requirements(&self, opcode: &Opcode<'s>) -> Result<()> {
+        let need = NEEDS.iter().find(|(base, modifiers, ..)| {
+            *base == opcode.base && modifiers.iter().all(|modifier| opcode.has(modifier))
+        });
+        let Some(&(_, _, version, sm)) = need else {
+            return Ok(());
+        };
+        let text = opcode.text();
+        if self.common.version < version {
+            let (major, minor) = version;
+            return self.fail(format!("`{text}` needs .version {major}.{minor} or later"));
+        }
+        if self.common.sm < sm {
+            return self.fail(format!("`{text}` needs .target sm_{sm} or later"));
+        }
+        Ok(())
+    }
+}
