@@ -4,7 +4,7 @@ use bigint_core::{Algorithm, Operation, Shape};
 
 use crate::Path;
 
-/// Why an operation was refused. Nothing has been written then.
+/// Why an operation was refused. Nothing has been written then, unless memory ran out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -42,6 +42,12 @@ pub enum Error {
         operation: Operation,
         /// The algorithm asked for.
         algorithm: Algorithm,
+    },
+    /// Memory that the machine has not.
+    #[error("out of memory: {bytes} bytes cannot be had")]
+    OutOfMemory {
+        /// The bytes asked for.
+        bytes: usize,
     },
     /// The machine lacks the instructions of the path.
     #[error("this machine cannot run the path {}", path.name())]

@@ -2,6 +2,7 @@
 
 mod error;
 pub mod fast;
+mod memory;
 mod numbers;
 mod piece;
 pub mod radix;
@@ -11,6 +12,7 @@ use bigint_core::{Algorithm, Limb};
 
 pub use error::Error;
 pub use fast::{Cpu, LaneTuning, Path, Tuning, tune};
+pub use memory::{with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut};
 
 /// `r = (a + b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
@@ -24,7 +26,8 @@ pub use numbers::{Numbers, NumbersMut};
 ///
 /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
 /// [`Error::CarryLength`] where `carry` has not one word per number,
-/// [`Error::Algorithm`] for an algorithm that does not add.
+/// [`Error::Algorithm`] for an algorithm that does not add, [`Error::OutOfMemory`]
+/// where scratch cannot be had: `r` holds anything then.
 #[inline]
 pub fn add(
     r: NumbersMut<'_>,
@@ -63,7 +66,8 @@ pub fn sub(
 /// # Errors
 ///
 /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
-/// [`Error::Algorithm`] for an algorithm that does not multiply.
+/// [`Error::Algorithm`] for an algorithm that does not multiply,
+/// [`Error::OutOfMemory`] where scratch cannot be had: `r` holds anything then.
 #[inline]
 pub fn mul(
     r: NumbersMut<'_>,

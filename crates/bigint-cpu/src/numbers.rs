@@ -3,6 +3,7 @@
 use bigint_core::{Layout, Limb, Shape};
 
 use crate::Error;
+use crate::memory::grow;
 
 /// A batch of numbers to read: `limbs[shape.index(i, j)]` is limb `j` of number `i`.
 ///
@@ -105,6 +106,7 @@ impl<'a> Numbers<'a> {
         }
         let i = if self.is_broadcast() { 0 } else { i };
         let row = self.shape.strides().limb;
+        grow(buffer, self.shape.width);
         buffer.clear();
         buffer.extend((0..self.shape.width).map(|limb| self.limbs[limb * row + i]));
         buffer

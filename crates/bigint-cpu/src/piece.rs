@@ -7,7 +7,8 @@
 use bigint_core::{Layout, Limb};
 use rayon::prelude::*;
 
-use crate::NumbersMut;
+use crate::memory::or_out_of_memory;
+use crate::{Error, NumbersMut};
 
 /// `count` numbers of a result, from number `first`, and their carry words.
 pub(crate) struct Piece<'a> {
@@ -125,27 +126,35 @@ fn split_back<'a>(rest: &mut &'a mut [Limb], length: usize) -> &'a mut [Limb] {
 
 /// Runs `work` on pieces of at most `size` numbers, over all cores of the current
 /// rayon pool if there is more than one piece.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`] where `work` has not the scratch it needs.
 pub(crate) fn for_each_piece<'a>(
     r: NumbersMut<'a>,
     carry: Option<&'a mut [Limb]>,
     size: usize,
     work: impl Fn(Piece<'a>) + Sync + Send,
-) {
+) -> Result<(), Error> {
     let size = size.max(1);
     if r.shape().count <= size && r.shape().layout == Layout::Contiguous {
         // One piece needs no list of pieces, which is more than a short product takes.
-        return work(Piece {
-            first: 0,
-            count: r.shape().count,
-            width: r.shape().width,
-            limbs: PieceLimbs::Contiguous(r.into_limbs()),
-            carry,
+        return or_out_of_memory(|| {
+            work(Piece {
+                first: 0,
+                count: r.shape().count,
+                width: r.shape().width,
+                limbs: PieceLimbs::Contiguous(r.into_limbs()),
+                carry,
+            });
         });
     }
     let pieces = Piece::cut(r, carry, size);
-    if pieces.len() > 1 && rayon::current_num_threads() > 1 {
-        pieces.into_par_iter().for_each(work);
-    } else {
-        pieces.into_iter().for_each(work);
-    }
+    or_out_of_memory(|| {
+        if pieces.len() > 1 && rayon::current_num_threads() > 1 {
+            pieces.into_par_iter().for_each(work);
+        } else {
+            pieces.into_iter().for_each(work);
+        }
+    })
 }

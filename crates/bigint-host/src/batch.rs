@@ -187,7 +187,7 @@ impl Batch {
     /// # Errors
     /// [`Error::Device`] where they are on a device that fails.
     pub fn to_limbs(&self) -> Result<Vec<Limb>, Error> {
-        self.node().limbs().map(<[Limb]>::to_vec)
+        limbs::copy(self.node().limbs()?)
     }
 
     /// The numbers.
@@ -208,10 +208,10 @@ impl Batch {
         Ok(match self.shape().layout {
             Layout::Contiguous => Cow::Borrowed(limbs),
             Layout::Interleaved => Cow::Owned(limbs::to_layout(
-                limbs.to_vec(),
+                limbs::copy(limbs)?,
                 self.shape(),
                 Layout::Contiguous,
-            )),
+            )?),
         })
     }
 
@@ -221,7 +221,9 @@ impl Batch {
     /// [`Error::Device`] where they are on a device that fails.
     pub fn to_bytes_le(&self) -> Result<Vec<u8>, Error> {
         let rows = self.rows()?;
-        Ok(rows.iter().flat_map(|limb| limb.to_le_bytes()).collect())
+        let mut bytes = bigint_cpu::with_capacity(size_of::<Limb>() * rows.len())?;
+        bytes.extend(rows.iter().flat_map(|limb| limb.to_le_bytes()));
+        Ok(bytes)
     }
 }
 

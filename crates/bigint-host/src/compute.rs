@@ -263,9 +263,9 @@ impl Inner {
         } = job;
         let (a_limbs, b_limbs) = (a.limbs()?, b.limbs()?);
         let started = Instant::now();
-        let mut r = vec![0; shape.limbs()];
+        let mut r = bigint_cpu::zeroed(shape.limbs())?;
         let wants_none = job.wanted == Wanted::Nothing;
-        let mut each = vec![0; if wants_none { 0 } else { shape.count }];
+        let mut each = bigint_cpu::zeroed(if wants_none { 0 } else { shape.count })?;
         let algorithm = job.options.algorithm_for(operation);
         {
             let r = bigint_cpu::NumbersMut::new(&mut r, shape)?;
@@ -306,7 +306,7 @@ impl Inner {
                     return Ok(limbs);
                 }
                 Err(error) => {
-                    self.make_good(error.into(), "computing the result again on the CPU")?;
+                    self.make_good(error, "computing the result again on the CPU")?;
                 }
             }
         }

@@ -285,7 +285,7 @@ impl Engine {
         if shape.layout == layout {
             return Ok(batch.clone());
         }
-        let limbs = limbs::to_layout(batch.to_limbs()?, shape, layout);
+        let limbs = limbs::to_layout(batch.to_limbs()?, shape, layout)?;
         self.inner.admit(Shape { layout, ..shape }, limbs)
     }
 

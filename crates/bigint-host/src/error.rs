@@ -47,6 +47,12 @@ pub enum Error {
         /// Limbs in each.
         width: usize,
     },
+    /// Memory that the machine has not. Operands stay as they were.
+    #[error("out of memory: {bytes} bytes cannot be had: use smaller batches")]
+    OutOfMemory {
+        /// The bytes asked for.
+        bytes: usize,
+    },
     /// A slice whose length is not what its shape says.
     #[error("the shape takes {expected} {unit}, the slice has {found}")]
     Length {
@@ -70,7 +76,7 @@ pub enum Error {
     Device(#[from] DeviceError),
     /// The CPU back end refused; the checks before it make that a defect.
     #[error(transparent)]
-    Cpu(#[from] bigint_cpu::Error),
+    Cpu(bigint_cpu::Error),
     /// Thresholds that come too late.
     #[error("the CPU's thresholds are in use already: install others before anything is computed")]
     TuningInUse,
@@ -82,6 +88,15 @@ pub enum Error {
         /// What is wrong with it, and where.
         message: String,
     },
+}
+
+impl From<bigint_cpu::Error> for Error {
+    fn from(error: bigint_cpu::Error) -> Self {
+        match error {
+            bigint_cpu::Error::OutOfMemory { bytes } => Error::OutOfMemory { bytes },
+            error => Error::Cpu(error),
+        }
+    }
 }
 
 /// A failure of a GPU or of the way to it.

@@ -30,28 +30,28 @@ pub(crate) fn build(
         ..shape
     };
     checked_limbs(shape)?;
-    let mut limbs = vec![0; checked_limbs(contiguous)?];
+    let mut limbs = bigint_cpu::zeroed(checked_limbs(contiguous)?)?;
     limbs
         .par_chunks_mut(shape.width)
         .enumerate()
         .with_min_len(64)
         .for_each(|(index, row)| fill(index, row));
-    Ok(to_layout(limbs, contiguous, shape.layout))
+    to_layout(limbs, contiguous, shape.layout)
 }
 
 /// The same numbers in another layout; padding is zero.
-pub(crate) fn to_layout(limbs: Vec<Limb>, from: Shape, layout: Layout) -> Vec<Limb> {
+pub(crate) fn to_layout(limbs: Vec<Limb>, from: Shape, layout: Layout) -> Result<Vec<Limb>, Error> {
     if from.layout == layout {
-        return limbs;
+        return Ok(limbs);
     }
     let to = Shape { layout, ..from };
-    let mut moved = vec![0; to.limbs()];
+    let mut moved = bigint_cpu::zeroed(to.limbs())?;
     let row = match layout {
         Layout::Contiguous => to.width,
         Layout::Interleaved => to.strides().limb,
     };
     if moved.is_empty() {
-        return moved;
+        return Ok(moved);
     }
     moved
         .par_chunks_mut(row)
@@ -68,26 +68,37 @@ pub(crate) fn to_layout(limbs: Vec<Limb>, from: Shape, layout: Layout) -> Vec<Li
                 }
             }
         });
-    moved
+    Ok(moved)
 }
 
 /// Copies numbers `range` of a batch into a batch of their own.
-pub(crate) fn slice(limbs: &[Limb], shape: Shape, range: std::ops::Range<usize>) -> Vec<Limb> {
+pub(crate) fn slice(
+    limbs: &[Limb],
+    shape: Shape,
+    range: std::ops::Range<usize>,
+) -> Result<Vec<Limb>, Error> {
     let piece = Shape {
         count: range.len(),
         ..shape
     };
     if shape.layout == Layout::Contiguous {
-        return limbs[range.start * shape.width..range.end * shape.width].to_vec();
+        return copy(&limbs[range.start * shape.width..range.end * shape.width]);
     }
-    let mut copied = vec![0; piece.limbs()];
+    let mut copied = bigint_cpu::zeroed(piece.limbs())?;
     for limb in 0..shape.width {
         let row = piece.index(0, limb);
         copied[row..row + range.len()].copy_from_slice(
             &limbs[shape.index(range.start, limb)..shape.index(range.start, limb) + range.len()],
         );
     }
-    copied
+    Ok(copied)
+}
+
+/// A copy of limbs.
+pub(crate) fn copy(limbs: &[Limb]) -> Result<Vec<Limb>, Error> {
+    let mut copied = bigint_cpu::with_capacity(limbs.len())?;
+    copied.extend_from_slice(limbs);
+    Ok(copied)
 }
 
 /// Copies a batch of `piece.count` numbers to number `start` and on of another.

@@ -1,6 +1,6 @@
 //! Stands in for `cuda` in a build without it: the same names, no values.
 
-use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
+use crate::{DeviceDescription, DeviceError, DeviceErrorKind, Error};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::{Arguments, Launch, Limb};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Device {
         match **self {}
     }
 
-    pub fn download(&self, _buffer: &Buffer) -> Result<Vec<Limb>, DeviceError> {
+    pub fn download(&self, _buffer: &Buffer) -> Result<Vec<Limb>, Error> {
         match *self {}
     }
 

@@ -24,7 +24,7 @@ pub(crate) fn compute(
         operand.limbs()?;
         operand.take_buffer();
     }
-    let mut r = vec![0; shape.limbs()];
+    let mut r = bigint_cpu::zeroed(shape.limbs())?;
     let mut carries = Carries::default();
     let mut size = shape.count.div_ceil(2);
     let mut on_device = true;
@@ -42,7 +42,7 @@ pub(crate) fn compute(
             let (limbs, of) = (node.limbs()?, node.shape);
             let range = if of.count == 1 { 0..1 } else { range.clone() };
             let count = range.len();
-            let limbs = limbs::slice(limbs, of, range);
+            let limbs = limbs::slice(limbs, of, range)?;
             Ok(Arc::new(Node::on_host(
                 engine,
                 Shape { count, ..of },

@@ -140,7 +140,7 @@ impl Engine {
         let (sums, differences, reverses) = (sum.rows()?, difference.rows()?, reverse.rows()?);
         let (width, narrow) = (sum.width(), difference.width());
         let shape = Shape::new(count, width, Layout::Contiguous);
-        let mut limbs = vec![0; shape.limbs()];
+        let mut limbs = bigint_cpu::zeroed(shape.limbs())?;
         let mut negative = signs(a);
         for (i, row) in limbs.chunks_mut(width).enumerate() {
             match (differ[i], borrow[i]) {

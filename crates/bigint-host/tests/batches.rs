@@ -64,6 +64,24 @@ fn padding_that_a_user_fills_does_not_show() {
 }
 
 #[test]
+fn a_result_that_no_memory_holds_is_an_error_with_its_size() {
+    let engine = Engine::cpu();
+    let short = Shape::new(1 << 20, 1, Layout::Contiguous);
+    let short = engine.batch_from_limbs(vec![1; 1 << 20], short).unwrap();
+    let long = Shape::new(1, 1 << 24, Layout::Contiguous);
+    let long = engine.batch_from_limbs(vec![1; 1 << 24], long).unwrap();
+    match engine.mul(&short, &long) {
+        Err(Error::OutOfMemory { bytes }) => assert_eq!(bytes, (4 * ((1 << 24) + 1)) << 20),
+        other => panic!("{other:?}"),
+    }
+    // The operands are as they were.
+    assert_eq!(
+        engine.add(&short, &short).unwrap().rows().unwrap()[..3],
+        [2, 0, 2]
+    );
+}
+
+#[test]
 fn what_cannot_be_a_batch_is_refused_by_name() {
     let engine = Engine::cpu();
     let wide = engine.batch_from_biguints_in(&powers(65), 2, Layout::Contiguous);

@@ -10,6 +10,7 @@ use super::lanes::compiled;
 use super::{Cpu, Path, stream, words};
 #[cfg(target_arch = "x86_64")]
 use super::{lanes::Avx512, lookahead};
+use crate::memory::grow;
 use crate::piece::{Piece, PieceLimbs, for_each_piece};
 use crate::{Error, Numbers, NumbersMut, reference};
 
@@ -109,7 +110,7 @@ pub(super) fn apply<O: Linear>(
                 #[inline(always)]
                 || rows::<O>(piece, a, b, is_streamed),
             );
-        });
+        })
     } else {
         for_each_piece(r, carry, size, |piece| {
             #[cfg(target_arch = "x86_64")]
@@ -121,9 +122,8 @@ pub(super) fn apply<O: Linear>(
                 });
             }
             numbers(piece, [a, b], is_streamed, words::stretch::<O>);
-        });
+        })
     }
-    Ok(())
 }
 
 /// A piece, in stretches: all of it, if its numbers stand one after another and its
@@ -149,7 +149,7 @@ fn numbers(
     };
     let mut buffer = Vec::new();
     if !is_in_place {
-        buffer.resize(in_tile * width, 0);
+        grow(&mut buffer, in_tile * width);
     }
     let mut carries = piece.carry.take();
     for at in (0..count).step_by(in_tile) {
@@ -243,7 +243,7 @@ fn rows<O: Linear>(piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>, is_streamed
     };
     let mut own_carries = Vec::new();
     let carries = piece.carry.unwrap_or_else(|| {
-        own_carries.resize(piece.count, 0);
+        grow(&mut own_carries, piece.count);
         &mut own_carries
     });
     carries.fill(0);

@@ -7,6 +7,7 @@
 use bigint_core::{LIMB_BITS, Layout, Limb};
 
 use super::{Cpu, LaneTuning, Path, lanes, number};
+use crate::memory::{grow, or_out_of_memory, scratch};
 use crate::piece::{Piece, for_each_piece};
 use crate::{Error, Numbers, NumbersMut, reference};
 
@@ -17,6 +18,9 @@ const PIECE_LIMBS: usize = 1 << 15;
 /// Bytes of operands and results that are likely to be in the L2 cache when they are
 /// needed.
 const CACHED_BYTES: usize = 1 << 20;
+
+/// Words of a product up to which no scratch is allocated.
+const SHORT_WORDS: usize = 64;
 
 /// `r = a b` for every number.
 ///
@@ -36,8 +40,15 @@ pub(super) fn mul(
         && let Some(product) = as_words_mut(product)
     {
         let is_shared = product.len() > PIECE_LIMBS / 8 && rayon::current_num_threads() > 1;
-        number::mul_tuned(product, x, y, cpu.path(), &cpu.tuning().number, is_shared);
-        return Ok(());
+        let is_short = product.len() <= SHORT_WORDS;
+        let mut multiply = || {
+            number::mul_tuned(product, x, y, cpu.path(), &cpu.tuning().number, is_shared);
+        };
+        if is_short {
+            multiply();
+            return Ok(());
+        }
+        return or_out_of_memory(multiply);
     }
     batch(cpu, r, a, b)
 }
@@ -66,7 +77,7 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
             let is_prefetched = bytes > CACHED_BYTES;
             for_each_piece(r, None, size, |piece| {
                 in_lanes_piece(cpu, tuning, is_prefetched, piece, a, b);
-            });
+            })
         }
         None => {
             // Few numbers leave cores idle unless each is shared; asking how many cores
@@ -74,10 +85,9 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
             let is_shared = limbs > PIECE_LIMBS / 8 && shape.count < rayon::current_num_threads();
             for_each_piece(r, None, size.max(1), |piece| {
                 one_by_one(cpu, is_shared, piece, a, b);
-            });
+            })
         }
     }
-    Ok(())
 }
 
 /// The thresholds of the lanes on this path, if it has lanes.
@@ -133,7 +143,7 @@ fn one_by_one(cpu: &Cpu, is_shared: bool, piece: Piece<'_>, a: Numbers<'_>, b: N
     match lengths.iter().sum() {
         0..=32 => with_words(&mut [0; 32], lengths, piece, a, b, multiply),
         33..=256 => with_words(&mut [0; 256], lengths, piece, a, b, multiply),
-        length => with_words(&mut vec![0; length], lengths, piece, a, b, multiply),
+        length => with_words(&mut scratch(length), lengths, piece, a, b, multiply),
     }
 }
 
@@ -178,7 +188,7 @@ fn with_words(
         if let Some(r) = piece.contiguous_mut(i) {
             unpack(r, product);
         } else {
-            limbs_r.resize(piece.width, 0);
+            grow(&mut limbs_r, piece.width);
             unpack(&mut limbs_r, product);
             piece.store(i, &limbs_r);
         }

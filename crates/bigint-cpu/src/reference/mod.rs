@@ -12,7 +12,7 @@ pub mod sub;
 use bigint_core::{Algorithm, Limb, Operation};
 
 use crate::piece::for_each_piece;
-use crate::{Error, Numbers, NumbersMut};
+use crate::{Error, Numbers, NumbersMut, memory};
 
 /// Limbs a worker writes before it takes the next piece: an L2 cache's worth.
 const PIECE_LIMBS: usize = 1 << 15;
@@ -123,7 +123,7 @@ fn batch<'a>(
     let size = PIECE_LIMBS / r.shape().width.max(1);
     for_each_piece(r, carry, size, |mut piece| {
         let (mut number_a, mut number_b, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
-        let mut number_r = vec![0; piece.width];
+        let mut number_r = memory::scratch(piece.width);
         for i in 0..piece.count {
             let a = a.gather(piece.first + i, &mut number_a);
             let b = b.gather(piece.first + i, &mut number_b);
@@ -131,8 +131,7 @@ fn batch<'a>(
             piece.store(i, &number_r);
             piece.store_carry(i, carry);
         }
-    });
-    Ok(())
+    })
 }
 
 /// Limb `i` of a number that zeros extend.

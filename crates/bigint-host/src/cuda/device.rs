@@ -5,7 +5,7 @@ use super::buffer::Buffer;
 use super::modules::Modules;
 use super::reach::lies_within;
 use super::{count, describe, failure, raw_device};
-use crate::{DeviceError, DeviceErrorKind};
+use crate::{DeviceError, DeviceErrorKind, Error};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::{Arguments, Launch, Limb};
 use cust::context::{Context, CurrentContext};
@@ -178,8 +178,8 @@ impl Device {
     }
 
     /// Waits for all work, and copies a buffer's limbs to the host.
-    pub fn download(&self, buffer: &Buffer) -> Result<Vec<Limb>, DeviceError> {
-        let mut limbs = vec![0; buffer.limbs()];
+    pub fn download(&self, buffer: &Buffer) -> Result<Vec<Limb>, Error> {
+        let mut limbs = bigint_cpu::zeroed(buffer.limbs())?;
         self.run("copying from the device", 0, || {
             // SAFETY: the host memory is not touched until the stream is empty or
             // its context is dead; the device memory is written by this stream only.

@@ -8,6 +8,7 @@ use super::super::prefetch;
 use super::digits::{cut, pack};
 use super::vector::{BLOCK, BLOCK_WORDS, Vector};
 use crate::Numbers;
+use crate::memory::scratch;
 use crate::piece::{Piece, PieceLimbs};
 
 /// Words of block `q` of numbers that lie one after the other: of `width` limbs each, one
@@ -139,7 +140,7 @@ fn load_words<I: Vector>(
         Layout::Contiguous => {
             let live = I::LANES.min(shape.count - first);
             let limbs = &limbs[first * shape.width..];
-            let mut group = vec![0; I::LANES * width];
+            let mut group = scratch(I::LANES * width);
             for lane in 0..live {
                 group[lane * width..][..width]
                     .copy_from_slice(&limbs[lane * shape.width..][..width]);
@@ -222,7 +223,7 @@ fn store_any<I: Vector>(
                 }
                 return;
             }
-            let mut group = vec![0; I::LANES * width];
+            let mut group = scratch(I::LANES * width);
             isa.store_numbers(words, &mut group, width, width);
             for lane in 0..live {
                 piece.store(i + lane, &group[lane * width..][..width]);

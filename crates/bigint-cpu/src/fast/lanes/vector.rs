@@ -5,6 +5,8 @@ use std::cell::Cell;
 use bigint_core::Limb;
 use bytemuck::Pod;
 
+use crate::memory::grow;
+
 thread_local! {
     static SCRATCH: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
 }
@@ -62,7 +64,7 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
         // One vector more, for what lies before the first aligned one.
         let needed = (length + 1) * Self::LANES;
         if words.len() < needed {
-            words.resize(needed, 0);
+            grow(&mut words, needed);
         }
         let (_, vectors, _) = bytemuck::pod_align_to_mut(&mut words);
         let result = f(&mut vectors[..length]);

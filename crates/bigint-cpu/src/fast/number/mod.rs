@@ -28,6 +28,7 @@ mod tuning;
 use self::isa::Isa;
 pub use self::tuning::{NumberTuning, PathThresholds, Thresholds};
 use crate::fast::Path;
+use crate::memory;
 
 /// `r = a b mod 2^(64 r.len())`: the product, or its low limbs where the result is
 /// narrower.
@@ -57,7 +58,8 @@ use crate::fast::Path;
 ///
 /// # Panics
 ///
-/// If `r.len() > a.len() + b.len()`.
+/// If `r.len() > a.len() + b.len()`. Where scratch cannot be had, which
+/// [`crate::mul`] answers with an error, this unwinds without a message.
 #[inline]
 pub fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
     let isa = Isa::of(path);
@@ -142,7 +144,7 @@ fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: &Thresho
             return equal(r, a, b, scratch, isa, thresholds);
         }
         r[..m].fill(0);
-        let mut part = vec![0; 2 * m];
+        let mut part = memory::scratch(2 * m);
         for (i, piece) in a.chunks(m).enumerate() {
             let part = &mut part[..piece.len() + m];
             if piece.len() == m {
@@ -205,7 +207,7 @@ fn with_scratch(length: usize, f: impl FnOnce(&mut [u64])) {
     match length {
         0..=64 => f(&mut [0; 64][..length]),
         65..=256 => f(&mut [0; 256][..length]),
-        _ => f(&mut vec![0; length]),
+        _ => f(&mut memory::scratch(length)),
     }
 }
 

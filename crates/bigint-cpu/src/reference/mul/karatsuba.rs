@@ -19,9 +19,11 @@ use bigint_core::Limb;
 use bigint_core::karatsuba::{DEPTH, Split, scratch, split};
 
 use super::comba;
+use crate::memory::grow;
 use crate::reference::sub;
 
-/// `r = (a * b) mod 2^(32 w)`; `buffer` keeps the scratch from call to call.
+/// `r = (a * b) mod 2^(32 w)`; `buffer` keeps the scratch from call to call. Unwinds
+/// without a message where it cannot be had.
 ///
 /// ```
 /// let (mut r, mut scratch) = ([0; 2], Vec::new());
@@ -30,8 +32,7 @@ use crate::reference::sub;
 /// ```
 pub fn karatsuba(r: &mut [Limb], a: &[Limb], b: &[Limb], buffer: &mut Vec<Limb>) {
     let whole = a.len() + b.len();
-    buffer.clear();
-    buffer.resize(whole + scratch(a.len().max(b.len())), 0);
+    grow(buffer, whole + scratch(a.len().max(b.len())));
     let (product, scratch) = buffer.split_at_mut(whole);
     recurse(product, a, b, scratch, DEPTH);
     let kept = r.len().min(whole);

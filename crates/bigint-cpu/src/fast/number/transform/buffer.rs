@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 
 use super::field::Row;
+use crate::memory::scratch;
 
 /// Words that a thread keeps between products: 256 MiB, enough for operands of
 /// `2^27` bits. Fresh pages would take half as long again as the product itself.
@@ -21,7 +22,8 @@ pub(super) fn with_rows<T>(rows: usize, f: impl FnOnce(&mut [Row]) -> T) -> T {
     let needed = 8 * (rows + 1);
     if words.len() < needed {
         // Words and not rows: zeros then come from fresh pages, untouched.
-        words = vec![0; needed];
+        drop(words);
+        words = scratch(needed);
     }
     // SAFETY: a row is eight words, and any words are a row.
     let (_, aligned, _) = unsafe { words.align_to_mut::<Row>() };

@@ -28,6 +28,7 @@
 use super::portable::PortableRing;
 use super::recombine::{Inverses, Overflow};
 use super::{pointwise, recombine};
+use crate::memory::empty;
 
 /// The primes, largest first.
 pub(super) const PRIMES: [u64; 4] = [
@@ -208,7 +209,7 @@ pub(super) const fn montgomery(w: u64, prime: usize) -> Stored {
 pub(super) fn roots(prime: usize, len: usize, stored: fn(u64, usize) -> Stored) -> Vec<Stored> {
     assert!(len.is_power_of_two() && len.ilog2() + 2 <= LOG_ORDER);
     let p = PRIMES[prime];
-    let mut values = Vec::with_capacity(len);
+    let mut values = empty(len);
     values.push(1);
     for d in 0..len.ilog2() {
         // Bit d turns by 1/2^(d + 2).
@@ -218,7 +219,9 @@ pub(super) fn roots(prime: usize, len: usize, stored: fn(u64, usize) -> Stored) 
             values.push(multiply(values[j], m, q, p));
         }
     }
-    values.into_iter().map(|w| stored(w, prime)).collect()
+    let mut roots = empty(len);
+    roots.extend(values.into_iter().map(|w| stored(w, prime)));
+    roots
 }
 
 /// `a w mod p` for `w` in Montgomery's form: tables are long enough for a

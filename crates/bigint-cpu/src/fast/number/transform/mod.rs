@@ -55,6 +55,7 @@ use self::field::Row;
 use self::jobs::{Blocks, InverseTop, Recombine, SplitTop};
 use super::isa::Isa;
 use super::limbs::add_assign;
+use crate::memory::scratch;
 
 /// `r = a b`, the square of `a` if both are the same slice; any lengths from
 /// one limb, `r.len() == a.len() + b.len()`.
@@ -186,7 +187,7 @@ impl<E: Engine> Product<E> {
             let (x, y) = buffer.split_at_mut(4 * self.plan.stride());
             self.in_pool(|| {
                 self.split([(&mut *y, b)]);
-                let mut part = vec![0; length + b.len()];
+                let mut part = scratch(length + b.len());
                 for (i, piece) in a.chunks(length).enumerate() {
                     let part = &mut part[..piece.len() + b.len()];
                     self.split([(&mut *x, piece)]);

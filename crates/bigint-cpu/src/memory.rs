@@ -1,0 +1,107 @@
+//! Memory whose size comes from the numbers, and the way out where it cannot be had.
+//!
+//! Scratch is taken deep inside recursions and on threads of the pool, where a result
+//! to hand up through every level would cost the short products. A thread that cannot
+//! have its scratch unwinds instead, without a message, to the function that the user
+//! called ([`or_out_of_memory`]), and that answers with an error.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use bytemuck::Zeroable;
+
+use crate::Error;
+
+/// `length` zeros: fresh pages where there are many, which nobody has touched.
+///
+/// ```
+/// assert_eq!(bigint_cpu::zeroed::<u32>(3)?, [0; 3]);
+/// assert!(bigint_cpu::zeroed::<u64>(usize::MAX).is_err());
+/// # Ok::<(), bigint_cpu::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`] where the machine has not so much.
+pub fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
+    bytemuck::allocation::try_zeroed_vec(length).map_err(|()| Error::OutOfMemory {
+        bytes: length.saturating_mul(size_of::<T>()),
+    })
+}
+
+/// An empty vector with room for `capacity` elements.
+///
+/// # Errors
+///
+/// As [`zeroed`].
+pub fn with_capacity<T>(capacity: usize) -> Result<Vec<T>, Error> {
+    let mut vector = Vec::new();
+    match vector.try_reserve_exact(capacity) {
+        Ok(()) => Ok(vector),
+        Err(_) => Err(Error::OutOfMemory {
+            bytes: capacity.saturating_mul(size_of::<T>()),
+        }),
+    }
+}
+
+/// [`zeroed`], inside [`or_out_of_memory`].
+pub(crate) fn scratch<T: Zeroable>(length: usize) -> Vec<T> {
+    zeroed(length).unwrap_or_else(|error| resume_unwind(Box::new(error)))
+}
+
+/// [`with_capacity`], inside [`or_out_of_memory`].
+pub(crate) fn empty<T>(capacity: usize) -> Vec<T> {
+    with_capacity(capacity).unwrap_or_else(|error| resume_unwind(Box::new(error)))
+}
+
+/// Makes room for `length` elements in a vector that is reused, inside
+/// [`or_out_of_memory`]; it holds anything then.
+pub(crate) fn grow<T: Zeroable>(vector: &mut Vec<T>, length: usize) {
+    if vector.capacity() < length {
+        drop(std::mem::take(vector));
+        *vector = scratch(length);
+    } else {
+        // Within the capacity: nothing is allocated.
+        vector.resize_with(length, T::zeroed);
+    }
+}
+
+/// What `work` answers, if it and the threads that worked for it had their scratch.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`]; what `work` has written by then is anything.
+pub(crate) fn or_out_of_memory<R>(work: impl FnOnce() -> R) -> Result<R, Error> {
+    // What `work` leaves half done is the caller's result alone, of which the error
+    // says so; thread-local scratch is taken out while it is in use.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| match panic.downcast::<Error>() {
+        Ok(error) => *error,
+        Err(panic) => resume_unwind(panic),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_that_cannot_be_had_on_any_thread_is_an_error() {
+        // Half of what can be addressed: no machine has it.
+        let length = isize::MAX as usize / size_of::<u64>();
+        let scratch_of = |length| or_out_of_memory(|| scratch::<u64>(length).len());
+        assert_eq!(scratch_of(5), Ok(5));
+        let error = Error::OutOfMemory {
+            bytes: length * size_of::<u64>(),
+        };
+        assert_eq!(scratch_of(length), Err(error.clone()));
+        let on_threads = or_out_of_memory(|| rayon::join(|| empty::<u64>(length), || 7));
+        assert_eq!(on_threads.err(), Some(error.clone()));
+        let mut kept = vec![1_u64; 3];
+        assert_eq!(or_out_of_memory(|| grow(&mut kept, length)), Err(error));
+    }
+
+    #[test]
+    #[should_panic(expected = "a defect")]
+    fn other_panics_go_on() {
+        let _ = or_out_of_memory(|| panic!("a defect"));
+    }
+}
