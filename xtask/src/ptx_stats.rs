@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 /// One kernel on one architecture.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, PartialEq, Serialize)]
 struct Row {
     module: String,
     kernel: String,
@@ -36,6 +36,8 @@ struct Row {
     spill_bytes: u32,
     stack_bytes: u32,
     shared_bytes: u32,
+    /// What ptxas took; the driver's compiler takes about as long, at the first launch.
+    compile_ms: f64,
     instructions: Instructions,
 }
 
@@ -156,6 +158,10 @@ fn resources(said: &str) -> Vec<Row> {
             row.registers = number_before(line, " registers");
             row.shared_bytes = number_before(line, " bytes smem");
         }
+        if let Some((_, time)) = line.split_once("Compile time = ") {
+            let milliseconds = time.trim_end_matches(" ms").parse();
+            row.compile_ms = milliseconds.unwrap_or_default();
+        }
     }
     rows
 }
@@ -237,6 +243,7 @@ fn table(rows: &[Row]) -> Table {
         "spill",
         "stack",
         "shared",
+        "ms",
         "instructions",
         "imad.wide",
         "imad",
@@ -257,6 +264,7 @@ fn table(rows: &[Row]) -> Table {
             row.spill_bytes,
             row.stack_bytes,
             row.shared_bytes,
+            row.compile_ms.ceil() as u32,
             counts.total,
             counts.imad_wide,
             counts.imad,
@@ -290,6 +298,7 @@ ptxas info    : Compiling entry function 'first' for 'sm_90'
 ptxas info    : Function properties for first
     24 bytes stack frame, 20 bytes spill stores, 16 bytes spill loads
 ptxas info    : Used 255 registers, used 1 barriers, 24 bytes cumulative stack size, 512 bytes smem
+ptxas info    : Compile time = 12.500 ms
 ptxas info    : Compiling entry function 'second' for 'sm_90'
 ptxas info    : Function properties for second
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
@@ -305,6 +314,7 @@ ptxas info    : Used 32 registers, used 0 barriers";
             ),
             (36, 24, 512)
         );
+        assert_eq!((rows[0].compile_ms, rows[1].compile_ms), (12.5, 0.0));
         assert_eq!((rows[1].kernel.as_str(), rows[1].registers), ("second", 32));
         assert_eq!(
             rows[1].spill_bytes + rows[1].stack_bytes + rows[1].shared_bytes,

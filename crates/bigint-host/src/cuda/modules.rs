@@ -1,4 +1,5 @@
-//! The kernels' PTX, compiled by the driver when first needed.
+//! The kernels' PTX, compiled by the driver when first needed, a kernel at a time: all
+//! products together take it seconds, and a process needs one or two of them.
 
 use super::failure;
 use crate::DeviceErrorKind;
@@ -17,36 +18,43 @@ const PTX: [(&str, &str); MODULES.len()] = [
     ("ceiling", include_str!("../../ptx/ceiling.ptx")),
 ];
 
-/// The modules loaded into one context so far.
+/// The kernels loaded into one context so far, each a module of its own.
 #[derive(Default)]
 pub(super) struct Modules {
     loaded: Mutex<HashMap<&'static str, Arc<Module>>>,
 }
 
 impl Modules {
-    /// The module that `entry` is in. The first launch from a module waits for the
-    /// driver to compile it, which can take seconds; the driver keeps the result
-    /// in a cache on disk.
+    /// The module that has `entry`, and nothing else. A kernel's first launch waits for
+    /// the driver to compile it; the driver keeps the result in a cache on disk.
     ///
     /// The context that the modules are for must be current.
     pub fn of(&self, entry: EntryPoint) -> Result<Arc<Module>, DeviceErrorKind> {
-        let name = entry.module;
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = loaded.get(name) {
+        if let Some(module) = loaded.get(entry.name) {
             return Ok(Arc::clone(module));
         }
-        let ptx = PTX
-            .iter()
-            .find(|(module, _)| *module == name)
-            .map(|(_, ptx)| *ptx);
-        let module = Arc::new(load(name, ptx.unwrap_or_default())?);
-        loaded.insert(name, Arc::clone(&module));
+        let module = Arc::new(load(entry.name, &alone(entry))?);
+        loaded.insert(entry.name, Arc::clone(&module));
         Ok(module)
     }
 }
 
+/// How the PTX of a kernel begins, up to its name.
+const ENTRY: &str = ".visible .entry ";
+
+/// The PTX of one kernel: what stands before the first kernel of its module, which
+/// holds for all of them, and its own.
+fn alone(entry: EntryPoint) -> String {
+    let ptx = PTX.iter().find(|(module, _)| *module == entry.module);
+    let mut kernels = ptx.map_or("", |(_, ptx)| ptx).split(ENTRY);
+    let shared = kernels.next().unwrap_or_default();
+    let own = kernels.find(|kernel| kernel.split('(').next() == Some(entry.name));
+    [shared, ENTRY, own.unwrap_or_default()].concat()
+}
+
 fn load(name: &str, ptx: &str) -> Result<Module, DeviceErrorKind> {
-    let unsupported = |why| DeviceErrorKind::Unsupported(format!("module {name}: {why}"));
+    let unsupported = |why| DeviceErrorKind::Unsupported(format!("kernel {name}: {why}"));
     let ptx = CString::new(ptx).map_err(|error| unsupported(error.to_string()))?;
     Module::from_ptx_cstr(&ptx, &[]).map_err(|error| match refusal(&ptx) {
         Some(why) => unsupported(why),
@@ -115,4 +123,23 @@ fn refusal(ptx: &CString) -> Option<String> {
     Some(format!(
         "{why} (CUDA error {code}{separator}{first}): update the driver"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bigint_core::Kernel;
+    use bigint_core::kernel::CEILING;
+
+    #[test]
+    fn every_kernel_stands_alone_in_its_module() {
+        let kernels = Kernel::ALL.iter().map(Kernel::entry_point);
+        for entry in kernels.chain([CEILING]) {
+            let ptx = alone(entry);
+            assert!(ptx.contains(".version") && ptx.contains(".target"));
+            assert_eq!(ptx.matches(".entry").count(), 1, "{entry:?}");
+            assert!(ptx.contains(&format!(".entry {}(", entry.name)));
+            assert_eq!(ptx.matches('{').count(), ptx.matches('}').count());
+        }
+    }
 }
