@@ -49,6 +49,8 @@ pub enum Class {
     Param,
     /// Atomic operations in any space.
     Atomic,
+    /// Products of matrices that a warp holds.
+    Matrix,
     /// Shuffles, votes, matches and reductions across a warp.
     Warp,
     /// Barriers and fences.
@@ -59,7 +61,7 @@ pub enum Class {
 
 impl Class {
     /// Every class, in the order of [`Counts::classes`].
-    pub const ALL: [Class; 14] = [
+    pub const ALL: [Class; 15] = [
         Class::Integer,
         Class::Multiply,
         Class::Divide,
@@ -71,6 +73,7 @@ impl Class {
         Class::Local,
         Class::Param,
         Class::Atomic,
+        Class::Matrix,
         Class::Warp,
         Class::Barrier,
         Class::Control,
@@ -90,6 +93,7 @@ impl Class {
             Class::Local => "local",
             Class::Param => "param",
             Class::Atomic => "atomic",
+            Class::Matrix => "matrix",
             Class::Warp => "warp",
             Class::Barrier => "barrier",
             Class::Control => "control",

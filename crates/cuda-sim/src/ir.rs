@@ -114,6 +114,48 @@ pub(crate) enum AtomicOp {
     Cas,
     AddF32,
     AddF64,
+    /// Steps of a barrier in memory: arrivals, bytes that are expected, bytes that
+    /// have been copied.
+    Arrive,
+    ArriveAndDrop,
+    Expect,
+    Landed,
+}
+
+/// Asynchronous copies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CopyOp {
+    /// From global to shared memory: 4, 8 or 16 bytes, of which `given` are read and
+    /// the others zero.
+    Start {
+        to: Address,
+        from: Address,
+        bytes: u32,
+        given: W,
+    },
+    /// Everything that the thread started since the last one becomes a group.
+    Commit,
+    Wait(Wait),
+    Bulk {
+        transit: Transit,
+        to: Address,
+        from: Address,
+        bytes: W,
+    },
+}
+
+/// Which copies to wait for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wait {
+    All,
+    /// All groups but the last so many.
+    ButLast(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Transit {
+    ToShared,
+    ToGlobal,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +232,33 @@ pub(crate) enum WarpOp {
         d: Option<W>,
         p: P,
     },
+    Matrix(Box<Matrix>),
     Sync,
+}
+
+/// `D = A B + C`, each a matrix spread over registers of the warp.
+#[derive(Clone, Debug)]
+pub(crate) struct Matrix {
+    /// Rows of A, C and D: 8 or 16. There are 8 columns.
+    pub rows: usize,
+    pub factors: Factors,
+    pub d: Box<[Reg]>,
+    pub a: Box<[Reg]>,
+    pub b: Box<[Reg]>,
+    pub c: Box<[Reg]>,
+}
+
+/// What A and B are made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Factors {
+    /// Bytes, four to a word; sums of 32 bits, clamped or wrapping.
+    Bytes {
+        a_signed: bool,
+        b_signed: bool,
+        saturate: bool,
+    },
+    /// Doubles, and how to fuse a product into a sum.
+    Doubles(L3),
 }
 
 /// An argument of a call: memory of the caller's parameter area, or a register.
@@ -286,6 +354,7 @@ pub(crate) enum Op {
         a: Box<[Reg]>,
         offset: u32,
     },
+    Copy(CopyOp),
     ActiveMask(W),
     Clock(Reg),
     Fence,
@@ -362,6 +431,7 @@ pub(crate) enum Special {
     GridId,
     DynamicShared,
     TotalShared,
+    Zero,
 }
 
 /// Straight-line code: instructions `start..end`, then block `next` unless the

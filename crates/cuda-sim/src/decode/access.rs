@@ -51,6 +51,8 @@ impl<'m, 's> Decoder<'m, 's> {
         match opcode.base {
             "ld" | "ldu" => self.load(opcode, operands)?,
             "st" => self.store(opcode, operands)?,
+            "cp" => self.copy(opcode, operands)?,
+            "mbarrier" => self.memory_barrier(opcode, operands)?,
             "atom" | "red" => self.atomic(opcode, operands)?,
             "prefetch" | "prefetchu" | "discard" | "applypriority" => {
                 opcode.take_space();

@@ -144,7 +144,14 @@ impl<'m, 's> Decoder<'m, 's> {
                 let ty = self.peeked_type(opcode)?;
                 self.fused(opcode, operands, ty)?;
             }
-            "sqrt" | "rcp" => self.float_root(opcode, operands)?,
+            "sqrt" | "rcp" if !opcode.has("approx") => self.float_root(opcode, operands)?,
+            "sqrt" | "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh" => {
+                self.approximate(opcode, operands)?;
+            }
+            "fns" => {
+                let ty = opcode.take_type()?;
+                self.integer3("fns", ty, operands, Class::Integer)?;
+            }
             "copysign" => self.float2(opcode, operands, false)?,
             "testp" => {
                 let tests = [

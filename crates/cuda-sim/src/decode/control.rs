@@ -66,6 +66,7 @@ impl<'m, 's> Decoder<'m, 's> {
             ("vote", true) => self.vote(opcode, operands)?,
             ("match", true) => self.matching(opcode, operands)?,
             ("redux", true) => self.reduce(opcode, operands)?,
+            ("mma", true) => self.matrix(opcode, operands)?,
             ("elect", true) => {
                 let [Operand::Pair(d, p), mask] = self.operands(operands)? else {
                     return self.fail("a register and a predicate are wanted");
@@ -86,9 +87,29 @@ impl<'m, 's> Decoder<'m, 's> {
             }
             ("membar" | "fence", false) => {
                 let words = [
-                    "cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release",
+                    "cta",
+                    "gl",
+                    "sys",
+                    "gpu",
+                    "cluster",
+                    "sc",
+                    "acq_rel",
+                    "acquire",
+                    "release",
+                    "proxy",
+                    "alias",
+                    "async",
+                    "global",
+                    "shared::cta",
+                    "shared::cluster",
+                    "mbarrier_init",
                 ];
                 while opcode.take_of(&words).is_some() {}
+                self.emit(Op::Fence, Some(Class::Barrier));
+            }
+            ("griddepcontrol", false) => {
+                // Launches run one after the other: there is nothing to wait for.
+                self.half(opcode, &["wait", "launch_dependents"])?;
                 self.emit(Op::Fence, Some(Class::Barrier));
             }
             ("nanosleep", false) => {
@@ -113,7 +134,7 @@ impl<'m, 's> Decoder<'m, 's> {
 
     /// Emits an operation that has no guard of its own: with a guard, a branch
     /// leads the other lanes around it.
-    fn emit_whole(&mut self, op: Op, class: Class) {
+    pub(super) fn emit_whole(&mut self, op: Op, class: Class) {
         let Some(guard) = self.guard.take() else {
             return self.emit(op, Some(class));
         };

@@ -6,7 +6,7 @@ use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{Cond, L, Logic2, Op, Outcome, Reg, W};
 use crate::lanes::rounding::Rounding;
-use crate::lanes::{float, lanes, wide};
+use crate::lanes::{float, half, lanes, wide};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::ptx::syntax::Operand;
 use crate::ptx::types::{Kind, Space, Type};
@@ -331,6 +331,14 @@ impl<'m, 's> Decoder<'m, 's> {
         let mode = opcode.take_with(Rounding::named);
         let flush = opcode.take("ftz");
         let saturate = opcode.take("sat");
+        if let Some(half) = opcode.take_of(&["f16", "bf16", "f16x2", "bf16x2"]) {
+            // `cvt.f32.f16` is exact, so only the other direction is rounded.
+            let narrows = opcode.text().ends_with(".f32");
+            if saturate || integral.is_some() || narrows != mode.is_some() {
+                return opcode.fail("a conversion that 16-bit floats do not have");
+            }
+            return self.cvt_half(opcode, operands, half, (mode, flush));
+        }
         let (to, from) = (opcode.take_type()?, opcode.take_type()?);
         let [d, a] = self.operands(operands)?;
         let source = self.source_with(a, from, true)?;
@@ -364,6 +372,53 @@ impl<'m, 's> Decoder<'m, 's> {
                 )
             }
         }
+    }
+
+    /// Between singles and the formats of 16 bits.
+    fn cvt_half(
+        &mut self,
+        opcode: &mut Opcode<'s>,
+        operands: &'m [Operand<'s>],
+        half: &str,
+        (mode, flush): (Option<Rounding>, bool),
+    ) -> Result<()> {
+        let ty = opcode.take_type()?;
+        if ty.bits != 32 || !ty.is_float() {
+            return opcode.fail("a conversion of 16-bit floats other than to or from singles");
+        }
+        let packed = half.ends_with("x2");
+        let Some(mode) = mode else {
+            if packed {
+                return opcode.fail("a rounding mode is missing");
+            }
+            let [d, a] = self.operands(operands)?;
+            let a = self.word(a, B16)?;
+            let d = self.target_word(d, ty)?;
+            self.emit(Op::W1(half::widen(half), d, a), Some(Class::Convert));
+            return Ok(());
+        };
+        let Some(narrow) = half::narrowing(half, mode) else {
+            return opcode.fail("a rounding that the type does not have");
+        };
+        if !packed {
+            let [d, a] = self.operands(operands)?;
+            let a = self.single(a, ty, flush)?;
+            let d = self.target_word(d, B16)?;
+            self.emit(Op::W1(narrow, d, a), Some(Class::Convert));
+            return Ok(());
+        }
+        // The first of the two goes above.
+        let [d, hi, lo] = self.operands(operands)?;
+        let (hi, lo) = (self.single(hi, ty, flush)?, self.single(lo, ty, flush)?);
+        let d = self.target_word(d, U32)?;
+        let (above, below) = (self.new_word(), self.new_word());
+        self.emit(Op::W1(narrow, above, hi), Some(Class::Convert));
+        self.emit(Op::W1(narrow, below, lo), None);
+        self.emit(
+            Op::W2(lanes!(|hi, lo| hi << 16 | lo), d, above, below),
+            None,
+        );
+        Ok(())
     }
 
     /// A value of an integer type as a long.

@@ -4,8 +4,8 @@ use super::opcode::Opcode;
 use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{L1, Op, W, W1};
-use crate::lanes::float;
 use crate::lanes::rounding::Rounding;
+use crate::lanes::{approximate, float};
 use crate::ptx::syntax::Operand;
 use crate::ptx::types::Type;
 
@@ -15,7 +15,7 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     /// A single to read, its subnormals flushed if the instruction says so.
-    fn single(&mut self, operand: &Operand<'s>, ty: Type, flush: bool) -> Result<W> {
+    pub(super) fn single(&mut self, operand: &Operand<'s>, ty: Type, flush: bool) -> Result<W> {
         let a = self.word(operand, ty)?;
         if !flush {
             return Ok(a);
@@ -58,8 +58,10 @@ impl<'m, 's> Decoder<'m, 's> {
     ) -> Result<()> {
         let ty = opcode.take_type()?;
         let mode = if rounded { self.rounding(opcode) } else { None };
-        if opcode.base == "div" && mode.is_none() {
-            return opcode.fail("a division whose rounding is not defined by IEEE 754");
+        let approximate = opcode.base == "div" && mode.is_none();
+        let reciprocal = approximate && opcode.take("approx");
+        if approximate && !reciprocal && !opcode.take("full") || approximate && ty.bits != 32 {
+            return opcode.fail("a rounding mode is missing");
         }
         let mode = mode.unwrap_or(Rounding::Nearest);
         let flush = opcode.take("ftz");
@@ -71,7 +73,13 @@ impl<'m, 's> Decoder<'m, 's> {
         };
         let [d, a, b] = self.operands(operands)?;
         if ty.bits == 32 {
-            let Some(f) = float::binary(&name, mode) else {
+            // `div.full` has no such gap for large divisors.
+            let f = if reciprocal {
+                Some(approximate::QUOTIENT)
+            } else {
+                float::binary(&name, mode)
+            };
+            let Some(f) = f else {
                 return self.unsupported(&name);
             };
             let a = self.single(a, ty, flush)?;
@@ -146,6 +154,35 @@ impl<'m, 's> Decoder<'m, 's> {
                 float::long_root(mode)
             } else {
                 float::long_reciprocal(mode)
+            };
+            let a = self.long(a, ty)?;
+            let d = self.target_long(d, ty)?;
+            self.emit(Op::L1(f, d, a), Some(Class::Float));
+        }
+        Ok(())
+    }
+
+    /// Functions whose results PTX bounds but does not fix.
+    pub(super) fn approximate(
+        &mut self,
+        opcode: &mut Opcode<'s>,
+        operands: &'m [Operand<'s>],
+    ) -> Result<()> {
+        self.half(opcode, &["approx"])?;
+        let ty = opcode.take_type()?;
+        let flush = opcode.take("ftz");
+        let [d, a] = self.operands(operands)?;
+        if ty.bits == 32 && ty.is_float() {
+            let Some(f) = approximate::unary(opcode.base) else {
+                return self.unsupported(opcode.base);
+            };
+            let a = self.single(a, ty, flush)?;
+            let d = self.target_word(d, ty)?;
+            self.single_result(d, flush, false, |d| Op::W1(f, d, a));
+        } else {
+            let f = approximate::long_unary(opcode.base, flush);
+            let Some(f) = f.filter(|_| ty.is_float()) else {
+                return self.unsupported(opcode.base);
             };
             let a = self.long(a, ty)?;
             let d = self.target_long(d, ty)?;

@@ -360,6 +360,11 @@ fn special(name: &str) -> Option<Special> {
         "z" => Some(2),
         _ => None,
     };
+    let environment = name.strip_prefix("%envreg");
+    if environment.is_some_and(|n| n.parse().is_ok_and(|n: u32| n < 32)) {
+        // The driver's to fill, and CUDA's does not.
+        return Some(Special::Zero);
+    }
     if let Some((stem, suffix)) = name.split_once('.') {
         let axis = axis(suffix)?;
         return Some(match stem {
@@ -383,7 +388,8 @@ fn special(name: &str) -> Option<Special> {
         "%nsmid" => Special::MultiprocessorCount,
         "%gridid" => Special::GridId,
         "%dynamic_smem_size" => Special::DynamicShared,
-        "%total_smem_size" => Special::TotalShared,
+        "%total_smem_size" | "%aggr_smem_size" => Special::TotalShared,
+        "%current_graph_exec" => Special::Zero,
         _ => return None,
     })
 }

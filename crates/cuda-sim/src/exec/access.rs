@@ -4,6 +4,7 @@
 //! through a buffer of words, so that every space knows one kind of transfer only.
 
 use super::block::Worker;
+use super::copies::barrier_step;
 use super::step::{put, put_long};
 use super::warp::Frame;
 use super::{Mistake, Step, lanes_of};
@@ -38,7 +39,7 @@ impl Transfer<'_> {
         same.then_some(first)
     }
 
-    fn check_alignment(&self) -> Step {
+    pub(super) fn check_alignment(&self) -> Step {
         let low = u64::from(self.bytes) - 1;
         let mut any = 0;
         for lane in lanes_of(self.mask) {
@@ -61,7 +62,7 @@ impl Transfer<'_> {
     }
 }
 
-fn addresses(frame: &Frame, address: &Address) -> Longs {
+pub(super) fn addresses(frame: &Frame, address: &Address) -> Longs {
     let offset = address.offset as u64;
     let mut out = [0; 32];
     match address.base {
@@ -290,6 +291,7 @@ impl Worker<'_> {
                 }
                 Ok(())
             }
+            Op::Copy(copy) => self.copy(warp, frame, copy, mask, line),
             _ => Ok(()),
         }
     }
@@ -402,6 +404,9 @@ fn apply(op: AtomicOp, bytes: u32, old: u64, a: u64, b: u64) -> u64 {
         AtomicOp::AddF32 => {
             let sum = f32::from_bits(old as u32) + f32::from_bits(a as u32);
             u64::from(sum.to_bits())
+        }
+        AtomicOp::Arrive | AtomicOp::ArriveAndDrop | AtomicOp::Expect | AtomicOp::Landed => {
+            barrier_step(op, old, a)
         }
         AtomicOp::AddF64 => (f64::from_bits(old) + f64::from_bits(a)).to_bits(),
     }

@@ -4,7 +4,7 @@
 use super::block::Worker;
 use super::step::put;
 use super::warp::{Frame, Part, Reduced, State, Warp};
-use super::{Mistake, Step, lanes_of};
+use super::{Mistake, Step, lanes_of, matrix};
 use crate::check::FaultKind;
 use crate::ir::{BarrierKind, Inst, Longs, Op, Reduce, Reg, Shuffle, Vote, W, WarpOp, Words};
 
@@ -217,6 +217,7 @@ fn collective(frame: &mut Frame, op: &WarpOp, masks: &Words, here: u32, check: b
         *d = *d & !here | bits & here;
     };
     match *op {
+        WarpOp::Matrix(ref product) => matrix::multiply(frame, product, here)?,
         WarpOp::Shuffle {
             mode,
             d,

@@ -135,6 +135,25 @@ impl Shared {
         }
     }
 
+    /// Notes that an asynchronous copy writes here: what was there is gone, and what
+    /// comes is not there yet.
+    pub fn take_off(&mut self, warp: usize, transfer: &Transfer<'_>) -> Step {
+        self.check_bounds(transfer)?;
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            for word in (at..at + u64::from(transfer.bytes)).step_by(4) {
+                if self.races {
+                    let thread = 32 * warp + lane;
+                    self.note_write(word, 0xf, thread, transfer.line, (false, true))?;
+                }
+                if self.uninitialised {
+                    self.written[word as usize / 4] = 0;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn race(&self, at: u64, lane: usize, now: &str, before: &Seen, then: &str) -> Box<Mistake> {
         Mistake::at(
             FaultKind::SharedRace,

@@ -1,6 +1,7 @@
 //! A warp: the frames of its calls, and the parts that its lanes have split into.
 
 use super::access::{Buffer, Transfer};
+use super::copies::Copies;
 use super::local::{BASE, Local};
 use super::step::put;
 use super::{Launch, Mistake, Step, lanes_of};
@@ -71,6 +72,7 @@ pub(crate) struct Warp {
     /// Lanes that have not exited.
     pub live: u32,
     pub local: Local,
+    pub copies: Copies,
 }
 
 impl Warp {
@@ -78,6 +80,7 @@ impl Warp {
     pub fn begin(&mut self, launch: &Launch<'_>, block: [u32; 3], lanes: u32) -> Step {
         self.live = lanes;
         self.parts.clear();
+        self.copies.begin();
         self.free.clear();
         self.free.extend((1..self.frames.len() as u32).rev());
         if self.frames.is_empty() {
@@ -422,6 +425,7 @@ impl Frame {
             Special::MaskLt => lane(&|i| (1u64 << i) - 1),
             Special::MaskGe => lane(&|i| u64::from(u32::MAX) << i & u64::from(u32::MAX)),
             Special::MaskGt => lane(&|i| u64::from(u32::MAX) << i << 1 & u64::from(u32::MAX)),
+            Special::Zero => same(0),
             Special::Multiprocessor => same(linear % multiprocessors),
             Special::MultiprocessorCount => same(multiprocessors),
             Special::GridId => same(u64::from(launch.epoch)),

@@ -1,6 +1,6 @@
 //! Which registers an instruction reads, copies and writes.
 
-use super::{Access, BarrierKind, Callee, L, Op, Outcome, P, Place, Reg, W, WarpOp};
+use super::{Access, BarrierKind, Callee, CopyOp, L, Op, Outcome, P, Place, Reg, W, WarpOp};
 
 impl Op {
     /// Shows every register to `visit`, with how it is used.
@@ -210,6 +210,18 @@ impl Op {
                     visit(d, Write);
                 }
             }
+            Op::Copy(
+                CopyOp::Start {
+                    to, from, given: n, ..
+                }
+                | CopyOp::Bulk {
+                    to, from, bytes: n, ..
+                },
+            ) => {
+                visit(&mut to.base, Read);
+                visit(&mut from.base, Read);
+                word(visit, n, Read);
+            }
             Op::Clock(d) => visit(d, Write),
             Op::Call(call) => {
                 if let Callee::Pointer(a) = &mut call.callee {
@@ -303,6 +315,12 @@ impl WarpOp {
                     word(visit, d, Write);
                 }
                 pred(visit, p, Write);
+            }
+            WarpOp::Matrix(matrix) => {
+                for r in [&mut matrix.a, &mut matrix.b, &mut matrix.c] {
+                    r.iter_mut().for_each(|r| visit(r, Read));
+                }
+                matrix.d.iter_mut().for_each(|r| visit(r, Write));
             }
             WarpOp::Sync => {}
         }

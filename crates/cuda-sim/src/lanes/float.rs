@@ -12,12 +12,12 @@ use crate::ptx::types::{Kind, Type};
 
 /// A word from a single.
 #[inline(always)]
-fn bits(x: f32) -> u32 {
+pub(super) fn bits(x: f32) -> u32 {
     if x.is_nan() { 0x7fff_ffff } else { x.to_bits() }
 }
 
 #[inline(always)]
-fn s(a: u32) -> f32 {
+pub(super) fn s(a: u32) -> f32 {
     f32::from_bits(a)
 }
 

@@ -205,6 +205,7 @@ pub(crate) fn ternary(name: &str, ty: Type) -> Option<W3> {
         ("sad", 16, true) => {
             lanes!(|a, b, c| u32::from((a as i16).abs_diff(b as i16)).wrapping_add(c) & 0xffff)
         }
+        ("fns", 32, _) => lanes!(|a, b, c| find_nth_set(a, b, c as i32)),
         ("slct", 32 | 16, _) => lanes!(|a, b, c| if c as i32 >= 0 { a } else { b }),
         // In single precision a negative zero counts as zero, and NaN as negative.
         ("slct.f32", 32 | 16, _) => {
@@ -365,4 +366,17 @@ pub(crate) fn compare(name: &str, ty: Type) -> Option<Test2> {
         ("ge", 16, true) => test!(|a, b| a as i16 >= b as i16),
         _ => return None,
     })
+}
+
+/// `fns`: the place of the `offset`-th one of `mask` from `base` on, upwards or, where
+/// the offset is negative, downwards; all ones where there is none.
+fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+    let is_one = |at: &u32| mask >> at & 1 != 0;
+    let (base, nth) = (base & 31, offset.unsigned_abs() as usize);
+    let found = match offset {
+        0 => Some(base).filter(is_one),
+        1.. => (base..32).filter(is_one).nth(nth - 1),
+        _ => (0..=base).rev().filter(is_one).nth(nth - 1),
+    };
+    found.unwrap_or(u32::MAX)
 }

@@ -1,8 +1,10 @@
 //! Arithmetic on all 32 lanes at once: plain loops over arrays, which compile to
 //! vector instructions.
 
+pub(crate) mod approximate;
 pub(crate) mod carry;
 pub(crate) mod float;
+pub(crate) mod half;
 pub(crate) mod integer;
 pub(crate) mod rounding;
 pub(crate) mod wide;

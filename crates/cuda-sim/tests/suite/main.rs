@@ -1,13 +1,16 @@
 //! The simulator's tests on PTX.
 
+mod approximate;
 mod bits;
 mod carry;
 mod common;
 mod control;
+mod copies;
 mod faults;
 mod float;
 mod forms;
 mod integer;
+mod matrix;
 mod memory;
 mod operands;
 mod robust;

@@ -1,0 +1,253 @@
+//! Asynchronous copies, and the barriers in memory that their users wait at.
+//!
+//! `cp.async` reads its source when it is issued, and its target is as good as
+//! unwritten until the thread waits for the copy's group: whoever reads it before is
+//! told so. Bulk copies are done when they are issued, which is one of the times at
+//! which they may be.
+//!
+//! The 64 bits of an `mbarrier` object are nobody's business; here, from the lowest:
+//! 20 bits of arrivals that the phase still waits for, 20 bits of arrivals in every
+//! phase, 22 bits of bytes expected less bytes copied (two's complement), one bit
+//! unused, and the phase's parity.
+
+use super::access::{Buffer, Transfer, addresses};
+use super::block::Worker;
+use super::warp::Warp;
+use super::{Mistake, Step, lanes_of};
+use crate::check::FaultKind;
+use crate::ir::{AtomicOp, CopyOp, Longs, Transit, Wait};
+
+/// A copy of one thread that it has not waited for.
+struct InFlight {
+    lane: usize,
+    /// Groups that the thread had committed before.
+    group: u32,
+    to: u64,
+    words: [u32; 4],
+    bytes: u32,
+    line: u32,
+}
+
+/// The copies of a warp's threads.
+#[derive(Default)]
+pub(crate) struct Copies {
+    open: Vec<InFlight>,
+    /// Of each thread, the groups it has committed.
+    groups: [u32; 32],
+}
+
+impl Copies {
+    /// Forgets everything for the next block.
+    pub fn begin(&mut self) {
+        self.open.clear();
+        self.groups = [0; 32];
+    }
+}
+
+impl Worker<'_> {
+    /// Runs a step of an asynchronous copy; `mask` is not empty.
+    pub(super) fn copy(
+        &mut self,
+        warp: &mut Warp,
+        frame: usize,
+        copy: &CopyOp,
+        mask: u32,
+        line: u32,
+    ) -> Step {
+        match copy {
+            CopyOp::Commit => {
+                for lane in lanes_of(mask) {
+                    warp.copies.groups[lane] += 1;
+                }
+                Ok(())
+            }
+            CopyOp::Wait(wait) => self.land(warp, *wait, mask),
+            CopyOp::Start {
+                to,
+                from,
+                bytes,
+                given,
+            } => {
+                let from = addresses(&warp.frames[frame], from);
+                let to = addresses(&warp.frames[frame], to);
+                let given = warp.frames[frame].words[given.0 as usize];
+                self.start(warp, (&to, &from), (*bytes, &given), mask, line)
+            }
+            CopyOp::Bulk {
+                transit,
+                to,
+                from,
+                bytes,
+            } => {
+                let from = addresses(&warp.frames[frame], from);
+                let to = addresses(&warp.frames[frame], to);
+                let bytes = warp.frames[frame].words[bytes.0 as usize];
+                for lane in lanes_of(mask) {
+                    let ends = (to[lane], from[lane]);
+                    self.bulk(warp.index, *transit, ends, bytes[lane], lane, line)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn start(
+        &mut self,
+        warp: &mut Warp,
+        (to, from): (&Longs, &Longs),
+        (bytes, given): (u32, &[u32; 32]),
+        mask: u32,
+        line: u32,
+    ) -> Step {
+        fn transfer(addresses: &Longs, mask: u32, bytes: u32, line: u32) -> Transfer<'_> {
+            Transfer {
+                addresses,
+                mask,
+                bytes,
+                line,
+                strong: false,
+            }
+        }
+        transfer(to, mask, bytes, line).check_alignment()?;
+        transfer(from, mask, bytes, line).check_alignment()?;
+        let mut buffer: Buffer = [[0; 32]; 8];
+        let whole = lanes_of(mask)
+            .filter(|&lane| given[lane] == bytes)
+            .fold(0, |lanes, lane| lanes | 1 << lane);
+        if whole != 0 {
+            self.global
+                .read(&transfer(from, whole, bytes, line), &mut buffer)?;
+        }
+        for lane in lanes_of(mask & !whole) {
+            if given[lane] > bytes {
+                return Err(Mistake::new(
+                    FaultKind::InvalidOperand,
+                    lane as u32,
+                    format!("{} bytes of a copy of {bytes}", given[lane]),
+                ));
+            }
+            for word in &mut buffer[..4] {
+                word[lane] = 0;
+            }
+            for byte in 0..given[lane] {
+                let mut one: Buffer = [[0; 32]; 8];
+                let at = [from[lane] + u64::from(byte); 32];
+                self.global
+                    .read(&transfer(&at, 1 << lane, 1, line), &mut one)?;
+                let value = (one[0][lane] & 0xff) << (8 * (byte % 4));
+                buffer[byte as usize / 4][lane] |= value;
+            }
+        }
+        self.shared
+            .take_off(warp.index, &transfer(to, mask, bytes, line))?;
+        for lane in lanes_of(mask) {
+            warp.copies.open.push(InFlight {
+                lane,
+                group: warp.copies.groups[lane],
+                to: to[lane],
+                words: std::array::from_fn(|word| buffer[word][lane]),
+                bytes,
+                line,
+            });
+        }
+        Ok(())
+    }
+
+    /// Writes the copies that the lanes of `mask` wait for.
+    fn land(&mut self, warp: &mut Warp, wait: Wait, mask: u32) -> Step {
+        let Copies { open, groups } = &mut warp.copies;
+        let due = |copy: &mut InFlight| {
+            let over = match wait {
+                Wait::All => true,
+                Wait::ButLast(groups_left) => groups[copy.lane] - copy.group > groups_left,
+            };
+            mask >> copy.lane & 1 != 0 && over
+        };
+        let landing: Vec<InFlight> = open.extract_if(.., due).collect();
+        for copy in landing {
+            let mut buffer: Buffer = [[0; 32]; 8];
+            for (word, value) in buffer.iter_mut().zip(copy.words) {
+                word[copy.lane] = value;
+            }
+            let transfer = Transfer {
+                addresses: &[copy.to; 32],
+                mask: 1 << copy.lane,
+                bytes: copy.bytes,
+                line: copy.line,
+                strong: false,
+            };
+            self.shared_write(warp.index, &transfer, &buffer)?;
+        }
+        Ok(())
+    }
+
+    fn bulk(
+        &mut self,
+        warp: usize,
+        transit: Transit,
+        (to, from): (u64, u64),
+        bytes: u32,
+        lane: usize,
+        line: u32,
+    ) -> Step {
+        if !bytes.is_multiple_of(16) {
+            return Err(Mistake::new(
+                FaultKind::InvalidOperand,
+                lane as u32,
+                format!("a bulk copy of {bytes} bytes, which is no multiple of 16"),
+            ));
+        }
+        for offset in (0..u64::from(bytes)).step_by(16) {
+            let mut buffer: Buffer = [[0; 32]; 8];
+            let (to, from) = (
+                [to.wrapping_add(offset); 32],
+                [from.wrapping_add(offset); 32],
+            );
+            let transfer = |addresses| Transfer {
+                addresses,
+                mask: 1 << lane,
+                bytes: 16,
+                line,
+                strong: false,
+            };
+            let (read, write) = (transfer(&from), transfer(&to));
+            read.check_alignment()?;
+            write.check_alignment()?;
+            match transit {
+                Transit::ToShared => {
+                    self.global.read(&read, &mut buffer)?;
+                    self.shared_write(warp, &write, &buffer)?;
+                }
+                Transit::ToGlobal => {
+                    self.shared_read(warp, &read, &mut buffer)?;
+                    self.global.write(&write, &buffer)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+const ARRIVALS: u64 = (1 << 20) - 1;
+const BYTES: u64 = (1 << 22) - 1;
+
+/// A step of a barrier in memory; `n` arrivals or bytes.
+pub(super) fn barrier_step(op: AtomicOp, old: u64, n: u64) -> u64 {
+    let (mut pending, mut expected) = (old & ARRIVALS, old >> 20 & ARRIVALS);
+    let mut bytes = old >> 40 & BYTES;
+    let mut parity = old >> 63;
+    match op {
+        AtomicOp::Expect => bytes = bytes.wrapping_add(n) & BYTES,
+        AtomicOp::Landed => bytes = bytes.wrapping_sub(n) & BYTES,
+        _ => pending = pending.wrapping_sub(n) & ARRIVALS,
+    }
+    if op == AtomicOp::ArriveAndDrop {
+        expected = expected.wrapping_sub(n) & ARRIVALS;
+    }
+    // Bytes that are expected belong to the arrival that follows.
+    if op != AtomicOp::Expect && pending == 0 && bytes == 0 {
+        pending = expected;
+        parity ^= 1;
+    }
+    parity << 63 | bytes << 40 | expected << 20 | pending
+}

@@ -1,0 +1,129 @@
+//! `mma.sync`: D = A B + C for matrices spread over the registers of a warp.
+//!
+//! Lane `l` belongs to group `g = l / 4` and is its thread `t = l % 4`. With `w`
+//! values to a register (4 bytes or one double), register `r` of A holds row
+//! `g + 8 (r mod h)` and columns `w t + 4 w (r div h) + 0..w`, where `h` is 2 for 16
+//! rows and 1 for 8; of B rows `w t + 4 w r + 0..w` of column `g`; of C and D row
+//! `g + 8 (r div 2)` and column `2 t + r mod 2` ("Matrix Fragments" in the PTX ISA).
+//!
+//! Sums of byte products are exact, then taken modulo 2^32 or clamped. For doubles
+//! PTX does not say in what order terms are added; here it is C first and then the
+//! products by ascending column of A, each fused into the sum with one rounding.
+
+use super::warp::Frame;
+use super::{FULL, Mistake, Step};
+use crate::check::FaultKind;
+use crate::ir::{Factors, L3, Longs, Matrix, Reg, Words};
+
+/// What the lanes in `here`, all of a warp, hold, multiplied.
+pub(super) fn multiply(frame: &mut Frame, matrix: &Matrix, here: u32) -> Step {
+    if here != FULL {
+        return Err(Mistake::new(
+            FaultKind::InactiveLane,
+            (!here).trailing_zeros(),
+            "a product of matrices takes all 32 lanes of the warp",
+        ));
+    }
+    match matrix.factors {
+        Factors::Bytes {
+            a_signed,
+            b_signed,
+            saturate,
+        } => bytes(frame, matrix, (a_signed, b_signed), saturate),
+        Factors::Doubles(fused) => doubles(frame, matrix, fused),
+    }
+    Ok(())
+}
+
+/// The word of lane `lane` of register `reg`.
+fn words(frame: &Frame, regs: &[Reg]) -> Vec<Words> {
+    regs.iter()
+        .map(|reg| match reg {
+            Reg::Word(word) => frame.words[word.0 as usize],
+            _ => [0; 32],
+        })
+        .collect()
+}
+
+fn longs(frame: &Frame, regs: &[Reg]) -> Vec<Longs> {
+    regs.iter()
+        .map(|reg| match reg {
+            Reg::Long(long) => frame.longs[long.0 as usize],
+            _ => [0; 32],
+        })
+        .collect()
+}
+
+/// Where the value at a row and a column of A lies: register, lane, place in it.
+fn place_in_a(rows: usize, width: usize, row: usize, k: usize) -> (usize, usize, usize) {
+    let (half, block) = (row / 8, k / (4 * width));
+    let lane = 4 * (row % 8) + k % (4 * width) / width;
+    (half + block * (rows / 8), lane, k % width)
+}
+
+fn place_in_b(width: usize, k: usize, column: usize) -> (usize, usize, usize) {
+    let lane = 4 * column + k % (4 * width) / width;
+    (k / (4 * width), lane, k % width)
+}
+
+/// Row and column that a lane holds in register `r` of C and D.
+fn place_in_c(lane: usize, r: usize) -> (usize, usize) {
+    (lane / 4 + 8 * (r / 2), 2 * (lane % 4) + r % 2)
+}
+
+fn bytes(frame: &mut Frame, matrix: &Matrix, signed: (bool, bool), saturate: bool) {
+    let rows = matrix.rows;
+    let (a, b) = (words(frame, &matrix.a), words(frame, &matrix.b));
+    let depth = 16 * b.len();
+    let byte = |words: &[Words], (r, lane, i): (usize, usize, usize), signed: bool| {
+        let byte = (words[r][lane] >> (8 * i)) as u8;
+        if signed {
+            i64::from(byte as i8)
+        } else {
+            i64::from(byte)
+        }
+    };
+    let c = words(frame, &matrix.c);
+    for (r, d) in matrix.d.iter().enumerate() {
+        let mut out = [0; 32];
+        for lane in 0..32 {
+            let (row, column) = place_in_c(lane, r);
+            let products = (0..depth).map(|k| {
+                byte(&a, place_in_a(rows, 4, row, k), signed.0)
+                    * byte(&b, place_in_b(4, k, column), signed.1)
+            });
+            let sum = i64::from(c[r][lane] as i32) + products.sum::<i64>();
+            out[lane] = if saturate {
+                sum.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as u32
+            } else {
+                sum as u32
+            };
+        }
+        if let Reg::Word(d) = d {
+            frame.words[d.0 as usize] = out;
+        }
+    }
+}
+
+fn doubles(frame: &mut Frame, matrix: &Matrix, fused: L3) {
+    let rows = matrix.rows;
+    let (a, b) = (longs(frame, &matrix.a), longs(frame, &matrix.b));
+    let c = longs(frame, &matrix.c);
+    for (r, d) in matrix.d.iter().enumerate() {
+        let mut sum = c[r];
+        for k in 0..4 * b.len() {
+            let left: Longs = std::array::from_fn(|lane| {
+                let (r, lane, _) = place_in_a(rows, 1, place_in_c(lane, r).0, k);
+                a[r][lane]
+            });
+            let right: Longs = std::array::from_fn(|lane| {
+                let (r, lane, _) = place_in_b(1, k, place_in_c(lane, r).1);
+                b[r][lane]
+            });
+            sum = fused(&left, &right, &sum);
+        }
+        if let Reg::Long(d) = d {
+            frame.longs[d.0 as usize] = sum;
+        }
+    }
+}

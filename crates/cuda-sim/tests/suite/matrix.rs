@@ -1,0 +1,293 @@
+//! `mma.sync` against products of whole matrices, laid out over the lanes by the
+//! formulas of the PTX ISA's "Matrix Fragments".
+
+use crate::common::{bytes_of, fault, kernel, run, words_of};
+use cuda_sim::FaultKind;
+use num_bigint::BigInt;
+
+/// Pseudo-random numbers; every third is extreme.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        match self.0 >> 60 {
+            0 => 0,
+            1 => u64::MAX,
+            2 => 0x8080_8080_8080_8080,
+            3 => 0x7f7f_7f7f_7f7f_7f7f,
+            _ => self.0 >> 8 ^ self.0 << 31,
+        }
+    }
+}
+
+/// Row and column of element `i` of a lane's fragment.
+type Place = fn(usize, usize) -> (usize, usize);
+
+/// A shape with bytes: rows, columns of A, words of A and B and sums per lane.
+struct Bytes {
+    name: &'static str,
+    rows: usize,
+    depth: usize,
+    words: (usize, usize, usize),
+    a: Place,
+    b: Place,
+    c: Place,
+}
+
+const BYTES: [Bytes; 3] = [
+    Bytes {
+        name: "m8n8k16",
+        rows: 8,
+        depth: 16,
+        words: (1, 1, 2),
+        a: |lane, i| (lane >> 2, lane % 4 * 4 + i),
+        b: |lane, i| (lane % 4 * 4 + i, lane >> 2),
+        c: |lane, i| (lane >> 2, lane % 4 * 2 + i),
+    },
+    Bytes {
+        name: "m16n8k16",
+        rows: 16,
+        depth: 16,
+        words: (2, 1, 4),
+        a: |lane, i| {
+            let row = if i < 4 { lane >> 2 } else { (lane >> 2) + 8 };
+            (row, lane % 4 * 4 + (i & 3))
+        },
+        b: |lane, i| (lane % 4 * 4 + i, lane >> 2),
+        c: |lane, i| {
+            let row = if i < 2 { lane >> 2 } else { (lane >> 2) + 8 };
+            (row, lane % 4 * 2 + (i & 1))
+        },
+    },
+    Bytes {
+        name: "m16n8k32",
+        rows: 16,
+        depth: 32,
+        words: (4, 2, 4),
+        a: |lane, i| {
+            let upper = i < 4 || (8..12).contains(&i);
+            let row = if upper { lane >> 2 } else { (lane >> 2) + 8 };
+            let column = lane % 4 * 4 + (i & 3);
+            (row, if i < 8 { column } else { column + 16 })
+        },
+        b: |lane, i| {
+            let row = lane % 4 * 4 + (i & 3);
+            (if i < 4 { row } else { row + 16 }, lane >> 2)
+        },
+        c: |lane, i| {
+            let row = if i < 2 { lane >> 2 } else { (lane >> 2) + 8 };
+            (row, lane % 4 * 2 + (i & 1))
+        },
+    },
+];
+
+/// Loads fragments of `a`, `b` and `c` registers per lane, multiplies, and stores
+/// over C. `load` is the type with its width in bytes.
+fn program(op: &str, (a, b, c): (usize, usize, usize), ty: (&str, usize), file: &str) -> String {
+    let (ty, width) = ty;
+    let mut body = "mov.u32 %r0, %laneid; mul.wide.u32 %d0, %r0, WIDTH;\n".to_owned();
+    let mut first = 10;
+    let mut lists = Vec::new();
+    for (i, count) in [a, b, c].into_iter().enumerate() {
+        let stride = count * width;
+        body += &format!(
+            "mul.wide.u32 %d0, %r0, {stride}; add.u64 %d{}, %a{i}, %d0;\n",
+            i + 1
+        );
+        let names: Vec<String> = (first..first + count)
+            .map(|n| format!("{file}{n}"))
+            .collect();
+        for (n, name) in names.iter().enumerate() {
+            body += &format!("ld.global.{ty} {name}, [%d{}+{}];\n", i + 1, n * width);
+        }
+        lists.push(names);
+        first += count;
+    }
+    let list = |names: &[String]| format!("{{{}}}", names.join(", "));
+    let [a, b, c] = [list(&lists[0]), list(&lists[1]), list(&lists[2])];
+    body += &format!("{op} {c}, {a}, {b}, {c};\n");
+    for (n, name) in lists[2].iter().enumerate() {
+        body += &format!("st.global.{ty} [%d3+{}], {name};\n", n * width);
+    }
+    kernel(3, &body.replace("WIDTH", "1"))
+}
+
+#[test]
+fn products_of_bytes_are_exact() {
+    let mut numbers = Numbers(7);
+    for shape in &BYTES {
+        for (at, bt, clamps) in [
+            ("s8", "s8", false),
+            ("u8", "u8", false),
+            ("s8", "u8", true),
+            ("u8", "s8", true),
+        ] {
+            let (a_words, b_words, sums) = shape.words;
+            let mut words =
+                |n: usize| -> Vec<u32> { (0..32 * n).map(|_| numbers.next() as u32).collect() };
+            let (a, b) = (words(a_words), words(b_words));
+            let mut c = words(sums);
+            // Sums that go over on both sides.
+            (c[0], c[1], c[5]) = (i32::MAX as u32, i32::MIN as u32, i32::MAX as u32 - 70000);
+            let op = format!(
+                "mma.sync.aligned.{}.row.col{}.s32.{at}.{bt}.s32",
+                shape.name,
+                if clamps { ".satfinite" } else { "" }
+            );
+            let source = program(&op, shape.words, ("u32", 4), "%r");
+            let mut buffers = [bytes_of(&a), bytes_of(&b), bytes_of(&c)];
+            run(&source, (1, 32), &mut buffers);
+            let got = words_of(&buffers[2]);
+
+            let value = |word: u32, i: usize, ty: &str| -> BigInt {
+                let byte = (word >> (8 * i)) as u8;
+                if ty == "s8" {
+                    (byte as i8).into()
+                } else {
+                    byte.into()
+                }
+            };
+            let mut left = vec![vec![BigInt::ZERO; shape.depth]; shape.rows];
+            let mut right = vec![vec![BigInt::ZERO; 8]; shape.depth];
+            for lane in 0..32 {
+                for i in 0..4 * a_words {
+                    let (row, column) = (shape.a)(lane, i);
+                    left[row][column] = value(a[lane * a_words + i / 4], i % 4, at);
+                }
+                for i in 0..4 * b_words {
+                    let (row, column) = (shape.b)(lane, i);
+                    right[row][column] = value(b[lane * b_words + i / 4], i % 4, bt);
+                }
+            }
+            for lane in 0..32 {
+                for i in 0..sums {
+                    let (row, column) = (shape.c)(lane, i);
+                    let mut sum = BigInt::from(c[lane * sums + i] as i32);
+                    for k in 0..shape.depth {
+                        sum += &left[row][k] * &right[k][column];
+                    }
+                    let want = if clamps {
+                        sum.clamp(i32::MIN.into(), i32::MAX.into())
+                    } else {
+                        ((sum % (1i64 << 32)) + (1i64 << 32)) % (1i64 << 32)
+                    };
+                    let got = got[lane * sums + i];
+                    let got = if clamps {
+                        BigInt::from(got as i32)
+                    } else {
+                        BigInt::from(got)
+                    };
+                    assert_eq!(got, want, "{op}, row {row}, column {column}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_doubles_are_fused_by_ascending_column() {
+    let fragment_rows = |lane: usize, i: usize| (lane >> 2) + 8 * (i % 2);
+    type Shape = (&'static str, usize, usize, (usize, usize, usize));
+    let shapes: [Shape; 4] = [
+        ("m8n8k4", 8, 4, (1, 1, 2)),
+        ("m16n8k4", 16, 4, (2, 1, 4)),
+        ("m16n8k8", 16, 8, (4, 2, 4)),
+        ("m16n8k16", 16, 16, (8, 4, 4)),
+    ];
+    let mut numbers = Numbers(11);
+    // Integers below 2^20 times powers of two: products and their sums round.
+    let mut double = || {
+        let n = numbers.next();
+        (n as i64 >> 12) as f64 * 2f64.powi((n % 40) as i32 - 20)
+    };
+    for (name, rows, depth, counts) in shapes {
+        let (na, nb, nc) = counts;
+        let mut doubles = |n: usize| -> Vec<f64> { (0..32 * n).map(|_| double()).collect() };
+        let (a, b, c) = (doubles(na), doubles(nb), doubles(nc));
+        let bytes = |x: &[f64]| -> Vec<u8> { x.iter().flat_map(|x| x.to_le_bytes()).collect() };
+        let op = format!("mma.sync.aligned.{name}.row.col.f64.f64.f64.f64");
+        let source = program(&op, counts, ("f64", 8), "%g").replace("%g<20>", "%g<40>");
+        let mut buffers = [bytes(&a), bytes(&b), bytes(&c)];
+        run(&source, (1, 32), &mut buffers);
+        let mut left = vec![vec![0.0; depth]; rows];
+        let mut right = vec![[0.0; 8]; depth];
+        for lane in 0..32 {
+            for i in 0..na {
+                let row = if rows == 8 {
+                    lane >> 2
+                } else {
+                    fragment_rows(lane, i)
+                };
+                let column = match (name, i) {
+                    ("m16n8k8", 2 | 3) => lane % 4 + 4,
+                    ("m16n8k16", _) if i % 2 == 0 => i * 2 + lane % 4,
+                    ("m16n8k16", _) => i * 2 - 2 + lane % 4,
+                    _ => lane % 4,
+                };
+                left[row][column] = a[lane * na + i];
+            }
+            for i in 0..nb {
+                right[lane % 4 + 4 * i][lane >> 2] = b[lane * nb + i];
+            }
+        }
+        let got: Vec<f64> = buffers[2]
+            .chunks_exact(8)
+            .map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap()))
+            .collect();
+        for lane in 0..32 {
+            for i in 0..nc {
+                let row = if i < 2 { lane >> 2 } else { (lane >> 2) + 8 };
+                let column = lane % 4 * 2 + (i & 1);
+                let mut want = c[lane * nc + i];
+                for k in 0..depth {
+                    want = left[row][k].mul_add(right[k][column], want);
+                }
+                assert_eq!(
+                    got[lane * nc + i],
+                    want,
+                    "{name}, row {row}, column {column}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn small_integers_in_doubles_multiply_exactly_in_any_order() {
+    // What number-theoretic kernels rely on: no sum reaches 2^53.
+    let op = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64";
+    let source = program(op, (1, 1, 2), ("f64", 8), "%g");
+    let value = |n: usize| ((n * 0x9e37_79b9) % (1 << 25)) as f64;
+    let bytes = |n: usize, f: &dyn Fn(usize) -> f64| -> Vec<u8> {
+        (0..n).flat_map(|i| f(i).to_le_bytes()).collect()
+    };
+    let mut buffers = [
+        bytes(32, &value),
+        bytes(32, &|i| value(i + 100)),
+        bytes(64, &|_| 0.0),
+    ];
+    run(&source, (1, 32), &mut buffers);
+    for lane in 0..32 {
+        for i in 0..2 {
+            let (row, column) = (lane / 4, 2 * (lane % 4) + i);
+            let want: u128 = (0..4)
+                .map(|k| value(4 * row + k) as u128 * value(4 * column + k + 100) as u128)
+                .sum();
+            let at = 8 * (2 * lane + i);
+            let got = f64::from_le_bytes(buffers[2][at..at + 8].try_into().unwrap());
+            assert_eq!(got as u128, want);
+        }
+    }
+}
+
+#[test]
+fn a_product_of_part_of_a_warp_is_a_fault() {
+    let op = "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32";
+    let source = program(op, (1, 1, 2), ("u32", 4), "%r");
+    let mut buffers = [vec![0; 256], vec![0; 256], vec![0; 256]];
+    assert_eq!(
+        fault(&source, (1, 16), &mut buffers).kind,
+        FaultKind::InactiveLane
+    );
+}
