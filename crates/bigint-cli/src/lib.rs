@@ -4,6 +4,7 @@
 mod backend;
 mod bench;
 mod calc;
+mod draft;
 mod expression;
 mod failure;
 mod hardware;
@@ -15,6 +16,8 @@ mod profile;
 mod program;
 mod progress;
 mod selftest;
+mod signals;
+mod standard;
 mod table;
 mod tune;
 mod window;

@@ -1,5 +1,6 @@
 //! A folder to work in, and the command run there.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -8,6 +9,8 @@ use tempfile::TempDir;
 /// A fresh folder, removed at the end of the test.
 pub struct Workplace {
     folder: TempDir,
+    /// Where another user finds the command.
+    programs: OnceCell<TempDir>,
 }
 
 /// How a run ended.
@@ -21,7 +24,10 @@ pub struct Ended {
 impl Workplace {
     pub fn new() -> Self {
         let folder = TempDir::new().expect("a temporary folder");
-        Workplace { folder }
+        Workplace {
+            folder,
+            programs: OnceCell::new(),
+        }
     }
 
     pub fn path(&self) -> &Path {
@@ -46,7 +52,51 @@ impl Workplace {
 
     /// The command, about to run in this folder.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bigint-e2e"));
+        self.program(env!("CARGO_BIN_EXE_bigint-e2e"))
+    }
+
+    /// A script for bash, about to run in this folder, in which `$bigint` is the
+    /// command.
+    pub fn script(&self, script: &str) -> Command {
+        let mut command = self.program("bash");
+        command.env("bigint", env!("CARGO_BIN_EXE_bigint-e2e"));
+        command.args(["-c", script]);
+        command
+    }
+
+    /// The same, run by a user whom the system refuses what it refuses to users.
+    /// The folder becomes that user's, with all that is in it.
+    #[cfg(unix)]
+    pub fn script_of_a_user(&self, script: &str) -> Command {
+        use std::fs::{Permissions, copy, read_dir, set_permissions};
+        use std::os::unix::fs::{PermissionsExt, chown};
+        use std::os::unix::process::CommandExt;
+
+        const USER: u32 = 54321;
+        let mut command = self.script(script);
+        if !rustix::process::getuid().is_root() {
+            return command;
+        }
+        // Root's programs may lie where no one else can reach them.
+        let bigint = self.programs.get_or_init(|| {
+            let folder = TempDir::new().expect("a temporary folder");
+            set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
+            let program = env!("CARGO_BIN_EXE_bigint-e2e");
+            copy(program, folder.path().join("bigint")).expect("a copy of the command");
+            folder
+        });
+        command.env("bigint", bigint.path().join("bigint"));
+        command.uid(USER).gid(USER);
+        let entries = read_dir(self.path()).expect("the folder");
+        let entries = entries.map(|entry| entry.expect("a file").path());
+        for path in entries.chain([self.path().to_owned()]) {
+            chown(path, Some(USER), Some(USER)).expect("root may");
+        }
+        command
+    }
+
+    fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         // No GPU and no thresholds of the user's here, whatever the machine has.
         command
             .env_remove("BIGINT_CUDA_DRIVER")

@@ -7,6 +7,8 @@ mod common;
 mod output;
 mod rsa_moduli;
 #[cfg(target_os = "linux")]
+mod signals;
+#[cfg(target_os = "linux")]
 mod simulated_gpu;
 #[path = "../../../crates/cuda-sim-driver/tests/support/mod.rs"]
 mod support;

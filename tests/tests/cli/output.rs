@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::Workplace;
+use crate::common::{Workplace, ended};
 
 #[test]
 fn results_go_to_the_file_and_nowhere_else() {
@@ -49,6 +49,134 @@ fn links_and_devices_stay_what_they_are() {
     place.calc(&["6*7", "-o", "/dev/null"]);
     assert!(!Path::new("/dev/null").is_file());
     assert_eq!(place.calc(&["6*7", "-o", "/dev/stdout"]), "42\n");
+    std::os::unix::fs::symlink("new", place.path().join("dangling")).unwrap();
+    place.calc(&["6*7", "-o", "dangling"]);
+    assert!(place.path().join("dangling").is_symlink());
+    assert_eq!(
+        std::fs::read_to_string(place.path().join("new")).unwrap(),
+        "42\n"
+    );
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let place = Workplace::new();
+    assert_eq!(place.calc(&["6*7", "-o", "-"]), "42\n");
+    assert!(place.files().is_empty());
+    place.calc(&["6*7", "-o", "./-"]);
+    assert_eq!(place.files(), [Path::new("-")]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_open_is_written_where_it_is() {
+    let place = Workplace::new();
+    let script = r#"
+        echo before >log
+        "$bigint" calc 6*7 -o /dev/stdout >>log
+        { echo between; "$bigint" calc 6*8 -o /dev/fd/1; echo after; } >>log
+        "$bigint" calc 6*9 -o /dev/fd/3 3>>log
+        cat log
+    "#;
+    let ended = ended(place.script(script).output().unwrap());
+    let log = "before\n42\nbetween\n48\nafter\n54\n";
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), (log, ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn standard_output_that_is_closed_is_an_error_while_running() {
+    let place = Workplace::new();
+    for script in [
+        r#""$bigint" calc 1+1 >&-"#,
+        r#""$bigint" calc 1+1 1</dev/null"#,
+        r#""$bigint" info >&-"#,
+        r#""$bigint" calc 1+1 >/dev/full"#,
+    ] {
+        let ended = ended(place.script(script).output().unwrap());
+        let expected = "error: standard output: cannot write: ";
+        assert_eq!(ended.code, 1, "{script}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with(expected), "{}", ended.stderr);
+    }
+    for script in [
+        r#""$bigint" calc 1+1 -o result >&-"#,
+        r#""$bigint" calc 1+1 >/dev/null"#,
+        r#""$bigint" calc 1+1 1<>/dev/null"#,
+    ] {
+        let ended = ended(place.script(script).output().unwrap());
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{script}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_keeps_its_mode_its_owner_and_its_links() {
+    use std::fs::{Permissions, hard_link, metadata, set_permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+    let place = Workplace::new();
+    let path = place
+        .path()
+        .join(place.file("result", "old and longer than the new\n"));
+    for mode in [0o600, 0o640, 0o4711] {
+        set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        place.calc(&["6*7", "-o", "result"]);
+        assert_eq!(metadata(&path).unwrap().mode() & 0o7777, mode);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "42\n");
+    }
+    let is_root = metadata(&path).unwrap().uid() == 0;
+    if is_root {
+        chown(&path, Some(1234), Some(2345)).unwrap();
+        place.calc(&["6*8", "-o", "result"]);
+        let kept = metadata(&path).unwrap();
+        assert_eq!((kept.uid(), kept.gid()), (1234, 2345));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "48\n");
+    }
+    let other = place.path().join("other name");
+    hard_link(&path, &other).unwrap();
+    place.calc(&["6*9", "-o", "result"]);
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "54\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_may_not_be_written_is_not_and_what_may_be_is() {
+    let place = Workplace::new();
+    place.file("result", "old and longer than the new\n");
+    let of_a_user = |script| ended(place.script_of_a_user(script).output().unwrap());
+    let refused = of_a_user(r#"chmod 444 result; "$bigint" calc 6*7 -o result"#);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(
+        refused.stderr.starts_with("error: result: cannot write: "),
+        "{}",
+        refused.stderr
+    );
+    let read = || std::fs::read_to_string(place.path().join("result")).unwrap();
+    assert_eq!(read(), "old and longer than the new\n");
+    let script = r#"chmod 644 result; chmod 555 .; "$bigint" calc 6*7 -o result"#;
+    let written = of_a_user(script);
+    assert_eq!((written.code, written.stderr.as_str()), (0, ""));
+    assert_eq!(read(), "42\n");
+    let bad = of_a_user(r#""$bigint" calc '6*' -o result"#);
+    assert_eq!((bad.code, read().as_str()), (2, "42\n"));
+    let new = of_a_user(r#""$bigint" calc 6*7 -o new"#);
+    assert_eq!(new.code, 2, "{}", new.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_reaches_the_limit_on_sizes_is_an_error_and_is_not_left_behind() {
+    let place = Workplace::new();
+    place.file("a", "123456789\n".repeat(10_000));
+    let script = r#"ulimit -f 16; "$bigint" calc a*a --let a=a -o result"#;
+    let ended = ended(place.script(script).output().unwrap());
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(
+        ended.stderr.starts_with("error: result: cannot write: "),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(place.files(), [Path::new("a")]);
 }
 
 #[cfg(target_os = "linux")]
@@ -70,56 +198,10 @@ fn a_reader_that_stops_reading_is_no_error() {
     let place = Workplace::new();
     let many: String = (0..200_000).map(|i| format!("{i}\n")).collect();
     place.file("a", many);
-    let script = r#""$1" calc 'a*a' --let a=a | head -n 3; echo "${PIPESTATUS[0]}""#;
-    let output = std::process::Command::new("bash")
-        .args(["-c", script, "bash", env!("CARGO_BIN_EXE_bigint-e2e")])
-        .current_dir(place.path())
-        .output()
-        .unwrap();
-    let ended = crate::common::ended(output);
+    let script = r#""$bigint" calc 'a*a' --let a=a | head -n 3; echo "${PIPESTATUS[0]}""#;
+    let ended = ended(place.script(script).output().unwrap());
     assert_eq!(
         (ended.stdout.as_str(), ended.stderr.as_str()),
         ("0\n1\n4\n0\n", "")
     );
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupt_leaves_no_file_behind() {
-    use std::process::{Command, Stdio};
-    use std::time::Duration;
-
-    let place = Workplace::new();
-    // Its input gets more numbers than it looks at first, then neither more nor
-    // an end.
-    let mut child = Command::new(env!("CARGO_BIN_EXE_bigint-e2e"))
-        .args(["calc", "a*a", "--let", "a=-", "-o", "result"])
-        .current_dir(place.path())
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let text = "123456789\n".repeat(1_000_000);
-    std::io::Write::write_all(&mut stdin, text.as_bytes()).unwrap();
-    let unfinished = || {
-        place
-            .files()
-            .iter()
-            .any(|file| file.to_string_lossy().contains("unfinished"))
-    };
-    for _ in 0..600 {
-        if unfinished() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert!(unfinished(), "{:?}", place.files());
-    let pid = child.id().to_string();
-    let killed = Command::new("bash")
-        .args(["-c", "kill -INT $1", "bash", &pid])
-        .status();
-    assert!(killed.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(place.files().is_empty(), "{:?}", place.files());
-    drop(stdin);
 }

@@ -1,0 +1,72 @@
+//! Signals that end the command, and the file that they must not leave behind.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// The unfinished file that a signal must remove. No signal ends the program while
+/// the guard is held.
+pub fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has SIGINT, SIGTERM and SIGHUP remove the unfinished file and end the program,
+/// with the code by which shells report them, 128 + the signal's number. What the
+/// program was told to ignore, as `nohup` does, stays ignored.
+///
+/// A file that reaches the limit on files' sizes becomes an error of the write.
+#[cfg(unix)]
+pub fn watch() {
+    use std::sync::atomic::AtomicBool;
+    use std::sync::{Arc, Once, mpsc};
+    use std::thread;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::iterator::Signals;
+
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // It cannot fail but where the system knows no such limit.
+        let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+        let (ready, watching) = mpsc::channel::<()>();
+        let watch = move || {
+            let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter();
+            let heeded = heeded.filter(|&signal| !is_ignored(signal));
+            let Ok(mut signals) = Signals::new(heeded) else {
+                return;
+            };
+            drop(ready);
+            if let Some(signal) = signals.forever().next() {
+                let unfinished = unfinished();
+                if let Some(path) = &*unfinished {
+                    let _ = fs::remove_file(path);
+                }
+                std::process::exit(128 + signal);
+            }
+        };
+        // Without a thread, signals do what they do to any program: where the file
+        // system has no unnamed files, that leaves the unfinished one behind, under
+        // a name that says so. No reason to refuse the work.
+        if thread::Builder::new().spawn(watch).is_ok() {
+            let _ = watching.recv();
+        }
+    });
+}
+
+/// As above: signals do what they do to any program.
+#[cfg(not(unix))]
+pub fn watch() {}
+
+/// Whether the program was started with this signal ignored. Where the system does
+/// not say, what `nohup` sends is taken for ignored.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    match mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()) {
+        Some(mask) => mask >> (signal - 1) & 1 == 1,
+        None => signal == signal_hook::consts::SIGHUP,
+    }
+}
