@@ -1,21 +1,22 @@
 //! `bigint info`: who could compute here.
 
+use std::path::Path;
+
 use bigint_host::Engine;
 
 use crate::failure::Failure;
 use crate::hardware::Hardware;
 use crate::output;
-use crate::tune;
 
 /// List back ends and devices
 #[derive(Debug, clap::Args)]
 pub struct Arguments {}
 
-/// Runs the command.
+/// Runs the command, with the thresholds of the file `tuning`.
 ///
 /// # Errors
 /// [`Failure::Running`] where it cannot be printed.
-pub fn run(_: &Arguments) -> Result<(), Failure> {
+pub fn run(_: &Arguments, tuning: Option<&Path>) -> Result<(), Failure> {
     let Hardware {
         cpu,
         cuda,
@@ -32,7 +33,7 @@ pub fn run(_: &Arguments) -> Result<(), Failure> {
             cpu.name.as_deref().unwrap_or("of a name unknown")
         ),
     ];
-    lines.extend(tune::file().map(|file| format!("cpu: thresholds of {}", file.display())));
+    lines.extend(tuning.map(|file| format!("cpu: thresholds of {}", file.display())));
     lines.extend(cuda.iter().map(|device| {
         format!(
             "cuda:{}: {}, compute capability {}, {:.1} GiB",

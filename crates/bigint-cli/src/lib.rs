@@ -25,6 +25,7 @@ mod window;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use bigint_cpu::Cpu;
 use clap::Parser;
 
 use crate::failure::Failure;
@@ -70,14 +71,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
+    // Who names a path means it, and is not to wonder why it makes no difference.
+    Cpu::from_environment()
+        .map_err(|error| Failure::Usage(format!("{}: {error}", Cpu::PATH_VARIABLE)))?;
     // What is to be measured anew is not read first.
-    if !matches!(command, Command::Tune(_)) {
-        tune::install()?;
-    }
+    let tuning = match command {
+        Command::Tune(_) => None,
+        _ => tune::install()?,
+    };
     match command {
         Command::Calc(arguments) => calc::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
-        Command::Info(arguments) => info::run(arguments),
+        Command::Info(arguments) => info::run(arguments, tuning.as_deref()),
         Command::Selftest(arguments) => selftest::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
     }

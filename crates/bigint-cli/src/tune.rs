@@ -43,23 +43,28 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::print(&format!("{}\n", file.display()))
 }
 
-/// Makes the thresholds of the user's file, if there is one, those of this process.
+/// Makes the thresholds of the user's file, if there is one, those of this process, and
+/// answers which file that is: the one that the variable names, or the one in the user's
+/// configuration. Without the latter's thresholds, which nobody asked for here, the
+/// defaults do, and a warning says so.
 ///
 /// # Errors
-/// [`Failure::Usage`] with what is wrong in the file, and where.
-pub fn install() -> Result<(), Failure> {
-    let Some(file) = file() else {
-        return Ok(());
+/// [`Failure::Usage`] with what is wrong in the file that the variable names, and where.
+pub fn install() -> Result<Option<PathBuf>, Failure> {
+    let install = |file: PathBuf| {
+        let installed = CpuTuning::read(&file).and_then(CpuTuning::install);
+        installed
+            .map(|()| file)
+            .map_err(|error| format!("{error}\n`bigint tune --backend cpu` writes it anew"))
     };
-    CpuTuning::read(&file)
-        .and_then(CpuTuning::install)
-        .map_err(|error| Failure::Usage(error.to_string()))
-}
-
-/// The user's file: the one that the variable names, or the one in the user's
-/// configuration if it exists.
-pub fn file() -> Option<PathBuf> {
-    named().or_else(|| configured().filter(|file| file.exists()))
+    if let Some(file) = named() {
+        return install(file).map(Some).map_err(Failure::Usage);
+    }
+    let file = configured().filter(|file| file.exists());
+    Ok(file.and_then(|file| {
+        let warn = |why| eprintln!("warning: {why}; going on with the defaults");
+        install(file).map_err(warn).ok()
+    }))
 }
 
 /// Where the user's file is or would be.

@@ -49,6 +49,15 @@ pub enum Error {
         /// The bytes asked for.
         bytes: usize,
     },
+    /// [`Cpu::PATH_VARIABLE`](crate::Cpu::PATH_VARIABLE) names what is no path.
+    #[error(
+        "{name:?} is no path; there are {}",
+        Path::ALL.map(Path::name).join(", ")
+    )]
+    NoSuchPath {
+        /// The name it has.
+        name: String,
+    },
     /// The machine lacks the instructions of the path.
     #[error("this machine cannot run the path {}", path.name())]
     Path {

@@ -3,7 +3,12 @@
 use crate::{Error, Provenance};
 use bigint_cpu::Cpu;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+
+/// A file of this length is none of thresholds, which take less than 4 KiB.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Where one algorithm of the CPU back end takes over from another, and on which
 /// machine that was found.
@@ -51,11 +56,11 @@ impl CpuTuning {
     /// missing.
     ///
     /// # Errors
-    /// [`Error::Tuning`] with the file, and the line and column where it is wrong: a
-    /// threshold that is no number, is negative or is below what can be split, a name
+    /// [`Error::Tuning`] with the file, where it is no ordinary one or far too long; and
+    /// with the line and column where it is wrong: a threshold that is no number, is negative or is below what can be split, a name
     /// that is not one.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(|error| refused(path, &error))?;
+        let text = read_to_string(path).map_err(|error| refused(path, &error))?;
         toml::from_str(&text).map_err(|error| refused(path, &error))
     }
 
@@ -80,6 +85,19 @@ impl CpuTuning {
         let cpu = Cpu::detect().with_tuning(self.thresholds);
         cpu.install().map_err(|_| Error::TuningInUse)
     }
+}
+
+/// Reads a file that may be anything: a pipe would be waited for, a device may never end.
+fn read_to_string(path: &Path) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not an ordinary file"));
+    }
+    let mut text = String::new();
+    let file = File::open(path)?;
+    if file.take(MOST_BYTES).read_to_string(&mut text)? as u64 == MOST_BYTES {
+        return Err(io::Error::other("it is too long to be one"));
+    }
+    Ok(text)
 }
 
 fn refused(path: &Path, error: &dyn std::error::Error) -> Error {

@@ -5,6 +5,7 @@ use crate::compute::{Carries, Inner, Job, Wanted};
 use crate::cuda::{self, Device};
 use crate::{DeviceError, DeviceErrorKind, Error, Options, Tuning, limbs};
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
+use bigint_cpu::Cpu;
 use num_bigint::BigUint;
 use std::fmt;
 use std::sync::Arc;
@@ -125,8 +126,13 @@ impl Engine {
     }
 
     fn new(device: Option<Arc<Device>>, falls_back: bool) -> Self {
+        let inner = Inner::new(device, falls_back, Tuning::default());
+        if let Err(error) = Cpu::from_environment() {
+            let variable = Cpu::PATH_VARIABLE;
+            inner.warn(format!("{variable}: {error}; going on with the best"));
+        }
         Engine {
-            inner: Arc::new(Inner::new(device, falls_back, Tuning::default())),
+            inner: Arc::new(inner),
             options: Options::default(),
         }
     }

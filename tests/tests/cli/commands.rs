@@ -201,3 +201,58 @@ fn tuned_thresholds_are_kept_in_a_file_that_the_other_commands_read() {
     );
     refused("zero.toml", "2 limbs or more");
 }
+
+#[test]
+fn thresholds_that_cannot_be_read_cost_a_warning_and_nothing_else() {
+    let place = Workplace::new();
+    std::fs::create_dir(place.path().join("bigint")).unwrap();
+    let warns = |why: &str| {
+        let ended = place.run(&["calc", "2*3"]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, "6\n"));
+        for part in ["warning: ", why, "bigint tune", "defaults"] {
+            assert!(ended.stderr.contains(part), "{part:?}: {}", ended.stderr);
+        }
+        let info = place.run(&["info"]);
+        assert_eq!(info.code, 0, "{}", info.stderr);
+        assert!(!info.stdout.contains("thresholds"), "{}", info.stdout);
+    };
+    place.file("bigint/cpu.toml", "rubbish");
+    warns("line 1");
+    place.file("bigint/cpu.toml", b"\xff\xfe");
+    warns("UTF-8");
+    place.file("bigint/cpu.toml", "#".repeat(2 << 20));
+    warns("too long");
+    #[cfg(unix)]
+    {
+        let pipe = "rm bigint/cpu.toml; mkfifo bigint/cpu.toml";
+        assert!(place.script(pipe).status().unwrap().success());
+        warns("not an ordinary file");
+        let mut command = place.command();
+        command.env("BIGINT_CPU_TUNING", "bigint/cpu.toml");
+        let ended = ended(command.args(["calc", "2*3"]).output().unwrap());
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_path_of_the_cpu_that_is_none_is_refused() {
+    let place = Workplace::new();
+    let with = |path: &str| {
+        let mut command = place.command();
+        command.env("BIGINT_CPU_PATH", path).args(["calc", "2*3"]);
+        ended(command.output().unwrap())
+    };
+    let refused = with("avx1024");
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    for part in [
+        "BIGINT_CPU_PATH",
+        "\"avx1024\"",
+        "portable, avx2, avx512ifma",
+    ] {
+        assert!(refused.stderr.contains(part), "{}", refused.stderr);
+    }
+    for path in ["portable", ""] {
+        let good = with(path);
+        assert_eq!((good.code, good.stderr.as_str()), (0, ""));
+    }
+}

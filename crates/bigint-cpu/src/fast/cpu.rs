@@ -46,16 +46,33 @@ impl Cpu {
         })
     }
 
-    /// The best path; or the one that `BIGINT_CPU_PATH` names, if the machine has it.
+    /// The path that `BIGINT_CPU_PATH` names; the best where it names none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchPath`] where there is none of that name, [`Error::Path`] where the
+    /// machine lacks its instructions.
+    pub fn from_environment() -> Result<Cpu, Error> {
+        let name = std::env::var_os(Self::PATH_VARIABLE).unwrap_or_default();
+        let path = match name.to_str() {
+            Some("") => Some(Path::best()),
+            name => name.and_then(Path::named),
+        };
+        path.map_or_else(
+            || {
+                let name = name.to_string_lossy().into_owned();
+                Err(Error::NoSuchPath { name })
+            },
+            Cpu::new,
+        )
+    }
+
+    /// [`Cpu::from_environment`]; the best path where that is refused.
     pub fn detect() -> Cpu {
-        let named = std::env::var(Self::PATH_VARIABLE)
-            .ok()
-            .and_then(|name| Path::named(&name))
-            .filter(|path| path.is_supported());
-        Cpu {
-            path: named.unwrap_or_else(Path::best),
+        Cpu::from_environment().unwrap_or_else(|_| Cpu {
+            path: Path::best(),
             tuning: Tuning::default(),
-        }
+        })
     }
 
     /// What [`crate::mul`] and the others use: the one installed, else
