@@ -46,8 +46,8 @@ pub struct Environment {
     pub devices: Vec<DeviceSpec>,
     /// `CUDA_SIM_DRIVER_VERSION`.
     pub version: DriverVersion,
-    /// `CUDA_SIM_CHECKS`: all of the simulator's checks, or none.
-    pub checks: bool,
+    /// `CUDA_SIM_CHECKS`: which of the simulator's checks.
+    pub checks: sim::Checks,
     /// `CUDA_SIM_COUNTS`.
     pub counts: Option<PathBuf>,
     /// `CUDA_SIM_LOG`.
@@ -58,9 +58,11 @@ pub struct Environment {
     pub faults: Faults,
     /// `CUDA_SIM_SCHEDULE`.
     pub schedule: Schedule,
+    /// `CUDA_SIM_BLOCKS`: whose turn it is among the blocks of a kernel.
+    pub blocks: sim::Schedule,
     /// `CUDA_SIM_BUDGET`: instructions a block may issue before its launch is
     /// ended as one that hangs.
-    pub budget: Option<u64>,
+    pub budget: u64,
 }
 
 /// The machine without any variable set: one device of this kind.
@@ -118,10 +120,7 @@ impl Environment {
                 text("CUDA_SIM_DRIVER_VERSION")?,
                 str::parse,
             )?,
-            checks: parsed("CUDA_SIM_CHECKS", text("CUDA_SIM_CHECKS")?, |value| {
-                choose(value, &[("all", Some(true)), ("none", Some(false))])
-            })?
-            .unwrap_or(true),
+            checks: parsed("CUDA_SIM_CHECKS", text("CUDA_SIM_CHECKS")?, str::parse)?,
             leaks: parsed("CUDA_SIM_LEAKS", text("CUDA_SIM_LEAKS")?, |value| {
                 let choices = [
                     ("off", Leaks::Ignore),
@@ -137,6 +136,7 @@ impl Environment {
                 ];
                 choose(value, &choices)
             })?,
+            blocks: parsed("CUDA_SIM_BLOCKS", text("CUDA_SIM_BLOCKS")?, str::parse)?,
             budget: parsed(
                 "CUDA_SIM_BUDGET",
                 text("CUDA_SIM_BUDGET")?,
@@ -144,7 +144,8 @@ impl Environment {
                     Ok(budget) if budget > 0 => Ok(Some(budget)),
                     _ => Err("expected a number of instructions".to_owned()),
                 },
-            )?,
+            )?
+            .unwrap_or(sim::DeviceConfig::BUDGET),
             counts: variable("CUDA_SIM_COUNTS").map(PathBuf::from),
             log: variable("CUDA_SIM_LOG").map(PathBuf::from),
             devices,
@@ -239,7 +240,10 @@ mod tests {
         assert_eq!(e.devices.len(), 1);
         assert_eq!(e.devices[0].memory, 4 << 30);
         assert_eq!(e.version, DriverVersion::default());
-        assert!(e.checks && e.counts.is_none() && e.log.is_none());
+        assert_eq!(e.checks, sim::Checks::ALL);
+        assert!(e.counts.is_none() && e.log.is_none());
+        assert_eq!(e.budget, sim::DeviceConfig::BUDGET);
+        assert_eq!(e.blocks, sim::Schedule::Rotating);
         assert_eq!(e.leaks, Leaks::Report);
         assert_eq!(e.schedule, Schedule::Submission);
     }
@@ -257,6 +261,21 @@ mod tests {
     }
 
     #[test]
+    fn checks_are_chosen_one_by_one() {
+        let checks = read(&[("CUDA_SIM_CHECKS", "bounds,races")])
+            .expect("two")
+            .checks;
+        let want = sim::Checks {
+            bounds: true,
+            races: true,
+            ..sim::Checks::NONE
+        };
+        assert_eq!(checks, want);
+        let none = read(&[("CUDA_SIM_CHECKS", "none")]).expect("none").checks;
+        assert_eq!(none, sim::Checks::NONE);
+    }
+
+    #[test]
     fn a_wrong_value_is_named_with_its_variable() {
         for (name, value, word) in [
             ("CUDA_SIM_DEVICES", "sm_91", "sm_91"),
@@ -269,6 +288,8 @@ mod tests {
             ("CUDA_SIM_DRIVER_VERSION", "new", "'new'"),
             ("CUDA_SIM_BUDGET", "0", "instructions"),
             ("CUDA_SIM_CHECKS", "some", "all, none"),
+            ("CUDA_SIM_CHECKS", "bounds,some", "some"),
+            ("CUDA_SIM_BLOCKS", "sideways", "random:SEED"),
             ("CUDA_SIM_LEAKS", "yes", "off, report, fail"),
             ("CUDA_SIM_SCHEDULE", "random", "submission, adversarial"),
             ("CUDA_SIM_FAULT", "cuMemAlloc:1=2", "cuMemAlloc_v2"),

@@ -5,8 +5,7 @@ use crate::error::{Code, Result};
 use crate::log;
 use sim::ptx::Module;
 use sim::{
-    Arch, Checks, Class, Counts, Device, DeviceConfig, Fault, FaultKind, Grid, LoadError,
-    LoadedModule,
+    Arch, Class, Counts, Device, DeviceConfig, Fault, FaultKind, Grid, LoadError, LoadedModule,
 };
 use std::fmt::Write;
 
@@ -23,13 +22,10 @@ impl Gpu {
         let config = DeviceConfig {
             arch: spec.arch,
             memory_bytes: spec.memory,
-            checks: if environment.checks {
-                Checks::ALL
-            } else {
-                Checks::NONE
-            },
+            checks: environment.checks,
             count: environment.counts.is_some(),
-            instruction_budget: environment.budget,
+            instruction_budget: Some(environment.budget),
+            schedule: environment.blocks,
             // Unified addressing: an address says which device it is on.
             ordinal: ordinal as u32,
         };
@@ -111,8 +107,19 @@ impl Gpu {
     }
 
     /// Runs a kernel to its end. A fault is said to people, once.
-    pub fn launch(&self, module: &LoadedModule, kernel: &str, grid: Grid, params: &[u8]) -> Result {
-        let report = self.answer(self.device.launch(module, kernel, grid, params))?;
+    pub fn launch(
+        &self,
+        module: &LoadedModule,
+        kernel: &str,
+        grid: Grid,
+        params: &[u8],
+        cooperative: bool,
+    ) -> Result {
+        let report = self.answer(if cooperative {
+            self.device.launch_cooperative(module, kernel, grid, params)
+        } else {
+            self.device.launch(module, kernel, grid, params)
+        })?;
         if let Some(path) = &self.environment.counts {
             let line = self.counts_line(kernel, grid, &report.counts);
             if let Err(why) = log::append(path, &line) {

@@ -6,7 +6,7 @@
 //! - [`driver`] the state they work on: devices, and tables of what handles name;
 //! - [`context`], [`schedule`], [`stream`] the order of asynchronous work;
 //! - [`memory`], [`copy`] who owns which addresses, and what moves between them;
-//! - [`module`], [`gpu`], [`occupancy`] what touches the simulator;
+//! - [`module`], [`gpu`] what touches the simulator;
 //! - [`environment`], [`faults`], [`leaks`], [`log`] what makes it a test bench.
 
 mod context;
@@ -22,7 +22,6 @@ mod leaks;
 mod log;
 mod memory;
 mod module;
-mod occupancy;
 mod schedule;
 mod stream;
 mod version;

@@ -1,6 +1,7 @@
 //! Which mistakes the simulator looks for, and what it says when it finds one.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// The checks of a device. Those that cannot be switched off (misaligned
 /// accesses, addresses that belong to no allocation, launch limits, traps) have
@@ -46,6 +47,38 @@ impl Checks {
         shuffles: false,
         carry: false,
     };
+}
+
+impl FromStr for Checks {
+    type Err = String;
+
+    /// `all`, `none`, or names of fields with commas between.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => return Ok(Checks::ALL),
+            "none" => return Ok(Checks::NONE),
+            _ => {}
+        }
+        let mut checks = Checks::NONE;
+        for name in text.split(',').map(str::trim) {
+            let check = match name {
+                "bounds" => &mut checks.bounds,
+                "uninitialised" => &mut checks.uninitialised,
+                "races" => &mut checks.races,
+                "barriers" => &mut checks.barriers,
+                "shuffles" => &mut checks.shuffles,
+                "carry" => &mut checks.carry,
+                _ => {
+                    return Err(format!(
+                        "`{name}` is not a check; there are all, none, or of bounds, \
+                         uninitialised, races, barriers, shuffles, carry those wanted"
+                    ));
+                }
+            };
+            *check = true;
+        }
+        Ok(checks)
+    }
 }
 
 impl Default for Checks {

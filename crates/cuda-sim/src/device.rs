@@ -3,8 +3,9 @@
 use crate::arch::Arch;
 use crate::check::{Checks, Fault, FaultKind};
 use crate::count::Counts;
-use crate::exec::{self, EPOCHS, Launch};
+use crate::exec::{self, EPOCHS, Launch, Schedule};
 use crate::memory::{Memory, OutOfMemory, is_global};
+use crate::occupancy::{BlockNeeds, resident_blocks};
 use crate::ptx::{Global, Kernel, Module};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -21,12 +22,20 @@ pub struct DeviceConfig {
     /// Whether to count what launches do.
     pub count: bool,
     /// Instructions that each block may issue (counted per warp) before the
-    /// launch fails with [`FaultKind::InstructionBudget`]; without a budget a
-    /// kernel that does not end never returns.
+    /// launch fails with [`FaultKind::InstructionBudget`]; without a budget an
+    /// endless loop never returns. [`DeviceConfig::BUDGET`] by default.
     pub instruction_budget: Option<u64>,
+    /// In which order blocks and warps have their turns.
+    pub schedule: Schedule,
     /// Its number among the devices of a process, below 16: no address of one
     /// device is another's too.
     pub ordinal: u32,
+}
+
+impl DeviceConfig {
+    /// Warp instructions of one block that take the simulator a minute or two: what
+    /// does not end, ends.
+    pub const BUDGET: u64 = 1 << 32;
 }
 
 impl Default for DeviceConfig {
@@ -37,7 +46,8 @@ impl Default for DeviceConfig {
             memory_bytes: 4 << 30,
             checks: Checks::ALL,
             count: true,
-            instruction_budget: None,
+            instruction_budget: Some(Self::BUDGET),
+            schedule: Schedule::default(),
             ordinal: 0,
         }
     }
@@ -313,6 +323,46 @@ impl Device {
         grid: Grid,
         params: &[u8],
     ) -> Result<Report, Fault> {
+        self.start(module, kernel, grid, params, false)
+    }
+
+    /// Runs a kernel whose blocks may wait for each other: all of them are resident
+    /// together. As [`Device::launch`] otherwise.
+    ///
+    /// # Errors
+    /// As [`Device::launch`]; and if the device does not hold so many blocks.
+    pub fn launch_cooperative(
+        &self,
+        module: &LoadedModule,
+        kernel: &str,
+        grid: Grid,
+        params: &[u8],
+    ) -> Result<Report, Fault> {
+        self.start(module, kernel, grid, params, true)
+    }
+
+    /// Blocks of a kernel that the device holds at once, with so many threads and
+    /// bytes of dynamic shared memory each. The true number depends on the registers
+    /// that an assembler gives a thread; [`Kernel::registers`] estimates them.
+    pub fn resident_blocks(&self, kernel: &Kernel, threads: u32, shared_bytes: u32) -> u64 {
+        let needs = BlockNeeds {
+            threads,
+            // A launch bound holds the assembler to what fits.
+            registers: kernel.registers.min(self.config.arch.registers_per_thread),
+            shared: u64::from(kernel.shared_bytes) + u64::from(shared_bytes),
+        };
+        let blocks = resident_blocks(&self.config.arch, needs).max(1);
+        u64::from(blocks) * u64::from(self.config.arch.multiprocessors)
+    }
+
+    fn start(
+        &self,
+        module: &LoadedModule,
+        kernel: &str,
+        grid: Grid,
+        params: &[u8],
+        cooperative: bool,
+    ) -> Result<Report, Fault> {
         let fault = |kind, detail| Err(Fault::of_launch(kind, kernel, detail));
         let Some(entry) = module.kernel(kernel) else {
             return fault(
@@ -332,6 +382,14 @@ impl Device {
             return fault(FaultKind::InvalidLaunch, detail);
         }
         check_limits(&self.config.arch, entry, grid)?;
+        let resident = self.resident_blocks(entry, grid.threads() as u32, grid.shared_bytes);
+        if cooperative && grid.blocks() > resident {
+            let detail = format!(
+                "{} blocks in a cooperative launch, of which the device holds {resident}",
+                grid.blocks()
+            );
+            return fault(FaultKind::LaunchTooLarge, detail);
+        }
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         let allocations: Vec<_> = self.memory().live().cloned().collect();
         let mut next_epoch = || {
@@ -358,6 +416,9 @@ impl Device {
             globals: &module.globals,
             allocations: &allocations,
             epoch: next_epoch(),
+            schedule: self.config.schedule,
+            resident,
+            cooperative,
         };
         match exec::run(launch, next_epoch) {
             Ok(counts) => Ok(Report { counts }),

@@ -323,7 +323,7 @@ pub(crate) enum Op {
         /// One per element of the vector; nothing where the value is dropped.
         d: Box<[Option<Reg>]>,
         address: Address,
-        /// Ordered with other blocks' accesses (volatile, relaxed, acquire).
+        /// Ordered with other threads' accesses (volatile, relaxed, acquire).
         strong: bool,
     },
     Store {

@@ -11,10 +11,12 @@ mod exec;
 mod ir;
 mod lanes;
 mod memory;
+pub mod occupancy;
 pub mod ptx;
 
 pub use arch::Arch;
 pub use check::{Checks, Fault, FaultKind};
 pub use count::{Class, Counts, Issued};
 pub use device::{Device, DeviceConfig, Grid, LoadError, LoadedModule, Report};
+pub use exec::Schedule;
 pub use memory::OutOfMemory;

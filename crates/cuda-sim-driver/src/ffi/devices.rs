@@ -160,6 +160,8 @@ fn attribute_of(driver: &Driver, gpu: &Gpu, ordinal: usize, attribute: i32) -> R
             80 | 90 | 100 => 2,
             _ => 64,
         },
+        // Cooperative launches.
+        95 => 1,
         97 => arch.shared_per_block_optin,
         // Host memory can be registered.
         99 => 1,

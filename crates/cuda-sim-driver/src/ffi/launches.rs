@@ -9,8 +9,8 @@ use crate::error::{Code, Result};
 use crate::handle::Handle;
 use crate::memory::Kind;
 use crate::module::Function;
-use crate::occupancy::{self, BlockNeeds};
 use sim::Grid;
+use sim::occupancy::{self, BlockNeeds};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -33,25 +33,32 @@ entries! {
         params: Values<HostPointer>,
         extra: Values<HostPointer>,
     ) |context| {
-        let function = known_function(context, function)?;
-        let target = target(context, stream)?;
-        if function.module.context != context.handle {
-            return Err(Code::INVALID_HANDLE);
-        }
         let grid = Grid {
             grid: [grid_x, grid_y, grid_z],
             block: [block_x, block_y, block_z],
             shared_bytes,
         };
-        check_shape(context, &function, &grid)?;
-        // Parameters are read now: the program may change them after the call.
-        let params = read_params(&function, &params, &extra)?;
-        let launching = Arc::clone(context);
-        context.submit(target, &[], move |state| {
-            state?;
-            launch(&launching, &function, grid, &params)
-        })?;
-        Ok(())
+        submit(context, function, (grid, false), stream, (params, extra))
+    }
+
+    context fn cuLaunchCooperativeKernel(
+        function: Handle,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared_bytes: u32,
+        stream: Handle,
+        params: Values<HostPointer>,
+    ) |context| {
+        let grid = Grid {
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            shared_bytes,
+        };
+        submit(context, function, (grid, true), stream, (params, Values::NONE))
     }
 
     context fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -116,6 +123,38 @@ entries! {
         let arch = context.device().gpu.arch();
         bytes.set(occupancy::spare_shared(arch, blocks, fixed) as usize)
     }
+}
+
+/// Queues a launch, cooperative or not, on a stream.
+fn submit(
+    context: &Arc<Context>,
+    function: Handle,
+    (grid, cooperative): (Grid, bool),
+    stream: Handle,
+    (params, extra): (Values<HostPointer>, Values<HostPointer>),
+) -> Result {
+    let function = known_function(context, function)?;
+    let target = target(context, stream)?;
+    if function.module.context != context.handle {
+        return Err(Code::INVALID_HANDLE);
+    }
+    check_shape(context, &function, &grid)?;
+    if cooperative {
+        let (threads, dynamic) = (grid.threads() as u32, u64::from(grid.shared_bytes));
+        let blocks = resident(context, &function, threads, dynamic);
+        let most = u64::from(blocks) * u64::from(context.device().gpu.arch().multiprocessors);
+        if grid.blocks() > most {
+            return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
+        }
+    }
+    // Parameters are read now: the program may change them after the call.
+    let params = read_params(&function, &params, &extra)?;
+    let launching = Arc::clone(context);
+    context.submit(target, &[], move |state| {
+        state?;
+        launch(&launching, &function, (grid, cooperative), &params)
+    })?;
+    Ok(())
 }
 
 fn positive(number: i32) -> Result<u32> {
@@ -204,7 +243,12 @@ fn read_extra(extra: &Values<HostPointer>, buffer: &mut [u8]) -> Result {
 }
 
 /// Runs a kernel, with managed memory moved to the device and back around it.
-fn launch(context: &Context, function: &Function, grid: Grid, params: &[u8]) -> Result {
+fn launch(
+    context: &Context,
+    function: &Function,
+    (grid, cooperative): (Grid, bool),
+    params: &[u8],
+) -> Result {
     let gpu = &context.device().gpu;
     let managed = context.driver.memory.managed(context.ordinal);
     for block in &managed {
@@ -214,7 +258,7 @@ fn launch(context: &Context, function: &Function, grid: Grid, params: &[u8]) -> 
         }
     }
     let loaded = function.module.loaded().ok_or(Code::INVALID_HANDLE)?;
-    gpu.launch(loaded, &function.kernel.name, grid, params)?;
+    gpu.launch(loaded, &function.kernel.name, grid, params, cooperative)?;
     for block in &managed {
         if let Kind::Managed(memory) = &block.kind {
             let span = memory.span();

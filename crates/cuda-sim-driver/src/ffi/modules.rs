@@ -7,7 +7,7 @@ use crate::error::{Code, Result};
 use crate::handle::Handle;
 use crate::memory::Kind;
 use crate::module::{Function, Module};
-use crate::occupancy;
+use sim::occupancy;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -51,6 +51,9 @@ impl<T> Out<T> {
 pub struct Values<T>(*mut T);
 
 impl<T: Copy> Values<T> {
+    /// None at all.
+    pub const NONE: Self = Values(std::ptr::null_mut());
+
     /// Whether there are none.
     pub fn is_null(&self) -> bool {
         self.0.is_null()

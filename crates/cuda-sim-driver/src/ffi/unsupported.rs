@@ -51,7 +51,6 @@ unsupported! {
     cuImportExternalMemory
     cuExternalMemoryGetMappedBuffer
     cuDestroyExternalMemory
-    cuLaunchCooperativeKernel
     cuCtxEnablePeerAccess
     cuCtxDisablePeerAccess
     cuGetExportTable

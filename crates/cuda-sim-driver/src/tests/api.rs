@@ -61,6 +61,18 @@ unsafe extern "C" {
         params: *mut *mut c_void,
         extra: *mut *mut c_void,
     ) -> u32;
+    fn cuLaunchCooperativeKernel(
+        function: usize,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared: u32,
+        stream: usize,
+        params: *mut *mut c_void,
+    ) -> u32;
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
         blocks: *mut i32,
         function: usize,
@@ -395,6 +407,15 @@ pub fn launch(
             params,
             ptr::null_mut(),
         )
+    })
+}
+
+/// Launches blocks of one thread cooperatively, with one 64-bit parameter.
+pub fn launch_cooperative(function: usize, blocks: u32, param: u64) -> Answer {
+    let mut params = [ptr::from_ref(&param).cast_mut().cast::<c_void>()];
+    // SAFETY: one pointer to eight bytes for the parameter.
+    answer(unsafe {
+        cuLaunchCooperativeKernel(function, blocks, 1, 1, 1, 1, 1, 0, 0, params.as_mut_ptr())
     })
 }
 

@@ -58,6 +58,21 @@ again:
     bra again;
 }
 
+.visible .entry meet(.param .u64 counter)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %d1;
+    ld.param.u64 %d1, [counter];
+    mov.u32 %r1, %nctaid.x;
+    atom.global.add.u32 %r2, [%d1], 1;
+wait:
+    ld.volatile.global.u32 %r3, [%d1];
+    setp.lt.u32 %p, %r3, %r1;
+    @%p bra wait;
+    ret;
+}
+
 .visible .entry small()
 .maxntid 64, 1, 1
 {
@@ -214,6 +229,24 @@ fn a_kernel_without_end_is_ended() {
 }
 
 #[test]
+fn the_blocks_of_a_cooperative_launch_run_together() {
+    for blocks in ["rotating", "random:5", "adversarial"] {
+        program(&[("CUDA_SIM_BLOCKS", blocks)], || {
+            let kernels = Kernels::start();
+            let meet = kernels.get("meet");
+            let counter = api::alloc(4).expect("memory");
+            api::write(counter, &[0]).expect("written");
+            api::launch_cooperative(meet, 300, counter).expect("launched");
+            assert_eq!(api::read(counter, 1), Ok(vec![300]));
+            // 132 multiprocessors hold 32 blocks each.
+            assert_eq!(api::launch_cooperative(meet, 4225, counter), Err(720));
+            api::free(counter).expect("freed");
+            kernels.stop();
+        });
+    }
+}
+
+#[test]
 fn after_a_fault_callbacks_are_told_and_host_functions_not_called() {
     program(&[("CUDA_SIM_SCHEDULE", "adversarial")], || {
         let kernels = Kernels::start();
@@ -262,7 +295,12 @@ fn managed_memory_is_where_kernels_and_host_meet() {
 
 #[test]
 fn checks_can_be_switched_off() {
-    for (checks, works) in [("all", false), ("none", true)] {
+    for (checks, works) in [
+        ("all", false),
+        ("bounds,uninitialised", false),
+        ("bounds,races", true),
+        ("none", true),
+    ] {
         let ended = process(&[("CUDA_SIM_CHECKS", checks)], || {
             let kernels = Kernels::start();
             let [out, source] = [0, 0].map(|_| api::alloc(128).expect("memory"));

@@ -1,8 +1,8 @@
 //! What the command line says about buffers and kernel arguments.
 
 use anyhow::{Context, Result, bail, ensure};
+use cuda_sim::Device;
 use cuda_sim::ptx::Kernel;
-use cuda_sim::{Checks, Device};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -27,29 +27,6 @@ impl FromStr for Dimensions {
         }
         Ok(Dimensions(sizes))
     }
-}
-
-/// `all`, `none`, or names of checks with commas between.
-pub fn checks(text: &str) -> Result<Checks, String> {
-    match text {
-        "all" => return Ok(Checks::ALL),
-        "none" => return Ok(Checks::NONE),
-        _ => {}
-    }
-    let mut checks = Checks::NONE;
-    for name in text.split(',') {
-        let check = match name {
-            "bounds" => &mut checks.bounds,
-            "uninitialised" => &mut checks.uninitialised,
-            "races" => &mut checks.races,
-            "barriers" => &mut checks.barriers,
-            "shuffles" => &mut checks.shuffles,
-            "carry" => &mut checks.carry,
-            _ => return Err(format!("`{name}` is not a check")),
-        };
-        *check = true;
-    }
-    Ok(checks)
 }
 
 /// An integer in decimal or hexadecimal, negative ones in two's complement.

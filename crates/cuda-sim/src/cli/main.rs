@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use arguments::{Buffers, Dimensions};
 use clap::{Args, Parser, Subcommand};
 use cuda_sim::ptx::Module;
-use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid};
+use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid, Schedule};
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ struct Run {
     save: Vec<String>,
     /// Checks: `all`, `none`, or a list out of bounds, uninitialised, races,
     /// barriers, shuffles, carry.
-    #[arg(long, default_value = "all", value_parser = arguments::checks)]
+    #[arg(long, default_value = "all")]
     checks: Checks,
     /// Architecture: 75, 80, 86, 89, 90 or 100; by default the PTX file's target.
     #[arg(long)]
@@ -74,8 +74,15 @@ struct Run {
     #[arg(long, default_value_t = 4 << 30)]
     memory: u64,
     /// Warp instructions that one block may issue before the run is ended.
+    #[arg(long, default_value_t = DeviceConfig::BUDGET)]
+    budget: u64,
+    /// Whose turn it is among blocks that wait for each other or share work, and
+    /// among warps: `rotating`, `random:SEED` or `adversarial`.
+    #[arg(long, default_value = "rotating")]
+    schedule: Schedule,
+    /// Run all blocks together: a cooperative launch.
     #[arg(long)]
-    budget: Option<u64>,
+    cooperative: bool,
     /// Print the counts as JSON.
     #[arg(long)]
     json: bool,
@@ -175,7 +182,8 @@ impl Run {
             memory_bytes: self.memory,
             checks: self.checks,
             count: true,
-            instruction_budget: self.budget,
+            instruction_budget: Some(self.budget),
+            schedule: self.schedule,
             ..DeviceConfig::default()
         });
         let loaded = device.load(&module)?;
@@ -186,7 +194,11 @@ impl Run {
             block: self.block.0,
             shared_bytes: self.shared,
         };
-        let report = device.launch(&loaded, &kernel.name, grid, &params)?;
+        let report = if self.cooperative {
+            device.launch_cooperative(&loaded, &kernel.name, grid, &params)?
+        } else {
+            device.launch(&loaded, &kernel.name, grid, &params)?
+        };
         if self.json {
             print(&format!("{}\n", report::json(&report.counts)))?;
         } else {

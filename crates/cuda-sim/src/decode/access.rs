@@ -80,9 +80,8 @@ impl<'m, 's> Decoder<'m, 's> {
         if ty.kind == Kind::Predicate || lanes as u32 * ty.bytes() > 32 {
             return opcode.fail("a vector too wide");
         }
-        // Order among blocks is what the simulator must know of.
-        let strong = strong && matches!(space, Space::Generic | Space::Global);
-        self.uses.ordered |= strong;
+        // Order among blocks decides how they are run.
+        self.uses.ordered |= strong && matches!(space, Space::Generic | Space::Global);
         Ok((space, strong, lanes, ty))
     }
 

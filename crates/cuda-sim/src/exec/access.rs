@@ -3,8 +3,8 @@
 //! An access moves up to 32 bytes per lane, aligned to their number. They pass
 //! through a buffer of words, so that every space knows one kind of transfer only.
 
-use super::block::Worker;
 use super::copies::barrier_step;
+use super::run::Worker;
 use super::step::{put, put_long};
 use super::warp::Frame;
 use super::{Mistake, Step, lanes_of};
@@ -12,6 +12,7 @@ use crate::check::FaultKind;
 use crate::ir::{Address, AtomicOp, Element, Longs, Op, Reg, Words};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::ptx::types::Space;
+use std::cell::Cell;
 
 /// Up to 32 bytes per lane.
 pub(crate) type Buffer = [Words; 8];
@@ -215,6 +216,9 @@ impl Worker<'_> {
                     _ => worker.global.read(transfer, &mut buffer),
                 })?;
                 unload(&mut warp.frames[frame], d, *element, &buffer, mask);
+                if *strong {
+                    self.note(warp, false, mask, line);
+                }
                 Ok(())
             }
             Op::Store {
@@ -240,7 +244,13 @@ impl Worker<'_> {
                     Space::Local => warp.local.write(transfer, &buffer),
                     Space::Param | Space::Constant => Err(read_only(transfer, space)),
                     _ => worker.global.write(transfer, &buffer),
-                })
+                })?;
+                if *strong {
+                    self.note(warp, true, mask, line);
+                } else if *space != Space::Local {
+                    self.changed(warp);
+                }
+                Ok(())
             }
             Op::Atomic {
                 space,
@@ -266,7 +276,12 @@ impl Worker<'_> {
                     None => [0; 32],
                 };
                 let mut old = [0; 32];
-                let change = |lane: usize, old: u64| apply(*op, *bytes, old, a[lane], b[lane]);
+                let changed = Cell::new(false);
+                let change = |lane: usize, old: u64| {
+                    let new = apply(*op, *bytes, old, a[lane], b[lane]);
+                    changed.set(changed.get() | (new != old));
+                    new
+                };
                 self.in_spaces(*space, &transfer, |worker, space, transfer| match space {
                     Space::Shared => worker.shared_atomic(warp.index, transfer, &change, &mut old),
                     Space::Local => Err(Mistake::at(
@@ -288,6 +303,11 @@ impl Worker<'_> {
                     }
                     Some(Reg::Long(d)) => put_long(&mut frame.longs[d.0 as usize], &old, mask),
                     _ => {}
+                }
+                if d.is_some() {
+                    self.note(warp, changed.get(), mask, line);
+                } else {
+                    self.changed(warp);
                 }
                 Ok(())
             }

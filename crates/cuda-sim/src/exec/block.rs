@@ -1,17 +1,11 @@
-//! A block: its warps in turns, its barriers, and the control flow of its warps.
+//! A block that is resident: its warps, its shared memory and its barriers.
 
-use super::global::{Global, Undo};
+use super::clocks::Clocks;
 use super::shared::Shared;
-use super::tally::Tally;
 use super::warp::{Part, Reduced, State, Warp};
-use super::{Launch, Mistake, Step};
+use super::{Launch, Mistake};
 use crate::check::{Fault, FaultKind};
-use crate::count::Counts;
-use crate::ir::{Access, Inst, Watched};
-
-/// Warp instructions after which the next warp has its turn, and within a warp
-/// the next part: what one waits for in a loop may be another's to do.
-const TURN: u64 = 1 << 16;
+use crate::ir::{Inst, Op};
 
 /// A barrier that has been reached by some.
 #[derive(Clone, Copy, Default)]
@@ -27,143 +21,102 @@ struct Barrier {
     reduced: Reduced,
 }
 
-/// Runs blocks, one after the other, and keeps what can be used again.
-pub(crate) struct Worker<'l> {
-    pub launch: &'l Launch<'l>,
-    pub global: Global<'l>,
+/// A block from its beginning to its end; then it is made ready for another.
+pub(crate) struct Block<'l> {
+    launch: &'l Launch<'l>,
+    pub number: u64,
+    /// As `%ctaid`.
+    pub at: [u32; 3],
+    pub warps: Vec<Warp>,
     pub shared: Shared,
-    pub(super) tally: Tally,
-    warps: Vec<Warp>,
+    pub clocks: Clocks,
     barriers: [Barrier; 16],
-    pub(super) block: [u32; 3],
-    spent: u64,
+    /// Warp instructions so far.
+    pub spent: u64,
+    /// Whether it has synchronised with other blocks.
+    pub synchronised: bool,
 }
 
-/// What a part of a warp does after a basic block.
-pub(super) enum Next {
-    Go(u32),
-    /// Some lanes go to one block and some to another.
-    Split(Vec<(u32, u32)>),
-    /// New frames, and the lanes that enter each.
-    Call(Vec<(u32, u32)>),
-    Return {
-        frame: u32,
-        block: u32,
-        mask: u32,
-        /// Lanes whose guard did not let them return, and where they go on.
-        rest: (u32, u32),
-    },
-    Exit {
-        mask: u32,
-        rest: (u32, u32),
-    },
-    Wait(State),
-}
-
-/// Why a warp stops running.
-enum Pause {
-    Done,
-    Blocked,
-    Turn,
-}
-
-impl<'l> Worker<'l> {
-    pub fn new(launch: &'l Launch<'l>, log: bool) -> Self {
+impl<'l> Block<'l> {
+    pub fn new(launch: &'l Launch<'l>) -> Self {
         let bytes = dynamic_start(launch.entry.shared_bytes, launch.grid.shared_bytes)
             + launch.grid.shared_bytes;
-        Worker {
+        Block {
             launch,
-            global: Global::new(launch, log),
-            shared: Shared::new(bytes, launch.checks.races, launch.checks.uninitialised),
-            tally: Tally::new(launch),
+            number: 0,
+            at: [0; 3],
             warps: Vec::new(),
+            shared: Shared::new(bytes, launch.checks.races, launch.checks.uninitialised),
+            clocks: Clocks::default(),
             barriers: [Barrier::default(); 16],
-            block: [0; 3],
             spent: 0,
+            synchronised: false,
         }
     }
 
-    /// What was counted, and how to undo what was written.
-    pub fn finish(mut self) -> (Counts, Vec<Undo>) {
-        let mut counts = Counts::default();
-        if self.launch.count {
-            self.tally.counts += &self.global.counts;
-            counts = self.tally.finish(self.launch);
-        }
-        (counts, self.global.into_undo())
-    }
-
-    /// Runs one block to its end.
-    pub fn run(&mut self, block: u64) -> Result<(), Fault> {
+    /// Makes ready: all threads at the kernel's entry.
+    pub fn begin(&mut self, number: u64) -> Result<(), Fault> {
         let launch = self.launch;
         let [x, y, _] = launch.grid.grid.map(u64::from);
-        self.block = [
-            (block % x) as u32,
-            (block / x % y) as u32,
-            (block / (x * y)) as u32,
+        self.number = number;
+        self.at = [
+            (number % x) as u32,
+            (number / x % y) as u32,
+            (number / (x * y)) as u32,
         ];
         let threads = launch.grid.threads() as u32;
         let warps = threads.div_ceil(32) as usize;
-        self.global.begin(block);
-        self.shared.begin(warps);
+        let restarted = self.clocks.begin(warps);
+        self.shared.begin(restarted);
         self.barriers = [Barrier::default(); 16];
         self.spent = 0;
+        self.synchronised = false;
         self.warps.resize_with(warps, Warp::default);
         for index in 0..warps {
             let lanes = (threads - 32 * index as u32).min(32);
             let warp = &mut self.warps[index];
             warp.index = index;
-            let begun = warp.begin(launch, self.block, u32::MAX >> (32 - lanes));
+            let begun = warp.begin(launch, self.at, u32::MAX >> (32 - lanes));
             begun.map_err(|mistake| self.fault(*mistake, index, 0))?;
         }
-        loop {
-            let mut running = 0;
-            let mut blocked = 0;
-            for index in 0..warps {
-                let mut warp = std::mem::take(&mut self.warps[index]);
-                let pause = self.run_warp(&mut warp);
-                self.warps[index] = warp;
-                match pause.map_err(|(mistake, line)| self.fault(*mistake, index, line))? {
-                    Pause::Done => {}
-                    Pause::Blocked => blocked += 1,
-                    Pause::Turn => running += 1,
-                }
-            }
-            if running + blocked == 0 {
-                return Ok(());
-            }
-            let opened = self.open_barriers()?;
-            if running == 0 && !opened {
-                return Err(self.deadlock());
-            }
-        }
+        Ok(())
     }
 
     /// Says where a mistake was made.
-    fn fault(&self, mistake: Mistake, warp: usize, line: u32) -> Fault {
+    pub fn fault(&self, mistake: Mistake, warp: usize, line: u32) -> Fault {
         let [x, y, _] = self.launch.grid.block;
         let thread = 32 * warp as u32 + mistake.lane.min(31);
         Fault {
             kind: mistake.kind,
             kernel: self.launch.kernel.to_owned(),
             line,
-            block: self.block,
+            block: self.at,
             thread: [thread % x, thread / x % y, thread / (x * y)],
             address: mistake.address,
             detail: mistake.detail,
         }
     }
 
-    fn deadlock(&self) -> Fault {
-        let waiting = self.warps.iter().find_map(|warp| {
-            let part = warp.parts.first()?;
-            Some((warp, part))
-        });
-        let (warp, lane, line) = match waiting {
+    /// What is wrong where nobody can go on.
+    pub fn deadlock(&self) -> Fault {
+        let parts = || {
+            let of_warp = |warp: &'_ Warp| warp.parts.len();
+            self.warps
+                .iter()
+                .flat_map(move |warp| (0..of_warp(warp)).map(move |i| (warp, &warp.parts[i])))
+        };
+        // Who waits for lanes of its own warp says best what is wrong.
+        let missed = parts()
+            .filter(|(_, part)| part.state == State::Meeting)
+            .find_map(|(warp, part)| Some((warp.index, self.missed(warp, part)?)));
+        if let Some((index, (mistake, line))) = missed {
+            return self.fault(*mistake, index, line);
+        }
+        let (warp, lane, line) = match parts().next() {
             Some((warp, part)) => (
                 warp.index,
                 part.mask.trailing_zeros(),
-                self.first_line(warp, part),
+                self.head(warp, part).line,
             ),
             None => (0, 0, 0),
         };
@@ -175,9 +128,46 @@ impl<'l> Worker<'l> {
         self.fault(*mistake, warp, line)
     }
 
+    /// What is wrong with a part that waits for lanes of its warp which do not
+    /// come; nothing where that is not looked for.
+    pub fn missed(&self, warp: &Warp, part: &Part) -> Option<(Box<Mistake>, u32)> {
+        let head = self.head(warp, part);
+        let checks = self.launch.checks;
+        let mistake = match &head.op {
+            Op::Warp(_, members) if checks.shuffles => {
+                let missing = warp.missing(part, *members);
+                Mistake::new(
+                    FaultKind::InactiveLane,
+                    part.mask.trailing_zeros(),
+                    format!(
+                        "lanes {:#010x} wait for lanes {missing:#010x}, which are elsewhere",
+                        part.mask
+                    ),
+                )
+            }
+            Op::Barrier { .. } if checks.barriers => Mistake::new(
+                FaultKind::BarrierDivergence,
+                (warp.live & !part.mask).trailing_zeros(),
+                format!(
+                    "of the warp's lanes {:#010x} only {:#010x} reach it, this one waits elsewhere",
+                    warp.live, part.mask
+                ),
+            ),
+            _ => return None,
+        };
+        Some((mistake, head.line))
+    }
+
+    /// The instruction that a part is about to execute.
+    pub fn head(&self, warp: &Warp, part: &Part) -> &'l Inst {
+        let frame = &warp.frames[part.frame as usize];
+        let function = &self.launch.program.functions[frame.function as usize];
+        &function.insts[function.blocks[part.block as usize].start as usize]
+    }
+
     /// Notes that lanes have reached a barrier; `whole` when no lane of their warp
     /// is still to come.
-    pub(super) fn reach(
+    pub fn reach(
         &mut self,
         id: u32,
         mask: u32,
@@ -206,16 +196,9 @@ impl<'l> Worker<'l> {
         barrier.reduced.any |= votes != 0;
     }
 
-    /// The line that a part is about to execute.
-    fn first_line(&self, warp: &Warp, part: &Part) -> u32 {
-        let frame = &warp.frames[part.frame as usize];
-        let function = &self.launch.program.functions[frame.function as usize];
-        function.insts[function.blocks[part.block as usize].start as usize].line
-    }
-
-    /// Lets through everybody whom a complete barrier held up; whether there was one.
-    fn open_barriers(&mut self) -> Result<bool, Fault> {
-        let mut opened = false;
+    /// Lets through everybody whom a complete barrier held up; how many were complete.
+    pub fn open_barriers(&mut self) -> Result<u64, Fault> {
+        let mut opened = 0;
         let live: u32 = self.warps.iter().map(|warp| warp.live.count_ones()).sum();
         for id in 0..16 {
             let barrier = self.barriers[id as usize];
@@ -231,18 +214,18 @@ impl<'l> Worker<'l> {
             if self.launch.checks.barriers && barrier.expected.is_none() && live < threads {
                 return Err(self.exited_before(barrier, threads - live));
             }
-            opened = true;
+            opened += 1;
             self.barriers[id as usize] = Barrier::default();
-            self.tally.counts.barriers += 1;
-            self.shared.clock += 1;
+            let mut through: Vec<(usize, u32)> = Vec::new();
             for warp in &mut self.warps {
                 for part in &mut warp.parts {
                     if part.state == State::Barrier(id) {
                         part.state = State::Released(barrier.reduced);
-                        self.shared.barriers[warp.index] = self.shared.clock;
+                        through.push((warp.index, part.mask));
                     }
                 }
             }
+            self.clocks.barrier(&through);
         }
         Ok(opened)
     }
@@ -263,230 +246,6 @@ impl<'l> Worker<'l> {
             ),
         );
         self.fault(*mistake, gone as usize / 32, barrier.line)
-    }
-
-    fn run_warp(&mut self, warp: &mut Warp) -> Result<Pause, (Box<Mistake>, u32)> {
-        let launch = self.launch;
-        let mut turn_ends = self.spent + TURN;
-        let mut turns = 0;
-        let mut avoid = None;
-        loop {
-            let Some(chosen) = warp.choose(avoid) else {
-                if warp.parts.is_empty() {
-                    return Ok(Pause::Done);
-                }
-                if self.meet_apart(warp)? {
-                    continue;
-                }
-                return Ok(Pause::Blocked);
-            };
-            avoid = None;
-            let mut part = warp.parts.swap_remove(chosen);
-            loop {
-                let function = warp.frames[part.frame as usize].function;
-                let code = &launch.program.functions[function as usize];
-                let block = &code.blocks[part.block as usize];
-                self.spent += u64::from(block.end - block.start);
-                if let Some(budget) = launch.budget
-                    && self.spent > budget
-                {
-                    let lane = part.mask.trailing_zeros();
-                    let detail = format!("more than {budget} warp instructions in one block");
-                    let mistake = Mistake::new(FaultKind::InstructionBudget, lane, detail);
-                    return Err((mistake, code.insts[block.start as usize].line));
-                }
-                match self.run_block(warp, &part, function)? {
-                    Next::Go(next) => {
-                        part.block = next;
-                        part.state = State::Ready;
-                    }
-                    Next::Split(ways) => {
-                        for (block, mask) in ways {
-                            warp.join(Part {
-                                block,
-                                mask,
-                                state: State::Ready,
-                                ..part
-                            });
-                        }
-                        break;
-                    }
-                    Next::Call(calls) => {
-                        for (frame, mask) in calls {
-                            warp.join(Part {
-                                frame,
-                                depth: part.depth + 1,
-                                block: 0,
-                                mask,
-                                state: State::Ready,
-                            });
-                        }
-                        break;
-                    }
-                    Next::Return {
-                        frame,
-                        block,
-                        mask,
-                        rest,
-                    } => {
-                        warp.join(Part {
-                            frame,
-                            depth: part.depth - 1,
-                            block,
-                            mask,
-                            state: State::Ready,
-                        });
-                        self.join_rest(warp, part, rest);
-                        break;
-                    }
-                    Next::Exit { mask, rest } => {
-                        warp.exit(part.frame, mask);
-                        self.join_rest(warp, part, rest);
-                        break;
-                    }
-                    Next::Wait(state) => {
-                        warp.join(Part { state, ..part });
-                        break;
-                    }
-                }
-                if self.spent >= turn_ends {
-                    // Another part of the warp gets its turn, and in the end
-                    // another warp.
-                    turns += 1;
-                    turn_ends = self.spent + TURN;
-                    avoid = Some((part.frame, part.block));
-                    warp.join(part);
-                    if turns > warp.parts.len() {
-                        return Ok(Pause::Turn);
-                    }
-                    break;
-                }
-                if !warp.parts.is_empty() {
-                    warp.join(part);
-                    break;
-                }
-            }
-        }
-    }
-
-    fn join_rest(&self, warp: &mut Warp, part: Part, (block, mask): (u32, u32)) {
-        warp.join(Part {
-            block,
-            mask,
-            state: State::Ready,
-            ..part
-        });
-    }
-
-    /// Runs the instructions of a basic block.
-    fn run_block(
-        &mut self,
-        warp: &mut Warp,
-        part: &Part,
-        function: u32,
-    ) -> Result<Next, (Box<Mistake>, u32)> {
-        let launch = self.launch;
-        let code = &launch.program.functions[function as usize];
-        let block = &code.blocks[part.block as usize];
-        let (frame, mask) = (part.frame as usize, part.mask);
-        let mut first = block.start as usize;
-        let end = block.end as usize;
-        let head = &code.insts[first];
-        if head.op.is_meeting() {
-            let located = |mistake| (mistake, head.line);
-            let reduced = match part.state {
-                State::Released(reduced) => Some(reduced),
-                _ => None,
-            };
-            let watched = &code.watched[head.watched.0 as usize..head.watched.1 as usize];
-            if !watched.is_empty() && launch.checks.uninitialised {
-                self.watch(warp, frame, (head, watched), mask, mask, code)
-                    .map_err(located)?;
-            }
-            if let Some(wait) = self.meeting(warp, part, head, reduced).map_err(located)? {
-                return Ok(Next::Wait(wait));
-            }
-            first += 1;
-        }
-        self.tally.block(function, part.block, mask);
-        let check_carry = launch.checks.carry;
-        for i in first..end {
-            let inst = &code.insts[i];
-            let active = match inst.guard {
-                None => mask,
-                Some(guard) => {
-                    let active = mask & warp.frames[frame].holds(guard);
-                    self.tally.guarded(function, i, active);
-                    active
-                }
-            };
-            let located = |mistake| (mistake, inst.line);
-            let watched = &code.watched[inst.watched.0 as usize..inst.watched.1 as usize];
-            if !watched.is_empty() && launch.checks.uninitialised {
-                self.watch(warp, frame, (inst, watched), mask, active, code)
-                    .map_err(located)?;
-            }
-            if inst.op.ends_block() {
-                return self
-                    .control(warp, part, (inst, i), active, block.next)
-                    .map_err(located);
-            }
-            if active == 0 {
-                continue;
-            }
-            let done = warp.frames[frame]
-                .step(&inst.op, active, check_carry)
-                .map_err(located)?;
-            if !done {
-                self.memory(warp, frame, &inst.op, active, inst.line)
-                    .map_err(located)?;
-            }
-        }
-        Ok(Next::Go(block.next))
-    }
-
-    /// Follows registers that may be undefined.
-    fn watch(
-        &self,
-        warp: &mut Warp,
-        frame: usize,
-        (inst, watched): (&Inst, &[Watched]),
-        mask: u32,
-        active: u32,
-        code: &crate::ir::Function,
-    ) -> Step {
-        let chosen = inst
-            .op
-            .selects_by()
-            .map_or(0, |cond| warp.frames[frame].holds(cond));
-        let valid = &mut warp.frames[frame].valid;
-        let mut copied = u32::MAX;
-        for watch in watched {
-            let slot = watch.slot as usize;
-            match watch.access {
-                Access::Read => {
-                    let readers = if watch.guard { mask } else { active };
-                    let missing = readers & !valid[slot];
-                    if missing != 0 {
-                        return Err(Mistake::new(
-                            FaultKind::UninitialisedRegister,
-                            missing.trailing_zeros(),
-                            format!("`{}`", code.watched_names[slot]),
-                        ));
-                    }
-                }
-                Access::Carry => {
-                    let elsewhere = match watch.taken_if {
-                        Some(true) => !chosen,
-                        Some(false) => chosen,
-                        None => 0,
-                    };
-                    copied &= valid[slot] | elsewhere;
-                }
-                Access::Write => valid[slot] = valid[slot] & !active | copied & active,
-            }
-        }
-        Ok(())
     }
 }
 

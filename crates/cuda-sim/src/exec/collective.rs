@@ -1,7 +1,7 @@
 //! Where lanes meet: shuffles, votes and their like within a warp, and barriers
 //! of the block.
 
-use super::block::Worker;
+use super::run::Worker;
 use super::step::put;
 use super::warp::{Frame, Part, Reduced, State, Warp};
 use super::{Mistake, Step, lanes_of, matrix};
@@ -15,13 +15,12 @@ impl Worker<'_> {
         warp: &mut Warp,
         part: &Part,
         inst: &Inst,
-        released: Option<Reduced>,
     ) -> Step<Option<State>> {
         match &inst.op {
             Op::Warp(op, members) => {
                 let masks = warp.frames[part.frame as usize].words[members.0 as usize];
                 let (missing, strangers) = absent(&masks, part.mask, warp.live);
-                if released.is_none() {
+                if part.state != State::Alone {
                     if missing != 0 {
                         return Ok(Some(State::Meeting));
                     }
@@ -35,10 +34,7 @@ impl Worker<'_> {
                     }
                 }
                 if let WarpOp::Sync = op {
-                    self.shared.clock += 1;
-                    for lane in lanes_of(part.mask) {
-                        self.shared.warp_syncs[32 * warp.index + lane] = self.shared.clock;
-                    }
+                    self.block.clocks.sync(warp.index, part.mask);
                     return Ok(None);
                 }
                 let check = self.launch.checks.shuffles;
@@ -52,7 +48,7 @@ impl Worker<'_> {
                 count,
                 aligned,
             } => {
-                if let Some(reduced) = released {
+                if let State::Released(reduced) = part.state {
                     let frame = &mut warp.frames[part.frame as usize];
                     deliver(frame, kind, reduced, part.mask);
                     return Ok(None);
@@ -88,15 +84,9 @@ impl Worker<'_> {
             Some(Some(threads)) if threads > 0 && threads % 32 == 0 => Some(threads),
             Some(_) => return invalid("a thread count that is no multiple of the warp size"),
         };
-        if aligned && self.launch.checks.barriers && part.mask != warp.live {
-            return Err(Mistake::new(
-                FaultKind::BarrierDivergence,
-                (warp.live & !part.mask).trailing_zeros(),
-                format!(
-                    "of the warp's lanes {:#010x} only {:#010x} execute it together, not this one",
-                    warp.live, part.mask
-                ),
-            ));
+        if aligned && part.mask != warp.live && part.state != State::Alone {
+            // The rest of the warp may still come.
+            return Ok(Some(State::Meeting));
         }
         let votes = match kind {
             BarrierKind::Count(_, a) | BarrierKind::All(_, a) | BarrierKind::Any(_, a) => {
@@ -110,11 +100,11 @@ impl Worker<'_> {
             .filter(|other| other.state == State::Barrier(id))
             .fold(part.mask, |mask, other| mask | other.mask);
         let whole = here == warp.live;
-        self.reach(id, part.mask, whole, expected, inst.line, votes);
+        self.block
+            .reach(id, part.mask, whole, expected, inst.line, votes);
         if let BarrierKind::Arrive = kind {
             // What came before is ordered before whatever waits here.
-            self.shared.clock += 1;
-            self.shared.barriers[warp.index] = self.shared.clock;
+            self.block.clocks.arrive(warp.index);
             return Ok(None);
         }
         Ok(Some(State::Barrier(id)))
@@ -123,64 +113,55 @@ impl Worker<'_> {
     /// When no part of a warp can go on: lets those through that wait for each
     /// other at different places, or says what is wrong.
     pub(super) fn meet_apart(&mut self, warp: &mut Warp) -> Result<bool, (Box<Mistake>, u32)> {
-        if warp.parts.iter().any(|part| part.state != State::Meeting) {
-            return Ok(false);
-        }
-        let launch = self.launch;
-        let head = |warp: &Warp, part: &Part| {
-            let function = warp.frames[part.frame as usize].function;
-            let code = &launch.program.functions[function as usize];
-            &code.insts[code.blocks[part.block as usize].start as usize]
+        let block = &self.block;
+        let waits = |part: &Part| part.state == State::Meeting;
+        let sync = |warp: &Warp, part: &Part| match block.head(warp, part).op {
+            Op::Warp(WarpOp::Sync, members) if waits(part) => Some(members),
+            _ => None,
         };
-        let is_sync =
-            |warp: &Warp, part: &Part| matches!(head(warp, part).op, Op::Warp(WarpOp::Sync, _));
         let arrived = warp
             .parts
             .iter()
-            .filter(|part| is_sync(warp, part))
+            .filter(|part| sync(warp, part).is_some())
             .fold(0, |mask, part| mask | part.mask);
-        let missing = |warp: &Warp, part: &Part| match head(warp, part).op {
-            Op::Warp(_, members) => {
-                let masks = &warp.frames[part.frame as usize].words[members.0 as usize];
-                absent(masks, part.mask, warp.live).0
-            }
-            _ => 0,
-        };
         let together: Vec<usize> = (0..warp.parts.len())
             .filter(|&i| {
                 let part = &warp.parts[i];
-                is_sync(warp, part) && missing(warp, part) & !arrived == 0
+                sync(warp, part).is_some_and(|members| warp.missing(part, members) & !arrived == 0)
             })
             .collect();
-        for &i in &together {
-            warp.parts[i].state = State::Released(Reduced::default());
-        }
         if !together.is_empty() {
+            for i in together {
+                warp.parts[i].state = State::Alone;
+            }
             return Ok(true);
+        }
+        // Somebody at a barrier of the block may still come from there.
+        if !warp.parts.iter().all(waits) {
+            return Ok(false);
         }
         let Some(first) = (0..warp.parts.len()).min_by_key(|&i| warp.parts[i].block) else {
             return Ok(false);
         };
-        let part = warp.parts[first];
-        if launch.checks.shuffles {
-            let absent = missing(warp, &part);
-            let mistake = Mistake::new(
-                FaultKind::InactiveLane,
-                part.mask.trailing_zeros(),
-                format!(
-                    "lanes {:#010x} wait for lanes {absent:#010x}, which are elsewhere",
-                    part.mask
-                ),
-            );
-            return Err((mistake, head(warp, &part).line));
+        if let Some(missed) = block.missed(warp, &warp.parts[first]) {
+            return Err(missed);
         }
-        warp.parts[first].state = State::Released(Reduced::default());
+        if let Op::Warp(..) = block.head(warp, &warp.parts[first]).op {
+            warp.parts[first].state = State::Alone;
+            return Ok(true);
+        }
+        // Barriers of the block count lanes, wherever in the code they wait.
+        for i in 0..warp.parts.len() {
+            if let Op::Barrier { .. } = block.head(warp, &warp.parts[i]).op {
+                warp.parts[i].state = State::Alone;
+            }
+        }
         Ok(true)
     }
 }
 
 /// Lanes that are named but not here, and lanes here whose mask is not in order.
-fn absent(masks: &Words, here: u32, live: u32) -> (u32, u32) {
+pub(super) fn absent(masks: &Words, here: u32, live: u32) -> (u32, u32) {
     let first = masks[here.trailing_zeros() as usize & 31];
     if lanes_of(here).all(|lane| masks[lane] == first) {
         return (first & live & !here, here & !first);

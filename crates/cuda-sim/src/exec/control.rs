@@ -1,6 +1,6 @@
 //! Where a part of a warp goes next: branches, calls, returns, exits and traps.
 
-use super::block::{Next, Worker};
+use super::run::{Next, Worker};
 use super::warp::{Part, Warp};
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
@@ -61,7 +61,7 @@ impl Worker<'_> {
                 let place = (part.frame, next, index as u32);
                 let mut calls = Vec::with_capacity(1);
                 for (callee, lanes) in self.callees(warp, part, &call.callee, active)? {
-                    let (launch, block) = (self.launch, self.block);
+                    let (launch, block) = (self.launch, self.block.at);
                     let frame = warp.call(launch, block, place, callee, &call.arguments, lanes)?;
                     calls.push((frame, lanes));
                 }

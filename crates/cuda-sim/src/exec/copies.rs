@@ -11,7 +11,7 @@
 //! unused, and the phase's parity.
 
 use super::access::{Buffer, Transfer, addresses};
-use super::block::Worker;
+use super::run::Worker;
 use super::warp::Warp;
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
@@ -138,8 +138,9 @@ impl Worker<'_> {
                 buffer[byte as usize / 4][lane] |= value;
             }
         }
-        self.shared
-            .take_off(warp.index, &transfer(to, mask, bytes, line))?;
+        let target = transfer(to, mask, bytes, line);
+        let block = &mut *self.block;
+        block.shared.take_off(&block.clocks, warp.index, &target)?;
         for lane in lanes_of(mask) {
             warp.copies.open.push(InFlight {
                 lane,

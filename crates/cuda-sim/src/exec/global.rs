@@ -100,7 +100,7 @@ pub(crate) struct Global<'l> {
     epoch: u64,
     block: u64,
     /// Whether the block has synchronised with others.
-    synchronised: bool,
+    pub synchronised: bool,
     /// The allocation that the last access was in.
     last: usize,
     log: bool,
@@ -126,9 +126,10 @@ impl<'l> Global<'l> {
         }
     }
 
-    pub fn begin(&mut self, block: u64) {
+    /// Goes on with a block, which may have synchronised with others.
+    pub fn enter(&mut self, block: u64, synchronised: bool) {
         self.block = block & 0xffff_ffff;
-        self.synchronised = false;
+        self.synchronised = synchronised;
     }
 
     pub fn into_undo(self) -> Vec<Undo> {

@@ -4,23 +4,30 @@
 //! Blocks touch each other only through global memory. Where a kernel's result
 //! could depend on the order of blocks by right (atomic operations whose old
 //! value is used or that do not commute, volatile, relaxed and acquiring
-//! accesses), its blocks run one after the other in ascending order. All other
-//! kernels may run their blocks in parallel: what commutes gives the same bits in
-//! any order, and anything else is a race, which the checks report. The fault
-//! that is reported is always that of the lowest block: blocks are begun in
-//! ascending order, and those below a faulting one still run to their end. With
-//! the race check on, which of two racing blocks comes second would depend on
-//! timing, so every first write of a word is logged; after any fault the
+//! accesses), or its launch is cooperative, as many blocks as the device holds
+//! take turns on one core, in an order that the [`Schedule`] fixes; a warp's turn
+//! ends behind each such access, so that blocks share work and wait for each other
+//! as they do on a GPU. The first fault ends the launch.
+//!
+//! All other kernels may run their blocks in parallel: what commutes gives the
+//! same bits in any order, and anything else is a race, which the checks report.
+//! The fault that is reported is always that of the lowest block: blocks are
+//! begun in ascending order, and those below a faulting one still run to their
+//! end. With the race check on, which of two racing blocks comes second would
+//! depend on timing, so every first write of a word is logged; after any fault the
 //! launch is undone and repeated in order, and that fault is the one reported.
 
 mod access;
 mod block;
+mod clocks;
 mod collective;
 mod control;
 mod copies;
 mod global;
 mod local;
 mod matrix;
+mod run;
+mod schedule;
 mod shared;
 mod step;
 mod tally;
@@ -32,9 +39,10 @@ use crate::count::Counts;
 use crate::device::Grid;
 use crate::ir::{Entry, Program};
 use crate::memory::Allocation;
-use block::Worker;
 pub(crate) use global::EPOCHS;
 use global::Undo;
+use run::Worker;
+pub use schedule::Schedule;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -56,6 +64,11 @@ pub(crate) struct Launch<'l> {
     pub allocations: &'l [Arc<Allocation>],
     /// Differs from that of every launch before it that shadows remember.
     pub epoch: u32,
+    pub schedule: Schedule,
+    /// Blocks that the device holds at once.
+    pub resident: u64,
+    /// Whether all blocks must be resident together.
+    pub cooperative: bool,
 }
 
 /// A mistake of one lane, before it is known where the lane is.
@@ -111,7 +124,10 @@ pub(crate) fn run(
 ) -> Result<Counts, Fault> {
     let workers = rayon::current_num_threads() as u64;
     let workers = workers.min(launch.grid.blocks());
-    if launch.entry.ordered || workers <= 1 {
+    if launch.entry.ordered || launch.cooperative {
+        return schedule::together(&launch);
+    }
+    if workers <= 1 {
         return in_order(&launch);
     }
     match in_parallel(&launch, workers) {

@@ -1,16 +1,16 @@
 //! Shared memory of a block: bounds, what is initialised, races and bank conflicts.
 //!
 //! **Races.** Accesses of two threads to the same bytes, at least one a write and
-//! not both atomic, must be ordered by a barrier. Between threads of different
-//! warps only a barrier of the block orders, one that both warps took part in
-//! after the first access; within a warp `bar.warp.sync` does too, when both
-//! lanes took part. Nothing else orders lanes, not even standing in the same
-//! warp. Writes of the same value are no race. Reports know the last write of a
+//! not both atomic (or volatile, relaxed, acquiring, releasing), must be ordered as
+//! `Clocks` says: by a barrier, or by a release and a look. Nothing else orders
+//! lanes, not even standing in the same warp. Writes of the same value are no race. Reports know the last write of a
 //! word and the last reads by three different threads, of which one is in
 //! another warp if any was.
 
 use super::access::{Buffer, Transfer};
-use super::block::Worker;
+use super::block::Block;
+use super::clocks::Clocks;
+use super::run::Worker;
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::Longs;
@@ -23,7 +23,15 @@ struct Seen {
     line: u32,
     thread: u16,
     bytes: u8,
-    atomic: bool,
+    /// Atomic, volatile, relaxed, acquiring or releasing.
+    strong: bool,
+}
+
+impl Seen {
+    /// Whether a synchronisation lies between this access and now.
+    fn ordered(&self, clocks: &Clocks, thread: usize) -> bool {
+        self.clock == 0 || clocks.ordered(self.thread as usize, self.clock, thread)
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -42,12 +50,6 @@ pub(crate) struct Shared {
     histories: Vec<History>,
     races: bool,
     uninitialised: bool,
-    /// Counts synchronisations; goes on from block to block.
-    pub clock: u32,
-    /// Of each warp, the clock of its last barrier of the block.
-    pub barriers: Vec<u32>,
-    /// Of each thread, the clock of its last `bar.warp.sync`.
-    pub warp_syncs: Vec<u32>,
 }
 
 impl Shared {
@@ -60,40 +62,16 @@ impl Shared {
             histories: vec![History::default(); if races { words } else { 0 }],
             races,
             uninitialised,
-            clock: 0,
-            barriers: Vec::new(),
-            warp_syncs: Vec::new(),
         }
     }
 
-    /// Makes ready for the next block of so many warps.
-    pub fn begin(&mut self, warps: usize) {
-        if self.clock > u32::MAX / 2 {
+    /// Makes ready for the next block; the clock may have begun anew.
+    pub fn begin(&mut self, restarted: bool) {
+        if restarted {
             self.histories.fill(History::default());
-            self.clock = 0;
         }
-        self.clock += 1;
         self.words.fill(0);
         self.written.fill(0);
-        self.barriers.clear();
-        self.barriers.resize(warps, self.clock);
-        self.warp_syncs.clear();
-        self.warp_syncs.resize(32 * warps, self.clock);
-    }
-
-    /// Whether a synchronisation lies between an earlier access and now.
-    fn ordered(&self, before: &Seen, thread: usize) -> bool {
-        let earlier = before.thread as usize;
-        if before.clock == 0 || earlier == thread {
-            return true;
-        }
-        let barrier = |thread: usize| self.barriers[thread / 32];
-        if earlier / 32 == thread / 32 {
-            let latest = |thread: usize| barrier(thread).max(self.warp_syncs[thread]);
-            latest(earlier) > before.clock && latest(thread) > before.clock
-        } else {
-            barrier(earlier) > before.clock && barrier(thread) > before.clock
-        }
     }
 
     fn check_bounds(&self, transfer: &Transfer<'_>) -> Step {
@@ -137,14 +115,14 @@ impl Shared {
 
     /// Notes that an asynchronous copy writes here: what was there is gone, and what
     /// comes is not there yet.
-    pub fn take_off(&mut self, warp: usize, transfer: &Transfer<'_>) -> Step {
+    pub fn take_off(&mut self, clocks: &Clocks, warp: usize, transfer: &Transfer<'_>) -> Step {
         self.check_bounds(transfer)?;
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
             for word in (at..at + u64::from(transfer.bytes)).step_by(4) {
                 if self.races {
                     let thread = 32 * warp + lane;
-                    self.note_write(word, 0xf, thread, transfer.line, (false, true))?;
+                    self.note_write(clocks, word, 0xf, thread, transfer.line, (false, true))?;
                 }
                 if self.uninitialised {
                     self.written[word as usize / 4] = 0;
@@ -167,19 +145,28 @@ impl Shared {
     }
 
     /// Checks a read against the last write, and notes it.
-    fn note_read(&mut self, at: u64, bytes: u8, thread: usize, line: u32) -> Step {
+    fn note_read(
+        &mut self,
+        clocks: &Clocks,
+        at: u64,
+        bytes: u8,
+        thread: usize,
+        line: u32,
+        strong: bool,
+    ) -> Step {
         let word = at as usize / 4;
         let history = self.histories[word];
         let write = history.write;
-        if write.bytes & bytes != 0 && !self.ordered(&write, thread) {
+        let both_strong = write.strong && strong;
+        if write.bytes & bytes != 0 && !both_strong && !write.ordered(clocks, thread) {
             return Err(self.race(at, thread % 32, "read", &write, "wrote"));
         }
         let seen = Seen {
-            clock: self.clock,
+            clock: clocks.now,
             line,
             thread: thread as u16,
             bytes,
-            atomic: false,
+            strong,
         };
         let reads = &mut self.histories[word].reads;
         let last = reads[0];
@@ -197,30 +184,32 @@ impl Shared {
     /// Checks a write against what came before, and notes it.
     fn note_write(
         &mut self,
+        clocks: &Clocks,
         at: u64,
         bytes: u8,
         thread: usize,
         line: u32,
-        (atomic, changes): (bool, bool),
+        (strong, changes): (bool, bool),
     ) -> Step {
         let word = at as usize / 4;
         let history = self.histories[word];
         let write = history.write;
-        let both_atomic = write.atomic && atomic;
-        if write.bytes & bytes != 0 && changes && !both_atomic && !self.ordered(&write, thread) {
+        let both_strong = write.strong && strong;
+        if write.bytes & bytes != 0 && changes && !both_strong && !write.ordered(clocks, thread) {
             return Err(self.race(at, thread % 32, "written", &write, "wrote"));
         }
         for read in &history.reads {
-            if read.bytes & bytes != 0 && !self.ordered(read, thread) {
+            let both_strong = read.strong && strong;
+            if read.bytes & bytes != 0 && !both_strong && !read.ordered(clocks, thread) {
                 return Err(self.race(at, thread % 32, "written", read, "read"));
             }
         }
         self.histories[word].write = Seen {
-            clock: self.clock,
+            clock: clocks.now,
             line,
             thread: thread as u16,
             bytes,
-            atomic,
+            strong,
         };
         Ok(())
     }
@@ -243,7 +232,7 @@ impl Worker<'_> {
         buffer: &mut Buffer,
     ) -> Step {
         self.count_wavefronts(transfer);
-        let shared = &mut self.shared;
+        let Block { shared, clocks, .. } = &mut *self.block;
         shared.check_bounds(transfer)?;
         let words = transfer.bytes.div_ceil(4) as usize;
         for lane in lanes_of(transfer.mask) {
@@ -254,9 +243,14 @@ impl Worker<'_> {
             for k in 0..words {
                 if shared.races {
                     let bits = bits(at, transfer.bytes);
-                    shared.note_read(at + 4 * k as u64, bits, 32 * warp + lane, transfer.line)?;
+                    let (at, thread) = (at + 4 * k as u64, 32 * warp + lane);
+                    let strong = transfer.strong;
+                    shared.note_read(clocks, at, bits, thread, transfer.line, strong)?;
                 }
                 buffer[k][lane] = shared.words[at as usize / 4 + k] >> (8 * (at % 4));
+            }
+            if transfer.strong {
+                clocks.look(32 * warp + lane);
             }
         }
         Ok(())
@@ -269,7 +263,7 @@ impl Worker<'_> {
         buffer: &Buffer,
     ) -> Step {
         self.count_wavefronts(transfer);
-        let shared = &mut self.shared;
+        let Block { shared, clocks, .. } = &mut *self.block;
         shared.check_bounds(transfer)?;
         let words = transfer.bytes.div_ceil(4) as usize;
         let ones = u32::MAX >> (32 - 8 * transfer.bytes.min(4));
@@ -282,11 +276,12 @@ impl Worker<'_> {
                 let new = old & !(ones << shift) | (buffer[k][lane] & ones) << shift;
                 if shared.races {
                     shared.note_write(
+                        clocks,
                         at + 4 * k as u64,
                         bits(at, transfer.bytes),
                         32 * warp + lane,
                         transfer.line,
-                        (false, new != old),
+                        (transfer.strong, new != old),
                     )?;
                 }
                 shared.words[word] = new;
@@ -294,6 +289,9 @@ impl Worker<'_> {
             if shared.uninitialised {
                 shared.mark_written(at, transfer.bytes);
             }
+        }
+        if transfer.strong {
+            clocks.release();
         }
         Ok(())
     }
@@ -306,7 +304,7 @@ impl Worker<'_> {
         old: &mut Longs,
     ) -> Step {
         self.count_wavefronts(transfer);
-        let shared = &mut self.shared;
+        let Block { shared, clocks, .. } = &mut *self.block;
         shared.check_bounds(transfer)?;
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
@@ -317,7 +315,7 @@ impl Worker<'_> {
             if shared.races {
                 for k in 0..u64::from(transfer.bytes / 4) {
                     let (thread, line) = (32 * warp + lane, transfer.line);
-                    shared.note_write(at + 4 * k, 0xf, thread, line, (true, true))?;
+                    shared.note_write(clocks, at + 4 * k, 0xf, thread, line, (true, true))?;
                 }
             }
             let low = u64::from(shared.words[word]);
@@ -331,7 +329,9 @@ impl Worker<'_> {
             if transfer.bytes == 8 {
                 shared.words[word + 1] = (new >> 32) as u32;
             }
+            clocks.look(32 * warp + lane);
         }
+        clocks.release();
         Ok(())
     }
 

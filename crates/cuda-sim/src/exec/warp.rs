@@ -1,12 +1,13 @@
 //! A warp: the frames of its calls, and the parts that its lanes have split into.
 
 use super::access::{Buffer, Transfer};
+use super::collective::absent;
 use super::copies::Copies;
 use super::local::{BASE, Local};
 use super::step::put;
 use super::{Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
-use crate::ir::{Longs, Place, Preset, Reg, Special, Words, code_address};
+use crate::ir::{Longs, Place, Preset, Reg, Special, W, Words, code_address};
 
 /// Registers and parameters of one call.
 #[derive(Default)]
@@ -49,8 +50,10 @@ pub(crate) enum State {
     Meeting,
     /// Waits at a barrier of the block.
     Barrier(u32),
-    /// Has passed the meeting or barrier that its block begins with.
+    /// Has passed the barrier that its block begins with.
     Released(Reduced),
+    /// Goes on without the lanes that it should have met.
+    Alone,
 }
 
 /// Lanes that run together.
@@ -61,6 +64,8 @@ pub(crate) struct Part {
     pub block: u32,
     pub mask: u32,
     pub state: State,
+    /// When it last had its turn, in instructions of the block.
+    pub ran: u64,
 }
 
 #[derive(Default)]
@@ -73,6 +78,10 @@ pub(crate) struct Warp {
     pub live: u32,
     pub local: Local,
     pub copies: Copies,
+    /// Accesses in a row that looked at memory which nobody changed.
+    pub polls: u32,
+    /// Whether the part that waited longest has the next turn.
+    pub oldest_next: bool,
 }
 
 impl Warp {
@@ -106,7 +115,10 @@ impl Warp {
             block: 0,
             mask: lanes,
             state: State::Ready,
+            ran: 0,
         });
+        self.polls = 0;
+        self.oldest_next = false;
         Ok(())
     }
 
@@ -131,12 +143,13 @@ impl Warp {
     }
 
     /// The part to run next: of those that can, the one deepest in calls, then
-    /// in the lowest block. With `other`, anything rather than that place.
-    pub fn choose(&self, other: Option<(u32, u32)>) -> Option<usize> {
-        let runnable = |part: &&Part| matches!(part.state, State::Ready | State::Released(_));
+    /// in the lowest block; now and then the one that has waited longest.
+    pub fn choose(&mut self) -> Option<usize> {
+        let oldest = std::mem::take(&mut self.oldest_next);
+        let runnable = |part: &&Part| !matches!(part.state, State::Meeting | State::Barrier(_));
         let key = |part: &Part| {
-            let last = other == Some((part.frame, part.block));
-            (last, u32::MAX - part.depth, part.block, part.frame)
+            let ran = if oldest { part.ran } else { 0 };
+            (ran, u32::MAX - part.depth, part.block, part.frame)
         };
         self.parts
             .iter()
@@ -146,9 +159,21 @@ impl Warp {
             .map(|(i, _)| i)
     }
 
+    /// Lanes that a part waits for at an operation of its warp.
+    pub fn missing(&self, part: &Part, members: W) -> u32 {
+        let masks = &self.frames[part.frame as usize].words[members.0 as usize];
+        absent(masks, part.mask, self.live).0
+    }
+
     /// Removes lanes that have exited.
     pub fn exit(&mut self, frame: u32, mask: u32) {
         self.live &= !mask;
+        // Nobody waits for them any more.
+        for part in &mut self.parts {
+            if part.state == State::Meeting {
+                part.state = State::Ready;
+            }
+        }
         let mut next = Some(frame);
         while let Some(index) = next {
             let frame = &mut self.frames[index as usize];

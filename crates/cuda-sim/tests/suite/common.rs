@@ -52,6 +52,17 @@ pub fn launch_on(
     grid: impl Into<Extent>,
     buffers: &mut [Vec<u8>],
 ) -> Result<Report, Fault> {
+    launch_on_with(device, source, grid, buffers, false)
+}
+
+/// Runs kernel `k` on buffers, cooperatively where that is asked for.
+pub fn launch_on_with(
+    device: &Device,
+    source: &str,
+    grid: impl Into<Extent>,
+    buffers: &mut [Vec<u8>],
+    cooperative: bool,
+) -> Result<Report, Fault> {
     let module = Module::parse(source).unwrap_or_else(|error| panic!("{error}\n{source}"));
     let loaded = device.load(&module).unwrap();
     let mut params = Vec::new();
@@ -62,7 +73,12 @@ pub fn launch_on(
         params.extend(address.to_le_bytes());
         addresses.push(address);
     }
-    let result = device.launch(&loaded, "k", grid.into().0, &params);
+    let grid = grid.into().0;
+    let result = if cooperative {
+        device.launch_cooperative(&loaded, "k", grid, &params)
+    } else {
+        device.launch(&loaded, "k", grid, &params)
+    };
     for (buffer, &address) in buffers.iter_mut().zip(&addresses) {
         device.read(address, buffer).unwrap();
         device.free(address).unwrap();

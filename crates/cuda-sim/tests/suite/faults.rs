@@ -420,7 +420,7 @@ fn a_shuffle_that_names_lanes_which_are_elsewhere_is_found() {
          bra join;
          other: bar.warp.sync 0xffff0000;
          shfl.sync.bfly.b32 %r1, %r0, 1, 31, 0xffff0000;
-         join:",
+         join: bar.warp.sync -1;",
         ("1, 31, -1", "1, 31, 0xffff"),
         (1, 32),
         4,

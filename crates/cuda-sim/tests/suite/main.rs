@@ -15,4 +15,5 @@ mod memory;
 mod operands;
 mod robust;
 mod rustc;
+mod schedule;
 mod warp;

@@ -1,7 +1,7 @@
 //! How many blocks of a kernel a multiprocessor holds: the scarcest of threads,
 //! blocks, registers and shared memory decides, each given out in units.
 
-use sim::Arch;
+use crate::arch::Arch;
 
 /// Registers are given to a warp in units of this many.
 const REGISTER_UNIT: u32 = 256;

@@ -1,0 +1,419 @@
+//! Running blocks: the turns of warps, and the control flow within one.
+
+use super::block::Block;
+use super::global::{Global, Undo};
+use super::schedule::Dice;
+use super::tally::Tally;
+use super::warp::{Part, State, Warp};
+use super::{Launch, Mistake, Step};
+use crate::check::{Fault, FaultKind};
+use crate::count::Counts;
+use crate::ir::{Access, Inst, Watched};
+
+/// Warp instructions after which the next warp has its turn, and within a warp
+/// the next part: what one waits for in a loop may be another's to do.
+const TURN: u64 = 1 << 16;
+
+/// Accesses in a row that look at memory which nobody changes, after which the
+/// next part of the warp has its turn.
+const POLLS: u32 = 16;
+
+/// Runs blocks and keeps what can be used again.
+pub(crate) struct Worker<'l> {
+    pub launch: &'l Launch<'l>,
+    pub global: Global<'l>,
+    pub(super) tally: Tally,
+    /// The block that is running.
+    pub block: Box<Block<'l>>,
+    pub dice: Dice,
+    /// What the current basic block did that others may wait for or have done.
+    pub seen: Seen,
+    /// Accesses in a row that looked at memory which nobody changed.
+    pub idle: u64,
+    /// The last of them.
+    pub looked: Looked,
+    /// Blocks that are resident.
+    pub residents: u64,
+}
+
+/// Where memory was looked at.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Looked {
+    pub warp: usize,
+    pub lane: u32,
+    pub line: u32,
+}
+
+/// Whether others should have their turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    Nothing,
+    /// It did something that others may wait for.
+    Acted,
+    /// It looked for what others do, or tried in vain.
+    Polled,
+}
+
+/// What a part of a warp does after a basic block.
+pub(super) enum Next {
+    Go(u32),
+    /// Some lanes go to one block and some to another.
+    Split(Vec<(u32, u32)>),
+    /// New frames, and the lanes that enter each.
+    Call(Vec<(u32, u32)>),
+    Return {
+        frame: u32,
+        block: u32,
+        mask: u32,
+        /// Lanes whose guard did not let them return, and where they go on.
+        rest: (u32, u32),
+    },
+    Exit {
+        mask: u32,
+        rest: (u32, u32),
+    },
+    Wait(State),
+}
+
+/// Why a warp stops running.
+enum Pause {
+    Done,
+    Blocked,
+    Turn,
+}
+
+impl<'l> Worker<'l> {
+    pub fn new(launch: &'l Launch<'l>, log: bool) -> Self {
+        Worker {
+            launch,
+            global: Global::new(launch, log),
+            tally: Tally::new(launch),
+            block: Box::new(Block::new(launch)),
+            dice: Dice::new(launch.schedule),
+            seen: Seen::Nothing,
+            idle: 0,
+            looked: Looked::default(),
+            residents: 1,
+        }
+    }
+
+    /// What was counted, and how to undo what was written.
+    pub fn finish(mut self) -> (Counts, Vec<Undo>) {
+        let mut counts = Counts::default();
+        if self.launch.count {
+            self.tally.counts += &self.global.counts;
+            counts = self.tally.finish(self.launch);
+        }
+        (counts, self.global.into_undo())
+    }
+
+    /// Runs one block from its beginning to its end.
+    pub fn run(&mut self, number: u64) -> Result<(), Fault> {
+        self.dice.block(number);
+        self.block.begin(number)?;
+        self.global.enter(number, false);
+        while !self.sweep()? {}
+        Ok(())
+    }
+
+    /// Gives every warp of the block a turn; whether the block has ended.
+    pub fn sweep(&mut self) -> Result<bool, Fault> {
+        let warps = self.block.warps.len();
+        let mut running = 0;
+        let mut blocked = 0;
+        let order = self.dice.order(warps);
+        for i in 0..warps {
+            let index = order.at(i);
+            let mut warp = std::mem::take(&mut self.block.warps[index]);
+            let pause = self.run_warp(&mut warp);
+            self.block.warps[index] = warp;
+            match pause.map_err(|(mistake, line)| self.block.fault(*mistake, index, line))? {
+                Pause::Done => {}
+                Pause::Blocked => blocked += 1,
+                Pause::Turn => running += 1,
+            }
+        }
+        if running + blocked == 0 {
+            return Ok(true);
+        }
+        let opened = self.block.open_barriers()?;
+        self.tally.counts.barriers += opened;
+        if opened > 0 {
+            self.idle = 0;
+        } else if running == 0 {
+            return Err(self.block.deadlock());
+        }
+        self.hopeless().map_or(Ok(false), Err)
+    }
+
+    fn run_warp(&mut self, warp: &mut Warp) -> Result<Pause, (Box<Mistake>, u32)> {
+        let launch = self.launch;
+        let turn = self.dice.turn(TURN);
+        let mut turn_ends = self.block.spent + turn;
+        let mut turns = 0;
+        loop {
+            let Some(chosen) = warp.choose() else {
+                if warp.parts.is_empty() {
+                    return Ok(Pause::Done);
+                }
+                if self.meet_apart(warp)? {
+                    continue;
+                }
+                return Ok(Pause::Blocked);
+            };
+            let mut part = warp.parts.swap_remove(chosen);
+            part.ran = self.block.spent;
+            loop {
+                let function = warp.frames[part.frame as usize].function;
+                let code = &launch.program.functions[function as usize];
+                let block = &code.blocks[part.block as usize];
+                self.block.spent += u64::from(block.end - block.start);
+                if let Some(budget) = launch.budget
+                    && self.block.spent > budget
+                {
+                    let lane = part.mask.trailing_zeros();
+                    let detail = format!("more than {budget} warp instructions in one block");
+                    let mistake = Mistake::new(FaultKind::InstructionBudget, lane, detail);
+                    return Err((mistake, code.insts[block.start as usize].line));
+                }
+                let next = self.run_block(warp, &part, function)?;
+                let seen = std::mem::replace(&mut self.seen, Seen::Nothing);
+                let goes_on = match next {
+                    Next::Go(next) => {
+                        part.block = next;
+                        part.state = State::Ready;
+                        true
+                    }
+                    Next::Split(ways) => {
+                        for (block, mask) in ways {
+                            warp.join(Part {
+                                block,
+                                mask,
+                                state: State::Ready,
+                                ..part
+                            });
+                        }
+                        false
+                    }
+                    Next::Call(calls) => {
+                        for (frame, mask) in calls {
+                            warp.join(Part {
+                                frame,
+                                depth: part.depth + 1,
+                                block: 0,
+                                mask,
+                                state: State::Ready,
+                                ..part
+                            });
+                        }
+                        false
+                    }
+                    Next::Return {
+                        frame,
+                        block,
+                        mask,
+                        rest,
+                    } => {
+                        warp.join(Part {
+                            frame,
+                            depth: part.depth - 1,
+                            block,
+                            mask,
+                            state: State::Ready,
+                            ..part
+                        });
+                        self.join_rest(warp, part, rest);
+                        false
+                    }
+                    Next::Exit { mask, rest } => {
+                        warp.exit(part.frame, mask);
+                        self.join_rest(warp, part, rest);
+                        false
+                    }
+                    Next::Wait(state) => {
+                        warp.join(Part { state, ..part });
+                        false
+                    }
+                };
+                if seen != Seen::Nothing && self.dice.yields(seen == Seen::Polled) {
+                    if goes_on {
+                        warp.join(part);
+                    }
+                    if seen == Seen::Polled {
+                        warp.polls += 1;
+                        if warp.polls >= POLLS {
+                            // What it waits for may be another part's to do.
+                            warp.polls = 0;
+                            warp.oldest_next = true;
+                        }
+                    }
+                    return Ok(Pause::Turn);
+                }
+                if self.block.spent >= turn_ends {
+                    // Another part of the warp gets its turn, and in the end
+                    // another warp. Whoever computes for so long may yet change
+                    // what others wait for.
+                    self.idle = 0;
+                    turns += 1;
+                    turn_ends = self.block.spent + turn;
+                    warp.oldest_next = true;
+                    if goes_on {
+                        warp.join(part);
+                    }
+                    if turns > warp.parts.len() {
+                        return Ok(Pause::Turn);
+                    }
+                    break;
+                }
+                if !goes_on {
+                    break;
+                }
+                if !warp.parts.is_empty() {
+                    warp.join(part);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Notes an access by which threads wait for each other, or let each other go on.
+    pub(super) fn note(&mut self, warp: &mut Warp, changed: bool, mask: u32, line: u32) {
+        if changed {
+            self.seen = Seen::Acted;
+            self.changed(warp);
+            return;
+        }
+        if self.seen == Seen::Nothing {
+            self.seen = Seen::Polled;
+        }
+        self.idle += 1;
+        self.looked = Looked {
+            warp: warp.index,
+            lane: mask.trailing_zeros(),
+            line,
+        };
+    }
+
+    /// Notes a change of memory.
+    #[inline(always)]
+    pub(super) fn changed(&mut self, warp: &mut Warp) {
+        self.idle = 0;
+        warp.polls = 0;
+    }
+
+    fn join_rest(&self, warp: &mut Warp, part: Part, (block, mask): (u32, u32)) {
+        warp.join(Part {
+            block,
+            mask,
+            state: State::Ready,
+            ..part
+        });
+    }
+
+    /// Runs the instructions of a basic block.
+    fn run_block(
+        &mut self,
+        warp: &mut Warp,
+        part: &Part,
+        function: u32,
+    ) -> Result<Next, (Box<Mistake>, u32)> {
+        let launch = self.launch;
+        let code = &launch.program.functions[function as usize];
+        let block = &code.blocks[part.block as usize];
+        let (frame, mask) = (part.frame as usize, part.mask);
+        let mut first = block.start as usize;
+        let end = block.end as usize;
+        let head = &code.insts[first];
+        if head.op.is_meeting() {
+            let located = |mistake| (mistake, head.line);
+            let watched = &code.watched[head.watched.0 as usize..head.watched.1 as usize];
+            if !watched.is_empty() && launch.checks.uninitialised {
+                self.watch(warp, frame, (head, watched), mask, mask, code)
+                    .map_err(located)?;
+            }
+            if let Some(wait) = self.meeting(warp, part, head).map_err(located)? {
+                return Ok(Next::Wait(wait));
+            }
+            first += 1;
+        }
+        self.tally.block(function, part.block, mask);
+        let check_carry = launch.checks.carry;
+        for i in first..end {
+            let inst = &code.insts[i];
+            let active = match inst.guard {
+                None => mask,
+                Some(guard) => {
+                    let active = mask & warp.frames[frame].holds(guard);
+                    self.tally.guarded(function, i, active);
+                    active
+                }
+            };
+            let located = |mistake| (mistake, inst.line);
+            let watched = &code.watched[inst.watched.0 as usize..inst.watched.1 as usize];
+            if !watched.is_empty() && launch.checks.uninitialised {
+                self.watch(warp, frame, (inst, watched), mask, active, code)
+                    .map_err(located)?;
+            }
+            if inst.op.ends_block() {
+                return self
+                    .control(warp, part, (inst, i), active, block.next)
+                    .map_err(located);
+            }
+            if active == 0 {
+                continue;
+            }
+            let done = warp.frames[frame]
+                .step(&inst.op, active, check_carry)
+                .map_err(located)?;
+            if !done {
+                self.memory(warp, frame, &inst.op, active, inst.line)
+                    .map_err(located)?;
+            }
+        }
+        Ok(Next::Go(block.next))
+    }
+
+    /// Follows registers that may be undefined.
+    fn watch(
+        &self,
+        warp: &mut Warp,
+        frame: usize,
+        (inst, watched): (&Inst, &[Watched]),
+        mask: u32,
+        active: u32,
+        code: &crate::ir::Function,
+    ) -> Step {
+        let chosen = inst
+            .op
+            .selects_by()
+            .map_or(0, |cond| warp.frames[frame].holds(cond));
+        let valid = &mut warp.frames[frame].valid;
+        let mut copied = u32::MAX;
+        for watch in watched {
+            let slot = watch.slot as usize;
+            match watch.access {
+                Access::Read => {
+                    let readers = if watch.guard { mask } else { active };
+                    let missing = readers & !valid[slot];
+                    if missing != 0 {
+                        return Err(Mistake::new(
+                            FaultKind::UninitialisedRegister,
+                            missing.trailing_zeros(),
+                            format!("`{}`", code.watched_names[slot]),
+                        ));
+                    }
+                }
+                Access::Carry => {
+                    let elsewhere = match watch.taken_if {
+                        Some(true) => !chosen,
+                        Some(false) => chosen,
+                        None => 0,
+                    };
+                    copied &= valid[slot] | elsewhere;
+                }
+                Access::Write => valid[slot] = valid[slot] & !active | copied & active,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,217 @@
+//! Whose turn it is: blocks that are resident together, and the warps of a block.
+
+use super::block::Block;
+use super::run::Worker;
+use super::{Launch, Mistake};
+use crate::check::{Fault, FaultKind};
+use crate::count::Counts;
+use std::str::FromStr;
+
+/// In which order the blocks and warps of a launch have their turns. Each is one of
+/// those that a GPU may choose, and the same every time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schedule {
+    /// In ascending order, each until it has done what others can see.
+    #[default]
+    Rotating,
+    /// By chance, from this seed.
+    Random(u64),
+    /// All that have room begin, then the youngest goes first, each until it
+    /// waits for another: what the kernel forgot to order goes wrong.
+    Adversarial,
+}
+
+impl FromStr for Schedule {
+    type Err = String;
+
+    /// `rotating`, `random:SEED` or `adversarial`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seed = || text.strip_prefix("random:")?.parse().ok();
+        match text {
+            "rotating" => Ok(Schedule::Rotating),
+            "adversarial" => Ok(Schedule::Adversarial),
+            _ => seed()
+                .map(Schedule::Random)
+                .ok_or_else(|| format!("`{text}` is not rotating, random:SEED or adversarial")),
+        }
+    }
+}
+
+/// What a schedule leaves to chance.
+pub(crate) struct Dice {
+    schedule: Schedule,
+    state: u64,
+}
+
+/// The order of the warps of a block for one round.
+pub(super) struct Order {
+    first: usize,
+    count: usize,
+    descending: bool,
+}
+
+impl Order {
+    pub fn at(&self, i: usize) -> usize {
+        let place = (self.first + i) % self.count;
+        if self.descending {
+            self.count - 1 - place
+        } else {
+            place
+        }
+    }
+}
+
+impl Dice {
+    pub fn new(schedule: Schedule) -> Self {
+        let mut dice = Dice { schedule, state: 0 };
+        dice.block(0);
+        dice
+    }
+
+    /// Begins anew for a block that runs by itself, whatever ran before it.
+    pub fn block(&mut self, number: u64) {
+        if let Schedule::Random(seed) = self.schedule {
+            self.state = seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    /// A number below `end` (SplitMix64, Steele, Lea and Flood 2014).
+    fn below(&mut self, end: usize) -> usize {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % end.max(1) as u64) as usize
+    }
+
+    pub(super) fn order(&mut self, count: usize) -> Order {
+        let (first, descending) = match self.schedule {
+            Schedule::Rotating => (0, false),
+            Schedule::Random(_) => (self.below(count), self.below(2) == 0),
+            Schedule::Adversarial => (0, true),
+        };
+        Order {
+            first,
+            count,
+            descending,
+        }
+    }
+
+    /// Warp instructions of a turn.
+    pub fn turn(&mut self, most: u64) -> u64 {
+        match self.schedule {
+            Schedule::Random(_) => (most >> self.below(12)).max(1),
+            _ => most,
+        }
+    }
+
+    /// Whether a warp that has done something others can see, or waited for it,
+    /// lets them have their turn.
+    pub fn yields(&mut self, polled: bool) -> bool {
+        polled
+            || match self.schedule {
+                Schedule::Rotating => true,
+                Schedule::Random(_) => self.below(2) == 0,
+                Schedule::Adversarial => false,
+            }
+    }
+}
+
+/// Runs as many blocks together as have room, in turns.
+pub(super) fn together(launch: &Launch<'_>) -> Result<Counts, Fault> {
+    let mut worker = Worker::new(launch, false);
+    let blocks = launch.grid.blocks();
+    let mut resident: Vec<Box<Block<'_>>> = Vec::new();
+    let mut spare = Vec::new();
+    let mut begun = 0;
+    let mut cursor = 0;
+    loop {
+        let len = resident.len();
+        let room = begun < blocks && (len as u64) < launch.resident;
+        if len == 0 && !room {
+            return Ok(worker.finish().0);
+        }
+        cursor = match launch.schedule {
+            Schedule::Rotating if cursor < len || room => cursor,
+            Schedule::Rotating => 0,
+            Schedule::Random(_) => worker.dice.below(len + usize::from(room)),
+            Schedule::Adversarial if room => len,
+            Schedule::Adversarial => cursor.checked_sub(1).unwrap_or(len - 1),
+        };
+        if cursor == len {
+            let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::new(launch)));
+            block.begin(begun)?;
+            begun += 1;
+            resident.push(block);
+            if launch.schedule == Schedule::Adversarial {
+                // It runs once all are there.
+                cursor = resident.len();
+                continue;
+            }
+        }
+        worker.residents = resident.len() as u64;
+        std::mem::swap(&mut worker.block, &mut resident[cursor]);
+        let block = &worker.block;
+        worker.global.enter(block.number, block.synchronised);
+        let ended = worker.sweep();
+        worker.block.synchronised = worker.global.synchronised;
+        std::mem::swap(&mut worker.block, &mut resident[cursor]);
+        if ended? {
+            worker.idle = 0;
+            spare.push(resident.remove(cursor));
+        } else if launch.schedule == Schedule::Rotating {
+            cursor += 1;
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// What is wrong where everybody waits for a change of memory that nobody
+    /// makes; nothing as long as there is hope.
+    pub(super) fn hopeless(&self) -> Option<Fault> {
+        // Loops that give up after some tries must get there.
+        const LEAST: u64 = 1 << 20;
+        const EACH: u64 = 1 << 12;
+        if self.idle <= LEAST.max(EACH * self.residents) {
+            return None;
+        }
+        let detail = format!(
+            "{} looks in a row at memory that nobody changes, this one last",
+            self.idle
+        );
+        let mistake = Mistake::new(FaultKind::Deadlock, self.looked.lane, detail);
+        let warp = self.looked.warp;
+        Some(self.block.fault(*mistake, warp, self.looked.line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_has_every_warp_once() {
+        for schedule in [
+            Schedule::Rotating,
+            Schedule::Random(7),
+            Schedule::Adversarial,
+        ] {
+            let mut dice = Dice::new(schedule);
+            for count in 1..40 {
+                let order = dice.order(count);
+                let mut warps: Vec<usize> = (0..count).map(|i| order.at(i)).collect();
+                warps.sort_unstable();
+                assert_eq!(warps, (0..count).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn schedules_are_read_as_they_are_written() {
+        assert_eq!("rotating".parse(), Ok(Schedule::Rotating));
+        assert_eq!("random:17".parse(), Ok(Schedule::Random(17)));
+        assert_eq!("adversarial".parse(), Ok(Schedule::Adversarial));
+        assert!("random".parse::<Schedule>().is_err());
+        assert!("random:x".parse::<Schedule>().is_err());
+    }
+}
