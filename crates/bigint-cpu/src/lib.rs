@@ -7,6 +7,7 @@ mod numbers;
 mod piece;
 pub mod radix;
 pub mod reference;
+mod share;
 
 use bigint_core::{Algorithm, Limb};
 
@@ -14,6 +15,7 @@ pub use error::Error;
 pub use fast::{Cpu, LaneTuning, Path, Tuning, tune};
 pub use memory::{with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut};
+pub use share::{Cut, LIMB_WORK, Sharing, share};
 
 /// `r = (a + b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
 ///

@@ -5,9 +5,9 @@
 //! code for both layouts.
 
 use bigint_core::{Layout, Limb};
-use rayon::prelude::*;
 
 use crate::memory::or_out_of_memory;
+use crate::share::{Cut, share};
 use crate::{Error, NumbersMut};
 
 /// `count` numbers of a result, from number `first`, and their carry words.
@@ -124,8 +124,7 @@ fn split_back<'a>(rest: &mut &'a mut [Limb], length: usize) -> &'a mut [Limb] {
     std::mem::replace(rest, front)
 }
 
-/// Runs `work` on pieces of at most `size` numbers, over all cores of the current
-/// rayon pool if there is more than one piece.
+/// Runs `work` on the pieces that `cut` says, each on one of its threads.
 ///
 /// # Errors
 ///
@@ -133,10 +132,10 @@ fn split_back<'a>(rest: &mut &'a mut [Limb], length: usize) -> &'a mut [Limb] {
 pub(crate) fn for_each_piece<'a>(
     r: NumbersMut<'a>,
     carry: Option<&'a mut [Limb]>,
-    size: usize,
+    cut: Cut,
     work: impl Fn(Piece<'a>) + Sync + Send,
 ) -> Result<(), Error> {
-    let size = size.max(1);
+    let size = cut.size.max(1);
     if r.shape().count <= size && r.shape().layout == Layout::Contiguous {
         // One piece needs no list of pieces, which is more than a short product takes.
         return or_out_of_memory(|| {
@@ -150,11 +149,5 @@ pub(crate) fn for_each_piece<'a>(
         });
     }
     let pieces = Piece::cut(r, carry, size);
-    or_out_of_memory(|| {
-        if pieces.len() > 1 && rayon::current_num_threads() > 1 {
-            pieces.into_par_iter().for_each(work);
-        } else {
-            pieces.into_iter().for_each(work);
-        }
-    })
+    or_out_of_memory(|| share(pieces, cut.threads, work))
 }

@@ -12,6 +12,7 @@ use super::{Cpu, Path, stream, words};
 use super::{lanes::Avx512, lookahead};
 use crate::memory::grow;
 use crate::piece::{Piece, PieceLimbs, for_each_piece};
+use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, NumbersMut, reference};
 
 /// Addition or subtraction with the carry or borrow from below.
@@ -29,9 +30,6 @@ pub(super) trait Linear {
 
 /// Limbs of a result that a worker writes before it takes the next piece.
 const PIECE_LIMBS: usize = 1 << 17;
-
-/// Limbs of a result from which it is shared out.
-const SHARED_LIMBS: usize = 1 << 16;
 
 /// Limbs of a result that are computed before they are written past the caches: they
 /// and their operands stay in L1.
@@ -95,16 +93,14 @@ pub(super) fn apply<O: Linear>(
     // The portable path is safe Rust throughout: its stores are ordinary ones.
     let is_streamed =
         cpu.path() != Path::Portable && size_of::<Limb>() * shape.limbs() >= stream_bytes;
-    let size = if shape.limbs() > SHARED_LIMBS {
-        // As many pieces for each thread.
-        let pieces = shape.limbs().div_ceil(PIECE_LIMBS);
-        let threads = rayon::current_num_threads();
-        shape.count.div_ceil(pieces.next_multiple_of(threads))
-    } else {
-        shape.count
-    };
+    let cut = tuning.sharing.cut(
+        shape.count,
+        LIMB_WORK * shape.width,
+        PIECE_LIMBS / shape.width.max(1),
+        if by_rows { ROW_NUMBERS } else { 1 },
+    );
     if by_rows {
-        for_each_piece(r, carry, size.next_multiple_of(ROW_NUMBERS), |piece| {
+        for_each_piece(r, carry, cut, |piece| {
             compiled(
                 cpu.path(),
                 #[inline(always)]
@@ -112,7 +108,7 @@ pub(super) fn apply<O: Linear>(
             );
         })
     } else {
-        for_each_piece(r, carry, size, |piece| {
+        for_each_piece(r, carry, cut, |piece| {
             #[cfg(target_arch = "x86_64")]
             if cpu.path() == Path::Avx512Ifma
                 && let Some(isa) = Avx512::detect()

@@ -9,10 +9,11 @@ use bigint_core::{LIMB_BITS, Layout, Limb};
 use super::{Cpu, LaneTuning, Path, lanes, number};
 use crate::memory::{grow, or_out_of_memory, scratch};
 use crate::piece::{Piece, for_each_piece};
+use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, NumbersMut, reference};
 
-/// Limbs of operands and result that a worker goes through before it takes the next
-/// piece: they stay in its L2 cache.
+/// Limbs of operands and result that a thread goes through, at most, before it takes the
+/// next piece: they stay in its L2 cache.
 const PIECE_LIMBS: usize = 1 << 15;
 
 /// Bytes of operands and results that are likely to be in the L2 cache when they are
@@ -64,7 +65,13 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
         let widths = tuning.narrowest.max(1)..=tuning.widest;
         shape.count >= tuning.fewest && widths.contains(&shorter)
     });
-    let size = PIECE_LIMBS / limbs.max(1);
+    let work = a
+        .shape()
+        .width
+        .saturating_mul(b.shape().width)
+        .saturating_add(LIMB_WORK * limbs);
+    let most = PIECE_LIMBS / limbs.max(1);
+    let sharing = cpu.tuning().sharing;
     match in_lanes {
         Some(tuning) => {
             // Whole groups of lanes; rows of an interleaved result are cut between lines.
@@ -72,10 +79,10 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
                 Layout::Contiguous => 8,
                 Layout::Interleaved => 16,
             };
-            let size = size.max(granule).next_multiple_of(granule);
+            let cut = sharing.cut(shape.count, work, most, granule);
             let bytes = size_of::<Limb>() * (shape.limbs() + a.limbs().len() + b.limbs().len());
             let is_prefetched = bytes > CACHED_BYTES;
-            for_each_piece(r, None, size, |piece| {
+            for_each_piece(r, None, cut, |piece| {
                 in_lanes_piece(cpu, tuning, is_prefetched, piece, a, b);
             })
         }
@@ -83,7 +90,8 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
             // Few numbers leave cores idle unless each is shared; asking how many cores
             // there are takes longer than a short product.
             let is_shared = limbs > PIECE_LIMBS / 8 && shape.count < rayon::current_num_threads();
-            for_each_piece(r, None, size.max(1), |piece| {
+            let cut = sharing.cut(shape.count, work, most, 1);
+            for_each_piece(r, None, cut, |piece| {
                 one_by_one(cpu, is_shared, piece, a, b);
             })
         }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::number::NumberTuning;
+use crate::share::Sharing;
 
 /// A threshold that no size reaches: the largest that a file of thresholds can hold,
 /// whose integers are signed.
@@ -38,6 +39,9 @@ pub struct Tuning {
     /// One number at a time; the defaults where a file says nothing.
     #[serde(default)]
     pub number: NumberTuning,
+    /// When a batch is shared out among threads; the default where a file says nothing.
+    #[serde(default)]
+    pub sharing: Sharing,
     /// Bytes of a sum or difference from which it is written past the caches.
     pub stream_bytes: usize,
     /// The same without AVX-512, where it is written word by word.
@@ -72,6 +76,7 @@ impl Default for Tuning {
                 widest: 4096,
             },
             number: NumberTuning::default(),
+            sharing: Sharing::default(),
             stream_bytes: 2 << 20,
             stream_words_bytes: stream_words_bytes(),
             stream_rows_bytes: 2 << 20,

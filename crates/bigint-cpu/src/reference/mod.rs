@@ -12,6 +12,7 @@ pub mod sub;
 use bigint_core::{Algorithm, Limb, Operation};
 
 use crate::piece::for_each_piece;
+use crate::share::Cut;
 use crate::{Error, Numbers, NumbersMut, memory};
 
 /// Limbs a worker writes before it takes the next piece: an L2 cache's worth.
@@ -120,8 +121,11 @@ fn batch<'a>(
     one: impl Fn(&mut [Limb], &[Limb], &[Limb], &mut Vec<Limb>) -> Limb + Sync + Send,
 ) -> Result<(), Error> {
     check(&r, a, b, carry.as_deref())?;
-    let size = PIECE_LIMBS / r.shape().width.max(1);
-    for_each_piece(r, carry, size, |mut piece| {
+    let cut = Cut {
+        size: PIECE_LIMBS / r.shape().width.max(1),
+        threads: usize::MAX,
+    };
+    for_each_piece(r, carry, cut, |mut piece| {
         let (mut number_a, mut number_b, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
         let mut number_r = memory::scratch(piece.width);
         for i in 0..piece.count {
