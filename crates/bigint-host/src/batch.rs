@@ -51,6 +51,14 @@ pub(crate) struct Handle {
     pub node: Arc<Node>,
 }
 
+impl Drop for Node {
+    fn drop(&mut self) {
+        if let Some(limbs) = self.host.take() {
+            self.engine.pool.give(limbs);
+        }
+    }
+}
+
 impl Drop for Handle {
     fn drop(&mut self) {
         self.node.take_buffer();
@@ -195,7 +203,7 @@ impl Batch {
     /// # Errors
     /// [`Error::Device`] where they are on a device that fails.
     pub fn to_biguints(&self) -> Result<Vec<BigUint>, Error> {
-        Ok(limbs::to_biguints(self.node().limbs()?, self.shape()))
+        limbs::to_biguints(&self.rows()?, self.width())
     }
 
     /// The limbs number after number, `width()` to each, whatever the layout:
@@ -221,9 +229,10 @@ impl Batch {
     /// [`Error::Device`] where they are on a device that fails.
     pub fn to_bytes_le(&self) -> Result<Vec<u8>, Error> {
         let rows = self.rows()?;
-        let mut bytes = bigint_cpu::with_capacity(size_of::<Limb>() * rows.len())?;
-        bytes.extend(rows.iter().flat_map(|limb| limb.to_le_bytes()));
-        Ok(bytes)
+        if cfg!(target_endian = "little") {
+            return limbs::copy(bytemuck::cast_slice::<Limb, u8>(&rows));
+        }
+        Ok(rows.iter().flat_map(|limb| limb.to_le_bytes()).collect())
     }
 }
 

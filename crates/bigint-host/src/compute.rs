@@ -2,6 +2,7 @@
 
 use crate::batch::{Batch, Node, Recipe};
 use crate::cuda::{Buffer, Device};
+use crate::pool::Pool;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, Error, Options, Tuning, limbs, pieces};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::{Arguments, Layout, Limb, Operation, Shape};
@@ -22,6 +23,8 @@ pub(crate) struct Inner {
     device_lost: AtomicBool,
     tuning: Tuning,
     warnings: Mutex<Vec<String>>,
+    /// Host memory for results.
+    pub pool: Pool,
 }
 
 /// What one operation is about, as dispatch sees it.
@@ -59,6 +62,7 @@ impl Inner {
             device_lost: AtomicBool::new(false),
             tuning,
             warnings: Mutex::default(),
+            pool: Pool::default(),
         }
     }
 
@@ -263,9 +267,10 @@ impl Inner {
         } = job;
         let (a_limbs, b_limbs) = (a.limbs()?, b.limbs()?);
         let started = Instant::now();
-        let mut r = bigint_cpu::zeroed(shape.limbs())?;
+        let mut r = self.pool.take(shape.limbs())?;
+        limbs::clear_padding(&mut r, shape);
         let wants_none = job.wanted == Wanted::Nothing;
-        let mut each = bigint_cpu::zeroed(if wants_none { 0 } else { shape.count })?;
+        let mut each = self.pool.take(if wants_none { 0 } else { shape.count })?;
         let algorithm = job.options.algorithm_for(operation);
         {
             let r = bigint_cpu::NumbersMut::new(&mut r, shape)?;
@@ -288,6 +293,9 @@ impl Inner {
             "computed"
         );
         let first = each.iter().position(|&carry| carry != 0);
+        if job.wanted != Wanted::Each {
+            self.pool.give(std::mem::take(&mut each));
+        }
         Ok((Node::on_host(self, shape, r), Carries { each, first }))
     }
 
@@ -317,7 +325,7 @@ impl Inner {
             options: recipe.options,
             wanted: Wanted::Nothing,
         };
-        let (again, _) = self.compute_on_host(job, &recipe.a, &recipe.b)?;
-        Ok(again.host.into_inner().unwrap_or_default())
+        let (mut again, _) = self.compute_on_host(job, &recipe.a, &recipe.b)?;
+        Ok(again.host.take().unwrap_or_default())
     }
 }

@@ -214,7 +214,31 @@ impl Engine {
     /// # Errors
     /// [`Error::Device`] on a device.
     pub fn batch_from_biguints(&self, numbers: &[BigUint]) -> Result<Batch, Error> {
-        self.batch_from_biguints_in(numbers, limbs::width_of(numbers), Layout::Contiguous)
+        self.batch_of(numbers.len(), |i| &numbers[i])
+    }
+
+    /// A contiguous batch of `count` numbers, as wide as the widest.
+    pub(crate) fn batch_of<'a>(
+        &self,
+        count: usize,
+        number: impl Fn(usize) -> &'a BigUint + Sync,
+    ) -> Result<Batch, Error> {
+        let bits = limbs::most_bits(count, &number);
+        let width = bits.div_ceil(u64::from(Limb::BITS)).max(1);
+        let width = usize::try_from(width).unwrap_or(usize::MAX);
+        self.batch_of_width(Shape::new(count, width, Layout::Contiguous), number)
+    }
+
+    /// A batch of numbers that are no wider than its shape.
+    fn batch_of_width<'a>(
+        &self,
+        shape: Shape,
+        number: impl Fn(usize) -> &'a BigUint + Sync,
+    ) -> Result<Batch, Error> {
+        let limbs = limbs::build(&self.inner.pool, shape, |index, row| {
+            limbs::fill_with(row, number(index));
+        })?;
+        self.inner.admit(shape, limbs)
     }
 
     /// A batch of numbers of `width` limbs in `layout`.
@@ -228,10 +252,10 @@ impl Engine {
         width: usize,
         layout: Layout,
     ) -> Result<Batch, Error> {
-        let shape = Shape::new(numbers.len(), width, layout);
-        if let Some(index) = numbers
-            .iter()
-            .position(|number| number.bits() > width as u64 * u64::from(Limb::BITS))
+        let most = width as u64 * u64::from(Limb::BITS);
+        let is_too_wide = |number: &BigUint| number.bits() > most;
+        if limbs::most_bits(numbers.len(), |i| &numbers[i]) > most
+            && let Some(index) = numbers.iter().position(is_too_wide)
         {
             return Err(Error::TooWide {
                 index,
@@ -239,12 +263,7 @@ impl Engine {
                 width,
             });
         }
-        let limbs = limbs::build(shape, |index, row| {
-            for (limb, digit) in row.iter_mut().zip(numbers[index].iter_u32_digits()) {
-                *limb = digit;
-            }
-        })?;
-        self.inner.admit(shape, limbs)
+        self.batch_of_width(Shape::new(numbers.len(), width, layout), |i| &numbers[i])
     }
 
     /// A batch from little-endian bytes, `bytes_per_number` to each number; the
@@ -271,12 +290,16 @@ impl Engine {
                 unit: "bytes",
             });
         }
-        let limbs = limbs::build(shape, |index, row| {
+        let limbs = limbs::build(&self.inner.pool, shape, |index, row| {
             let number = &bytes[index * bytes_per_number..][..bytes_per_number];
-            for (limb, chunk) in row.iter_mut().zip(number.chunks(LIMB_BYTES)) {
-                let mut word = [0; LIMB_BYTES];
-                word[..chunk.len()].copy_from_slice(chunk);
-                *limb = Limb::from_le_bytes(word);
+            let (whole, rest) = number.as_chunks::<LIMB_BYTES>();
+            for (limb, bytes) in row.iter_mut().zip(whole) {
+                *limb = Limb::from_le_bytes(*bytes);
+            }
+            if !rest.is_empty() {
+                let mut bytes = [0; LIMB_BYTES];
+                bytes[..rest.len()].copy_from_slice(rest);
+                row[width - 1] = Limb::from_le_bytes(bytes);
             }
         })?;
         self.inner.admit(shape, limbs)

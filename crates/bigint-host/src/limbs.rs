@@ -1,9 +1,22 @@
 //! Between limbs in a layout and the forms users have: `BigUint`, bytes, rows.
 
 use crate::Error;
+use crate::pool::Pool;
 use bigint_core::{LIMB_BITS, Layout, Limb, MAX_WIDTH, Shape};
+use bigint_cpu::{Cut, LIMB_WORK, share};
+use bytemuck::Pod;
 use num_bigint::BigUint;
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Limbs that a thread moves before it takes the next piece: they pass through its
+/// L2 cache.
+const PIECE_LIMBS: usize = 1 << 16;
+
+/// Limbs of a page.
+const PAGE_LIMBS: usize = 1 << 10;
+
+/// Limbs that are copied in the time that a number's own memory takes to be found.
+const ALLOCATION_LIMBS: usize = 1 << 6;
 
 /// The limbs that `shape` takes, or why it is not possible.
 pub(crate) fn checked_limbs(shape: Shape) -> Result<usize, Error> {
@@ -19,9 +32,10 @@ pub(crate) fn checked_limbs(shape: Shape) -> Result<usize, Error> {
         })
 }
 
-/// Builds a batch number by number: `fill(i, row)` writes number `i` into a row
-/// of zeros.
+/// Builds a batch number by number: `fill(i, row)` writes all of number `i`, whose
+/// memory holds anything.
 pub(crate) fn build(
+    pool: &Pool,
     shape: Shape,
     fill: impl Fn(usize, &mut [Limb]) + Sync,
 ) -> Result<Vec<Limb>, Error> {
@@ -30,13 +44,29 @@ pub(crate) fn build(
         ..shape
     };
     checked_limbs(shape)?;
-    let mut limbs = bigint_cpu::zeroed(checked_limbs(contiguous)?)?;
-    limbs
-        .par_chunks_mut(shape.width)
-        .enumerate()
-        .with_min_len(64)
-        .for_each(|(index, row)| fill(index, row));
+    let mut limbs = pool.take(checked_limbs(contiguous)?)?;
+    each_row(&mut limbs, shape.width, fill);
     to_layout(limbs, contiguous, shape.layout)
+}
+
+/// `fill(i, row)` for every row of `length` limbs, on as many threads as it is worth.
+fn each_row(limbs: &mut [Limb], length: usize, fill: impl Fn(usize, &mut [Limb]) + Sync) {
+    let cut = cut(limbs.len() / length.max(1), length);
+    let parts = limbs.chunks_mut((cut.size * length).max(1)).enumerate();
+    share(parts.collect(), cut.threads, |(part, limbs)| {
+        for (i, row) in limbs.chunks_mut(length).enumerate() {
+            fill(part * cut.size + i, row);
+        }
+    });
+}
+
+/// How `count` numbers of `width` limbs are shared out that are moved and not computed
+/// with.
+fn cut(count: usize, width: usize) -> Cut {
+    // They are read and written.
+    let work = LIMB_WORK.saturating_mul(2 * width);
+    let sharing = bigint_cpu::Cpu::current().tuning().sharing;
+    sharing.cut(count, work, PIECE_LIMBS.div_ceil(width.max(1)), 1)
 }
 
 /// The same numbers in another layout; padding is zero.
@@ -46,29 +76,52 @@ pub(crate) fn to_layout(limbs: Vec<Limb>, from: Shape, layout: Layout) -> Result
     }
     let to = Shape { layout, ..from };
     let mut moved = bigint_cpu::zeroed(to.limbs())?;
-    let row = match layout {
-        Layout::Contiguous => to.width,
-        Layout::Interleaved => to.strides().limb,
-    };
-    if moved.is_empty() {
-        return Ok(moved);
+    match layout {
+        Layout::Contiguous => each_row(&mut moved, to.width, |number, row| {
+            for (limb, slot) in row.iter_mut().enumerate() {
+                *slot = limbs[from.index(number, limb)];
+            }
+        }),
+        Layout::Interleaved => each_row(&mut moved, to.strides().limb, |limb, row| {
+            for (number, slot) in row[..from.count].iter_mut().enumerate() {
+                *slot = limbs[from.index(number, limb)];
+            }
+        }),
     }
-    moved
-        .par_chunks_mut(row)
-        .enumerate()
-        .for_each(|(outer, row)| match layout {
-            Layout::Contiguous => {
-                for (limb, slot) in row.iter_mut().enumerate() {
-                    *slot = limbs[from.index(outer, limb)];
-                }
-            }
-            Layout::Interleaved => {
-                for (number, slot) in row[..from.count].iter_mut().enumerate() {
-                    *slot = limbs[from.index(number, outer)];
-                }
-            }
-        });
     Ok(moved)
+}
+
+/// Writes a number into its row; the row is wide enough.
+pub(crate) fn fill_with(row: &mut [Limb], number: &BigUint) {
+    let (pairs, odd) = row.as_chunks_mut::<2>();
+    let mut digits = number.iter_u64_digits();
+    let used = digits.len().min(pairs.len());
+    let (used, above) = pairs.split_at_mut(used);
+    for (pair, digit) in used.iter_mut().zip(&mut digits) {
+        *pair = [digit as Limb, (digit >> LIMB_BITS) as Limb];
+    }
+    above.fill([0; 2]);
+    if let [limb] = odd {
+        *limb = digits.next().unwrap_or(0) as Limb;
+    }
+}
+
+/// A copy, at the speed of memory.
+pub(crate) fn copy<T: Pod + Send + Sync>(from: &[T]) -> Result<Vec<T>, Error> {
+    let limbs = |length: usize| (length * size_of::<T>()).div_ceil(size_of::<Limb>());
+    let cut = cut(limbs(from.len()).div_ceil(PAGE_LIMBS), PAGE_LIMBS);
+    if cut.threads == 1 {
+        let mut to = bigint_cpu::with_capacity(from.len())?;
+        to.extend_from_slice(from);
+        return Ok(to);
+    }
+    let size = cut.size * PAGE_LIMBS * size_of::<Limb>() / size_of::<T>();
+    let mut to = bigint_cpu::zeroed(from.len())?;
+    let parts = to.chunks_mut(size).zip(from.chunks(size));
+    share(parts.collect(), cut.threads, |(to, from)| {
+        to.copy_from_slice(from);
+    });
+    Ok(to)
 }
 
 /// Copies numbers `range` of a batch into a batch of their own.
@@ -94,13 +147,6 @@ pub(crate) fn slice(
     Ok(copied)
 }
 
-/// A copy of limbs.
-pub(crate) fn copy(limbs: &[Limb]) -> Result<Vec<Limb>, Error> {
-    let mut copied = bigint_cpu::with_capacity(limbs.len())?;
-    copied.extend_from_slice(limbs);
-    Ok(copied)
-}
-
 /// Copies a batch of `piece.count` numbers to number `start` and on of another.
 pub(crate) fn splice(
     limbs: &mut [Limb],
@@ -120,31 +166,37 @@ pub(crate) fn splice(
     }
 }
 
-/// The limbs of number `index`, lowest first.
-pub(crate) fn row(
-    limbs: &[Limb],
-    shape: Shape,
-    index: usize,
-) -> impl ExactSizeIterator<Item = Limb> {
-    let strides = shape.strides();
-    (0..shape.width).map(move |limb| limbs[index * strides.number + limb * strides.limb])
+/// The numbers that stand one after another, `width` limbs to each.
+pub(crate) fn to_biguints(rows: &[Limb], width: usize) -> Result<Vec<BigUint>, Error> {
+    let count = rows.len() / width;
+    let mut numbers = bigint_cpu::with_capacity(count)?;
+    let cut = cut(count, width + ALLOCATION_LIMBS);
+    if cut.threads == 1 {
+        numbers.extend(rows.chunks_exact(width).map(BigUint::from_slice));
+        return Ok(numbers);
+    }
+    numbers.resize(count, BigUint::ZERO);
+    let parts = numbers.chunks_mut(cut.size);
+    let parts = parts.zip(rows.chunks(cut.size * width));
+    share(parts.collect(), cut.threads, |(numbers, rows)| {
+        for (number, row) in numbers.iter_mut().zip(rows.chunks_exact(width)) {
+            number.assign_from_slice(row);
+        }
+    });
+    Ok(numbers)
 }
 
-/// All numbers of a batch.
-pub(crate) fn to_biguints(limbs: &[Limb], shape: Shape) -> Vec<BigUint> {
-    (0..shape.count)
-        .into_par_iter()
-        .with_min_len(64)
-        .map(|index| BigUint::new(row(limbs, shape, index).collect()))
-        .collect()
-}
-
-/// The limbs that hold every one of `numbers`; at least one.
-pub(crate) fn width_of(numbers: &[BigUint]) -> usize {
-    let bits = numbers.par_iter().map(BigUint::bits).max().unwrap_or(0);
-    usize::try_from(bits.div_ceil(LIMB_BITS as u64))
-        .unwrap_or(usize::MAX)
-        .max(1)
+/// The bits of the longest of these numbers.
+pub(crate) fn most_bits<'a>(count: usize, number: impl Fn(usize) -> &'a BigUint + Sync) -> u64 {
+    let most = AtomicU64::new(0);
+    let cut = cut(count, ALLOCATION_LIMBS);
+    let parts = (0..count).step_by(cut.size.max(1));
+    share(parts.collect(), cut.threads, |first| {
+        let part = first..count.min(first + cut.size);
+        let bits = part.map(|i| number(i).bits()).max().unwrap_or(0);
+        most.fetch_max(bits, Ordering::Relaxed);
+    });
+    most.into_inner()
 }
 
 /// Zeroes the padding of an interleaved batch, so that equal batches are equal

@@ -24,7 +24,8 @@ pub(crate) fn compute(
         operand.limbs()?;
         operand.take_buffer();
     }
-    let mut r = bigint_cpu::zeroed(shape.limbs())?;
+    let mut r = engine.pool.take(shape.limbs())?;
+    limbs::clear_padding(&mut r, shape);
     let mut carries = Carries::default();
     let mut size = shape.count.div_ceil(2);
     let mut on_device = true;
@@ -57,8 +58,8 @@ pub(crate) fn compute(
                 Ok((limbs, carries))
             })
         } else {
-            let (node, carries) = engine.compute_on_host(piece, &a, &b)?;
-            Ok((node.host.into_inner().unwrap_or_default(), carries))
+            let (mut node, carries) = engine.compute_on_host(piece, &a, &b)?;
+            Ok((node.host.take().unwrap_or_default(), carries))
         };
         match computed {
             Ok((limbs, piece_carries)) => {

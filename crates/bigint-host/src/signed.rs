@@ -1,6 +1,6 @@
 //! Signed numbers: a batch of magnitudes, and a sign for each.
 
-use crate::{Batch, BigUint, Engine, Error};
+use crate::{Batch, Engine, Error};
 use bigint_core::{Layout, Shape};
 use num_bigint::{BigInt, Sign};
 
@@ -84,9 +84,9 @@ impl Engine {
     /// # Errors
     /// [`Error::Device`] on a device.
     pub fn signed_from_bigints(&self, numbers: &[BigInt]) -> Result<SignedBatch, Error> {
-        let magnitudes: Vec<BigUint> = numbers.iter().map(|n| n.magnitude().clone()).collect();
         let negative = numbers.iter().map(|n| n.sign() == Sign::Minus).collect();
-        SignedBatch::new(self.batch_from_biguints(&magnitudes)?, negative)
+        let magnitude = self.batch_of(numbers.len(), |i| numbers[i].magnitude())?;
+        SignedBatch::new(magnitude, negative)
     }
 
     /// `a * b`, exact.

@@ -214,3 +214,105 @@ proptest! {
         }
     }
 }
+
+/// Numbers of all lengths up to `bits`, from xorshift.
+fn numbers_up_to(bits: usize, count: usize, seed: u64) -> Vec<BigUint> {
+    let mut state = seed;
+    let mut digit = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u32
+    };
+    (0..count)
+        .map(|i| {
+            let number = BigUint::new((0..bits.div_ceil(32)).map(|_| digit()).collect());
+            number >> (i * 7 % bits)
+        })
+        .collect()
+}
+
+#[test]
+fn numbers_of_every_length_survive_in_batches_large_and_small() {
+    let engine = Engine::cpu();
+    // Lengths of whole and half digits, batches for one thread and for several, twice:
+    // the second finds memory that others have written to.
+    for bits in [32, 64, 96, 480, 512, 1056] {
+        for count in [1, 3, 64, 5000] {
+            for seed in [1, 2] {
+                let numbers = numbers_up_to(bits, count, seed);
+                let batch = engine.batch_from_biguints(&numbers).unwrap();
+                assert_eq!(batch.to_biguints().unwrap(), numbers);
+                let bytes = batch.to_bytes_le().unwrap();
+                let size = 4 * batch.width();
+                for (bytes, number) in bytes.chunks(size).zip(&numbers) {
+                    assert_eq!(&BigUint::from_bytes_le(bytes), number);
+                }
+                let size = size + 3;
+                let spread: Vec<u8> = numbers
+                    .iter()
+                    .flat_map(|number| {
+                        let mut bytes = number.to_bytes_le();
+                        bytes.resize(size, 0);
+                        bytes
+                    })
+                    .collect();
+                let again = engine.batch_from_bytes_le(&spread, size, Layout::Interleaved);
+                assert_eq!(again.unwrap().to_biguints().unwrap(), numbers);
+            }
+        }
+    }
+}
+
+#[test]
+fn results_in_memory_of_other_results_are_right() {
+    let engine = Engine::cpu();
+    for layout in Layout::ALL {
+        for (bits, count) in [(512, 70), (512, 71), (1024, 40), (64, 9000)] {
+            let a = numbers_up_to(bits, count, 3);
+            let b = numbers_up_to(bits, count, 4);
+            let width = bits / 32;
+            let batch = |numbers: &[BigUint]| {
+                let batch = engine.batch_from_biguints_in(numbers, width, layout);
+                batch.unwrap()
+            };
+            let (x, y) = (batch(&a), batch(&b));
+            let both = || a.iter().zip(&b);
+            let product: Vec<BigUint> = both().map(|(a, b)| a * b).collect();
+            let sum: Vec<BigUint> = both().map(|(a, b)| a + b).collect();
+            for _ in 0..2 {
+                let r = engine.mul(&x, &y).unwrap();
+                assert_eq!(r.to_biguints().unwrap(), product);
+                let r = engine.add(&x, &y).unwrap();
+                assert_eq!(r.to_biguints().unwrap(), sum);
+                let (padding, shape) = (r.to_limbs().unwrap(), r.shape());
+                let again = engine.batch_from_limbs(padding.clone(), shape).unwrap();
+                assert_eq!(again.to_limbs().unwrap(), padding, "padding is zero");
+                let (_, wrapped) = engine.overflowing_sub(&x, &y).unwrap();
+                assert_eq!(wrapped, both().map(|(a, b)| a < b).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_operation_into_a_batch_leaves_its_clones_alone() {
+    let engine = Engine::cpu();
+    let a = engine.batch_from_biguints(&powers(3000)).unwrap();
+    let expected = |f: fn(&BigUint) -> BigUint| powers(3000).iter().map(f).collect::<Vec<_>>();
+    let mut r = engine.mul(&a, &a).unwrap();
+    let kept = r.clone();
+    engine.add_into(&mut r, &a, &a).unwrap();
+    assert_eq!(r.to_biguints().unwrap(), expected(|n| n + n));
+    assert_eq!(kept.to_biguints().unwrap(), expected(|n| n * n));
+    engine.mul_into(&mut r, &a, &a).unwrap();
+    assert_eq!(r.to_biguints().unwrap(), kept.to_biguints().unwrap());
+    engine.sub_into(&mut r, &a, &a).unwrap();
+    assert_eq!(r.to_biguints().unwrap(), expected(|_| BigUint::ZERO));
+    engine.wrapping_sub_into(&mut r, &kept, &kept).unwrap();
+    engine.wrapping_add_into(&mut r, &kept, &kept).unwrap();
+    engine.wrapping_mul_into(&mut r, &a, &a).unwrap();
+    let other = engine.batch_from_biguints(&powers(2)).unwrap();
+    assert!(engine.mul_into(&mut r, &a, &other).is_err());
+    assert!(r.is_empty());
+}
