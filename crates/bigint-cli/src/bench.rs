@@ -14,6 +14,7 @@ use crate::hardware::Hardware;
 use crate::output;
 use crate::progress::Progress;
 use crate::table;
+use crate::team::Team;
 
 /// Bytes of the two operands and the result of one batch on the CPU, about.
 const CPU_BATCH_BYTES: usize = 64 << 20;
@@ -56,6 +57,15 @@ pub struct Arguments {
     /// Numbers in a batch; by default as many as fill 64 MiB, or a 128th of a GPU's memory
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
+
+    /// Measure on so many threads of the CPU in turn, with a copy of as many bytes beside
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Vec<u16>,
+
+    /// Numbers enough for so much work on one thread, as in 100us,1ms
+    #[arg(long, value_delimiter = ',', value_name = "TIMES", conflicts_with = "count", requires = "threads",
+        value_parser = humantime::parse_duration)]
+    work: Vec<Duration>,
 
     /// Samples of each measurement
     #[arg(long, default_value_t = 15, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -151,6 +161,14 @@ struct Row {
     back_end: String,
     bits: usize,
     count: usize,
+    /// On how many threads, and what a copy does on them; where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copy_gigabytes_per_second: Option<f64>,
+    /// One thread's time over this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times_one_thread: Option<f64>,
     samples: usize,
     median_ns: f64,
     least_ns: f64,
@@ -167,6 +185,11 @@ struct Row {
 /// [`Failure::Running`] where the engine fails.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let engine = arguments.backend.engine()?;
+    if !arguments.threads.is_empty() && engine.back_end() != BackEnd::Cpu {
+        let why = "--threads are those of the CPU: say --backend cpu as well";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    let teams = Team::each(&arguments.threads)?;
     let hardware = Hardware::detect();
     let bytes = match engine.back_end() {
         BackEnd::Cpu => CPU_BATCH_BYTES,
@@ -178,8 +201,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 device.memory_bytes / DEVICE_BATCH_PART
             }),
     };
-    let measured =
-        measure_all(&engine, arguments, bytes).map_err(|error| Failure::Running(error.to_string()));
+    let measured = measure_all(&engine, arguments, &teams, bytes);
     for warning in engine.warnings() {
         eprintln!("warning: {warning}");
     }
@@ -205,12 +227,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn measure_all(
     engine: &Engine,
     arguments: &Arguments,
+    teams: &[Team],
     bytes: usize,
-) -> Result<(Option<Ceilings>, Vec<Row>), Error> {
-    let ceilings = engine.ceilings(bytes)?.map(|ceilings| Ceilings {
-        copy_gigabytes_per_second: ceilings.copy_bytes_per_second / 1e9,
-        giga_multiply_adds_per_second: ceilings.multiply_adds_per_second / 1e9,
-    });
+) -> Result<(Option<Ceilings>, Vec<Row>), Failure> {
+    let running = |error: Error| Failure::Running(error.to_string());
+    let ceilings = engine
+        .ceilings(bytes)
+        .map_err(running)?
+        .map(|ceilings| Ceilings {
+            copy_gigabytes_per_second: ceilings.copy_bytes_per_second / 1e9,
+            giga_multiply_adds_per_second: ceilings.multiply_adds_per_second / 1e9,
+        });
     let forced = Options {
         algorithm: arguments.algorithm,
         level: arguments.level,
@@ -221,93 +248,169 @@ fn measure_all(
         false => vec![forced],
     };
     let operations = &arguments.operations;
+    let works = arguments.work.len().max(1);
     let to_a_width: usize = operations.iter().map(|&o| choices(o).len()).sum();
-    let mut progress = Progress::of_cases((to_a_width * arguments.widths.len()) as u64);
+    let cases = to_a_width * arguments.widths.len() * works * teams.len();
+    let mut progress = Progress::of_cases(cases as u64);
     let mut rows = Vec::new();
     for &bits in &arguments.widths {
         let limbs = 3 * bits.div_ceil(LIMB_BITS);
-        let count = arguments.count.map_or_else(
-            || (bytes / size_of::<Limb>() / limbs).max(1),
-            |count| count as usize,
-        );
-        // Greater first, so that exact differences exist.
-        let operands = (
-            engine.to_layout(&operand(engine, bits, count, true)?, arguments.layout)?,
-            engine.to_layout(&operand(engine, bits, count, false)?, arguments.layout)?,
-        );
+        let most = (bytes / size_of::<Limb>() / limbs).max(1);
+        let mut operands: Option<(Batch, Batch)> = None;
         for &operation in operations {
             progress.message(operation.name());
             for options in choices(operation) {
-                let engine = engine.using(options);
-                let row = measure(&engine, arguments, operation, options, &operands, bits)?;
-                rows.push(row);
-                progress.set(rows.len() as u64);
+                let subject = Subject {
+                    engine: engine.using(options),
+                    operation,
+                    options,
+                    bits,
+                };
+                for count in subject.counts(arguments, most)? {
+                    // What was made for the operation before may do.
+                    let made = match operands.take() {
+                        Some(made) if made.0.len() == count => made,
+                        _ => subject.operands(arguments.layout, count).map_err(running)?,
+                    };
+                    rows.extend(subject.on_each(teams, arguments, &made).map_err(running)?);
+                    operands = Some(made);
+                    progress.set(rows.len() as u64);
+                }
             }
         }
     }
     Ok((ceilings, rows))
 }
 
-fn measure(
-    engine: &Engine,
-    arguments: &Arguments,
+/// What is measured.
+struct Subject {
+    engine: Engine,
     operation: Operation,
     options: Options,
-    (a, b): &(Batch, Batch),
     bits: usize,
-) -> Result<Row, Error> {
-    let is_wrapping = arguments.wrapping;
-    let once = || match (operation, is_wrapping) {
-        (Operation::Add, false) => engine.add(a, b),
-        (Operation::Add, true) => engine.wrapping_add(a, b),
-        (Operation::Sub, false) => engine.sub(a, b),
-        (Operation::Sub, true) => engine.wrapping_sub(a, b),
-        (Operation::Mul, false) => engine.mul(a, b),
-        (Operation::Mul, true) => engine.wrapping_mul(a, b),
-    };
-    let probe = engine.batch_from_limbs(vec![1], Shape::new(1, 1, Layout::Contiguous))?;
-    let sample = |repeats: u32| {
-        let started = Instant::now();
-        for _ in 0..repeats {
-            once()?;
+}
+
+impl Subject {
+    /// Two operands of `count` numbers.
+    fn operands(&self, layout: Layout, count: usize) -> Result<(Batch, Batch), Error> {
+        let operand = |top| {
+            let operand = operand(&self.engine, self.bits, count, top)?;
+            self.engine.to_layout(&operand, layout)
+        };
+        // Greater first, so that exact differences exist.
+        Ok((operand(true)?, operand(false)?))
+    }
+
+    /// The sizes of batches to measure: as asked for, by number or by the work on one
+    /// thread, else the `most`.
+    fn counts(&self, arguments: &Arguments, most: usize) -> Result<Vec<usize>, Failure> {
+        if arguments.work.is_empty() {
+            return Ok(vec![arguments.count.map_or(most, |count| count as usize)]);
         }
-        // Work on a device is in order: when this answer is here, so is all else.
-        engine.wrapping_add(&probe, &probe)?.rows()?;
-        Ok::<_, Error>(started.elapsed())
-    };
-    let result = once()?;
-    let (count, width, back_end) = (a.len(), a.width(), result.location().to_string());
-    let limbs = 2 * width + result.width();
-    drop(result);
-    let mut repeats = 1;
-    while sample(repeats)? < SAMPLE && repeats < 1 << 20 {
-        repeats *= 2;
+        let team = Team::of(1)?;
+        let count = |work: &Duration| {
+            let mut count = most.min(1 << 10);
+            // Twice: a batch of another size may come from another cache.
+            for _ in 0..2 {
+                let (a, b) = self.operands(arguments.layout, count)?;
+                let row = team.install(|| self.measure(arguments, (&a, &b)))?;
+                count = (work.as_secs_f64() * 1e9 / row.median_ns) as usize;
+                count = count.clamp(1, most);
+            }
+            Ok(count)
+        };
+        let counts = arguments.work.iter().map(count);
+        let counts: Result<_, Error> = counts.collect();
+        counts.map_err(|error| Failure::Running(error.to_string()))
     }
-    let mut times = Vec::new();
-    for _ in 0..arguments.samples {
-        let operations = f64::from(repeats) * count as f64;
-        times.push(sample(repeats)?.as_secs_f64() * 1e9 / operations);
+
+    /// A row for each team.
+    fn on_each(
+        &self,
+        teams: &[Team],
+        arguments: &Arguments,
+        (a, b): &(Batch, Batch),
+    ) -> Result<Vec<Row>, Error> {
+        let mut one_thread = None;
+        let row = |team: &Team| {
+            let mut row = team.install(|| self.measure(arguments, (a, b)))?;
+            if let Some(threads) = team.threads() {
+                let moved = row.gigabytes_per_second * row.median_ns * row.count as f64;
+                let copy = team.copy_gigabytes_per_second(moved as usize, row.samples);
+                one_thread = one_thread.or((threads == 1).then_some(row.median_ns));
+                row.threads = Some(threads);
+                row.copy_gigabytes_per_second = Some(copy);
+                row.times_one_thread = one_thread.map(|one| one / row.median_ns);
+            }
+            Ok(row)
+        };
+        teams.iter().map(row).collect()
     }
-    times.sort_by(f64::total_cmp);
-    let median = times[times.len() / 2];
-    let is_product = operation == Operation::Mul && !is_wrapping;
-    Ok(Row {
-        operation: operation.name(),
-        is_wrapping,
-        layout: arguments.layout.name(),
-        algorithm: options.algorithm.name(),
-        level: options.level.map(Level::name),
-        lanes: options.lanes,
-        back_end,
-        bits,
-        count,
-        samples: times.len(),
-        median_ns: median,
-        least_ns: times[0],
-        greatest_ns: times[times.len() - 1],
-        gigabytes_per_second: (limbs * size_of::<Limb>()) as f64 / median,
-        giga_multiply_adds_per_second: is_product.then(|| (width * width) as f64 / median),
-    })
+
+    fn measure(&self, arguments: &Arguments, (a, b): (&Batch, &Batch)) -> Result<Row, Error> {
+        let Subject {
+            engine,
+            operation,
+            options,
+            bits,
+        } = self;
+        let (operation, options, bits) = (*operation, *options, *bits);
+        let is_wrapping = arguments.wrapping;
+        let once = || match (operation, is_wrapping) {
+            (Operation::Add, false) => engine.add(a, b),
+            (Operation::Add, true) => engine.wrapping_add(a, b),
+            (Operation::Sub, false) => engine.sub(a, b),
+            (Operation::Sub, true) => engine.wrapping_sub(a, b),
+            (Operation::Mul, false) => engine.mul(a, b),
+            (Operation::Mul, true) => engine.wrapping_mul(a, b),
+        };
+        let probe = engine.batch_from_limbs(vec![1], Shape::new(1, 1, Layout::Contiguous))?;
+        let sample = |repeats: u32| {
+            let started = Instant::now();
+            for _ in 0..repeats {
+                once()?;
+            }
+            // Work on a device is in order: when this answer is here, so is all else.
+            engine.wrapping_add(&probe, &probe)?.rows()?;
+            Ok::<_, Error>(started.elapsed())
+        };
+        let result = once()?;
+        let (count, width, back_end) = (a.len(), a.width(), result.location().to_string());
+        let limbs = 2 * width + result.width();
+        drop(result);
+        let mut repeats = 1;
+        while sample(repeats)? < SAMPLE && repeats < 1 << 20 {
+            repeats *= 2;
+        }
+        let mut times = Vec::new();
+        for _ in 0..arguments.samples {
+            let operations = f64::from(repeats) * count as f64;
+            times.push(sample(repeats)?.as_secs_f64() * 1e9 / operations);
+        }
+        times.sort_by(f64::total_cmp);
+        let median = times[times.len() / 2];
+        let is_product = operation == Operation::Mul && !is_wrapping;
+        Ok(Row {
+            operation: operation.name(),
+            is_wrapping,
+            layout: arguments.layout.name(),
+            algorithm: options.algorithm.name(),
+            level: options.level.map(Level::name),
+            lanes: options.lanes,
+            back_end,
+            bits,
+            count,
+            threads: None,
+            copy_gigabytes_per_second: None,
+            times_one_thread: None,
+            samples: times.len(),
+            median_ns: median,
+            least_ns: times[0],
+            greatest_ns: times[times.len() - 1],
+            gigabytes_per_second: (limbs * size_of::<Limb>()) as f64 / median,
+            giga_multiply_adds_per_second: is_product.then(|| (width * width) as f64 / median),
+        })
+    }
 }
 
 /// Numbers of exactly `bits` bits, or of one less.
@@ -348,16 +451,25 @@ fn tabulate(rows: &[Row], ceilings: Option<Ceilings>) -> String {
         "of a copy",
         "Gmad/s",
         "of the most",
+        "threads",
+        "x one thread",
     ];
+    // The last two are there where threads were asked for.
+    let columns = if rows.iter().any(|row| row.threads.is_some()) {
+        header.len()
+    } else {
+        header.len() - 2
+    };
     let share = |rate: f64, most: Option<f64>| {
         most.map_or_else(String::new, |most| format!("{:.0} %", 100.0 * rate / most))
     };
     let copy = ceilings.map(|ceilings| ceilings.copy_gigabytes_per_second);
     let most = ceilings.map(|ceilings| ceilings.giga_multiply_adds_per_second);
-    let mut table = table::new(header);
+    let mut table = table::new(&header[..columns]);
     for row in rows {
         let rate = row.giga_multiply_adds_per_second;
-        table.add_row([
+        let copy = row.copy_gigabytes_per_second.or(copy);
+        let cells = [
             row.operation.to_owned(),
             row.choice(),
             row.bits.to_string(),
@@ -370,7 +482,11 @@ fn tabulate(rows: &[Row], ceilings: Option<Ceilings>) -> String {
             share(row.gigabytes_per_second, copy),
             rate.map_or_else(String::new, |rate| format!("{rate:.2}")),
             rate.map_or_else(String::new, |rate| share(rate, most)),
-        ]);
+            row.threads.map_or_else(String::new, |n| n.to_string()),
+            row.times_one_thread
+                .map_or_else(String::new, |times| format!("{times:.2}")),
+        ];
+        table.add_row(&cells[..columns]);
     }
     let ceilings = ceilings.map_or_else(String::new, |ceilings| {
         format!(

@@ -19,6 +19,7 @@ mod selftest;
 mod signals;
 mod standard;
 mod table;
+mod team;
 mod tune;
 mod window;
 

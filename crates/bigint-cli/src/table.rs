@@ -1,9 +1,9 @@
 //! Tables for people.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets};
 
 /// An empty table: the first column to the left, figures to the right.
-pub fn new<const N: usize>(header: [&str; N]) -> Table {
+pub fn new(header: impl Into<Row>) -> Table {
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)

@@ -132,6 +132,23 @@ fn bench_measures_what_it_is_asked_for() {
 }
 
 #[test]
+fn bench_says_what_more_threads_do_beside_a_copy() {
+    let arguments = "bench --backend cpu --widths 512 --operations add,mul --samples 1 \
+                     --threads 1,2 --work 20us,40us --json";
+    let ended = Workplace::new().run(&arguments.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for (part, times) in [
+        ("\"threads\": 1,", 4),
+        ("\"threads\": 2,", 4),
+        ("\"copy_gigabytes_per_second\": ", 8),
+        ("\"times_one_thread\": 1.0,", 4),
+    ] {
+        let found = ended.stdout.matches(part).count();
+        assert!(found >= times, "{part}: {}", ended.stdout);
+    }
+}
+
+#[test]
 fn help_names_every_command_and_contract() {
     let place = Workplace::new();
     let ended = place.run(&["--help"]);
