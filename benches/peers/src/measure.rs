@@ -14,7 +14,7 @@ use crate::flint::{Flint, FlintProduct};
 use crate::library::{Dashu, Gmp, Ibig, Malachite, NumBigint};
 use crate::operands::{Op, Operands, equal};
 use crate::record::Row;
-use crate::runner::{Batch, Copy, Ours, Runner};
+use crate::runner::{Batch, Copy, Host, Ours, Runner};
 
 /// What a run was asked for, besides which points.
 pub struct Settings {
@@ -84,6 +84,7 @@ impl Field {
             Box::new(Batch::<Dashu>::new(&operands)),
             Box::new(Batch::<Malachite>::new(&operands)),
             Box::new(Batch::<Ibig>::new(&operands)),
+            Box::new(Host::new(&operands)),
             Box::new(Copy::new(operands.shape)),
         ];
         if let (Some(flint), 1) = (settings.flint, batch) {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use anyhow::{Result, ensure};
 use bigint_core::{Algorithm, Layout, Limb, Shape};
 use bigint_cpu::{Cpu, Numbers, NumbersMut};
+use bigint_host::{BigUint, Engine};
 use rayon::prelude::*;
 
 use crate::library::{Gmp, Library};
@@ -170,6 +171,68 @@ impl Runner for Ours {
 
     fn first(&mut self, _op: Op) -> Option<Vec<u64>> {
         None
+    }
+}
+
+/// The door that users take: from `BigUint`s to a batch, the operation, and back to
+/// `BigUint`s, which are dropped; all of it is timed.
+pub struct Host {
+    engine: Engine,
+    a: Vec<BigUint>,
+    b: Vec<BigUint>,
+}
+
+impl Host {
+    /// The operands as users have them.
+    pub fn new(operands: &Operands) -> Self {
+        let numbers = |limbs: &[Limb]| {
+            let numbers = limbs.chunks_exact(operands.shape.width);
+            numbers.map(BigUint::from_slice).collect()
+        };
+        Host {
+            engine: Engine::cpu(),
+            a: numbers(&operands.a),
+            b: numbers(&operands.b),
+        }
+    }
+
+    fn compute(&self, op: Op) -> Result<Vec<BigUint>, bigint_host::Error> {
+        let engine = &self.engine;
+        let a = engine.batch_from_biguints(&self.a)?;
+        let r = if op == Op::Sqr {
+            engine.mul(&a, &a)?
+        } else {
+            let b = engine.batch_from_biguints(&self.b)?;
+            match op {
+                Op::Mul | Op::Sqr => engine.mul(&a, &b)?,
+                Op::Add => engine.add(&a, &b)?,
+                Op::Sub => engine.sub(&a, &b)?,
+            }
+        };
+        r.to_biguints()
+    }
+}
+
+impl Runner for Host {
+    fn name(&self) -> &'static str {
+        "host"
+    }
+
+    fn is_whole(&self) -> bool {
+        true
+    }
+
+    fn splits_a_number(&self) -> bool {
+        true
+    }
+
+    fn run(&mut self, op: Op, _range: Range<usize>, _threads: usize) {
+        let numbers = self.compute(op).expect("the operands go together");
+        std::hint::black_box(numbers);
+    }
+
+    fn first(&mut self, op: Op) -> Option<Vec<u64>> {
+        Some(self.compute(op).ok()?.first()?.to_u64_digits())
     }
 }
 

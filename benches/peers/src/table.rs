@@ -26,7 +26,7 @@ pub fn print_head(record: &Record) {
     for name in &COLUMNS[1..] {
         print!(" {name:>10}");
     }
-    println!(" of copy / flint");
+    println!(" {:>16} of copy / flint", "host, host/gmp");
 }
 
 /// One line.
@@ -50,6 +50,9 @@ pub fn print_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
         let times = peer(name).map(|ns| format!("x{:.2}", ns / row.ours_ns));
         write!(out, " {:>10}", or_dash(times))?;
     }
+    let door = peer("host").zip(peer("gmp"));
+    let door = door.map(|(host, gmp)| format!("{} {:.3}", time(host), host / gmp));
+    write!(out, " {:>16}", or_dash(door))?;
     if let Some(share) = row.of_copy {
         write!(out, " {:.0} %", 100.0 * share)?;
     }
