@@ -6,13 +6,16 @@
 //! formatting use all cores besides. No stage holds more than one piece, and a
 //! piece is bounded, so memory is too.
 //!
+//! A source that pauses holds nothing back: what has come by then is computed and
+//! written, so that the command answers line by line behind a pipe.
+//!
 //! Errors travel with the pieces, in order: the first wrong line is the one
 //! that is told, whichever stage met it.
 
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -20,16 +23,18 @@ use std::thread;
 use std::time::Instant;
 
 use bigint_core::Algorithm;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
 use crate::expression::{self, Expression, Operand};
 use crate::failure::{Failure, Place};
 use crate::lines::{self, Chunk, LineReader};
-use crate::number::{Format, Number};
+use crate::number::{Format, Number, Unread};
 use crate::output::Output;
 use crate::profile::{Profile, Stage};
 use crate::program::{Machine, Origin, Program};
 use crate::progress::Progress;
+use crate::source::Input;
 use crate::window::{self, Column, Results, Window};
 
 /// Text that is read ahead, all files together, in bytes.
@@ -48,9 +53,11 @@ pub struct Arguments {
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     expression: String,
 
-    /// Bind a name to a file with one integer per line (decimal or 0x hex, blank
-    /// lines and # comments skipped; - for standard input), or to an integer
-    #[arg(long = "let", value_name = "NAME=SOURCE", value_parser = parse_binding)]
+    /// Bind a name to a file with one integer per line (decimal, or 0x hex, 0o octal or
+    /// 0b binary, _ between digits; blank lines and # comments skipped; gzip and zstd
+    /// files are unpacked; - for standard input), or to an integer
+    #[arg(long = "let", value_name = "NAME=SOURCE",
+        value_parser = OsStringValueParser::new().try_map(|text| parse_binding(&text)))]
     bindings: Vec<Binding>,
 
     /// Write to this file instead of standard output; it appears when complete
@@ -77,20 +84,35 @@ pub struct Arguments {
 #[derive(Clone, Debug)]
 struct Binding {
     name: String,
-    source: String,
+    /// A file's name need not be UTF-8.
+    source: OsString,
 }
 
-fn parse_binding(text: &str) -> Result<Binding, String> {
-    let (name, source) = text.split_once('=').ok_or("expected NAME=SOURCE")?;
-    if !expression::is_name(name) {
+fn parse_binding(text: &OsStr) -> Result<Binding, String> {
+    let (name, source) = split_once(text).ok_or("expected NAME=SOURCE")?;
+    if !expression::is_name(&name) {
         return Err(format!(
             "{name:?} is not a name: letters, digits and _, no digit first"
         ));
     }
-    Ok(Binding {
-        name: name.to_owned(),
-        source: source.to_owned(),
-    })
+    Ok(Binding { name, source })
+}
+
+/// What stands before the first `=`, and what behind it.
+#[cfg(unix)]
+fn split_once(text: &OsStr) -> Option<(String, OsString)> {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let text = text.as_bytes();
+    let equals = memchr::memchr(b'=', text)?;
+    let (name, source) = (&text[..equals], text[equals + 1..].to_vec());
+    let name = String::from_utf8_lossy(name).into_owned();
+    Some((name, OsString::from_vec(source)))
+}
+
+#[cfg(not(unix))]
+fn split_once(text: &OsStr) -> Option<(String, OsString)> {
+    let (name, source) = text.to_str()?.split_once('=')?;
+    Some((name.to_owned(), source.into()))
 }
 
 /// What a name is bound to, opened.
@@ -140,7 +162,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn bind(expression: &Expression, bindings: &[Binding]) -> Result<(Program, Sources), Failure> {
     let mut sources_by_name = HashMap::new();
     for binding in bindings {
-        let earlier = sources_by_name.insert(binding.name.as_str(), binding.source.as_str());
+        let earlier = sources_by_name.insert(binding.name.as_str(), &*binding.source);
         if earlier.is_some() {
             return Err(Failure::Usage(format!(
                 "--let: {:?} is bound twice",
@@ -156,18 +178,22 @@ fn bind(expression: &Expression, bindings: &[Binding]) -> Result<(Program, Sourc
         }
     }
     let mut sources = Sources::default();
-    let mut origins = Vec::new();
+    let mut opened = Vec::new();
     for (index, operand) in expression.operands.iter().enumerate() {
-        let source = match operand {
-            Operand::Literal(text) => literal(text, expression::SOURCE_NAME)?,
+        opened.push(match operand {
+            Operand::Literal(text) => literal(text.as_bytes(), expression::SOURCE_NAME)?,
             Operand::Name(name) => {
                 let Some(source) = sources_by_name.get(name.as_str()) else {
                     let what = format!("{name:?} is not bound: add --let {name}=SOURCE");
                     return Err(Failure::Input(expression.place(index), what));
                 };
-                sources.open(name, source)?
+                sources.open(name, source, &opened)?
             }
-        };
+        });
+    }
+    find_single_numbers(&mut opened)?;
+    let mut origins = Vec::new();
+    for source in opened {
         origins.push(match source {
             Source::Constant(column) => {
                 sources.constants.push(column);
@@ -191,67 +217,103 @@ fn bind(expression: &Expression, bindings: &[Binding]) -> Result<(Program, Sourc
 }
 
 impl Sources {
-    /// Opens the source that `name` is bound to.
-    fn open(&mut self, name: &str, source: &str) -> Result<Source, Failure> {
-        let number = Number::scan(source.as_bytes()).and_then(|number| number.check());
+    /// Opens the source that `name` is bound to, after others.
+    fn open(&mut self, name: &str, source: &OsStr, others: &[Source]) -> Result<Source, Failure> {
+        let text = source.as_encoded_bytes();
+        let number = Number::scan(text).and_then(|number| number.check());
         if number.is_ok() {
-            return literal(source, &format!("--let {name}"));
+            return literal(text, &format!("--let {name}"));
         }
-        let (path, input): (_, Box<dyn Read + Send>) = if source == "-" {
-            if self.readers.iter().any(|reader| reader.path() == "stdin") {
+        let read = Arc::clone(&self.read);
+        let (path, input) = if source == "-" {
+            let is_stdin =
+                |other: &Source| matches!(other, Source::Lines(r) if r.path() == "stdin");
+            if others.iter().any(is_stdin) {
                 return Err(Failure::Usage(
                     "--let: standard input is bound twice".to_owned(),
                 ));
             }
-            ("stdin", Box::new(std::io::stdin()))
+            ("stdin".to_owned(), Input::pipe(std::io::stdin(), read))
         } else {
+            let path = Path::new(source).display().to_string();
             let file = File::open(source).map_err(|error| {
-                if source
-                    .trim_start_matches('-')
-                    .starts_with(|c: char| c.is_ascii_digit())
-                    && let Err(failure) = literal(source, &format!("--let {name}"))
+                if text
+                    .trim_ascii_start()
+                    .strip_prefix(b"-")
+                    .unwrap_or(text)
+                    .first()
+                    .is_some_and(u8::is_ascii_digit)
+                    && let Err(failure) = literal(text, &format!("--let {name}"))
                 {
                     return failure;
                 }
                 let place = Place {
-                    source: source.to_owned(),
+                    source: path.clone(),
                     line: 1,
                     column: 1,
                 };
                 Failure::Input(place, format!("cannot open: {error}"))
             })?;
             let metadata = file.metadata();
+            let is_file = metadata.as_ref().is_ok_and(|metadata| metadata.is_file());
             self.total_bytes += metadata.map_or(0, |metadata| metadata.len());
-            (source, Box::new(file))
+            let input = if is_file {
+                Input::file(file, read)
+            } else {
+                Input::pipe(file, read)
+            };
+            (path, input)
         };
-        let read = Arc::clone(&self.read);
-        let mut reader = LineReader::new(path.to_owned(), input, LEAST_TEXT_BYTES, read);
-        let Some(chunk) = reader.take_single()? else {
-            return Ok(Source::Lines(reader));
-        };
-        let (line, column) = chunk.position(0);
-        constant(chunk.number(0), path, line, column)
+        Ok(Source::Lines(LineReader::new(
+            path,
+            input,
+            LEAST_TEXT_BYTES,
+        )))
     }
 }
 
-fn literal(text: &str, source: &str) -> Result<Source, Failure> {
-    constant(text.as_bytes(), source, 1, 1)
+/// Lets a number that is alone in its file stand for all lines.
+///
+/// Whether a pipe's first number is alone, only its second or its end tells. The only
+/// source of lines need not wait for either: alone or not, each number is a line.
+fn find_single_numbers(sources: &mut [Source]) -> Result<(), Failure> {
+    let is_lines = |source: &&Source| matches!(source, Source::Lines(_));
+    let mut columns = sources.iter().filter(is_lines).count();
+    for pauses in [false, true] {
+        for source in &mut *sources {
+            if let Source::Lines(reader) = source
+                && reader.pauses() == pauses
+                && (!pauses || columns > 1)
+                && let Some(chunk) = reader.take_single()?
+            {
+                let (line, column) = chunk.position(0);
+                *source = constant(chunk.number(0), reader.path(), line, column)?;
+                columns -= 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
+    constant(text, source, 1, 1)
 }
 
 /// One number, met at this place.
 fn constant(text: &[u8], source: &str, line: u64, column: u64) -> Result<Source, Failure> {
-    let number = Number::scan(text);
-    let read = number.and_then(|number| number.check().map(|()| number.width()));
-    let width = read.map_err(|bad| {
-        let place = Place {
-            source: source.to_owned(),
-            line,
-            column: column + bad.offset as u64,
-        };
-        Failure::Input(place, bad.to_string())
-    })?;
-    let column = window::read_column(1, width, |_| text);
-    Ok(Source::Constant(column.expect("the digits were checked")))
+    let read = Number::scan(text).map_err(Unread::Bad);
+    match read.and_then(|number| window::read_column(1, number.width(), |_| text)) {
+        Ok(column) => Ok(Source::Constant(column)),
+        Err(Unread::Memory(error)) => Err(error.into()),
+        Err(Unread::Bad(bad)) => {
+            let place = Place {
+                source: source.to_owned(),
+                line,
+                column: column + bad.offset as u64,
+            };
+            Err(Failure::Input(place, bad.to_string()))
+        }
+    }
 }
 
 /// What the stages share.
@@ -358,10 +420,15 @@ impl Pipeline<'_> {
         for window in windows {
             let results = window.and_then(|window| {
                 self.profile.time(Stage::Compute, || {
-                    let (groups, order) = window.into_parts();
-                    let groups = groups.into_iter().map(|columns| machine.run(columns));
-                    let groups = groups.collect::<Result<_, _>>();
-                    let groups = groups.map_err(|error| Failure::Running(error.to_string()))?;
+                    let groups = window.groups.into_iter();
+                    let groups = groups.map(|columns| machine.run(columns));
+                    let groups = groups.collect::<Result<_, _>>().map_err(|error| {
+                        Failure::Running(match &window.place {
+                            Some(place) => format!("{place}: {error}"),
+                            None => error.to_string(),
+                        })
+                    })?;
+                    let order = window.order;
                     Ok(Results { groups, order })
                 })
             });

@@ -4,7 +4,7 @@
 //! ```text
 //! sum     = product { ("+" | "-") product }
 //! product = factor { "*" factor }
-//! factor  = { "-" } ( name | literal | "(" sum ")" )
+//! factor  = { "+" | "-" } ( name | literal | "(" sum ")" )
 //! ```
 //!
 //! The result is a program for a stack machine, not a tree: neither running nor
@@ -20,6 +20,9 @@ use crate::failure::{Failure, Place};
 /// Each may hold a batch of intermediate results, and takes a few stack frames
 /// of the parser.
 pub const MAX_DEPTH: usize = 1000;
+
+/// What an expression may be made of.
+const THERE_ARE: &str = "there are +, -, *, parentheses, names and integers";
 
 /// The name errors carry in place of a file's.
 pub const SOURCE_NAME: &str = "expression";
@@ -84,6 +87,7 @@ impl Expression {
         match parser.token {
             Token::End => Ok(parser.expression),
             Token::Symbol(')') => Err(parser.error_here("this ')' closes nothing")),
+            Token::Symbol('(') => Err(parser.error_here(format!("no such function: {THERE_ARE}"))),
             _ => Err(parser.error_here("expected '+', '-', '*' or the end of the expression")),
         }
     }
@@ -137,7 +141,10 @@ impl Parser<'_> {
             '0'..='9' => Token::Literal,
             c if is_word(c) => Token::Name,
             '+' | '-' | '*' | '(' | ')' => Token::Symbol(first),
-            _ => return Err(self.error_at(start, format!("unexpected character {first:?}"))),
+            _ => {
+                let what = format!("unexpected character {first:?}: {THERE_ARE}");
+                return Err(self.error_at(start, what));
+            }
         };
         let length = match self.token {
             Token::Symbol(_) => 1,
@@ -179,8 +186,8 @@ impl Parser<'_> {
 
     fn factor(&mut self, depth: usize) -> Result<(), Failure> {
         let mut negative = false;
-        while self.token == Token::Symbol('-') {
-            negative = !negative;
+        while let Token::Symbol(sign @ ('+' | '-')) = self.token {
+            negative ^= sign == '-';
             self.advance()?;
         }
         match self.token {
@@ -294,6 +301,7 @@ mod tests {
         assert_eq!(postfix("-a*-b"), "a neg b neg *");
         assert_eq!(postfix("2 - -3"), "2 3 neg -");
         assert_eq!(postfix("---a"), "a neg");
+        assert_eq!(postfix("a-+b++c"), "a b - c +");
         assert_eq!(postfix("--(a+b)"), "a b +");
     }
 

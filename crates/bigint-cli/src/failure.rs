@@ -65,3 +65,9 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl From<bigint_cpu::Error> for Failure {
+    fn from(error: bigint_cpu::Error) -> Self {
+        Failure::Running(error.to_string())
+    }
+}

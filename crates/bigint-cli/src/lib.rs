@@ -10,6 +10,7 @@ mod failure;
 mod hardware;
 mod info;
 mod lines;
+mod manual;
 mod number;
 mod output;
 mod profile;
@@ -17,6 +18,7 @@ mod program;
 mod progress;
 mod selftest;
 mod signals;
+mod source;
 mod standard;
 mod table;
 mod team;
@@ -27,7 +29,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use bigint_cpu::Cpu;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::failure::Failure;
 
@@ -46,6 +48,8 @@ enum Command {
     Info(info::Arguments),
     Selftest(selftest::Arguments),
     Tune(tune::Arguments),
+    Completions(manual::Completions),
+    Man(manual::Page),
 }
 
 /// Runs the command with these arguments, the program's name first.
@@ -77,7 +81,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         .map_err(|error| Failure::Usage(format!("{}: {error}", Cpu::PATH_VARIABLE)))?;
     // What is to be measured anew is not read first.
     let tuning = match command {
-        Command::Tune(_) => None,
+        Command::Tune(_) | Command::Completions(_) | Command::Man(_) => None,
         _ => tune::install()?,
     };
     match command {
@@ -86,5 +90,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Info(arguments) => info::run(arguments, tuning.as_deref()),
         Command::Selftest(arguments) => selftest::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
+        Command::Completions(arguments) => manual::complete(arguments, Cli::command()),
+        Command::Man(arguments) => manual::print(arguments, Cli::command()),
     }
 }

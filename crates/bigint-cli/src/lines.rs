@@ -5,15 +5,13 @@
 //! grow with the files, nor with how unequal their lines are.
 
 use std::collections::VecDeque;
-use std::io::Read;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memchr;
 
 use crate::failure::{Failure, Place};
 use crate::number::{MAX_TEXT, Number};
+use crate::source::Input;
 
 /// Numbers a chunk holds at most, however short they are.
 const MAX_LINES: usize = 1 << 20;
@@ -61,8 +59,7 @@ struct Found {
 /// Reads numbers from one file.
 pub struct LineReader {
     path: String,
-    input: Box<dyn Read + Send>,
-    read: Arc<AtomicU64>,
+    input: Input,
     /// Bytes that `buffer` is meant to hold; grows for a line that is longer.
     capacity: usize,
     buffer: Vec<u8>,
@@ -78,25 +75,19 @@ pub struct LineReader {
     pending_line: u64,
     /// The line that `buffer[taken]` belongs to, from 1.
     line: u64,
-    /// Whether the line at `pending` is a comment whose beginning was dropped.
-    in_comment: bool,
+    /// Where in `buffer` the line at `pending` was cut, because a comment began.
+    comment: Option<usize>,
     ended: bool,
     total: u64,
 }
 
 impl LineReader {
     /// A reader of `input`, called `path` in errors, that keeps about `capacity`
-    /// bytes in memory and adds what it reads to `read`.
-    pub fn new(
-        path: String,
-        input: Box<dyn Read + Send>,
-        capacity: usize,
-        read: Arc<AtomicU64>,
-    ) -> Self {
+    /// bytes in memory.
+    pub fn new(path: String, input: Input, capacity: usize) -> Self {
         LineReader {
             path,
             input,
-            read,
             capacity,
             buffer: Vec::new(),
             taken: 0,
@@ -105,7 +96,7 @@ impl LineReader {
             numbers: VecDeque::new(),
             pending_line: 1,
             line: 1,
-            in_comment: false,
+            comment: None,
             ended: false,
             total: 0,
         }
@@ -114,6 +105,11 @@ impl LineReader {
     /// What errors call this file.
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Whether reading may have to wait for somebody.
+    pub fn pauses(&self) -> bool {
+        self.input.pauses()
     }
 
     /// Changes how many bytes are kept in memory.
@@ -130,11 +126,11 @@ impl LineReader {
         if self.numbers.len() == 1 {
             self.fill(2)?;
         }
-        Ok((self.numbers.len() == 1).then(|| self.take(1)))
+        (self.numbers.len() == 1).then(|| self.take(1)).transpose()
     }
 
     /// Reads until `wanted` numbers are at hand, or the file has ended; reads
-    /// ahead where less than half the capacity is in use.
+    /// ahead, but does not wait, where less than half the capacity is in use.
     fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
         self.find_numbers();
         while !self.ended
@@ -145,7 +141,9 @@ impl LineReader {
             if self.buffer.len() >= self.capacity {
                 self.make_room()?;
             }
-            self.read_more()?;
+            if !self.read_more(self.numbers.len() < wanted)? {
+                break;
+            }
             self.find_numbers();
         }
         Ok(())
@@ -158,6 +156,7 @@ impl LineReader {
             self.buffer.drain(..taken);
             self.pending -= taken;
             self.searched -= taken;
+            self.comment = self.comment.map(|comment| comment - taken);
             for found in &mut self.numbers {
                 found.number.start -= taken;
                 found.number.end -= taken;
@@ -169,11 +168,11 @@ impl LineReader {
     /// Called when the buffer is full and holds no complete line to take: makes
     /// room for a longer line, unless it can be no number.
     fn make_room(&mut self) -> Result<(), Failure> {
-        let begins = self.buffer[self.pending..].trim_ascii_start().first();
-        if self.in_comment || begins == Some(&b'#') {
-            self.in_comment = true;
-            self.buffer.truncate(self.pending);
-            self.searched = self.pending;
+        let hash = memchr(b'#', &self.buffer[self.pending..]).map(|hash| self.pending + hash);
+        if let Some(comment) = self.comment.or(hash) {
+            self.comment = Some(comment);
+            self.buffer.truncate(comment);
+            self.searched = comment;
         }
         let line = &self.buffer[self.pending..];
         if line.len() < self.capacity / 2 {
@@ -203,15 +202,14 @@ impl LineReader {
         Ok(())
     }
 
-    fn read_more(&mut self) -> Result<(), Failure> {
+    /// Whether there was something to read, or the end.
+    fn read_more(&mut self, waits: bool) -> Result<bool, Failure> {
         let wanted = self.capacity - self.buffer.len();
-        self.buffer.reserve_exact(wanted);
-        let mut input = (&mut self.input).take(wanted as u64);
-        match input.read_to_end(&mut self.buffer) {
+        reserve(&mut self.buffer, wanted)?;
+        match self.input.read(&mut self.buffer, wanted, waits) {
             Ok(bytes) => {
-                self.ended = bytes < wanted;
-                self.read.fetch_add(bytes as u64, Ordering::Relaxed);
-                Ok(())
+                self.ended = bytes == Some(0);
+                Ok(bytes.is_some())
             }
             Err(error) => Err(cannot_read(&self.path, &error)),
         }
@@ -219,6 +217,11 @@ impl LineReader {
 
     /// Looks at the lines that are complete.
     fn find_numbers(&mut self) {
+        // Most files have no comment: one look at all of what is new finds none.
+        let next_hash = |buffer: &[u8], from: usize| {
+            memchr(b'#', &buffer[from..]).map_or(buffer.len(), |hash| from + hash)
+        };
+        let mut hash = next_hash(&self.buffer, self.pending);
         while self.numbers.len() < MAX_LINES && self.pending < self.buffer.len() {
             let (end, next) = match memchr(b'\n', &self.buffer[self.searched..]) {
                 Some(feed) => {
@@ -231,12 +234,15 @@ impl LineReader {
                     return;
                 }
             };
-            let line = &self.buffer[self.pending..end];
+            let mut number_end = self.comment.take().unwrap_or(end);
+            if hash < end {
+                number_end = number_end.min(hash);
+                hash = next_hash(&self.buffer, end);
+            }
+            let line = &self.buffer[self.pending..number_end];
             let start = self.pending + (line.len() - line.trim_ascii_start().len());
             let number = line.trim_ascii();
-            if !std::mem::take(&mut self.in_comment)
-                && !matches!(number.first(), None | Some(&b'#'))
-            {
+            if !number.is_empty() {
                 self.numbers.push_back(Found {
                     number: start..start + number.len(),
                     next,
@@ -251,23 +257,26 @@ impl LineReader {
     }
 
     /// Takes the first `count` numbers.
-    fn take(&mut self, count: usize) -> Chunk {
+    fn take(&mut self, count: usize) -> Result<Chunk, Failure> {
         let (start, first_line) = (self.taken, self.line);
-        if let Some(last) = count.checked_sub(1) {
-            let Found {
-                next, next_line, ..
-            } = self.numbers[last];
-            (self.taken, self.line) = (next, next_line);
-        }
-        let offset = |position: usize| u32::try_from(position - start).unwrap_or(u32::MAX);
-        let numbers = self.numbers.drain(..count).map(|found| found.number);
-        let chunk = Chunk {
-            text: self.buffer[start..self.taken].to_vec(),
-            numbers: numbers.map(|n| offset(n.start)..offset(n.end)).collect(),
-            first_line,
+        let (mut text, mut numbers) = (Vec::new(), Vec::new());
+        let (end, line) = match count.checked_sub(1).map(|last| &self.numbers[last]) {
+            Some(found) => (found.next, found.next_line),
+            None => (start, first_line),
         };
+        reserve(&mut text, end - start)?;
+        reserve(&mut numbers, count)?;
+        (self.taken, self.line) = (end, line);
+        text.extend_from_slice(&self.buffer[start..end]);
+        let offset = |position: usize| u32::try_from(position - start).unwrap_or(u32::MAX);
+        let taken = self.numbers.drain(..count).map(|found| found.number);
+        numbers.extend(taken.map(|n| offset(n.start)..offset(n.end)));
         self.total += count as u64;
-        chunk
+        Ok(Chunk {
+            text,
+            numbers,
+            first_line,
+        })
     }
 
     /// Where the file ends, once everything before is taken.
@@ -282,11 +291,21 @@ impl LineReader {
     }
 }
 
+/// Makes room for `more` elements, and no more.
+fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Failure> {
+    let bytes = more.saturating_mul(size_of::<T>());
+    let reserved = vector.try_reserve_exact(more);
+    reserved.map_err(|_| bigint_cpu::Error::OutOfMemory { bytes }.into())
+}
+
 /// The error for a file that cannot be read.
 pub fn cannot_read(path: &str, error: &std::io::Error) -> Failure {
     use std::io::ErrorKind;
     match error.kind() {
-        ErrorKind::IsADirectory | ErrorKind::InvalidInput => {
+        ErrorKind::IsADirectory
+        | ErrorKind::InvalidInput
+        | ErrorKind::InvalidData
+        | ErrorKind::UnexpectedEof => {
             let source = path.to_owned();
             let place = Place {
                 source,
@@ -311,12 +330,8 @@ pub fn next_chunks(readers: &mut [LineReader]) -> Result<Option<Vec<Chunk>>, Fai
     let at_hand = |reader: &LineReader| reader.numbers.len();
     let count = readers.iter().map(at_hand).min().unwrap_or(0);
     if count > 0 {
-        return Ok(Some(
-            readers
-                .iter_mut()
-                .map(|reader| reader.take(count))
-                .collect(),
-        ));
+        let chunks = readers.iter_mut().map(|reader| reader.take(count));
+        return chunks.collect::<Result<_, _>>().map(Some);
     }
     let shorter = readers.iter().find(|reader| at_hand(reader) == 0);
     let longer = readers.iter().find(|reader| at_hand(reader) > 0);
@@ -334,6 +349,9 @@ pub fn next_chunks(readers: &mut [LineReader]) -> Result<Option<Vec<Chunk>>, Fai
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+    use std::sync::Arc;
+
     use super::*;
 
     /// Hands out a few bytes at a time, as a pipe may.
@@ -349,8 +367,8 @@ mod tests {
     }
 
     fn reader(text: &str, step: usize, capacity: usize) -> LineReader {
-        let input = Box::new(Trickle(text.as_bytes().to_vec(), step));
-        LineReader::new("file".into(), input, capacity, Arc::default())
+        let input = Trickle(text.as_bytes().to_vec(), step);
+        LineReader::new("file".into(), Input::file(input, Arc::default()), capacity)
     }
 
     /// Line, column and text of each number, and how many chunks there were.
@@ -367,7 +385,8 @@ mod tests {
         (found, chunks)
     }
 
-    const TEXT: &str = "1\n\n# two\n  22 \r\n\t# three\n333\n-4444444444444444444444444\n   \n5";
+    const TEXT: &str =
+        "1\n\n# two\n  22 # and\r\n\t# three\n333\n-4444444444444444444444444\n   \n5";
 
     #[test]
     fn numbers_stand_where_they_stand_whatever_the_buffers_are() {
@@ -397,6 +416,12 @@ mod tests {
             let expected = [(2, 1, "7".to_owned()), (4, 1, "8".to_owned())];
             assert_eq!(found, expected, "capacity {capacity}");
         }
+        let text = format!("7# {}\n8 #{}\n", "#".repeat(100), " 9".repeat(100));
+        for (step, capacity) in [(1000, 4), (3, 16), (7, 64), (1000, 1000)] {
+            let (found, _) = numbers(reader(&text, step, capacity));
+            let expected = [(1, 1, "7".to_owned()), (2, 1, "8".to_owned())];
+            assert_eq!(found, expected, "capacity {capacity}");
+        }
     }
 
     #[test]
@@ -424,12 +449,8 @@ mod tests {
 
     #[test]
     fn junk_without_line_feeds_is_refused_before_it_fills_the_memory() {
-        let mut endless = LineReader::new(
-            "zero".into(),
-            Box::new(std::io::repeat(0)),
-            100,
-            Arc::default(),
-        );
+        let zeros = Input::file(std::io::repeat(0), Arc::default());
+        let mut endless = LineReader::new("zero".into(), zeros, 100);
         match endless.take_single() {
             Err(Failure::Input(place, what)) => {
                 assert_eq!((place.line, place.column), (1, 1));
@@ -437,7 +458,7 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
-        assert!(endless.read.load(Ordering::Relaxed) <= 200);
+        assert!(endless.buffer.capacity() <= 200);
     }
 
     #[test]

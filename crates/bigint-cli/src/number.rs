@@ -1,4 +1,5 @@
-//! Integers as text: decimal or `0x` hex, with an optional `-`.
+//! Integers as text: decimal, `0x` hex, `0o` octal or `0b` binary, with an optional
+//! sign and `_` between digits.
 //!
 //! Digits go straight into 32-bit limbs and back, eight at a time inside one
 //! 64-bit word.
@@ -24,13 +25,56 @@ const LONG_DIGITS: usize = 3000;
 
 const _: () = assert!(MAX_TEXT > MAX_WIDTH * LIMB_BITS * 31 / 100 && MAX_TEXT > MAX_WIDTH * 8 + 3);
 
+/// The base an integer is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Base {
+    Binary,
+    Octal,
+    Decimal,
+    Hex,
+}
+
+impl Base {
+    /// The base that a number without its sign names by its prefix.
+    fn of(text: &[u8]) -> Self {
+        match text {
+            [b'0', b'x' | b'X', ..] => Base::Hex,
+            [b'0', b'o' | b'O', ..] => Base::Octal,
+            [b'0', b'b' | b'B', ..] => Base::Binary,
+            _ => Base::Decimal,
+        }
+    }
+
+    /// The value of a digit, if it is one.
+    fn digit(self, byte: u8) -> Option<u8> {
+        let radix = match self {
+            Base::Binary => 2,
+            Base::Octal => 8,
+            Base::Decimal => 10,
+            Base::Hex => 16,
+        };
+        char::from(byte).to_digit(radix).map(|digit| digit as u8)
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Base::Binary => "binary",
+            Base::Octal => "octal",
+            Base::Decimal => "decimal",
+            Base::Hex => "hexadecimal",
+        })
+    }
+}
+
 /// An integer's text, split into its parts. The digits are not yet checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Number<'a> {
     /// Whether a `-` stood in front. True for `-0` as well.
     pub negative: bool,
     digits: &'a [u8],
-    hex: bool,
+    base: Base,
     /// Where in the text the first digit stood.
     offset: usize,
 }
@@ -45,20 +89,35 @@ pub struct BadNumber {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrong {
-    NotADigit { byte: u8, hex: bool },
+    NotADigit { byte: u8, base: Base },
     NoDigits,
     TooLong,
+}
+
+/// Why an integer could not be read.
+#[derive(Debug)]
+pub enum Unread {
+    /// It is none.
+    Bad(BadNumber),
+    /// Memory ran out.
+    Memory(bigint_cpu::Error),
 }
 
 impl fmt::Display for BadNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.what {
-            Wrong::NotADigit { byte, hex } => {
-                let kind = if hex { "hexadecimal" } else { "decimal" };
+            Wrong::NotADigit { byte: b'_', .. } => {
+                f.write_str("'_' may stand between two digits only")
+            }
+            Wrong::NotADigit { byte: b'\r', .. } => f.write_str(
+                "a carriage return inside a line: lines end with a line feed \
+                 (tr '\\r' '\\n' converts old Mac files)",
+            ),
+            Wrong::NotADigit { byte, base } => {
                 if byte.is_ascii_graphic() || byte == b' ' {
-                    write!(f, "{:?} is not a {kind} digit", char::from(byte))
+                    write!(f, "{:?} is not a {base} digit", char::from(byte))
                 } else {
-                    write!(f, "the byte 0x{byte:02x} is not a {kind} digit")
+                    write!(f, "the byte 0x{byte:02x} is not a {base} digit")
                 }
             }
             Wrong::NoDigits => f.write_str("a number without digits"),
@@ -74,14 +133,13 @@ impl<'a> Number<'a> {
     /// # Errors
     /// No digits, or more of them than the widest number has.
     pub fn scan(text: &'a [u8]) -> Result<Self, BadNumber> {
-        let negative = text.first() == Some(&b'-');
-        let sign = usize::from(negative);
-        let hex = matches!(text[sign..], [b'0', b'x' | b'X', ..]);
-        let offset = sign + if hex { 2 } else { 0 };
+        let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
+        let base = Base::of(&text[sign..]);
+        let offset = sign + if base == Base::Decimal { 0 } else { 2 };
         let number = Number {
-            negative,
+            negative: text.first() == Some(&b'-'),
             digits: &text[offset..],
-            hex,
+            base,
             offset,
         };
         if number.digits.is_empty() {
@@ -99,33 +157,40 @@ impl<'a> Number<'a> {
         Ok(number)
     }
 
-    /// Limbs that hold the magnitude: at least one, and at most one too many.
+    /// Limbs that hold the magnitude: at least one, and at most one too many for
+    /// decimal digits without `_`.
     pub fn width(&self) -> usize {
-        if self.hex {
-            return self.digits.len().div_ceil(8);
-        }
-        // log2(10) < 217706 / 2^16
-        let bits = ((self.digits.len() as u64 * 217_706) >> 16) + 1;
+        let digits = self.digits.len() as u64;
+        let bits = match self.base {
+            Base::Binary => digits,
+            Base::Octal => 3 * digits,
+            // log2(10) < 217706 / 2^16
+            Base::Decimal => ((digits * 217_706) >> 16) + 1,
+            Base::Hex => 4 * digits,
+        };
         usize::try_from(bits.div_ceil(LIMB_BITS as u64)).unwrap_or(usize::MAX)
     }
 
     /// Checks every digit without computing the value.
     ///
     /// # Errors
-    /// The first byte that is no digit.
+    /// The first byte that is neither a digit nor `_` between two of them.
     pub fn check(&self) -> Result<(), BadNumber> {
-        let is_digit: fn(&u8) -> bool = if self.hex {
-            u8::is_ascii_hexdigit
-        } else {
-            u8::is_ascii_digit
+        let is_digit = |index: usize| {
+            let byte = self.digits.get(index).copied();
+            byte.is_some_and(|byte| self.base.digit(byte).is_some())
         };
-        match self.digits.iter().position(|byte| !is_digit(byte)) {
+        let is_good = |index: usize| {
+            let separates = |index: usize| index > 0 && is_digit(index - 1) && is_digit(index + 1);
+            is_digit(index) || (self.digits[index] == b'_' && separates(index))
+        };
+        match (0..self.digits.len()).find(|&index| !is_good(index)) {
             None => Ok(()),
             Some(index) => Err(BadNumber {
                 offset: self.offset + index,
                 what: Wrong::NotADigit {
                     byte: self.digits[index],
-                    hex: self.hex,
+                    base: self.base,
                 },
             }),
         }
@@ -134,29 +199,82 @@ impl<'a> Number<'a> {
     /// Writes the magnitude into `limbs`, little-endian, zeros above it.
     /// `scratch` is reused between calls to spare allocations.
     ///
-    /// Cost: linear for hex; for decimal quadratic up to a few thousand digits,
-    /// then as [`radix::parse_decimal`].
+    /// Cost: quadratic for decimal up to a few thousand digits, then as
+    /// [`radix::parse_decimal`]; linear for the other bases.
     ///
     /// # Errors
-    /// The first byte that is no digit.
+    /// [`Unread`].
     ///
     /// # Panics
     /// When `limbs` is shorter than [`Number::width`].
-    pub fn write(&self, limbs: &mut [Limb], scratch: &mut Vec<u64>) -> Result<(), BadNumber> {
+    pub fn write(&self, limbs: &mut [Limb], scratch: &mut Vec<u64>) -> Result<(), Unread> {
         assert!(limbs.len() >= self.width());
-        let good = if self.hex {
-            hex::parse(self.digits, limbs)
-        } else if self.digits.len() < LONG_DIGITS {
-            decimal::parse(self.digits, limbs, scratch)
-        } else if let Ok(value) = radix::parse_decimal(self.digits) {
-            let (low, high) = limbs.split_at_mut(value.len());
-            low.copy_from_slice(&value);
-            high.fill(0);
-            true
-        } else {
-            false
+        let good = match self.base {
+            Base::Hex => hex::parse(self.digits, limbs),
+            Base::Decimal => parse_decimal(self.digits, limbs, scratch)?,
+            Base::Binary | Base::Octal => false,
         };
-        if good { Ok(()) } else { self.check() }
+        if good {
+            return Ok(());
+        }
+        // A digit that is none, or a form that is rare.
+        self.check().map_err(Unread::Bad)?;
+        match self.base {
+            Base::Binary => pack(self.values(), 1, limbs),
+            Base::Octal => pack(self.values(), 3, limbs),
+            Base::Hex => pack(self.values(), 4, limbs),
+            Base::Decimal => {
+                let mut digits = bigint_cpu::with_capacity(self.digits.len())?;
+                digits.extend(self.values().rev().map(|digit| b'0' + digit));
+                parse_decimal(&digits, limbs, scratch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of the digits, the last one first.
+    fn values(&self) -> impl DoubleEndedIterator<Item = u8> {
+        let digits = self.digits.iter().rev();
+        digits.filter_map(|&byte| self.base.digit(byte))
+    }
+}
+
+impl From<bigint_cpu::Error> for Unread {
+    fn from(error: bigint_cpu::Error) -> Self {
+        Unread::Memory(error)
+    }
+}
+
+/// Whether all bytes were digits; `limbs` are unspecified where not.
+fn parse_decimal(
+    digits: &[u8],
+    limbs: &mut [Limb],
+    scratch: &mut Vec<u64>,
+) -> Result<bool, Unread> {
+    if digits.len() < LONG_DIGITS {
+        return Ok(decimal::parse(digits, limbs, scratch));
+    }
+    let value = match radix::parse_decimal(digits) {
+        Err(bigint_cpu::Error::NotADigit { .. }) => return Ok(false),
+        value => value?,
+    };
+    let (low, high) = limbs.split_at_mut(value.len());
+    low.copy_from_slice(&value);
+    high.fill(0);
+    Ok(true)
+}
+
+/// Puts digits of so many bits together, the least significant first.
+fn pack(digits: impl Iterator<Item = u8>, bits: usize, limbs: &mut [Limb]) {
+    limbs.fill(0);
+    for (index, digit) in digits.enumerate() {
+        let (limb, shift) = (index * bits / LIMB_BITS, index * bits % LIMB_BITS);
+        let wide = u64::from(digit) << shift;
+        limbs[limb] |= wide as Limb;
+        // Bits above the last limb are zeros in front.
+        if let Some(next) = limbs.get_mut(limb + 1) {
+            *next |= (wide >> LIMB_BITS) as Limb;
+        }
     }
 }
 
@@ -169,8 +287,11 @@ mod tests {
         let number = Number::scan(text.as_bytes())?;
         // Stale limbs and room above the number must not show.
         let mut limbs = vec![0xdead_beef; number.width() + 2];
-        number.write(&mut limbs, &mut Vec::new())?;
-        Ok((number.negative, BigUint::new(limbs)))
+        match number.write(&mut limbs, &mut Vec::new()) {
+            Ok(()) => Ok((number.negative, BigUint::new(limbs))),
+            Err(Unread::Bad(bad)) => Err(bad),
+            Err(Unread::Memory(error)) => panic!("{error}"),
+        }
     }
 
     fn offset(text: &str) -> usize {
@@ -194,6 +315,31 @@ mod tests {
                     "{digits}"
                 );
             }
+            for (prefix, radix, pattern) in [("0o", 8, "17230"), ("0O", 8, "7"), ("0b", 2, "110")] {
+                let digits: String = pattern.chars().cycle().take(length).collect();
+                let value = BigUint::parse_bytes(digits.as_bytes(), radix).unwrap();
+                assert_eq!(parse(&format!("+{prefix}{digits}")), Ok((false, value)));
+            }
+            for (prefix, radix) in [("", 10), ("0x", 16), ("0o", 8), ("0b", 2)] {
+                let digits: String = "10".chars().cycle().take(length).collect();
+                let value = BigUint::parse_bytes(digits.as_bytes(), radix).unwrap();
+                let groups: Vec<&str> = digits
+                    .as_bytes()
+                    .chunks(3)
+                    .map(|group| std::str::from_utf8(group).unwrap())
+                    .collect();
+                let text = prefix.to_owned() + &groups.join("_");
+                assert_eq!(parse(&text), Ok((false, value)), "{text}");
+            }
+        }
+    }
+
+    /// The number is good, or its fault is told at `position`.
+    fn check(number: &Number<'_>, is_good: bool, position: usize) {
+        match number.write(&mut [0; 8], &mut Vec::new()) {
+            Ok(()) => assert!(is_good, "{position}"),
+            Err(Unread::Bad(bad)) => assert_eq!((is_good, bad.offset), (false, position)),
+            Err(Unread::Memory(error)) => panic!("{error}"),
         }
     }
 
@@ -204,29 +350,18 @@ mod tests {
             for byte in 0..=255u8 {
                 let good = std::mem::replace(&mut text[position], byte);
                 let number = Number::scan(&text).unwrap();
-                let result = number.write(&mut [0; 8], &mut Vec::new());
-                if byte.is_ascii_hexdigit() {
-                    assert_eq!(result, Ok(()));
-                } else {
-                    assert_eq!(result.unwrap_err().offset, position, "{byte:#x}");
-                }
+                let separates = byte == b'_' && position > 2 && position + 1 < text.len();
+                check(&number, byte.is_ascii_hexdigit() || separates, position);
                 text[position] = good;
             }
         }
         let mut text = b"-92233720368547758079223372036854775807".to_vec();
         for position in 1..text.len() {
             for byte in 0..=255u8 {
-                if position == 2 && matches!(byte, b'x' | b'X') {
-                    continue;
-                }
                 let good = std::mem::replace(&mut text[position], byte);
                 let number = Number::scan(&text).unwrap();
-                let result = number.write(&mut [0; 8], &mut Vec::new());
-                if byte.is_ascii_digit() {
-                    assert_eq!(result, Ok(()));
-                } else {
-                    assert_eq!(result.unwrap_err().offset, position, "{byte:#x}");
-                }
+                let separates = byte == b'_' && position > 1 && position + 1 < text.len();
+                check(&number, byte.is_ascii_digit() || separates, position);
                 text[position] = good;
             }
         }
@@ -239,7 +374,15 @@ mod tests {
         assert_eq!(offset("0x"), 2);
         assert_eq!(offset("-0X"), 3);
         assert_eq!(offset("--1"), 1);
-        assert_eq!(offset("+1"), 0);
+        assert_eq!(offset("+"), 1);
+        assert_eq!(offset("-+1"), 1);
+        assert_eq!(offset("0b12"), 3);
+        assert_eq!(offset("0o8"), 2);
+        assert_eq!(offset("_1"), 0);
+        assert_eq!(offset("1_"), 1);
+        assert_eq!(offset("1__0"), 1);
+        assert_eq!(offset("0x_1"), 2);
+        assert_eq!(parse("+5"), Ok((false, 5u32.into())));
         assert_eq!(offset("1-"), 1);
         assert_eq!(offset("0x-1"), 2);
         assert_eq!(offset("x12"), 0);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use bigint_core::{LIMB_BITS, Layout, Shape};
+use bigint_core::{LIMB_BITS, Layout, MAX_WIDTH, Shape};
 use bigint_host::{Engine, Error, SignedBatch};
 
 use crate::expression::Step;
@@ -35,6 +35,8 @@ pub struct Cost {
     pub peak: usize,
     /// The result.
     pub result: usize,
+    /// The widest intermediate result, or the result.
+    pub widest: usize,
 }
 
 impl Program {
@@ -53,7 +55,7 @@ impl Program {
         let columns: usize = widths.iter().sum();
         // Bits of each value on the stack, and the limbs it owns.
         let mut stack: Vec<(usize, usize)> = Vec::new();
-        let (mut owned, mut peak) = (0, 0);
+        let (mut owned, mut peak, mut widest) = (0, 0, 0);
         for step in &self.steps {
             let bits = match *step {
                 Step::Push(operand) => {
@@ -75,12 +77,14 @@ impl Program {
                     bits
                 }
             };
+            widest = widest.max(limbs(bits));
             owned += limbs(bits);
             stack.push((bits, limbs(bits)));
         }
         Cost {
             peak: columns + peak,
             result: stack.pop().map_or(1, |(bits, _)| limbs(bits)),
+            widest,
         }
     }
 }
@@ -141,8 +145,14 @@ impl<'a> Machine<'a> {
     /// Runs the program on equally long columns. The result is on the host.
     ///
     /// # Errors
-    /// As the engine's operations.
+    /// As the engine's operations; before any of them where one would be refused for
+    /// its width.
     pub fn run(&mut self, columns: Vec<Column>) -> Result<SignedBatch, Error> {
+        let widths: Vec<usize> = columns.iter().map(|column| column.width).collect();
+        let width = self.program.cost(&widths).widest;
+        if width > MAX_WIDTH {
+            return Err(Error::Width { width });
+        }
         let columns = columns.into_iter().map(|column| batch(self.engine, column));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         let mut stack: Vec<(Cow<'_, SignedBatch>, usize)> = Vec::new();
@@ -241,29 +251,17 @@ mod tests {
     #[test]
     fn widths_follow_the_operations() {
         let cost = |text, widths: &[usize]| program(text).cost(widths);
-        assert_eq!(cost("a", &[7]), Cost { peak: 7, result: 7 });
-        assert_eq!(
-            cost("a*b", &[3, 4]),
-            Cost {
-                peak: 14,
-                result: 7
-            }
-        );
-        assert_eq!(
-            cost("a+b", &[3, 4]),
-            Cost {
-                peak: 12,
-                result: 5
-            }
-        );
+        let expected = |peak, result, widest| Cost {
+            peak,
+            result,
+            widest,
+        };
+        assert_eq!(cost("a", &[7]), expected(7, 7, 0));
+        assert_eq!(cost("a*b", &[3, 4]), expected(14, 7, 7));
+        assert_eq!(cost("a+b", &[3, 4]), expected(12, 5, 5));
         // a, b and both products are alive while the sum is made.
-        assert_eq!(
-            cost("a*a-b*b", &[1, 1]),
-            Cost {
-                peak: 2 + 2 + 2 + 3,
-                result: 3
-            }
-        );
+        assert_eq!(cost("a*a-b*b", &[1, 1]), expected(2 + 2 + 2 + 3, 3, 3));
+        assert_eq!(cost("a*b*b-a", &[1, 4]).widest, 10);
     }
 
     #[test]

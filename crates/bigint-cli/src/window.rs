@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::failure::{Failure, Place};
 use crate::lines::Chunk;
-use crate::number::{Format, Formatter, Number};
+use crate::number::{Format, Formatter, Number, Unread};
 use crate::program::Program;
 
 /// Limbs that the batches and the text of one window may take together, unless
@@ -53,7 +53,10 @@ impl Column {
 pub struct Window {
     /// One batch each: its columns, in the order of the files.
     pub groups: Vec<Vec<Column>>,
-    order: Order,
+    /// Where the lines are.
+    pub order: Order,
+    /// Where the line stands, if the window has no other.
+    pub place: Option<Place>,
 }
 
 /// Where the lines of a window are.
@@ -80,12 +83,8 @@ impl Window {
         Window {
             groups: vec![Vec::new()],
             order: Order::Straight(1),
+            place: None,
         }
-    }
-
-    /// The groups, and the order to put their results into.
-    pub fn into_parts(self) -> (Vec<Vec<Column>>, Order) {
-        (self.groups, self.order)
     }
 }
 
@@ -111,8 +110,26 @@ pub fn read<'a>(
             Plan::Straight(lines, widths) => (read_straight(chunks, lines.clone(), &widths), lines),
             Plan::Mixed(lines) => (read_mixed(chunks, lines.clone()), lines),
         };
-        window.ok_or_else(|| first_error(chunks, paths, lines))
+        match window {
+            Ok((groups, order)) => Ok(Window {
+                groups,
+                order,
+                place: (lines.len() == 1).then(|| place(&chunks[0], &paths[0], lines.start, 0)),
+            }),
+            Err(Unread::Bad(_)) => Err(first_error(chunks, paths, lines)),
+            Err(Unread::Memory(error)) => Err(error.into()),
+        }
     })
+}
+
+/// Where a byte of a number stands.
+fn place(chunk: &Chunk, path: &str, line: usize, offset: usize) -> Place {
+    let (line, column) = chunk.position(line);
+    Place {
+        source: path.to_owned(),
+        line,
+        column: column + offset as u64,
+    }
 }
 
 /// The limbs that a line takes, from its text alone.
@@ -170,18 +187,23 @@ fn class(width: usize) -> usize {
     width.max(NARROWEST).next_multiple_of(step)
 }
 
-fn read_straight(chunks: &[Chunk], lines: Range<usize>, widths: &[usize]) -> Option<Window> {
+/// The groups of a window, and where their lines are.
+type Groups = (Vec<Vec<Column>>, Order);
+
+fn read_straight(
+    chunks: &[Chunk],
+    lines: Range<usize>,
+    widths: &[usize],
+) -> Result<Groups, Unread> {
     let columns = chunks.iter().zip(widths);
     let columns = columns.map(|(chunk, &width)| {
         read_column(lines.len(), width, |row| chunk.number(lines.start + row))
     });
-    Some(Window {
-        groups: vec![columns.collect::<Option<_>>()?],
-        order: Order::Straight(lines.len()),
-    })
+    let columns = columns.collect::<Result<_, _>>()?;
+    Ok((vec![columns], Order::Straight(lines.len())))
 }
 
-fn read_mixed(chunks: &[Chunk], lines: Range<usize>) -> Option<Window> {
+fn read_mixed(chunks: &[Chunk], lines: Range<usize>) -> Result<Groups, Unread> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut classes: HashMap<Vec<usize>, u32> = HashMap::new();
     let place = |line: usize| {
@@ -205,30 +227,32 @@ fn read_mixed(chunks: &[Chunk], lines: Range<usize>) -> Option<Window> {
                 chunk.number(lines[row])
             })
         };
-        chunks.iter().map(column).collect::<Option<Vec<_>>>()
+        chunks.iter().map(column).collect::<Result<Vec<_>, _>>()
     };
-    Some(Window {
-        groups: groups.iter().map(columns).collect::<Option<_>>()?,
-        order: Order::Mixed(order),
-    })
+    let groups = groups.iter().map(columns).collect::<Result<_, _>>()?;
+    Ok((groups, Order::Mixed(order)))
 }
 
-/// Reads `count` numbers of at most `width` limbs; `None` where one is none.
+/// Reads `count` numbers of at most `width` limbs.
+///
+/// # Errors
+/// [`Unread::Bad`] tells of any that is none, not of the first.
 pub fn read_column<'a>(
     count: usize,
     width: usize,
     text: impl Fn(usize) -> &'a [u8] + Sync,
-) -> Option<Column> {
-    let mut limbs = vec![0; count * width];
-    let mut negative = vec![false; count];
+) -> Result<Column, Unread> {
+    let mut limbs = bigint_cpu::zeroed(count * width)?;
+    let mut negative = bigint_cpu::with_capacity(count)?;
+    negative.resize(count, false);
     let rows = limbs.par_chunks_exact_mut(width).zip(&mut negative);
     let rows = rows.enumerate().with_min_len(LINES_PER_TASK);
-    let good = rows.try_for_each_init(Vec::new, |scratch, (row, (limbs, negative))| {
-        let number = Number::scan(text(row)).ok()?;
+    rows.try_for_each_init(Vec::new, |scratch, (row, (limbs, negative))| {
+        let number = Number::scan(text(row)).map_err(Unread::Bad)?;
         *negative = number.negative;
-        number.write(limbs, scratch).ok()
-    });
-    good.map(|()| without_zero_limbs(width, limbs, negative))
+        number.write(limbs, scratch)
+    })?;
+    Ok(without_zero_limbs(width, limbs, negative))
 }
 
 /// A decimal's width is known only when it is read: 309 digits may take 33
@@ -254,12 +278,7 @@ fn first_error(chunks: &[Chunk], paths: &[String], lines: Range<usize>) -> Failu
         for (chunk, path) in chunks.iter().zip(paths) {
             let number = Number::scan(chunk.number(index));
             if let Err(bad) = number.and_then(|number| number.check()) {
-                let (line, column) = chunk.position(index);
-                let place = Place {
-                    source: path.clone(),
-                    line,
-                    column: column + bad.offset as u64,
-                };
+                let place = place(chunk, path, index, bad.offset);
                 return Failure::Input(place, bad.to_string());
             }
         }
@@ -288,7 +307,7 @@ impl Results {
         let average = format.text_bytes(limbs / count.max(1));
         let lines = (BYTES_PER_TASK / average).clamp(1, count.max(1));
         let pieces = (0..count).into_par_iter().step_by(lines).map(|start| {
-            let mut text = Vec::with_capacity(average * lines);
+            let mut text = bigint_cpu::with_capacity(average * lines)?;
             let mut formatter = Formatter::new(format);
             for line in start..count.min(start + lines) {
                 let (group, row) = match &self.order {
@@ -296,10 +315,10 @@ impl Results {
                     Order::Mixed(order) => (order[line].0 as usize, order[line].1 as usize),
                 };
                 let (limbs, width, negative) = &groups[group];
-                formatter.line(negative[row], &limbs[row * width..][..*width], &mut text);
+                formatter.line(negative[row], &limbs[row * width..][..*width], &mut text)?;
             }
-            text
+            Ok(text)
         });
-        Ok(pieces.collect())
+        pieces.collect()
     }
 }

@@ -58,6 +58,12 @@ pub enum Error {
         /// The name it has.
         name: String,
     },
+    /// A byte of a decimal number that is no digit.
+    #[error("byte {position} is not a decimal digit")]
+    NotADigit {
+        /// Where it stands, from 0.
+        position: usize,
+    },
     /// The machine lacks the instructions of the path.
     #[error("this machine cannot run the path {}", path.name())]
     Path {

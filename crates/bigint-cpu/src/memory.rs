@@ -53,6 +53,14 @@ pub(crate) fn empty<T>(capacity: usize) -> Vec<T> {
     with_capacity(capacity).unwrap_or_else(|error| resume_unwind(Box::new(error)))
 }
 
+/// Makes room for `more` elements and no more, inside [`or_out_of_memory`].
+pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) {
+    if vector.try_reserve_exact(more).is_err() {
+        let bytes = more.saturating_mul(size_of::<T>());
+        resume_unwind(Box::new(Error::OutOfMemory { bytes }));
+    }
+}
+
 /// Makes room for `length` elements in a vector that is reused, inside
 /// [`or_out_of_memory`]; it holds anything then.
 pub(crate) fn grow<T: Zeroable>(vector: &mut Vec<T>, length: usize) {

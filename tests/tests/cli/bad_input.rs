@@ -85,6 +85,21 @@ fn a_missing_file() {
 }
 
 #[test]
+fn a_result_wider_than_any_number_may_be() {
+    let place = Workplace::new();
+    // 17 factors of 2^27 bits, and no number may have more than 2^31.
+    place.file("a", format!("1\n0x{}\n", "f".repeat(1 << 25)));
+    let power = ["a"; 17].join("*");
+    let ended = place.run(&["calc", &power, "--let", "a=a", "-o", "r"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(
+        ended.stderr.starts_with("error: a:2:1: "),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
 fn an_unequal_number_of_lines() {
     let place = Workplace::new();
     place.file("short", "1\n\n# two\n2");
@@ -125,7 +140,12 @@ fn an_expression_that_is_none() {
     refused(
         &place,
         &["a^2", "--let", "a=1"],
-        "expression:1:2: unexpected character '^'",
+        "expression:1:2: unexpected character '^': there are +, -, *, ",
+    );
+    refused(
+        &place,
+        &["gcd(a, 3)", "--let", "a=1"],
+        "expression:1:4: no such function: there are +, -, *, ",
     );
     refused(
         &place,

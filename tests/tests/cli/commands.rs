@@ -171,6 +171,28 @@ fn help_names_every_command_and_contract() {
 }
 
 #[test]
+fn shells_get_completions_and_readers_a_manual_page() {
+    let place = Workplace::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ended = place.run(&["completions", shell]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        assert!(ended.stdout.contains("bigint") && ended.stdout.contains("algorithm"));
+    }
+    assert_eq!(place.run(&["completions", "abacus"]).code, 2);
+    let page = place.run(&["man"]).stdout;
+    assert!(
+        page.contains(".TH bigint 1") && page.contains("selftest"),
+        "{page}"
+    );
+    let page = place.run(&["man", "calc"]).stdout;
+    assert!(
+        page.contains(".TH bigint-calc 1") && page.contains("NAME=SOURCE"),
+        "{page}"
+    );
+    assert_eq!(place.run(&["man", "abacus"]).code, 2);
+}
+
+#[test]
 fn tuned_thresholds_are_kept_in_a_file_that_the_other_commands_read() {
     let place = Workplace::new();
     let tuned = place.run(&["tune", "--backend", "cpu", "-o", "mine/cpu.toml"]);

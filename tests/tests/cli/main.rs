@@ -10,5 +10,6 @@ mod rsa_moduli;
 mod signals;
 #[cfg(target_os = "linux")]
 mod simulated_gpu;
+mod sources;
 #[path = "../../../crates/cuda-sim-driver/tests/support/mod.rs"]
 mod support;

@@ -42,8 +42,16 @@ impl Formatter {
     }
 
     /// Appends the number, with `-` in front where it is negative and not zero,
-    /// and a line feed.
-    pub fn line(&mut self, negative: bool, limbs: &[Limb], text: &mut Vec<u8>) {
+    /// and a line feed. A long number needs room for [`Format::text_bytes`].
+    ///
+    /// # Errors
+    /// [`bigint_cpu::Error::OutOfMemory`].
+    pub fn line(
+        &mut self,
+        negative: bool,
+        limbs: &[Limb],
+        text: &mut Vec<u8>,
+    ) -> Result<(), bigint_cpu::Error> {
         let width = limbs
             .iter()
             .rposition(|&limb| limb != 0)
@@ -57,9 +65,10 @@ impl Formatter {
             Format::Dec if width <= decimal::MAX_LIMBS => {
                 decimal::write(limbs, &mut self.scratch, text);
             }
-            Format::Dec => text.extend_from_slice(radix::to_decimal(limbs).as_bytes()),
+            Format::Dec => radix::write_decimal(limbs, text)?,
         }
         text.push(b'\n');
+        Ok(())
     }
 }
 
@@ -72,10 +81,14 @@ mod tests {
         let mut limbs = value.to_u32_digits();
         limbs.push(0);
         let mut text = Vec::new();
-        Formatter::new(Format::Dec).line(false, &limbs, &mut text);
+        Formatter::new(Format::Dec)
+            .line(false, &limbs, &mut text)
+            .unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), format!("{value}\n"));
         let mut text = Vec::new();
-        Formatter::new(Format::Hex).line(true, &limbs, &mut text);
+        Formatter::new(Format::Hex)
+            .line(true, &limbs, &mut text)
+            .unwrap();
         let sign = if *value == BigUint::ZERO { "" } else { "-" };
         assert_eq!(
             String::from_utf8(text).unwrap(),

@@ -20,9 +20,10 @@ mod powers;
 
 use self::division::divide_word;
 use self::powers::Powers;
-use crate::Path;
 use crate::fast::number;
 use crate::fast::number::limbs::{add_assign, trim};
+use crate::memory::{empty, or_out_of_memory, reserve, scratch};
+use crate::{Error, Path};
 
 /// Decimal digits in a word: `10^19 < 2^64`.
 const WORD_DIGITS: usize = 19;
@@ -36,14 +37,6 @@ const LEAF_WORDS: usize = 40;
 /// Digits from which two halves are worth two threads.
 const PARALLEL_WORDS: usize = 512;
 
-/// A byte that is not a decimal digit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("byte {position} is not a decimal digit")]
-pub struct NotADigit {
-    /// Where it stands, from 0.
-    pub position: usize,
-}
-
 /// The limbs, least significant first and without zeros at the end, of a number
 /// written in decimal digits, most significant first: `b'0'` to `b'9'` and
 /// nothing else. No digits are zero, which has no limbs.
@@ -51,28 +44,34 @@ pub struct NotADigit {
 /// ```
 /// use bigint_cpu::radix::parse_decimal;
 /// assert_eq!(parse_decimal(b"4294967298")?, [2, 1]);
-/// assert_eq!(parse_decimal(b"12x4").unwrap_err().position, 2);
-/// # Ok::<(), bigint_cpu::radix::NotADigit>(())
+/// # Ok::<(), bigint_cpu::Error>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`NotADigit`] for the first byte that is none.
-pub fn parse_decimal(digits: &[u8]) -> Result<Vec<u32>, NotADigit> {
+/// [`Error::NotADigit`] for the first byte that is none; [`Error::OutOfMemory`].
+pub fn parse_decimal(digits: &[u8]) -> Result<Vec<u32>, Error> {
     if let Some(position) = digits.iter().position(|b| !b.is_ascii_digit()) {
-        return Err(NotADigit { position });
+        return Err(Error::NotADigit { position });
     }
+    or_out_of_memory(|| parse_digits(digits))
+}
+
+fn parse_digits(digits: &[u8]) -> Vec<u32> {
     let zeros = digits.iter().take_while(|&&b| b == b'0').count();
     let digits = &digits[zeros..];
     let powers = Powers::new(digits.len().div_ceil(WORD_DIGITS), false);
-    let mut limbs: Vec<u32> = parse(digits, 0, &powers)
-        .into_iter()
-        .flat_map(|limb| [limb as u32, (limb >> 32) as u32])
-        .collect();
+    let value = parse(digits, 0, &powers);
+    let mut limbs = empty(2 * value.len());
+    limbs.extend(
+        value
+            .into_iter()
+            .flat_map(|limb| [limb as u32, (limb >> 32) as u32]),
+    );
     while limbs.last() == Some(&0) {
         limbs.pop();
     }
-    Ok(limbs)
+    limbs
 }
 
 /// The value of at most `2 powers[level].words` words of digits, trimmed.
@@ -114,36 +113,45 @@ fn parse_leaf(digits: &[u8]) -> Vec<u64> {
     value
 }
 
-/// The decimal digits of a number, without leading zeros; `"0"` for zero.
+/// Appends the decimal digits of a number, without leading zeros; `0` for zero.
 ///
 /// ```
-/// use bigint_cpu::radix::to_decimal;
-/// assert_eq!(to_decimal(&[2, 1]), "4294967298");
-/// assert_eq!(to_decimal(&[]), "0");
+/// use bigint_cpu::radix::write_decimal;
+/// let mut text = b"2^32 + 2 = ".to_vec();
+/// write_decimal(&[2, 1], &mut text)?;
+/// assert_eq!(text, b"2^32 + 2 = 4294967298");
+/// # Ok::<(), bigint_cpu::Error>(())
 /// ```
-pub fn to_decimal(limbs: &[u32]) -> String {
-    let x: Vec<u64> = limbs
-        .chunks(2)
-        .map(|pair| {
-            pair.iter()
-                .rev()
-                .fold(0, |limb, &half| limb << 32 | u64::from(half))
-        })
-        .collect();
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`]; what was appended by then is anything.
+pub fn write_decimal(limbs: &[u32], text: &mut Vec<u8>) -> Result<(), Error> {
+    or_out_of_memory(|| write_digits(limbs, text))
+}
+
+fn write_digits(limbs: &[u32], text: &mut Vec<u8>) {
+    let mut x: Vec<u64> = empty(limbs.len().div_ceil(2));
+    x.extend(limbs.chunks(2).map(|pair| {
+        pair.iter()
+            .rev()
+            .fold(0, |limb, &half| limb << 32 | u64::from(half))
+    }));
     let x = trim(x);
     // log10(2^64) < 19.2660.
     let digits = (x.len() * 19_266).div_ceil(1000).max(1);
     let words = digits.div_ceil(WORD_DIGITS);
     let powers = Powers::new(words, true);
-    let mut text = vec![b'0'; words * WORD_DIGITS];
-    print(&x, &mut text, 0, &powers);
-    let zeros = text
+    let start = text.len();
+    reserve(text, words * WORD_DIGITS);
+    text.resize(start + words * WORD_DIGITS, b'0');
+    print(&x, &mut text[start..], 0, &powers);
+    let zeros = text[start..]
         .iter()
         .take_while(|&&b| b == b'0')
         .count()
-        .min(text.len() - 1);
-    text.drain(..zeros);
-    String::from_utf8(text).unwrap_or_default()
+        .min(words * WORD_DIGITS - 1);
+    text.drain(start..start + zeros);
 }
 
 /// Writes `x`, trimmed and below `10^text.len()`, into `text`, which holds
@@ -201,7 +209,7 @@ fn both<A: Send, B: Send>(
 
 /// `a b`, trimmed.
 fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
-    let mut r = vec![0; a.len() + b.len()];
+    let mut r = scratch(a.len() + b.len());
     let threads = rayon::current_num_threads() > 1;
     number::mul(&mut r, a, b, Path::best(), threads);
     trim(r)
@@ -211,7 +219,14 @@ fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
 mod tests {
     use num_bigint::BigUint;
 
-    use super::{NotADigit, parse_decimal, to_decimal};
+    use super::{parse_decimal, write_decimal};
+    use crate::Error;
+
+    fn to_decimal(limbs: &[u32]) -> String {
+        let mut text = b"-".to_vec();
+        write_decimal(limbs, &mut text).unwrap();
+        String::from_utf8(text).unwrap().split_off(1)
+    }
 
     fn oracle(limbs: &[u32]) -> String {
         BigUint::from_slice(limbs).to_string()
@@ -277,11 +292,11 @@ mod tests {
 
     #[test]
     fn anything_but_a_digit_is_refused() {
-        assert_eq!(parse_decimal(b"-1"), Err(NotADigit { position: 0 }));
-        assert_eq!(parse_decimal(b"1 "), Err(NotADigit { position: 1 }));
+        assert_eq!(parse_decimal(b"-1"), Err(Error::NotADigit { position: 0 }));
+        assert_eq!(parse_decimal(b"1 "), Err(Error::NotADigit { position: 1 }));
         assert_eq!(
             parse_decimal("1\u{663}".as_bytes()),
-            Err(NotADigit { position: 1 })
+            Err(Error::NotADigit { position: 1 })
         );
     }
 }

@@ -1,0 +1,308 @@
+//! The bytes of a source: decompressed, without a byte-order mark, and from a pipe as
+//! they come.
+//!
+//! A file is read when more of it is wanted. Whoever writes into a pipe may pause, and
+//! may wait for the answers to what it has written before it goes on: a thread of its
+//! own reads a pipe, so that what has come can be told from what has not.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+/// Bytes that are read from a pipe at once, at most.
+const BLOCK_BYTES: usize = 1 << 18;
+
+/// Blocks that are read ahead from a pipe, at most.
+const BLOCKS: usize = 32;
+
+/// What the source of a batch is read through.
+pub struct Input(Way);
+
+enum Way {
+    Asked(Box<dyn Read + Send>),
+    Ahead {
+        blocks: Receiver<io::Result<Vec<u8>>>,
+        block: Vec<u8>,
+        /// Bytes of `block` that were handed out.
+        taken: usize,
+    },
+}
+
+impl Input {
+    /// A file, or anything else that does not pause. What is read is added to `read`.
+    pub fn file(raw: impl Read + Send + 'static, read: Arc<AtomicU64>) -> Self {
+        Input(Way::Asked(Box::new(Text::new(raw, read))))
+    }
+
+    /// A pipe, a terminal, standard input.
+    pub fn pipe(raw: impl Read + Send + 'static, read: Arc<AtomicU64>) -> Self {
+        let (out, blocks) = sync_channel(BLOCKS);
+        // Where no thread can be had, the text must not go with it.
+        let text = Arc::new(Mutex::new(Some(Text::new(raw, read))));
+        let take = |text: &Mutex<Option<_>>| {
+            let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
+            text.take().expect("one of two takes it")
+        };
+        let shared = Arc::clone(&text);
+        let thread = thread::Builder::new().name("pipe".to_owned());
+        Input(
+            match thread.spawn(move || read_ahead(take(&shared), &out)) {
+                // It ends with the source, or with the process.
+                Ok(_) => Way::Ahead {
+                    blocks,
+                    block: Vec::new(),
+                    taken: 0,
+                },
+                Err(_) => Way::Asked(Box::new(take(&text))),
+            },
+        )
+    }
+
+    /// Whether reading may have to wait for somebody.
+    pub fn pauses(&self) -> bool {
+        matches!(self.0, Way::Ahead { .. })
+    }
+
+    /// Appends at most `most` bytes to `buffer`, which has room for them, and answers how
+    /// many: none at the end. `None` where there are none yet, unless told to wait.
+    ///
+    /// # Errors
+    /// As reading.
+    pub fn read(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        most: usize,
+        waits: bool,
+    ) -> io::Result<Option<usize>> {
+        match &mut self.0 {
+            Way::Asked(text) => text.take(most as u64).read_to_end(buffer).map(Some),
+            Way::Ahead {
+                blocks,
+                block,
+                taken,
+            } => {
+                if *taken == block.len() {
+                    let next = match blocks.try_recv() {
+                        Err(TryRecvError::Empty) if !waits => return Ok(None),
+                        Err(TryRecvError::Empty) => blocks.recv().ok(),
+                        next => next.ok(),
+                    };
+                    // The channel is closed behind the last block, an empty one.
+                    (*block, *taken) = (next.transpose()?.unwrap_or_default(), 0);
+                }
+                let bytes = most.min(block.len() - *taken);
+                buffer.extend_from_slice(&block[*taken..][..bytes]);
+                *taken += bytes;
+                Ok(Some(bytes))
+            }
+        }
+    }
+}
+
+fn read_ahead(mut text: impl Read, out: &SyncSender<io::Result<Vec<u8>>>) {
+    let mut buffer = vec![0; BLOCK_BYTES];
+    loop {
+        let block = match text.read(&mut buffer) {
+            Ok(bytes) => Ok(buffer[..bytes].to_vec()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let ends = block.as_ref().map_or(true, Vec::is_empty);
+        if out.send(block).is_err() || ends {
+            return;
+        }
+    }
+}
+
+/// The text in the bytes of a file. What they are is looked at when they are first
+/// asked for, byte by byte: of a pipe, no more has to be there than tells it.
+struct Text<R> {
+    raw: Option<Counted<R>>,
+    text: Box<dyn Read + Send>,
+}
+
+impl<R: Read + Send + 'static> Text<R> {
+    fn new(raw: R, read: Arc<AtomicU64>) -> Self {
+        Text {
+            raw: Some(Counted { raw, read }),
+            text: Box::new(io::empty()),
+        }
+    }
+}
+
+impl<R: Read + Send + 'static> Read for Text<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(raw) = self.raw.take() {
+            self.text = decoded(raw)?;
+        }
+        self.text.read(buffer)
+    }
+}
+
+/// How files begin that are not plain text.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+fn decoded(mut raw: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+    let mut first = Vec::new();
+    let begins = |first: &[u8]| {
+        let may_follow = |mark: &&[u8]| first.len() < mark.len() && mark.starts_with(first);
+        [GZIP, ZSTD, BYTE_ORDER_MARK].iter().any(may_follow)
+    };
+    while begins(&first) && raw.by_ref().take(1).read_to_end(&mut first)? > 0 {}
+    let is = |mark| first == mark;
+    let whole = |first: Vec<u8>, raw| Cursor::new(first).chain(raw);
+    Ok(match () {
+        () if is(GZIP) => Box::new(MultiGzDecoder::new(whole(first, raw))),
+        () if is(ZSTD) => Box::new(Zstd::new(whole(first, raw))),
+        () if is(BYTE_ORDER_MARK) => Box::new(raw),
+        () => Box::new(whole(first, raw)),
+    })
+}
+
+/// Adds what is read of a file, compressed as it may be, to a count.
+struct Counted<R> {
+    raw: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.raw.read(buffer)?;
+        self.read.fetch_add(bytes as u64, Ordering::Relaxed);
+        Ok(bytes)
+    }
+}
+
+/// The text of Zstandard frames, one after another.
+struct Zstd<R> {
+    frames: BufReader<R>,
+    decoder: FrameDecoder,
+    in_frame: bool,
+}
+
+impl<R: Read> Zstd<R> {
+    fn new(raw: R) -> Self {
+        Zstd {
+            frames: BufReader::new(raw),
+            decoder: FrameDecoder::new(),
+            in_frame: false,
+        }
+    }
+
+    /// Whether there is another frame; reads its head.
+    fn next_frame(&mut self) -> io::Result<bool> {
+        while !self.frames.fill_buf()?.is_empty() {
+            match self.decoder.init(&mut self.frames) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let mut skipped = self.frames.by_ref().take(length.into());
+                    io::copy(&mut skipped, &mut io::sink())?;
+                }
+                Err(error) => return Err(corrupt(&error.to_string())),
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl<R: Read> Read for Zstd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.in_frame && !self.next_frame()? {
+                return Ok(0);
+            }
+            self.in_frame = true;
+            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                let one = BlockDecodingStrategy::UptoBlocks(1);
+                let decoded = self.decoder.decode_blocks(&mut self.frames, one);
+                decoded.map_err(|error| corrupt(&error.to_string()))?;
+            }
+            let bytes = self.decoder.read(buffer)?;
+            if bytes > 0 || buffer.is_empty() {
+                return Ok(bytes);
+            }
+            let (told, found) = (
+                self.decoder.get_checksum_from_data(),
+                self.decoder.get_calculated_checksum(),
+            );
+            if told.is_some() && told != found {
+                return Err(corrupt("its checksum is wrong"));
+            }
+            self.in_frame = false;
+        }
+    }
+}
+
+fn corrupt(what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("corrupt Zstandard file: {what}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text, read with pauses or without.
+    fn text(bytes: &[u8], ahead: bool) -> io::Result<String> {
+        let raw = Cursor::new(bytes.to_vec());
+        let mut input = match ahead {
+            true => Input::pipe(raw, Arc::default()),
+            false => Input::file(raw, Arc::default()),
+        };
+        let mut text = Vec::new();
+        while input.read(&mut text, 5, true)? != Some(0) {}
+        Ok(String::from_utf8(text).expect("UTF-8"))
+    }
+
+    /// "12\n34\n" as gzip and as zstd compress it.
+    const GZIPPED: &[u8] = &[
+        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x33, 0x34, 0xe2, 0x32, 0x36,
+        0xe1, 0x02, 0x00, 0x09, 0x3f, 0x6a, 0xb7, 0x06, 0x00, 0x00, 0x00,
+    ];
+    const ZSTANDARD: &[u8] = &[
+        0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x58, 0x31, 0x00, 0x00, 0x31, 0x32, 0x0a, 0x33, 0x34, 0x0a,
+        0xd6, 0xd3, 0x11, 0x59,
+    ];
+
+    #[test]
+    fn a_file_is_the_text_it_holds_however_it_is_packed() {
+        let skipped = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"any"].concat();
+        for ahead in [false, true] {
+            let text = |bytes: &[u8]| text(bytes, ahead).unwrap();
+            assert_eq!(text(b""), "");
+            assert_eq!(text(b"12\n34\n"), "12\n34\n");
+            assert_eq!(text(b"\xef\xbb\xbf12\n34\n"), "12\n34\n");
+            assert_eq!(text(b"("), "(");
+            assert_eq!(text(GZIPPED), "12\n34\n");
+            assert_eq!(text(&[GZIPPED, GZIPPED].concat()), "12\n34\n".repeat(2));
+            assert_eq!(text(ZSTANDARD), "12\n34\n");
+            let frames = [ZSTANDARD, &skipped, ZSTANDARD].concat();
+            assert_eq!(text(&frames), "12\n34\n".repeat(2));
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error() {
+        for good in [GZIPPED, ZSTANDARD] {
+            for ahead in [false, true] {
+                assert!(text(&good[..good.len() - 5], ahead).is_err());
+                let mut bad = good.to_vec();
+                bad[10] ^= 1;
+                assert!(text(&bad, ahead).is_err());
+            }
+        }
+    }
+}
