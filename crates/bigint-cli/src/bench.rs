@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bigint_core::kernel::WARP_LANES;
 use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, Operation, Shape};
-use bigint_host::{BackEnd, Batch, Engine, Error, Options};
+use bigint_host::{BackEnd, Batch, Engine, Error, Form, Options};
 use serde::Serialize;
 
 use crate::backend::{BackendName, algorithm_parser};
@@ -117,9 +117,12 @@ fn operation(name: &str) -> Result<Operation, String> {
     let found = Operation::ALL
         .iter()
         .find(|operation| operation.name() == name);
-    found
-        .copied()
-        .ok_or_else(|| "expected add, sub or mul".to_owned())
+    found.copied().ok_or_else(|| {
+        format!(
+            "expected one of {}",
+            Operation::ALL.map(Operation::name).join(", ")
+        )
+    })
 }
 
 fn width(bits: &str) -> Result<usize, String> {
@@ -356,13 +359,15 @@ impl Subject {
         } = self;
         let (operation, options, bits) = (*operation, *options, *bits);
         let is_wrapping = arguments.wrapping;
-        let once = || match (operation, is_wrapping) {
-            (Operation::Add, false) => engine.add(a, b),
-            (Operation::Add, true) => engine.wrapping_add(a, b),
-            (Operation::Sub, false) => engine.sub(a, b),
-            (Operation::Sub, true) => engine.wrapping_sub(a, b),
-            (Operation::Mul, false) => engine.mul(a, b),
-            (Operation::Mul, true) => engine.wrapping_mul(a, b),
+        let form = if is_wrapping {
+            Form::Wrapping
+        } else {
+            Form::Exact
+        };
+        let operands = &[a, b][..operation.declaration().operands.len()];
+        let once = || {
+            let mut outcome = engine.compute(operation, form, operands)?;
+            Ok::<_, Error>(outcome.results.swap_remove(0))
         };
         let probe = engine.batch_from_limbs(vec![1], Shape::new(1, 1, Layout::Contiguous))?;
         let sample = |repeats: u32| {

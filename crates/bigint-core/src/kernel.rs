@@ -1,10 +1,11 @@
 //! The launch ABI, declared once: which kernels exist, what they are called,
-//! what they take and how they are launched. The device crate generates its
-//! entry points from [`for_each_kernel!`](crate::for_each_kernel), the host looks
-//! kernels up in [`Kernel::ALL`], which is expanded from the same table.
+//! what they take and how they are launched. The device crate generates its entry
+//! points from [`for_each_operation!`](crate::for_each_operation), the host looks
+//! kernels up in [`Kernel::ALL`], which is made of the same declarations.
 
+use crate::algorithm::{Algorithm, Level};
 use crate::karatsuba;
-use crate::operation::{Algorithm, Level, Operation};
+use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
 
 /// One operand or result of a kernel, as the device sees it.
@@ -36,23 +37,28 @@ impl MatrixArgument {
     }
 }
 
-/// The one parameter of every kernel, passed by value.
+/// The one parameter of every kernel, passed by value. What an operation does not have
+/// is zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     /// The result; no part of it overlaps an operand.
     pub r: MatrixArgument,
+    /// The second result, likewise.
+    pub s: MatrixArgument,
     /// The first operand.
     pub a: MatrixArgument,
     /// The second operand.
     pub b: MatrixArgument,
+    /// The third operand.
+    pub c: MatrixArgument,
     /// Scratch, one "number" per worker; zero where the kernel needs none.
     pub scratch: MatrixArgument,
-    /// Device address of `count` words that take each number's carry or borrow
-    /// out (0 or 1), or zero where nobody asks. Multiplication ignores it.
+    /// Device address of `count` words that take each number's flag, a carry or borrow
+    /// out (0 or 1), or zero where nobody asks. Operations without a flag ignore it.
     pub carry: u64,
     /// Device address of 64 bits that are all ones at launch and take the least number
-    /// that carries or borrows out, or zero where nobody asks. Multiplication ignores it.
+    /// whose flag is 1, or zero where nobody asks. Operations without a flag ignore it.
     pub first_carry: u64,
     /// Numbers in the batch.
     pub count: u64,
@@ -62,82 +68,27 @@ pub struct Arguments {
     pub workers: u64,
 }
 
-/// Expands `$callback!` once, over the table of all kernels.
-///
-/// A row is `(name, operation, algorithm, level, lanes, layout)`. One expansion,
-/// for `callback = show`:
-///
-/// ```text
-/// show! {
-///     (add_ripple_thread_contiguous, Add, Ripple, Thread, 1, Contiguous)
-///     (add_ripple_thread_interleaved, Add, Ripple, Thread, 1, Interleaved)
-///     // ...
-/// }
-/// ```
-#[macro_export]
-macro_rules! for_each_kernel {
-    ($callback:path) => {
-        $callback! {
-            (add_ripple_thread_contiguous, Add, Ripple, Thread, 1, Contiguous)
-            (add_ripple_thread_interleaved, Add, Ripple, Thread, 1, Interleaved)
-            (add_carry_lookahead_warp32_contiguous, Add, CarryLookahead, Warp, 32, Contiguous)
-            (add_carry_lookahead_warp32_interleaved, Add, CarryLookahead, Warp, 32, Interleaved)
-            (sub_ripple_thread_contiguous, Sub, Ripple, Thread, 1, Contiguous)
-            (sub_ripple_thread_interleaved, Sub, Ripple, Thread, 1, Interleaved)
-            (sub_carry_lookahead_warp32_contiguous, Sub, CarryLookahead, Warp, 32, Contiguous)
-            (sub_carry_lookahead_warp32_interleaved, Sub, CarryLookahead, Warp, 32, Interleaved)
-            (mul_school_thread_contiguous, Mul, School, Thread, 1, Contiguous)
-            (mul_school_thread_interleaved, Mul, School, Thread, 1, Interleaved)
-            (mul_comba_thread_contiguous, Mul, Comba, Thread, 1, Contiguous)
-            (mul_comba_thread_interleaved, Mul, Comba, Thread, 1, Interleaved)
-            (mul_karatsuba_thread_contiguous, Mul, Karatsuba, Thread, 1, Contiguous)
-            (mul_karatsuba_thread_interleaved, Mul, Karatsuba, Thread, 1, Interleaved)
-            (mul_school_warp4_contiguous, Mul, School, Warp, 4, Contiguous)
-            (mul_school_warp4_interleaved, Mul, School, Warp, 4, Interleaved)
-            (mul_school_warp8_contiguous, Mul, School, Warp, 8, Contiguous)
-            (mul_school_warp8_interleaved, Mul, School, Warp, 8, Interleaved)
-            (mul_school_warp16_contiguous, Mul, School, Warp, 16, Contiguous)
-            (mul_school_warp16_interleaved, Mul, School, Warp, 16, Interleaved)
-            (mul_school_warp32_contiguous, Mul, School, Warp, 32, Contiguous)
-            (mul_school_warp32_interleaved, Mul, School, Warp, 32, Interleaved)
-            (mul_comba_warp4_contiguous, Mul, Comba, Warp, 4, Contiguous)
-            (mul_comba_warp4_interleaved, Mul, Comba, Warp, 4, Interleaved)
-            (mul_comba_warp8_contiguous, Mul, Comba, Warp, 8, Contiguous)
-            (mul_comba_warp8_interleaved, Mul, Comba, Warp, 8, Interleaved)
-            (mul_comba_warp16_contiguous, Mul, Comba, Warp, 16, Contiguous)
-            (mul_comba_warp16_interleaved, Mul, Comba, Warp, 16, Interleaved)
-            (mul_comba_warp32_contiguous, Mul, Comba, Warp, 32, Contiguous)
-            (mul_comba_warp32_interleaved, Mul, Comba, Warp, 32, Interleaved)
-            (mul_karatsuba_warp4_contiguous, Mul, Karatsuba, Warp, 4, Contiguous)
-            (mul_karatsuba_warp4_interleaved, Mul, Karatsuba, Warp, 4, Interleaved)
-            (mul_karatsuba_warp8_contiguous, Mul, Karatsuba, Warp, 8, Contiguous)
-            (mul_karatsuba_warp8_interleaved, Mul, Karatsuba, Warp, 8, Interleaved)
-            (mul_karatsuba_warp16_contiguous, Mul, Karatsuba, Warp, 16, Contiguous)
-            (mul_karatsuba_warp16_interleaved, Mul, Karatsuba, Warp, 16, Interleaved)
-            (mul_karatsuba_warp32_contiguous, Mul, Karatsuba, Warp, 32, Contiguous)
-            (mul_karatsuba_warp32_interleaved, Mul, Karatsuba, Warp, 32, Interleaved)
+impl Arguments {
+    /// Arguments of these results and operands, in their declared order; at most
+    /// [`MOST_RESULTS`](crate::operation::MOST_RESULTS) and
+    /// [`MOST_OPERANDS`](crate::operation::MOST_OPERANDS).
+    pub fn of(results: &[MatrixArgument], operands: &[MatrixArgument]) -> Self {
+        let at = |arguments: &[MatrixArgument], i| arguments.get(i).copied().unwrap_or_default();
+        Arguments {
+            r: at(results, 0),
+            s: at(results, 1),
+            a: at(operands, 0),
+            b: at(operands, 1),
+            c: at(operands, 2),
+            ..Arguments::default()
         }
-    };
-}
+    }
 
-macro_rules! all_kernels {
-    ($(($name:ident, $operation:ident, $algorithm:ident, $level:ident, $lanes:literal, $layout:ident))*) => {
-        impl Kernel {
-            /// Every kernel there is, in the order of the table.
-            pub const ALL: &'static [Kernel] = &[$(
-                Kernel {
-                    name: stringify!($name),
-                    operation: Operation::$operation,
-                    algorithm: Algorithm::$algorithm,
-                    level: Level::$level,
-                    lanes: $lanes,
-                    layout: Layout::$layout,
-                },
-            )*];
-        }
-    };
+    /// Results, operands and scratch.
+    pub const fn matrices(&self) -> [MatrixArgument; 6] {
+        [self.r, self.s, self.a, self.b, self.c, self.scratch]
+    }
 }
-for_each_kernel!(all_kernels);
 
 /// A kernel: what it computes, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -156,6 +107,121 @@ pub struct Kernel {
     /// any strides, so it serves operands of different layouts too.
     pub layout: Layout,
 }
+
+/// The longest name of a kernel, in bytes.
+const LONGEST_NAME: usize = 64;
+
+/// Kernels of all declarations.
+const COUNT: usize = {
+    let (mut count, mut i) = (0, 0);
+    while i < Operation::ALL.len() {
+        let rows = Operation::ALL[i].declaration().rows;
+        let mut j = 0;
+        while j < rows.len() {
+            count += rows[j].lanes.len() * rows[j].layouts.len();
+            j += 1;
+        }
+        i += 1;
+    }
+    count
+};
+
+/// A kernel but for its name.
+#[derive(Clone, Copy)]
+struct Place(Operation, Algorithm, Level, u32, Layout);
+
+/// Every row with lanes and layouts multiplied out.
+const PLACES: [Place; COUNT] = {
+    let first = Place(
+        Operation::ALL[0],
+        Algorithm::Auto,
+        Level::Thread,
+        0,
+        Layout::Contiguous,
+    );
+    let (mut places, mut count) = ([first; COUNT], 0);
+    let mut i = 0;
+    while i < Operation::ALL.len() {
+        let rows = Operation::ALL[i].declaration().rows;
+        let mut j = 0;
+        while j < rows.len() {
+            let row = &rows[j];
+            let mut k = 0;
+            while k < row.lanes.len() * row.layouts.len() {
+                let lanes = row.lanes[k / row.layouts.len()];
+                let layout = row.layouts[k % row.layouts.len()];
+                places[count] = Place(Operation::ALL[i], row.algorithm, row.level, lanes, layout);
+                (count, k) = (count + 1, k + 1);
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    places
+};
+
+/// Each kernel's name, `mul_comba_warp4_contiguous`, and its length.
+static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
+    const fn append(
+        (mut name, mut length): ([u8; LONGEST_NAME], usize),
+        part: &str,
+    ) -> ([u8; LONGEST_NAME], usize) {
+        let part = part.as_bytes();
+        let mut i = 0;
+        while i < part.len() {
+            name[length] = part[i];
+            (i, length) = (i + 1, length + 1);
+        }
+        (name, length)
+    }
+    let mut names = [([0; LONGEST_NAME], 0); COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        let Place(operation, algorithm, level, lanes, layout) = PLACES[i];
+        let mut name = append(names[i], operation.name());
+        name = append(append(name, "_"), algorithm.name());
+        name = append(append(name, "_"), level.name());
+        name = append(
+            name,
+            match (level, lanes) {
+                (Level::Thread, _) => "",
+                (_, 4) => "4",
+                (_, 8) => "8",
+                (_, 16) => "16",
+                (_, 32) => "32",
+                _ => panic!("lanes are 4, 8, 16 or 32"),
+            },
+        );
+        names[i] = append(append(name, "_"), layout.name());
+        i += 1;
+    }
+    names
+};
+
+static KERNELS: [Kernel; COUNT] = {
+    const fn kernel(i: usize) -> Kernel {
+        let Place(operation, algorithm, level, lanes, layout) = PLACES[i];
+        let (name, _) = NAMES[i].0.split_at(NAMES[i].1);
+        Kernel {
+            name: match core::str::from_utf8(name) {
+                Ok(name) => name,
+                Err(_) => panic!("names are made of names"),
+            },
+            operation,
+            algorithm,
+            level,
+            lanes,
+            layout,
+        }
+    }
+    let mut kernels = [kernel(0); COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        kernels[i] = kernel(i);
+        i += 1;
+    }
+    kernels
+};
 
 /// Something that can be launched: its name and the PTX module it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -279,6 +345,9 @@ pub const fn numbers_at_a_time(algorithm: Algorithm, n: usize, m: usize) -> usiz
 }
 
 impl Kernel {
+    /// Every kernel there is, in the order of the declarations.
+    pub const ALL: &'static [Kernel] = &KERNELS;
+
     /// The kernel for these properties, if the table has it.
     pub fn find(
         operation: Operation,
@@ -322,11 +391,16 @@ impl Kernel {
         )
     }
 
-    /// Grid, block and workers for `count` numbers of `n` and `m` limbs, and results of
-    /// `width`.
+    /// Grid, block and workers for `count` numbers: operands of these widths in limbs,
+    /// and results of `width`.
     ///
     /// `count` must not be zero: there is nothing to launch for an empty batch.
-    pub const fn launch(&self, count: usize, (n, m): (usize, usize), width: usize) -> Launch {
+    pub const fn launch(&self, count: usize, widths: &[usize], width: usize) -> Launch {
+        let (n, m) = match widths {
+            [n, m, ..] => (*n, *m),
+            [n] => (*n, *n),
+            [] => (0, 0),
+        };
         let workers_per_block = (BLOCK / self.lanes) as usize;
         let scratch_width = self.scratch_width(n, m);
         let most_blocks = if scratch_width == 0 {
@@ -375,43 +449,33 @@ mod tests {
     use std::format;
 
     #[test]
-    fn every_row_is_named_after_what_it_says() {
-        for kernel in Kernel::ALL {
-            let lanes = match kernel.level {
-                Level::Thread => "".into(),
-                Level::Warp => format!("{}", kernel.lanes),
-            };
-            let name = format!(
-                "{}_{}_{}{lanes}_{}",
-                kernel.operation.name(),
-                kernel.algorithm.name(),
-                kernel.level.name(),
-                kernel.layout.name()
-            );
-            assert_eq!(kernel.name, name);
-        }
-    }
-
-    #[test]
-    fn the_table_has_every_combination_once() {
-        let mut expected = 0;
+    fn every_row_is_multiplied_out_and_named_after_what_it_says() {
+        let mut names = HashSet::new();
         for operation in Operation::ALL {
-            for level in Level::ALL {
-                for algorithm in operation.algorithms(level) {
-                    for &lanes in operation.lanes(level) {
-                        for layout in Layout::ALL {
-                            assert!(
-                                Kernel::find(operation, *algorithm, level, lanes, layout).is_some()
-                            );
-                            expected += 1;
-                        }
+            for row in operation.declaration().rows {
+                for &lanes in row.lanes {
+                    for &layout in row.layouts {
+                        let kernel =
+                            Kernel::find(operation, row.algorithm, row.level, lanes, layout);
+                        let shared = match row.level {
+                            Level::Thread => "".into(),
+                            _ => format!("{lanes}"),
+                        };
+                        let name = format!(
+                            "{}_{}_{}{shared}_{}",
+                            operation.name(),
+                            row.algorithm.name(),
+                            row.level.name(),
+                            layout.name()
+                        );
+                        assert_eq!(kernel.unwrap().name, name);
+                        names.insert(name);
                     }
                 }
             }
         }
-        assert_eq!(Kernel::ALL.len(), expected);
-        let names: HashSet<_> = Kernel::ALL.iter().map(|kernel| kernel.name).collect();
-        assert_eq!(names.len(), expected);
+        assert_eq!(Kernel::ALL.len(), names.len());
+        assert!(names.contains("mul_school_warp16_interleaved"));
     }
 
     #[test]
@@ -419,7 +483,7 @@ mod tests {
         for kernel in Kernel::ALL {
             for count in [1, 31, 32, 33, 1000, 1 << 20] {
                 for width in [1, 32, 1024, 1 << 20] {
-                    let launch = kernel.launch(count, (width, width), width);
+                    let launch = kernel.launch(count, &[width, width], width);
                     assert_eq!(
                         launch.workers as u64 * u64::from(kernel.lanes),
                         u64::from(launch.grid) * u64::from(launch.block)

@@ -1,11 +1,13 @@
 #![no_std]
 #![doc = include_str!("../README.md")]
 
+pub mod algorithm;
 pub mod karatsuba;
 pub mod kernel;
 pub mod operation;
 pub mod shape;
 
+pub use algorithm::{Algorithm, Level};
 pub use kernel::{Arguments, Kernel, Launch, MatrixArgument};
-pub use operation::{Algorithm, Level, Operation};
+pub use operation::Operation;
 pub use shape::{LIMB_BITS, Layout, Limb, MAX_WIDTH, Shape, Strides};

@@ -1,152 +1,284 @@
-//! The names of operations, algorithms and levels. One name each, everywhere.
+//! What each operation is, declared once.
+//!
+//! [`for_each_operation!`](crate::for_each_operation) has one entry for each. From it come
+//! the kernels and their entry points, dispatch on every back end, the engine's methods,
+//! the conformance suite, the benchmarks, and the command's operators and functions.
 
-use crate::kernel::WARP_LANES;
+use crate::algorithm::{Algorithm, Level};
+use crate::shape::Layout;
 
-/// An operation on two batches, number by number.
+/// Expands `$callback!` once, over the declarations of all operations. An entry reads
 ///
-/// Every operation takes operands of any two widths and a result of any width
-/// `w`: it computes the exact value modulo 2^(32 w). Exact forms are those whose
-/// result is wide enough; wrapping forms choose a narrower one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// `a + b`; reports the carry out of the result's top limb.
-    Add,
-    /// `a - b`; reports the borrow out of the result's top limb.
-    Sub,
-    /// `a * b`.
-    Mul,
+/// ```text
+/// /// What the engine's method says.          (its documentation)
+/// Add add "add" (a, b) -> (r) {               (variant, file and module, PTX module, operands -> results)
+///     exact: [Widest(1)],                     (limbs that hold every result, one rule for each)
+///     flag: Carry,                            (what is told beside the results: None, Carry, Borrow)
+///     methods: add [wrapping_add] [overflowing_add],   (the engine's; the forms in brackets may be missing)
+///     syntax: Infix("+"),                     (how the command writes it: Infix, Function, Unwritten)
+///     kernels: {                              (algorithm, level, numbers of lanes, layouts)
+///         ripple thread [1] [contiguous interleaved]
+///         carry_lookahead warp [32] [contiguous interleaved]
+///     }
+/// }
+/// ```
+///
+/// Lanes and layouts are multiplied out: the rows above are four kernels,
+/// `add_ripple_thread_contiguous` and so on. The leaf of a row is the device crate's
+/// `thread::add::ripple`, and the reference of the operation is `reference::add` in the
+/// CPU crate.
+#[macro_export]
+macro_rules! for_each_operation {
+    ($callback:path) => {
+        $callback! {
+            /// `a + b`.
+            ///
+            /// Exact: one limb wider than the wider operand. Cost: linear (Langer,
+            /// Bringgaard).
+            Add add "add" (a, b) -> (r) {
+                exact: [Widest(1)],
+                flag: Carry,
+                methods: add [wrapping_add] [overflowing_add],
+                syntax: Infix("+"),
+                kernels: {
+                    ripple thread [1] [contiguous interleaved]
+                    carry_lookahead warp [32] [contiguous interleaved]
+                }
+            }
+            /// `a - b`.
+            ///
+            /// Exact: as wide as the wider operand; a negative difference is an error, so
+            /// that the exact form waits for the device. Cost: linear.
+            Sub sub "sub" (a, b) -> (r) {
+                exact: [Widest(0)],
+                flag: Borrow,
+                methods: sub [wrapping_sub] [overflowing_sub],
+                syntax: Infix("-"),
+                kernels: {
+                    ripple thread [1] [contiguous interleaved]
+                    carry_lookahead warp [32] [contiguous interleaved]
+                }
+            }
+            /// `a * b`.
+            ///
+            /// Exact: as wide as both operands together. Cost: `n m` multiply-adds below
+            /// Karatsuba's and the transform's sizes (Langer, Honda, Carlessi-Kashani).
+            Mul mul "mul" (a, b) -> (r) {
+                exact: [Total(0)],
+                flag: None,
+                methods: mul [wrapping_mul] [],
+                syntax: Infix("*"),
+                kernels: {
+                    school thread [1] [contiguous interleaved]
+                    comba thread [1] [contiguous interleaved]
+                    karatsuba thread [1] [contiguous interleaved]
+                    school warp [4 8 16 32] [contiguous interleaved]
+                    comba warp [4 8 16 32] [contiguous interleaved]
+                    karatsuba warp [4 8 16 32] [contiguous interleaved]
+                }
+            }
+        }
+    };
 }
 
-impl Operation {
-    /// Every operation.
-    pub const ALL: [Operation; 3] = [Operation::Add, Operation::Sub, Operation::Mul];
+/// Operands that an operation may have at most.
+pub const MOST_OPERANDS: usize = 3;
 
+/// Results that an operation may have at most.
+pub const MOST_RESULTS: usize = 2;
+
+/// How wide a result must be to hold every value, from the operands' widths in limbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// The widest operand, and so many limbs more.
+    Widest(usize),
+    /// All operands together, and so many limbs more.
+    Total(usize),
+}
+
+impl Width {
+    /// The limbs of a result of operands of these widths.
+    ///
+    /// ```
+    /// use bigint_core::operation::Width;
+    /// assert_eq!(Width::Widest(1).limbs(&[3, 5]), 6);
+    /// assert_eq!(Width::Total(0).limbs(&[3, 5]), 8);
+    /// ```
+    pub fn limbs(self, widths: &[usize]) -> usize {
+        match self {
+            Width::Widest(more) => widths.iter().copied().max().unwrap_or(0) + more,
+            Width::Total(more) => widths.iter().sum::<usize>() + more,
+        }
+    }
+}
+
+/// What an operation tells of each number beside its results: a word, 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    /// Nothing.
+    None,
+    /// Whether the value is at least `2^(32 w)`, `w` the result's width.
+    Carry,
+    /// Whether the value is negative.
+    Borrow,
+}
+
+/// How the command's expressions write an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// Between its operands.
+    Infix(&'static str),
+    /// By this name before its operands, which stand in parentheses.
+    Function(&'static str),
+    /// Not at all.
+    Unwritten,
+}
+
+/// Kernels of one operation that differ in lanes and layout only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// How they compute.
+    pub algorithm: Algorithm,
+    /// Who works on one number.
+    pub level: Level,
+    /// The numbers of lanes that may share a number.
+    pub lanes: &'static [u32],
+    /// The layouts.
+    pub layouts: &'static [Layout],
+}
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its name: of its files, kernels, tests and benches.
+    pub name: &'static str,
+    /// What its operands are called; one to [`MOST_OPERANDS`].
+    pub operands: &'static [&'static str],
+    /// What its results are called; one or [`MOST_RESULTS`].
+    pub results: &'static [&'static str],
+    /// For each result, the limbs that hold every value.
+    pub exact: &'static [Width],
+    /// What is told beside the results.
+    pub flag: Flag,
+    /// Whether it has a form that computes modulo `2^(32 w)`.
+    pub wraps: bool,
+    /// How the command writes it.
+    pub syntax: Syntax,
+    /// Its kernels.
+    pub rows: &'static [Row],
+}
+
+macro_rules! operations {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident $name:ident $module:literal ($($operand:ident),*) -> ($($result:ident),*) {
+            exact: [$($exact:ident($limbs:literal)),*],
+            flag: $flag:ident,
+            methods: $method:ident [$($wrapping:ident)?] [$($overflowing:ident)?],
+            syntax: $syntax:ident$(($symbol:literal))?,
+            kernels: {$(
+                $algorithm:ident $level:ident [$($lanes:literal)*] [$($layout:ident)*]
+            )*}
+        }
+    )*) => {
+        /// An operation on batches, number by number.
+        ///
+        /// Every operation takes operands of any widths and results of any width `w`: it
+        /// computes the exact value modulo 2^(32 w). Exact forms are those whose result is
+        /// wide enough; wrapping forms choose a narrower one.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Operation {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Operation {
+            /// Every operation, in the order of their declarations.
+            pub const ALL: [Operation; [$(stringify!($variant)),*].len()] =
+                [$(Operation::$variant),*];
+
+            /// What the operation is.
+            pub const fn declaration(self) -> &'static Declaration {
+                match self {
+                    $(Operation::$variant => const { &Declaration {
+                        name: stringify!($name),
+                        operands: &[$(stringify!($operand)),*],
+                        results: &[$(stringify!($result)),*],
+                        exact: &[$(Width::$exact($limbs)),*],
+                        flag: Flag::$flag,
+                        wraps: !<[&str]>::is_empty(&[$(stringify!($wrapping))?]),
+                        syntax: Syntax::$syntax$(($symbol))?,
+                        rows: &[$(Row {
+                            algorithm: Algorithm::named(stringify!($algorithm)),
+                            level: Level::named(stringify!($level)),
+                            lanes: &[$($lanes),*],
+                            layouts: &[$(Layout::named(stringify!($layout))),*],
+                        }),*],
+                    } },)*
+                }
+            }
+        }
+    };
+}
+for_each_operation!(operations);
+
+impl Operation {
     /// The operation's name: of its files, kernels, tests and benches.
     pub const fn name(self) -> &'static str {
-        match self {
-            Operation::Add => "add",
-            Operation::Sub => "sub",
-            Operation::Mul => "mul",
-        }
+        self.declaration().name
     }
 
-    /// Limbs that hold every result of operands of `n` and `m` limbs.
-    ///
-    /// A difference of unsigned numbers never needs more than the wider operand;
-    /// where it is negative the operation reports a borrow.
-    pub const fn exact_width(self, n: usize, m: usize) -> usize {
-        let wider = if n > m { n } else { m };
-        match self {
-            Operation::Add => wider + 1,
-            Operation::Sub => wider,
-            Operation::Mul => n + m,
-        }
+    /// Limbs that hold every value of the first result, of operands of these widths.
+    pub fn exact_width(self, widths: &[usize]) -> usize {
+        self.declaration().exact[0].limbs(widths)
     }
 
-    /// Limbs of the wrapping form's result: as wide as the wider operand.
-    pub const fn wrapping_width(self, n: usize, m: usize) -> usize {
-        if n > m { n } else { m }
+    /// Limbs of the wrapping form's result: as wide as the widest operand.
+    pub fn wrapping_width(self, widths: &[usize]) -> usize {
+        Width::Widest(0).limbs(widths)
     }
 
     /// Whether `algorithm` computes this operation at some level.
     pub fn has(self, algorithm: Algorithm) -> bool {
-        let mut levels = Level::ALL.iter();
-        levels.any(|&level| self.algorithms(level).contains(&algorithm))
+        let mut rows = self.declaration().rows.iter();
+        rows.any(|row| row.algorithm == algorithm)
     }
 
     /// The algorithms that compute this operation at `level`.
-    pub const fn algorithms(self, level: Level) -> &'static [Algorithm] {
-        match (self, level) {
-            (Operation::Add | Operation::Sub, Level::Thread) => &[Algorithm::Ripple],
-            (Operation::Add | Operation::Sub, Level::Warp) => &[Algorithm::CarryLookahead],
-            (Operation::Mul, _) => &[Algorithm::School, Algorithm::Comba, Algorithm::Karatsuba],
-        }
+    pub fn algorithms(self, level: Level) -> impl Iterator<Item = Algorithm> {
+        let rows = self.declaration().rows.iter();
+        rows.filter(move |row| row.level == level)
+            .map(|row| row.algorithm)
     }
 
-    /// The numbers of lanes that its kernels at `level` come in. Additions and
-    /// subtractions at warp level take whole warps: their lanes share a stretch of
+    /// The numbers of lanes that its kernels at `level` come in, fewest first. Additions
+    /// and subtractions at warp level take whole warps: their lanes share a stretch of
     /// limbs, whether that is of one number or of many.
-    pub const fn lanes(self, level: Level) -> &'static [u32] {
-        match (self, level) {
-            (_, Level::Thread) => &[1],
-            (Operation::Add | Operation::Sub, Level::Warp) => &[32],
-            (Operation::Mul, Level::Warp) => &WARP_LANES,
-        }
+    pub fn lanes(self, level: Level) -> &'static [u32] {
+        let mut rows = self.declaration().rows.iter();
+        rows.find(|row| row.level == level)
+            .map_or(&[], |row| row.lanes)
     }
 }
 
-/// How an operation is computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// The fastest for these sizes on this machine, by the tuned thresholds.
-    #[default]
-    Auto,
-    /// Addition, subtraction: limb after limb, the carry handed on.
-    Ripple,
-    /// Addition, subtraction: all limbs at once; which limbs generate and which
-    /// propagate a carry decides every carry in one step (Langer, Bringgaard).
-    CarryLookahead,
-    /// Multiplication by rows: one limb of `b` times all of `a`, added to the
-    /// result (Langer, Carlessi-Kashani).
-    School,
-    /// Multiplication by columns: all products of one weight summed before the
-    /// column is written, once (Honda).
-    Comba,
-    /// Multiplication by three products of half the width (Honda,
-    /// Carlessi-Kashani).
-    Karatsuba,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Algorithm {
-    /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 5] = [
-        Algorithm::Ripple,
-        Algorithm::CarryLookahead,
-        Algorithm::School,
-        Algorithm::Comba,
-        Algorithm::Karatsuba,
-    ];
-
-    /// Whether a worker computes a stretch of the limbs of all results, in place of
-    /// whole numbers: the batch then is one row of limbs, a number's behind those of
-    /// the number before.
-    pub const fn takes_stretches(self) -> bool {
-        matches!(self, Algorithm::CarryLookahead)
-    }
-
-    /// The algorithm's name, as it stands in kernel names and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Algorithm::Auto => "auto",
-            Algorithm::Ripple => "ripple",
-            Algorithm::CarryLookahead => "carry_lookahead",
-            Algorithm::School => "school",
-            Algorithm::Comba => "comba",
-            Algorithm::Karatsuba => "karatsuba",
-        }
-    }
-}
-
-/// Who works on one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Level {
-    /// One GPU thread.
-    Thread,
-    /// 4, 8, 16 or 32 lanes of a warp.
-    Warp,
-}
-
-impl Level {
-    /// Every level.
-    pub const ALL: [Level; 2] = [Level::Thread, Level::Warp];
-
-    /// The level's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Level::Thread => "thread",
-            Level::Warp => "warp",
+    #[test]
+    fn declarations_are_complete() {
+        for operation in Operation::ALL {
+            let declared = operation.declaration();
+            assert!((1..=MOST_OPERANDS).contains(&declared.operands.len()));
+            assert!((1..=MOST_RESULTS).contains(&declared.results.len()));
+            assert_eq!(declared.exact.len(), declared.results.len());
+            for level in Level::ALL {
+                // `lanes` speaks for all algorithms of a level.
+                let rows = declared.rows.iter().filter(|row| row.level == level);
+                for row in rows {
+                    assert_eq!(row.lanes, operation.lanes(level), "{}", declared.name);
+                    assert!(!row.layouts.is_empty());
+                }
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! How a batch of fixed-width numbers lies in memory.
 
+use crate::algorithm::same;
+
 /// The digit of every number: numbers are little-endian arrays of 32-bit limbs.
 ///
 /// 32 bits is the width of the GPU's integer registers and of its carry chain.
@@ -40,6 +42,18 @@ impl Layout {
             Layout::Contiguous => "contiguous",
             Layout::Interleaved => "interleaved",
         }
+    }
+
+    /// The layout of this name in a declaration, which is read at compile time.
+    pub(crate) const fn named(name: &str) -> Self {
+        let mut i = 0;
+        while i < Self::ALL.len() {
+            if same(Self::ALL[i].name(), name) {
+                return Self::ALL[i];
+            }
+            i += 1;
+        }
+        panic!("a declaration names a layout that there is not")
     }
 }
 

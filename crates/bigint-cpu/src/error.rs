@@ -35,6 +35,12 @@ pub enum Error {
         /// Words given.
         found: usize,
     },
+    /// Not as many operands or results as the operation has.
+    #[error("{} has other operands or results than these", operation.name())]
+    Operands {
+        /// What was to be computed.
+        operation: Operation,
+    },
     /// The algorithm does not compute the operation.
     #[error("{} is no algorithm for {}", algorithm.name(), operation.name())]
     Algorithm {

@@ -9,13 +9,48 @@ pub mod radix;
 pub mod reference;
 mod share;
 
-use bigint_core::{Algorithm, Limb};
+use bigint_core::{Algorithm, Limb, Operation};
 
 pub use error::Error;
 pub use fast::{Cpu, LaneTuning, Path, Tuning, tune};
 pub use memory::{with_capacity, zeroed};
-pub use numbers::{Numbers, NumbersMut};
+pub use numbers::{Numbers, NumbersMut, Results};
 pub use share::{Cut, LIMB_WORK, Sharing, share};
+
+/// Any operation, by its declaration, modulo `2^(32 w)` for results of `w` limbs: the
+/// one door through which an engine computes.
+///
+/// Operands are as many as the operation declares; each has one number, which stands for
+/// all, or as many as the results.
+///
+/// ```
+/// use bigint_core::{Algorithm, Layout, Operation, Shape};
+/// use bigint_cpu::{Numbers, NumbersMut, Results};
+/// let shape = Shape::new(2, 1, Layout::Contiguous);
+/// let (a, b, mut r) = ([7, 8], [5, 6], [0; 2]);
+/// let operands = [Numbers::new(&a, shape)?, Numbers::new(&b, shape)?];
+/// let r_of = NumbersMut::new(&mut r, shape)?;
+/// let results = Results { r: r_of, s: None, flags: None };
+/// bigint_cpu::compute(Operation::Mul, results, &operands, Algorithm::Auto)?;
+/// assert_eq!(r, [35, 48]);
+/// # Ok::<(), bigint_cpu::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Operands`] where there are more or fewer operands or results than declared,
+/// [`Error::Count`] where an operand has neither one number nor `r`'s count,
+/// [`Error::CarryLength`] where there is not one flag word per number,
+/// [`Error::Algorithm`] for an algorithm that does not compute the operation.
+#[inline]
+pub fn compute(
+    operation: Operation,
+    results: Results<'_>,
+    operands: &[Numbers<'_>],
+    algorithm: Algorithm,
+) -> Result<(), Error> {
+    Cpu::current().compute(operation, results, operands, algorithm)
+}
 
 /// `r = (a + b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
 ///

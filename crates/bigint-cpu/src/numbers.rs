@@ -21,6 +21,18 @@ pub struct NumbersMut<'a> {
     shape: Shape,
 }
 
+/// Where an operation writes.
+#[derive(Debug)]
+pub struct Results<'a> {
+    /// The result.
+    pub r: NumbersMut<'a>,
+    /// The second result, of operations that have two: as many numbers as the first.
+    pub s: Option<NumbersMut<'a>>,
+    /// One word for each number that takes its flag (0 or 1), where anyone asks:
+    /// operations without a flag leave them alone.
+    pub flags: Option<&'a mut [Limb]>,
+}
+
 #[inline]
 fn check(found: usize, shape: Shape) -> Result<(), Error> {
     if shape.checked_limbs() == Some(found) {

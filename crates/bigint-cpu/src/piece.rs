@@ -78,7 +78,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Cuts a result and its carry words into pieces of `size` numbers.
-    fn cut(r: NumbersMut<'a>, carry: Option<&'a mut [Limb]>, size: usize) -> Vec<Piece<'a>> {
+    pub fn cut(r: NumbersMut<'a>, carry: Option<&'a mut [Limb]>, size: usize) -> Vec<Piece<'a>> {
         let shape = r.shape();
         let row_length = shape.strides().limb;
         let counts = (0..shape.count)

@@ -3,7 +3,7 @@
 mod oracle;
 
 use bigint_core::{Algorithm, Layout, Operation, Shape};
-use bigint_cpu::{Error, Numbers, NumbersMut, reference};
+use bigint_cpu::{Error, Numbers, NumbersMut, Results, reference};
 use oracle::{COUNTS, Case, Random};
 
 const ADDING: [Algorithm; 2] = [Algorithm::Ripple, Algorithm::CarryLookahead];
@@ -14,12 +14,12 @@ fn check(random: &mut Random, case: Case, operation: Operation, algorithm: Algor
         let r = NumbersMut::new(r, case.r).unwrap();
         let a = Numbers::new(a, case.a).unwrap();
         let b = Numbers::new(b, case.b).unwrap();
-        match operation {
-            Operation::Add => reference::add(r, a, b, Some(carry), algorithm),
-            Operation::Sub => reference::sub(r, a, b, Some(carry), algorithm),
-            Operation::Mul => reference::mul(r, a, b, algorithm),
-        }
-        .unwrap();
+        let results = Results {
+            r,
+            s: None,
+            flags: Some(carry),
+        };
+        reference::compute(operation, results, &[a, b], algorithm).unwrap();
     });
 }
 

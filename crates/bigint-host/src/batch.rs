@@ -2,8 +2,9 @@
 
 use crate::compute::Inner;
 use crate::cuda::{Buffer, Device};
-use crate::{BackEnd, Error, Options, limbs};
-use bigint_core::{Layout, Limb, Operation, Shape};
+use crate::job::Recipe;
+use crate::{BackEnd, Error, limbs};
+use bigint_core::{Layout, Limb, Shape};
 use num_bigint::BigUint;
 use std::borrow::Cow;
 use std::fmt;
@@ -32,17 +33,6 @@ pub(crate) struct Node {
     /// How to make it again; `None` where the host has it or nobody promised.
     recipe: Mutex<Option<Recipe>>,
     pub engine: Arc<Inner>,
-}
-
-/// How a result was made.
-#[derive(Clone)]
-pub(crate) struct Recipe {
-    pub operation: Operation,
-    pub options: Options,
-    pub a: Arc<Node>,
-    pub b: Arc<Node>,
-    /// Operations between this node and limbs on the host.
-    pub depth: u32,
 }
 
 /// A user's hold on a node. Dropping the last one frees the device memory, even
@@ -248,20 +238,18 @@ impl fmt::Debug for Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tuning;
+    use crate::job::{Job, Part, Wanted};
+    use crate::{Options, Tuning};
+    use bigint_core::Operation;
 
     #[test]
     fn a_result_that_the_host_has_lets_its_operands_go() {
         let engine = Arc::new(Inner::new(None, true, Tuning::default()));
         let shape = Shape::new(1, 1, Layout::Contiguous);
         let a = Arc::new(Node::on_host(&engine, shape, vec![3]));
-        let recipe = Recipe {
-            operation: Operation::Add,
-            options: Options::default(),
-            a: Arc::clone(&a),
-            b: Arc::clone(&a),
-            depth: 1,
-        };
+        let options = Options::default();
+        let job = Job::new(Operation::Add, &[shape; 2], &[1], options, Wanted::Nothing).unwrap();
+        let recipe = job.recipe(&[Arc::clone(&a), Arc::clone(&a)], Part::Result(0));
         let sum = Node {
             shape,
             host: OnceLock::new(),

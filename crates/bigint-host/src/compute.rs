@@ -1,9 +1,10 @@
 //! How an engine computes: on its device, and on the CPU when that fails.
 
-use crate::batch::{Batch, Node, Recipe};
+use crate::batch::{Batch, Node};
 use crate::cuda::{Buffer, Device};
+use crate::job::{Computed, Job, Operands, Part, Wanted};
 use crate::pool::Pool;
-use crate::{BackEnd, DeviceError, DeviceErrorKind, Error, Options, Tuning, limbs, pieces};
+use crate::{BackEnd, DeviceError, DeviceErrorKind, Error, Tuning, limbs, pieces};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::{Arguments, Layout, Limb, Operation, Shape};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,33 +26,6 @@ pub(crate) struct Inner {
     warnings: Mutex<Vec<String>>,
     /// Host memory for results.
     pub pool: Pool,
-}
-
-/// What one operation is about, as dispatch sees it.
-#[derive(Clone, Copy)]
-pub(crate) struct Job {
-    pub operation: Operation,
-    pub shape: Shape,
-    pub options: Options,
-    pub wanted: Wanted,
-}
-
-/// What is wanted of the carries or borrows out of the results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    Nothing,
-    /// Whether each number carries.
-    Each,
-    /// The first number that carries, if one does.
-    First,
-}
-
-/// What was wanted.
-#[derive(Debug, Default)]
-pub(crate) struct Carries {
-    /// For each number, 0 or 1.
-    pub each: Vec<Limb>,
-    pub first: Option<usize>,
 }
 
 impl Inner {
@@ -124,179 +98,218 @@ impl Inner {
         Ok(Batch::new(node))
     }
 
-    pub fn compute(
-        self: &Arc<Self>,
-        job: Job,
-        a: &Arc<Node>,
-        b: &Arc<Node>,
-    ) -> Result<(Node, Carries), Error> {
-        let device = self.device().filter(|_| self.suits_device(job, a, b));
-        let Some(device) = device.filter(|_| job.shape.count > 0) else {
-            return self.compute_on_host(job, a, b);
+    /// Computes a job, on the device where there is one and it suits, else on the CPU.
+    pub fn compute(self: &Arc<Self>, job: Job, operands: Operands<'_>) -> Result<Computed, Error> {
+        let device = self.device().filter(|_| self.suits_device(job, operands));
+        let Some(device) = device.filter(|_| job.count() > 0) else {
+            return self.compute_on_host(job, operands);
         };
-        let error = match self.compute_on_device(device, job, a, b) {
-            Ok((node, carries)) => {
-                if node.depth() >= MOST_UNSAVED_OPERATIONS {
-                    node.limbs()?;
+        let error = match self.compute_on_device(device, job, operands) {
+            Ok(computed) => {
+                for node in computed.nodes() {
+                    if node.depth() >= MOST_UNSAVED_OPERATIONS {
+                        node.limbs()?;
+                    }
                 }
-                return Ok((node, carries));
+                return Ok(computed);
             }
             Err(error) => error,
         };
         let out_of_memory = matches!(&error, Error::Device(e) if e.is_out_of_memory());
         if out_of_memory && self.falls_back {
             self.make_good(error, "computing in smaller pieces")?;
-            return pieces::compute(self, device, job, a, b);
+            return pieces::compute(self, device, job, operands);
         }
         self.make_good(error, "computing on the CPU")?;
-        self.compute_on_host(job, a, b)
+        self.compute_on_host(job, operands)
     }
 
     /// Whether `auto` should use the device: not for products wider than a warp
     /// multiplies well, unless a level is forced.
-    fn suits_device(&self, job: Job, a: &Node, b: &Node) -> bool {
+    fn suits_device(&self, job: Job, operands: Operands<'_>) -> bool {
+        let narrowest = operands.iter().map(|operand| operand.shape.width).min();
         !self.falls_back
             || job.options.level.is_some()
             || job.operation != Operation::Mul
-            || a.shape.width.min(b.shape.width) <= self.tuning.mul.device_max_width
+            || narrowest <= Some(self.tuning.mul.device_max_width)
     }
 
     pub fn compute_on_device(
         self: &Arc<Self>,
         device: &Arc<Device>,
         job: Job,
-        a: &Arc<Node>,
-        b: &Arc<Node>,
-    ) -> Result<(Node, Carries), Error> {
-        let Job {
-            operation, shape, ..
-        } = job;
+        operands: Operands<'_>,
+    ) -> Result<Computed, Error> {
+        let count = job.count();
         // Kernels of the interleaved layout take any strides, so they also serve
         // operands of two layouts.
-        let layouts = [shape.layout, a.shape.layout, b.shape.layout];
-        let layout = if layouts == [Layout::Contiguous; 3] {
+        let shapes = operands.iter().map(|operand| operand.shape);
+        let layout = if shapes
+            .clone()
+            .chain(job.shapes().iter().copied())
+            .all(|shape| shape.layout == Layout::Contiguous)
+        {
             Layout::Contiguous
         } else {
             Layout::Interleaved
         };
-        let widths = (a.shape.width, b.shape.width);
-        let kernel =
-            self.tuning
-                .kernel(operation, widths, Shape { layout, ..shape }, job.options)?;
-        let launch = kernel.launch(shape.count, widths, shape.width);
+        let widths: Vec<usize> = shapes.map(|shape| shape.width).collect();
+        let r_shape = job.shapes()[0];
+        let shape = Shape { layout, ..r_shape };
+        let kernel = self
+            .tuning
+            .kernel(job.operation, &widths, shape, job.options)?;
+        let launch = kernel.launch(count, &widths, r_shape.width);
 
         let started = Instant::now();
-        let (a_buffer, b_buffer) = (a.resident(device)?, b.resident(device)?);
-        let r = device.allocate(shape.limbs())?;
+        let given = operands
+            .iter()
+            .map(|operand| operand.resident(device))
+            .collect::<Result<Vec<_>, _>>()?;
+        let made = job
+            .shapes()
+            .iter()
+            .map(|shape| device.allocate(shape.limbs()))
+            .collect::<Result<Vec<_>, _>>()?;
         let scratch = match launch.scratch_width * launch.workers {
             0 => None,
             limbs => Some(device.allocate(limbs)?),
         };
-        let (carry, first_carry) = match job.wanted {
+        let (flags, first_flag) = match job.wanted {
             Wanted::Nothing => (None, None),
-            Wanted::Each => (Some(device.allocate(shape.count)?), None),
+            Wanted::Flags => (Some(device.allocate(count)?), None),
             Wanted::First => (None, Some(device.allocate_ones(2)?)),
         };
         let address = |buffer: &Option<Buffer>| buffer.as_ref().map_or(0, Buffer::address);
-        let operand = |node: &Node, buffer: &Buffer| {
+        let operand = |(node, buffer): (&Arc<Node>, &Arc<Buffer>)| {
             let mut strides = node.shape.strides();
-            if node.shape.count == 1 && shape.count > 1 {
+            if node.shape.count == 1 && count > 1 {
                 strides.number = 0;
             }
             MatrixArgument::new(buffer.address(), node.shape.width, strides)
         };
+        let result = |(shape, buffer): (&Shape, &Buffer)| {
+            MatrixArgument::new(buffer.address(), shape.width, shape.strides())
+        };
+        let results: Vec<_> = job.shapes().iter().zip(&made).map(result).collect();
+        let matrices: Vec<_> = operands.iter().zip(&given).map(operand).collect();
         let arguments = Arguments {
-            r: MatrixArgument::new(r.address(), shape.width, shape.strides()),
-            a: operand(a, &a_buffer),
-            b: operand(b, &b_buffer),
             scratch: MatrixArgument::new(
                 address(&scratch),
                 launch.scratch_width,
                 launch.scratch_strides(kernel.level),
             ),
-            carry: address(&carry),
-            first_carry: address(&first_carry),
-            count: shape.count as u64,
+            carry: address(&flags),
+            first_carry: address(&first_flag),
+            count: count as u64,
             workers: launch.workers as u64,
+            ..Arguments::of(&results, &matrices)
         };
-        let operands = [&r, &*a_buffer, &*b_buffer].into_iter();
-        let buffers: Vec<_> = operands
+        let buffers: Vec<_> = made
+            .iter()
+            .chain(given.iter().map(|buffer| &**buffer))
             .chain(&scratch)
-            .chain(&carry)
-            .chain(&first_carry)
+            .chain(&flags)
+            .chain(&first_flag)
             .collect();
         device.launch(kernel.entry_point(), launch, arguments, &buffers)?;
-        let mut carries = Carries::default();
-        if let Some(carry) = &carry {
-            carries.each = device.download(carry)?;
-        }
-        if let Some(first) = &first_carry {
-            let limbs = device.download(first)?;
-            let number = limbs
-                .iter()
-                .rev()
-                .fold(0, |n, &limb| n << 32 | u64::from(limb));
-            carries.first = (number != u64::MAX).then_some(number as usize);
-        }
+        let first = match &first_flag {
+            None => None,
+            Some(first) => {
+                let limbs = device.download(first)?;
+                let halves = limbs.iter().rev();
+                let number = halves.fold(0, |n, &limb| n << 32 | u64::from(limb));
+                (number != u64::MAX).then_some(number as usize)
+            }
+        };
         tracing::debug!(
             back_end = %BackEnd::Cuda(device.ordinal()),
             kernel = kernel.name,
-            count = shape.count,
-            width = shape.width,
+            count,
+            width = r_shape.width,
             elapsed = ?started.elapsed(),
             "launched"
         );
-        let recipe = self.falls_back.then(|| Recipe {
-            operation,
-            options: job.options,
-            a: Arc::clone(a),
-            b: Arc::clone(b),
-            depth: 1 + a.depth().max(b.depth()),
+        let recipe = |part| self.falls_back.then(|| job.recipe(operands, part));
+        let nodes = job.shapes().iter().zip(made).enumerate();
+        let nodes = nodes.map(|(part, (shape, buffer))| {
+            Node::on_device(self, *shape, buffer, recipe(Part::Result(part)))
         });
-        Ok((Node::on_device(self, shape, r, recipe), carries))
+        Ok(Computed {
+            results: nodes.collect(),
+            flags: flags
+                .map(|flags| Node::on_device(self, job.flags_shape(), flags, recipe(Part::Flags))),
+            first,
+        })
+    }
+
+    /// Host memory for results of these shapes, whose padding is clear.
+    pub fn memory(&self, shapes: &[Shape]) -> Result<Vec<Vec<Limb>>, Error> {
+        let of_one = |shape: &Shape| {
+            let mut limbs = self.pool.take(shape.limbs())?;
+            limbs::clear_padding(&mut limbs, *shape);
+            Ok(limbs)
+        };
+        shapes.iter().map(of_one).collect()
     }
 
     pub fn compute_on_host(
         self: &Arc<Self>,
         job: Job,
-        a: &Node,
-        b: &Node,
-    ) -> Result<(Node, Carries), Error> {
-        let Job {
-            operation, shape, ..
-        } = job;
-        let (a_limbs, b_limbs) = (a.limbs()?, b.limbs()?);
+        operands: Operands<'_>,
+    ) -> Result<Computed, Error> {
+        let limbs = operands
+            .iter()
+            .map(|operand| operand.limbs())
+            .collect::<Result<Vec<_>, _>>()?;
         let started = Instant::now();
-        let mut r = self.pool.take(shape.limbs())?;
-        limbs::clear_padding(&mut r, shape);
-        let wants_none = job.wanted == Wanted::Nothing;
-        let mut each = self.pool.take(if wants_none { 0 } else { shape.count })?;
-        let algorithm = job.options.algorithm_for(operation);
+        let mut made = self.memory(job.shapes())?;
+        let mut flags = match job.wanted {
+            Wanted::Nothing => Vec::new(),
+            Wanted::Flags | Wanted::First => self.pool.take(job.count())?,
+        };
+        let algorithm = job.options.algorithm_for(job.operation);
         {
-            let r = bigint_cpu::NumbersMut::new(&mut r, shape)?;
-            let a = bigint_cpu::Numbers::new(a_limbs, a.shape)?;
-            let b = bigint_cpu::Numbers::new(b_limbs, b.shape)?;
-            let carry = (!wants_none).then_some(each.as_mut_slice());
-            match operation {
-                Operation::Add => bigint_cpu::add(r, a, b, carry, algorithm),
-                Operation::Sub => bigint_cpu::sub(r, a, b, carry, algorithm),
-                Operation::Mul => bigint_cpu::mul(r, a, b, algorithm),
-            }?;
+            let numbers = limbs.iter().zip(operands);
+            let numbers = numbers
+                .map(|(limbs, operand)| bigint_cpu::Numbers::new(limbs, operand.shape))
+                .collect::<Result<Vec<_>, _>>()?;
+            let mut results = made.iter_mut().zip(job.shapes());
+            let mut next = || {
+                let result = results.next();
+                result
+                    .map(|(limbs, shape)| bigint_cpu::NumbersMut::new(limbs, *shape))
+                    .transpose()
+            };
+            let results = bigint_cpu::Results {
+                r: next()?.expect("every operation has a result"),
+                s: next()?,
+                flags: (job.wanted != Wanted::Nothing).then_some(flags.as_mut_slice()),
+            };
+            bigint_cpu::compute(job.operation, results, &numbers, algorithm)?;
         }
         tracing::debug!(
             back_end = %BackEnd::Cpu,
-            operation = operation.name(),
+            operation = job.operation.name(),
             algorithm = algorithm.name(),
-            count = shape.count,
-            width = shape.width,
+            count = job.count(),
+            width = job.shapes()[0].width,
             elapsed = ?started.elapsed(),
             "computed"
         );
-        let first = each.iter().position(|&carry| carry != 0);
-        if job.wanted != Wanted::Each {
-            self.pool.give(std::mem::take(&mut each));
+        let first = flags.iter().position(|&flag| flag != 0);
+        if job.wanted == Wanted::First {
+            self.pool.give(std::mem::take(&mut flags));
         }
-        Ok((Node::on_host(self, shape, r), Carries { each, first }))
+        let nodes = job.shapes().iter().zip(made);
+        Ok(Computed {
+            results: nodes
+                .map(|(shape, limbs)| Node::on_host(self, *shape, limbs))
+                .collect(),
+            flags: (job.wanted == Wanted::Flags)
+                .then(|| Node::on_host(self, job.flags_shape(), flags)),
+            first,
+        })
     }
 
     /// Brings a node's limbs to the host, from the device or, where that fails and
@@ -319,13 +332,8 @@ impl Inner {
             }
         }
         let recipe = node.recipe().ok_or_else(lost)?;
-        let job = Job {
-            operation: recipe.operation,
-            shape: node.shape,
-            options: recipe.options,
-            wanted: Wanted::Nothing,
-        };
-        let (mut again, _) = self.compute_on_host(job, &recipe.a, &recipe.b)?;
+        let again = self.compute_on_host(recipe.job, &recipe.operands)?;
+        let mut again = again.part(recipe.part);
         Ok(again.host.take().unwrap_or_default())
     }
 }

@@ -1,7 +1,7 @@
 //! The engine as users see it: makes batches and computes with them.
 
 use crate::batch::Batch;
-use crate::compute::{Carries, Inner, Job, Wanted};
+use crate::compute::Inner;
 use crate::cuda::{self, Device};
 use crate::{DeviceError, DeviceErrorKind, Error, Options, Tuning, limbs};
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
@@ -32,7 +32,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
-    options: Options,
+    pub(crate) options: Options,
 }
 
 /// Where numbers are, and who computes with them.
@@ -318,133 +318,8 @@ impl Engine {
         self.inner.admit(Shape { layout, ..shape }, limbs)
     }
 
-    /// `a + b`, one limb wider than the wider operand, so that it is exact.
-    ///
-    /// # Errors
-    /// [`Error::CountMismatch`]; [`Error::Device`] on a device.
-    pub fn add(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        self.exact(Operation::Add, a, b)
-    }
-
-    /// `a - b`, as wide as the wider operand. Waits for the device, which tells whether
-    /// a difference is negative.
-    ///
-    /// # Errors
-    /// [`Error::Underflow`] names the first pair with `a < b`;
-    /// [`Error::CountMismatch`]; [`Error::Device`] on a device.
-    pub fn sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        let width = Operation::Sub.exact_width(a.width(), b.width());
-        let (difference, borrows) = self.compute(Operation::Sub, a, b, width, Wanted::First)?;
-        match borrows.first {
-            Some(index) => Err(Error::Underflow { index }),
-            None => Ok(difference),
-        }
-    }
-
-    /// `a * b`, as wide as both operands together, so that it is exact.
-    ///
-    /// # Errors
-    /// [`Error::CountMismatch`], [`Error::Algorithm`]; [`Error::Device`] on a device.
-    pub fn mul(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        self.exact(Operation::Mul, a, b)
-    }
-
-    /// `a + b` modulo 2^(32 w), with `w` the wider operand's width.
-    ///
-    /// # Errors
-    /// As [`Engine::add`].
-    pub fn wrapping_add(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        self.wrapping(Operation::Add, a, b)
-    }
-
-    /// `a - b` modulo 2^(32 w), with `w` the wider operand's width.
-    ///
-    /// # Errors
-    /// As [`Engine::add`].
-    pub fn wrapping_sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        self.wrapping(Operation::Sub, a, b)
-    }
-
-    /// `a * b` modulo 2^(32 w), with `w` the wider operand's width.
-    ///
-    /// # Errors
-    /// As [`Engine::mul`].
-    pub fn wrapping_mul(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        self.wrapping(Operation::Mul, a, b)
-    }
-
-    /// [`Engine::wrapping_add`], and for each number whether it wrapped. Waits for
-    /// the device.
-    ///
-    /// # Errors
-    /// As [`Engine::add`].
-    pub fn overflowing_add(&self, a: &Batch, b: &Batch) -> Result<(Batch, Vec<bool>), Error> {
-        self.overflowing(Operation::Add, a, b)
-    }
-
-    /// [`Engine::wrapping_sub`], and for each number whether `a < b`. Waits for
-    /// the device.
-    ///
-    /// # Errors
-    /// As [`Engine::add`].
-    pub fn overflowing_sub(&self, a: &Batch, b: &Batch) -> Result<(Batch, Vec<bool>), Error> {
-        self.overflowing(Operation::Sub, a, b)
-    }
-
-    fn exact(&self, operation: Operation, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        let width = operation.exact_width(a.width(), b.width());
-        Ok(self.compute(operation, a, b, width, Wanted::Nothing)?.0)
-    }
-
-    fn wrapping(&self, operation: Operation, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        let width = operation.wrapping_width(a.width(), b.width());
-        Ok(self.compute(operation, a, b, width, Wanted::Nothing)?.0)
-    }
-
-    fn overflowing(
-        &self,
-        operation: Operation,
-        a: &Batch,
-        b: &Batch,
-    ) -> Result<(Batch, Vec<bool>), Error> {
-        let width = operation.wrapping_width(a.width(), b.width());
-        let (batch, carries) = self.compute(operation, a, b, width, Wanted::Each)?;
-        let wrapped = carries.each.iter().map(|&carry| carry != 0);
-        Ok((batch, wrapped.collect()))
-    }
-
-    fn compute(
-        &self,
-        operation: Operation,
-        a: &Batch,
-        b: &Batch,
-        width: usize,
-        wanted: Wanted,
-    ) -> Result<(Batch, Carries), Error> {
-        let (count, layout) = match (a.shape(), b.shape()) {
-            (a, b) if a.count == b.count || b.count == 1 => (a.count, a.layout),
-            (a, b) if a.count == 1 => (b.count, b.layout),
-            (a, b) => {
-                return Err(Error::CountMismatch {
-                    a: a.count,
-                    b: b.count,
-                });
-            }
-        };
-        let job = Job {
-            operation,
-            shape: Shape::new(count, width, layout),
-            options: self.options,
-            wanted,
-        };
-        limbs::checked_limbs(job.shape)?;
-        let (a, b) = (self.adopt(a)?, self.adopt(b)?);
-        let (node, carries) = self.inner.compute(job, a.node(), b.node())?;
-        Ok((Batch::new(node), carries))
-    }
-
     /// The batch itself, or a copy where another engine's device may hold it.
-    fn adopt(&self, batch: &Batch) -> Result<Batch, Error> {
+    pub(crate) fn adopt(&self, batch: &Batch) -> Result<Batch, Error> {
         if Arc::ptr_eq(&batch.node().engine, &self.inner) {
             return Ok(batch.clone());
         }

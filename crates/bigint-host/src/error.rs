@@ -17,6 +17,17 @@ pub enum Error {
         /// Numbers in the second batch.
         b: usize,
     },
+    /// Not as many operands as the operation has.
+    #[error(
+        "{} has {} operands, not {found}",
+        operation.name(), operation.declaration().operands.len()
+    )]
+    Operands {
+        /// The operation.
+        operation: Operation,
+        /// Operands given.
+        found: usize,
+    },
     /// A number that does not fit the width asked for.
     #[error("number {index} has {bits} bits and does not fit {width} limbs of 32 bits")]
     TooWide {

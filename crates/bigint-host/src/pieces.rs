@@ -1,13 +1,14 @@
 //! Work that does not fit the device's memory, done in pieces that do.
 
 use crate::batch::Node;
-use crate::compute::{Carries, Inner, Job};
+use crate::compute::Inner;
 use crate::cuda::Device;
+use crate::job::{Computed, Job, Operands, Wanted};
 use crate::{Error, limbs};
-use bigint_core::Shape;
+use bigint_core::{Limb, Shape};
 use std::sync::Arc;
 
-/// Computes a job piece by piece; the result is on the host.
+/// Computes a job piece by piece; the results are on the host.
 ///
 /// A piece that does not fit is halved; a single number that does not fit, and all
 /// after any other device error, is left to the CPU.
@@ -15,58 +16,58 @@ pub(crate) fn compute(
     engine: &Arc<Inner>,
     device: &Arc<Device>,
     job: Job,
-    a: &Node,
-    b: &Node,
-) -> Result<(Node, Carries), Error> {
-    let shape = job.shape;
+    operands: Operands<'_>,
+) -> Result<Computed, Error> {
     // The operands' own device memory is the first to go.
-    for operand in [a, b] {
+    for operand in operands {
         operand.limbs()?;
         operand.take_buffer();
     }
-    let mut r = engine.pool.take(shape.limbs())?;
-    limbs::clear_padding(&mut r, shape);
-    let mut carries = Carries::default();
-    let mut size = shape.count.div_ceil(2);
+    let count = job.count();
+    let mut made = engine.memory(job.shapes())?;
+    let mut flags = Vec::new();
+    let mut first = None;
+    let mut size = count.div_ceil(2);
     let mut on_device = true;
     let mut start = 0;
-    while start < shape.count {
-        let range = start..shape.count.min(start + size);
-        let piece = Job {
-            shape: Shape {
-                count: range.len(),
-                ..shape
-            },
-            ..job
-        };
-        let operand = |node: &Node| -> Result<Arc<Node>, Error> {
+    while start < count {
+        let range = start..count.min(start + size);
+        let piece = job.with_count(range.len());
+        let operand = |node: &Arc<Node>| -> Result<Arc<Node>, Error> {
             let (limbs, of) = (node.limbs()?, node.shape);
             let range = if of.count == 1 { 0..1 } else { range.clone() };
             let count = range.len();
             let limbs = limbs::slice(limbs, of, range)?;
-            Ok(Arc::new(Node::on_host(
-                engine,
-                Shape { count, ..of },
-                limbs,
-            )))
+            let shape = Shape { count, ..of };
+            Ok(Arc::new(Node::on_host(engine, shape, limbs)))
         };
-        let (a, b) = (operand(a)?, operand(b)?);
+        let operands = operands
+            .iter()
+            .map(operand)
+            .collect::<Result<Vec<_>, _>>()?;
         let computed = if on_device {
-            let on_device = engine.compute_on_device(device, piece, &a, &b);
-            on_device.and_then(|(node, carries)| {
-                let limbs = device.download(&node.buffer().expect("a result is on its device"))?;
-                Ok((limbs, carries))
-            })
+            engine.compute_on_device(device, piece, &operands)
         } else {
-            let (mut node, carries) = engine.compute_on_host(piece, &a, &b)?;
-            Ok((node.host.take().unwrap_or_default(), carries))
+            engine.compute_on_host(piece, &operands)
         };
-        match computed {
-            Ok((limbs, piece_carries)) => {
-                limbs::splice(&mut r, shape, start, &limbs, piece.shape);
-                carries.each.extend(piece_carries.each);
-                let first = piece_carries.first.map(|index| start + index);
-                carries.first = carries.first.or(first);
+        let brought = computed.and_then(|computed| {
+            let limbs = |node: &Node| match node.buffer() {
+                Some(buffer) => Ok(device.download(&buffer)?),
+                None => node.limbs().map(<[Limb]>::to_vec),
+            };
+            let results = computed.results.iter().map(limbs);
+            let results = results.collect::<Result<Vec<_>, Error>>()?;
+            let flags = computed.flags.as_ref().map(limbs).transpose()?;
+            Ok((results, flags, computed.first))
+        });
+        match brought {
+            Ok((results, piece_flags, piece_first)) => {
+                let shapes = job.shapes().iter().zip(piece.shapes());
+                for ((whole, part), (shape, piece)) in made.iter_mut().zip(&results).zip(shapes) {
+                    limbs::splice(whole, *shape, start, part, *piece);
+                }
+                flags.extend(piece_flags.into_iter().flatten());
+                first = first.or(piece_first.map(|index| start + index));
                 start = range.end;
             }
             Err(Error::Device(error)) if error.is_out_of_memory() && range.len() > 1 => {
@@ -78,5 +79,12 @@ pub(crate) fn compute(
             }
         }
     }
-    Ok((Node::on_host(engine, shape, r), carries))
+    let nodes = job.shapes().iter().zip(made);
+    let nodes = nodes.map(|(shape, limbs)| Node::on_host(engine, *shape, limbs));
+    Ok(Computed {
+        results: nodes.collect(),
+        flags: (job.wanted == Wanted::Flags)
+            .then(|| Node::on_host(engine, job.flags_shape(), flags)),
+        first,
+    })
 }

@@ -119,15 +119,20 @@ impl Tuning {
         Ok(tuning)
     }
 
-    /// The kernel for operands of `n` and `m` limbs and results of this shape, as far as
-    /// `options` leave the choice; the layout is the kernel's.
+    /// The kernel for operands of these widths in limbs and results of this shape, as far
+    /// as `options` leave the choice; the layout is the kernel's.
     pub(crate) fn kernel(
         &self,
         operation: Operation,
-        (n, m): (usize, usize),
+        widths: &[usize],
         shape: Shape,
         options: Options,
     ) -> Result<&'static Kernel, Error> {
+        let (n, m) = match widths {
+            [n, m, ..] => (*n, *m),
+            [n] => (*n, *n),
+            [] => (0, 0),
+        };
         let Shape {
             count,
             width,
@@ -202,7 +207,7 @@ mod tests {
                     for count in [1, 1 << 20] {
                         let shape = Shape::new(count, width, layout);
                         let kernel = tuning
-                            .kernel(operation, (width, 1), shape, Options::default())
+                            .kernel(operation, &[width, 1], shape, Options::default())
                             .unwrap();
                         assert_eq!((kernel.operation, kernel.layout), (operation, layout));
                     }
@@ -220,7 +225,7 @@ mod tests {
         };
         let shape = Shape::new(100, 64, Layout::Contiguous);
         let lanes = |operation| {
-            let kernel = tuning.kernel(operation, (32, 32), shape, options);
+            let kernel = tuning.kernel(operation, &[32, 32], shape, options);
             kernel.unwrap().lanes
         };
         assert_eq!(lanes(Operation::Mul), 8);
@@ -233,7 +238,7 @@ mod tests {
         let tuning = Tuning::default();
         let level = |n, m, layout| {
             let shape = Shape::new(1000, n + m, layout);
-            let kernel = tuning.kernel(Operation::Mul, (n, m), shape, Options::default());
+            let kernel = tuning.kernel(Operation::Mul, &[n, m], shape, Options::default());
             kernel.unwrap().level
         };
         assert_eq!(level(32, 32, Layout::Contiguous), Level::Thread);

@@ -176,7 +176,7 @@ impl Bench {
             b_strides.number = 0;
         }
 
-        let planned = kernel.launch(count, (n, m), width);
+        let planned = kernel.launch(count, &[n, m], width);
         let grid = case.grid.unwrap_or(planned.grid);
         let launch = Launch {
             grid,
@@ -217,6 +217,7 @@ impl Bench {
             first_carry: if asks_first { first_carry } else { 0 },
             count: count as u64,
             workers: launch.workers as u64,
+            ..Arguments::default()
         };
         let extent = Grid {
             grid: [launch.grid, 1, 1],
@@ -272,10 +273,7 @@ impl Bench {
 /// The arguments as the launch copies them.
 fn bytes_of(arguments: &Arguments) -> Vec<u8> {
     let matrix = |x: MatrixArgument| [x.limbs, x.number_stride, x.limb_stride, x.width];
-    let Arguments {
-        r, a, b, scratch, ..
-    } = *arguments;
-    let words = [r, a, b, scratch].into_iter().flat_map(matrix);
+    let words = arguments.matrices().into_iter().flat_map(matrix);
     words
         .chain([
             arguments.carry,
@@ -314,10 +312,10 @@ fn cases(kernel: &Kernel) -> Vec<Case> {
     let widths = widths(kernel);
     for (i, &n) in widths.iter().enumerate() {
         for (j, &m) in widths.iter().enumerate() {
-            let exact = kernel.operation.exact_width(n, m);
+            let exact = kernel.operation.exact_width(&[n, m]);
             let width = match (i + 3 * j) % 5 {
                 0 | 1 => exact,
-                2 => kernel.operation.wrapping_width(n, m),
+                2 => kernel.operation.wrapping_width(&[n, m]),
                 3 => exact + 1 + (i + j) % 5,
                 _ => 1 + (7 * i + 5 * j) % exact,
             };
@@ -337,7 +335,7 @@ fn cases(kernel: &Kernel) -> Vec<Case> {
     let plain = Case {
         n: 5,
         m: 4,
-        width: kernel.operation.exact_width(5, 4),
+        width: kernel.operation.exact_width(&[5, 4]),
         count: 1,
         grid: None,
         layouts: ACROSS,
@@ -348,14 +346,14 @@ fn cases(kernel: &Kernel) -> Vec<Case> {
     let squares = widths.iter().map(|&n| Case {
         n,
         m: n,
-        width: kernel.operation.exact_width(n, n),
+        width: kernel.operation.exact_width(&[n, n]),
         count: 2,
         alias: true,
         ..plain
     });
     cases.extend(squares);
     for (n, m) in [(64, 64), (70, 33), (40, 101), (600, 20), (130, 550)] {
-        let width = kernel.operation.exact_width(n, m);
+        let width = kernel.operation.exact_width(&[n, m]);
         cases.push(Case {
             n,
             m,
@@ -376,7 +374,7 @@ fn cases(kernel: &Kernel) -> Vec<Case> {
     if kernel.algorithm == Algorithm::CarryLookahead {
         // Long stretches, which begin and end anywhere in a number, of many or of few.
         for n in [1, 3, 31, 32, 33, 700, 1025] {
-            let exact = kernel.operation.exact_width(n, n);
+            let exact = kernel.operation.exact_width(&[n, n]);
             for (width, broadcast) in [(exact, false), (n, true), (n + 40, false)] {
                 cases.push(Case {
                     n,
@@ -466,7 +464,7 @@ fn products_by_rows_are_right_at_every_width() {
 #[test]
 fn products_in_shared_memory_are_right() {
     let mut bench = Bench::new(MUL);
-    let staged = |kernel: &&Kernel| kernel.launch(1, (8, 8), 16).shared_bytes > 0;
+    let staged = |kernel: &&Kernel| kernel.launch(1, &[8, 8], 16).shared_bytes > 0;
     for kernel in Kernel::ALL.iter().filter(staged) {
         for n in [1, 2, 4, 8, 16, 32] {
             let plain = Case {

@@ -7,6 +7,7 @@
 //! cases on every machine.
 
 pub mod operands;
+pub mod oracle;
 mod suite;
 pub mod trial;
 

@@ -1,14 +1,27 @@
 //! Numbers chosen to break arithmetic.
 
+use bigint_host::Operation;
 use num_bigint::BigUint;
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
+
+/// Operands of an operation, the `i`-th below `2^(32 widths[i])`: the first two are a
+/// [`pair`].
+pub fn of(operation: Operation, rng: &mut ChaCha8Rng, widths: &[usize]) -> Vec<BigUint> {
+    let mut numbers = match *widths {
+        [n] => vec![number(rng, n)],
+        [n, m, ..] => pair(rng, n, m).into(),
+        [] => unreachable!("{operation:?} has operands"),
+    };
+    numbers.extend(widths.iter().skip(2).map(|&width| number(rng, width)));
+    numbers
+}
 
 /// A pair of numbers below 2^(32 n) and 2^(32 m).
 ///
 /// One pair in four is related so that carries or borrows run through all limbs:
 /// `b` is the complement of `a`, or one more; `a` itself, or one more or less.
-pub fn pair(rng: &mut ChaCha8Rng, n: usize, m: usize) -> (BigUint, BigUint) {
+pub fn pair(rng: &mut ChaCha8Rng, n: usize, m: usize) -> [BigUint; 2] {
     let a = number(rng, n);
     let b_modulus = BigUint::from(1u32) << (32 * m);
     let reduced = &a % &b_modulus;
@@ -19,7 +32,7 @@ pub fn pair(rng: &mut ChaCha8Rng, n: usize, m: usize) -> (BigUint, BigUint) {
         3 => (reduced + 1u32 + (&b_modulus - 2u32 * rng.random_range(0..2u32))) % &b_modulus,
         _ => number(rng, m),
     };
-    (a, b)
+    [a, b]
 }
 
 /// A number below 2^(32 width): zero, one, all ones, a power of two or its
@@ -80,11 +93,11 @@ mod tests {
         for (n, m) in [(1, 1), (1, 5), (5, 1), (33, 32)] {
             let ones = |width: usize| (BigUint::from(1u32) << (32 * width)) - 1u32;
             let pairs: Vec<_> = (0..500).map(|_| pair(&mut rng, n, m)).collect();
-            assert!(pairs.iter().all(|(a, b)| *a <= ones(n) && *b <= ones(m)));
+            assert!(pairs.iter().all(|[a, b]| *a <= ones(n) && *b <= ones(m)));
             for wanted in [BigUint::ZERO, BigUint::from(1u32), ones(n)] {
-                assert!(pairs.iter().any(|(a, _)| *a == wanted));
+                assert!(pairs.iter().any(|[a, _]| *a == wanted));
             }
-            let complements = pairs.iter().filter(|(a, b)| a + b == ones(n.max(m)));
+            let complements = pairs.iter().filter(|[a, b]| a + b == ones(n.max(m)));
             assert!(n != m || complements.count() > 10);
         }
     }

@@ -1,8 +1,9 @@
 //! Runs trials on an engine and compares every number with num-bigint.
 
-use crate::operands;
 use crate::trial::Trial;
-use bigint_host::{Batch, BigUint, Engine, Error, Operation};
+use crate::{operands, oracle};
+use bigint_host::{Batch, BigUint, Engine, Error, Form, Operation, Outcome};
+use num_bigint::{BigInt, Sign};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -22,7 +23,7 @@ pub struct Tally {
     pub operation: Operation,
     /// Batches computed.
     pub batches: usize,
-    /// Pairs of numbers computed, in all forms of the operation.
+    /// Numbers computed, each in all forms of the operation.
     pub cases: usize,
 }
 
@@ -47,7 +48,7 @@ pub enum Failure {
 /// A wrong answer, with all that is needed to see it again.
 #[derive(Debug)]
 pub struct Mismatch {
-    /// The form: `add`, `wrapping_add`, `overflowing_add`, ...
+    /// The operation and its form.
     pub form: String,
     /// The batch.
     pub trial: Trial,
@@ -55,10 +56,8 @@ pub struct Mismatch {
     pub seed: u64,
     /// Which number of the batch.
     pub index: usize,
-    /// The first operand.
-    pub a: BigUint,
-    /// The second operand.
-    pub b: BigUint,
+    /// The operands, by their declared names.
+    pub operands: Vec<(&'static str, BigUint)>,
     /// What num-bigint says.
     pub expected: String,
     /// What the engine says.
@@ -69,14 +68,15 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} is wrong at number {}", self.form, self.index)?;
         writeln!(f, "  seed {}, {:?}", self.seed, self.trial)?;
-        writeln!(f, "  a        {:#x}", self.a)?;
-        writeln!(f, "  b        {:#x}", self.b)?;
+        for (name, operand) in &self.operands {
+            writeln!(f, "  {name:<8} {operand:#x}")?;
+        }
         writeln!(f, "  expected {}", self.expected)?;
         write!(f, "  found    {}", self.found)
     }
 }
 
-/// Compares at least `cases` pairs per operation. `progress` is told the
+/// Compares at least `cases` numbers per operation. `progress` is told the
 /// operation and the cases done so far.
 ///
 /// # Errors
@@ -98,7 +98,7 @@ pub fn run(
         };
         while tally.cases < cases {
             let trial = Trial::new(tally.batches, &choices, &mut rng);
-            Batches::new(trial, seed, &mut rng).check(engine, operation)?;
+            Batches::new(operation, trial, seed, &mut rng).check(engine)?;
             tally.batches += 1;
             tally.cases += trial.count;
             progress(operation, tally.cases);
@@ -108,154 +108,171 @@ pub fn run(
     Ok(report)
 }
 
-/// The operands of a trial.
+/// The operands of a trial, each as long as the batch or a single number.
 struct Batches {
+    operation: Operation,
     trial: Trial,
     seed: u64,
-    a: Vec<BigUint>,
-    b: Vec<BigUint>,
+    operands: Vec<Vec<BigUint>>,
 }
 
 impl Batches {
-    fn new(trial: Trial, seed: u64, rng: &mut ChaCha8Rng) -> Self {
-        let pairs = (0..trial.count).map(|_| operands::pair(rng, trial.n, trial.m));
-        let (a, mut b): (Vec<_>, Vec<_>) = pairs.unzip();
-        if trial.broadcast {
-            b.truncate(1);
+    fn new(operation: Operation, trial: Trial, seed: u64, rng: &mut ChaCha8Rng) -> Self {
+        let arity = operation.declaration().operands.len();
+        let mut operands = vec![Vec::with_capacity(trial.count); arity];
+        for _ in 0..trial.count {
+            let numbers = operands::of(operation, rng, &trial.widths[..arity]);
+            for (operand, number) in operands.iter_mut().zip(numbers) {
+                operand.push(number);
+            }
         }
-        Batches { trial, seed, a, b }
+        if trial.broadcast
+            && let Some(last) = operands.last_mut()
+        {
+            last.truncate(1);
+        }
+        Batches {
+            operation,
+            trial,
+            seed,
+            operands,
+        }
     }
 
-    fn check(&self, engine: &Engine, operation: Operation) -> Result<(), Failure> {
+    /// Every form, and one operand in the place of all.
+    fn check(&self, engine: &Engine) -> Result<(), Failure> {
         let trial = self.trial;
-        let wrap = |error| self.failure(operation.name(), error);
+        let declared = self.operation.declaration();
         let engine = engine.using(trial.choice);
-        let make = |numbers, width, layout| engine.batch_from_biguints_in(numbers, width, layout);
-        let a = make(&self.a, trial.n, trial.a_layout).map_err(wrap)?;
-        let b = make(&self.b, trial.m, trial.b_layout).map_err(wrap)?;
-        let modulus = BigUint::from(1u32) << (32 * trial.n.max(trial.m));
-        match operation {
-            Operation::Add => {
-                let sum = engine.add(&a, &b).map_err(wrap)?;
-                self.same("add", &sum, |a, b| a + b)?;
-                let (sum, carries) = engine.overflowing_add(&a, &b).map_err(wrap)?;
-                self.same("overflowing_add", &sum, |a, b| (a + b) % &modulus)?;
-                self.same_flags("overflowing_add", &carries, |a, b| a + b >= modulus)?;
-                let twice = engine.wrapping_add(&sum, &a).map_err(wrap)?;
-                self.same("wrapping_add", &twice, |a, b| (a + b + a) % &modulus)
-            }
-            Operation::Sub => {
-                let (difference, borrows) = engine.overflowing_sub(&a, &b).map_err(wrap)?;
-                self.same("overflowing_sub", &difference, |a, b| {
-                    (&modulus + a - b) % &modulus
-                })?;
-                self.same_flags("overflowing_sub", &borrows, |a, b| a < b)?;
-                let back = engine.wrapping_sub(&a, &difference).map_err(wrap)?;
-                self.same("wrapping_sub", &back, |_, b| b.clone())?;
-                self.check_exact_difference(&engine, &a, &b, &borrows)
-            }
-            Operation::Mul => {
-                let product = engine.mul(&a, &b).map_err(wrap)?;
-                self.same("mul", &product, |a, b| a * b)?;
-                let low = engine.wrapping_mul(&a, &b).map_err(wrap)?;
-                self.same("wrapping_mul", &low, |a, b| (a * b) % &modulus)?;
-                let square = engine.mul(&a, &a).map_err(wrap)?;
-                self.same("mul of a batch by itself", &square, |a, _| a * a)
-            }
+        let places = trial.widths.iter().zip(trial.layouts);
+        let batches = self.operands.iter().zip(places);
+        let batches = batches
+            .map(|(numbers, (&width, layout))| {
+                engine.batch_from_biguints_in(numbers, width, layout)
+            })
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| self.failure(Form::Exact, error))?;
+        let operands: Vec<&Batch> = batches.iter().collect();
+        let mut forms = vec![Form::Exact, Form::Modulo(trial.cut)];
+        if declared.wraps {
+            forms.extend([Form::Wrapping, Form::Overflowing]);
         }
+        for form in forms {
+            self.same(form, engine.compute(self.operation, form, &operands))?;
+        }
+        if operands.len() > 1 && !trial.broadcast {
+            let again = Batches {
+                operands: vec![self.operands[0].clone(); operands.len()],
+                ..*self
+            };
+            let outcome = engine.compute(
+                self.operation,
+                Form::Exact,
+                &vec![operands[0]; operands.len()],
+            );
+            again.same(Form::Exact, outcome)?;
+        }
+        Ok(())
     }
 
-    /// `sub` gives the difference, or names the first pair that has none.
-    fn check_exact_difference(
+    /// The operands of number `index`.
+    fn numbers(&self, index: usize) -> Vec<&BigUint> {
+        let number = |numbers: &'_ Vec<BigUint>| match numbers.len() {
+            1 => 0,
+            _ => index,
+        };
+        let operands = self.operands.iter();
+        operands.map(|numbers| &numbers[number(numbers)]).collect()
+    }
+
+    /// Compares what the engine says with what num-bigint does, number by number.
+    fn same(&self, form: Form, outcome: Result<Outcome, Error>) -> Result<(), Failure> {
+        let values = (0..self.trial.count).into_par_iter();
+        let values = values.map(|index| oracle::values(self.operation, &self.numbers(index)));
+        let values: Vec<Vec<BigInt>> = values.collect();
+        let negative = |value: &Vec<BigInt>| value.iter().any(|v| v.sign() == Sign::Minus);
+        let underflow = values.iter().position(negative);
+        let outcome = match (outcome, underflow.filter(|_| form == Form::Exact)) {
+            (Ok(outcome), None) => outcome,
+            (Err(Error::Underflow { index }), Some(first)) if index == first => return Ok(()),
+            (Err(error), _) => return Err(self.failure(form, error)),
+            (Ok(_), Some(index)) => {
+                let (expected, found) = ("an underflow".to_owned(), "a result".to_owned());
+                return Err(self.mismatch(form, index, expected, found));
+            }
+        };
+        for (result, batch) in outcome.results.iter().enumerate() {
+            let found = batch
+                .to_biguints()
+                .map_err(|error| self.failure(form, error))?;
+            if found.len() != values.len() {
+                let lengths = (values.len().to_string(), found.len().to_string());
+                return Err(self.mismatch(form, 0, lengths.0, lengths.1));
+            }
+            let modulus = BigInt::from(1) << (32 * batch.width());
+            let wrong = found
+                .par_iter()
+                .enumerate()
+                .find_map_first(|(index, found)| {
+                    let value = &values[index][result];
+                    let wrapped = ((value % &modulus) + &modulus) % &modulus;
+                    let is_right = *wrapped.magnitude() == *found
+                        && (form != Form::Exact || *value == wrapped);
+                    (!is_right).then(|| (index, format!("{value:#x}"), format!("{found:#x}")))
+                });
+            if let Some((index, expected, found)) = wrong {
+                return Err(self.mismatch(form, index, expected, found));
+            }
+        }
+        self.same_flags(form, &outcome, &values)
+    }
+
+    /// A flag says that the exact value is another than the result.
+    fn same_flags(
         &self,
-        engine: &Engine,
-        a: &Batch,
-        b: &Batch,
-        borrows: &[bool],
+        form: Form,
+        outcome: &Outcome,
+        values: &[Vec<BigInt>],
     ) -> Result<(), Failure> {
-        let first = borrows.iter().position(|&borrow| borrow);
-        match (engine.sub(a, b), first) {
-            (Ok(difference), None) => self.same("sub", &difference, |a, b| a - b),
-            (Err(Error::Underflow { index }), Some(first)) if index == first => Ok(()),
-            (Err(error), _) => Err(self.failure("sub", error)),
-            (Ok(_), Some(index)) => Err(self.mismatch(
-                "sub",
-                index,
-                "an underflow".to_owned(),
-                "a difference".to_owned(),
-            )),
+        let Some(flags) = &outcome.flags else {
+            return Ok(());
+        };
+        let flags = flags.rows().map_err(|error| self.failure(form, error))?;
+        let bits = 32 * outcome.results[0].width() as u64;
+        for (index, value) in values.iter().enumerate() {
+            let expected = value[0].sign() == Sign::Minus || value[0].bits() > bits;
+            if flags.get(index) != Some(&u32::from(expected)) {
+                let found = format!("flag {:?}", flags.get(index));
+                return Err(self.mismatch(form, index, format!("flag {expected}"), found));
+            }
         }
+        Ok(())
     }
 
-    fn operands(&self, index: usize) -> (&BigUint, &BigUint) {
-        let b = if self.trial.broadcast { 0 } else { index };
-        (&self.a[index], &self.b[b])
+    fn name(&self, form: Form) -> String {
+        format!("{form:?} {}", self.operation.name())
     }
 
-    fn failure(&self, form: &str, error: Error) -> Failure {
+    fn failure(&self, form: Form, error: Error) -> Failure {
         Failure::Engine {
-            form: form.to_owned(),
+            form: self.name(form),
             trial: self.trial,
             error: Box::new(error),
         }
     }
 
-    fn mismatch(&self, form: &str, index: usize, expected: String, found: String) -> Failure {
-        let b = if self.trial.broadcast { 0 } else { index };
+    fn mismatch(&self, form: Form, index: usize, expected: String, found: String) -> Failure {
+        let numbers = self.numbers(index).into_iter().cloned();
+        let names = self.operation.declaration().operands.iter().copied();
         Failure::Mismatch(Box::new(Mismatch {
-            form: form.to_owned(),
+            form: self.name(form),
             trial: self.trial,
             seed: self.seed,
             index,
-            a: self.a.get(index).cloned().unwrap_or_default(),
-            b: self.b.get(b).cloned().unwrap_or_default(),
+            operands: names.zip(numbers).collect(),
             expected,
             found,
         }))
-    }
-
-    fn same(
-        &self,
-        form: &str,
-        batch: &Batch,
-        expected: impl Fn(&BigUint, &BigUint) -> BigUint + Sync,
-    ) -> Result<(), Failure> {
-        let found = batch.to_biguints().map_err(|e| self.failure(form, e))?;
-        if found.len() != self.a.len() {
-            let lengths = (self.a.len().to_string(), found.len().to_string());
-            return Err(self.mismatch(form, 0, lengths.0, lengths.1));
-        }
-        let wrong = found
-            .par_iter()
-            .enumerate()
-            .find_map_first(|(index, found)| {
-                let (a, b) = self.operands(index);
-                let expected = expected(a, b);
-                (expected != *found).then_some((index, expected, found))
-            });
-        match wrong {
-            None => Ok(()),
-            Some((index, expected, found)) => {
-                Err(self.mismatch(form, index, format!("{expected:#x}"), format!("{found:#x}")))
-            }
-        }
-    }
-
-    fn same_flags(
-        &self,
-        form: &str,
-        found: &[bool],
-        expected: impl Fn(&BigUint, &BigUint) -> bool,
-    ) -> Result<(), Failure> {
-        for index in 0..self.a.len() {
-            let (a, b) = self.operands(index);
-            let expected = expected(a, b);
-            if found.get(index) != Some(&expected) {
-                let found = format!("carry {:?}", found.get(index));
-                return Err(self.mismatch(form, index, format!("carry {expected}"), found));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -265,28 +282,40 @@ mod tests {
     use bigint_host::Layout;
 
     #[test]
-    fn a_wrong_number_is_named_with_its_operands() {
+    fn a_wrong_number_or_flag_is_named_with_its_operands() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let engine = Engine::cpu();
         let mut trial = Trial::new(0, &engine.choices(Operation::Mul), &mut rng);
         (trial.count, trial.broadcast) = (3, false);
-        let batches = Batches {
+        let mut batches = Batches {
+            operation: Operation::Mul,
             trial,
             seed: 3,
-            a: vec![0u32.into(), 2u32.into(), 3u32.into()],
-            b: vec![0u32.into(), 2u32.into(), 4u32.into()],
+            operands: vec![
+                vec![0u32.into(), 2u32.into(), 3u32.into()],
+                vec![0u32.into(), 2u32.into(), 4u32.into()],
+            ],
         };
         let make = |numbers| engine.batch_from_biguints_in(numbers, 1, Layout::Contiguous);
-        let (a, b) = (make(&batches.a).unwrap(), make(&batches.b).unwrap());
+        let operands: Vec<_> = batches.operands.iter().map(|n| make(n).unwrap()).collect();
         // Sums are not products from the third pair on.
-        let sums = engine.add(&a, &b).unwrap();
-        let failure = batches.same("mul", &sums, |a, b| a * b).unwrap_err();
+        let sums = || {
+            engine.compute(
+                Operation::Add,
+                Form::Overflowing,
+                &[&operands[0], &operands[1]],
+            )
+        };
+        let failure = batches.same(Form::Wrapping, sums()).unwrap_err();
         let Failure::Mismatch(mismatch) = &failure else {
             panic!("{failure}");
         };
         assert_eq!((mismatch.index, mismatch.found.as_str()), (2, "0x7"));
         assert!(failure.to_string().contains("expected 0xc"));
-        let flags = batches.same_flags("add", &[false, true, false], |_, _| false);
+        batches.operation = Operation::Add;
+        let mut outcome = sums().unwrap();
+        outcome.flags = Some(make(&[0u32.into(), 1u32.into(), 0u32.into()]).unwrap());
+        let flags = batches.same(Form::Overflowing, Ok(outcome));
         assert!(flags.unwrap_err().to_string().contains("number 1"));
     }
 }

@@ -1,6 +1,6 @@
 //! Which widths, layouts, batch lengths and choices go together.
 
-use bigint_host::{Layout, Options};
+use bigint_host::{Layout, MOST_OPERANDS, Options};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -27,17 +27,15 @@ const LONG: (usize, usize) = (1000, 16);
 pub struct Trial {
     /// Its place in the sequence, from 0.
     pub index: usize,
-    /// Width of the first operand, in limbs.
-    pub n: usize,
-    /// Width of the second operand, in limbs.
-    pub m: usize,
-    /// Layout of the first operand.
-    pub a_layout: Layout,
-    /// Layout of the second operand.
-    pub b_layout: Layout,
+    /// Widths of the operands, in limbs.
+    pub widths: [usize; MOST_OPERANDS],
+    /// Layouts of the operands.
+    pub layouts: [Layout; MOST_OPERANDS],
+    /// Limbs of a result that is cut, or wider than it need be.
+    pub cut: usize,
     /// Numbers in the batch.
     pub count: usize,
-    /// Whether the second operand is one number for the whole batch.
+    /// Whether the last operand is one number for the whole batch.
     pub broadcast: bool,
     /// What is forced.
     pub choice: Options,
@@ -59,6 +57,7 @@ impl Trial {
             5 => (n - 1).max(1),
             _ => 1,
         };
+        let k = [n, n + m, m, any][(index / 3 + round) % 4].min(n + m);
         // The widest operands are few: their cost grows with the square.
         let count = match n.max(m) {
             wide if wide > 256 => 1 + index % 3,
@@ -69,10 +68,13 @@ impl Trial {
         let layout = (index / 2 + round) % 2 == 1;
         Trial {
             index,
-            n,
-            m,
-            a_layout: flip(layout),
-            b_layout: flip(layout != (index % 9 == 4)),
+            widths: [n, m, k],
+            layouts: [
+                flip(layout),
+                flip(layout != (index % 9 == 4)),
+                flip(layout != (index % 8 == 3)),
+            ],
+            cut: rng.random_range(1..=n + m + 1),
             count,
             broadcast: index % 13 == 6 && count > 0,
             choice: choices[(index % WIDTHS.len() + round) % choices.len()],
@@ -94,16 +96,18 @@ mod tests {
         let trials: Vec<_> = (0..WIDTHS.len() * 30)
             .map(|index| Trial::new(index, &choices, &mut rng))
             .collect();
-        let met: HashSet<(usize, Algorithm)> =
-            trials.iter().map(|t| (t.n, t.choice.algorithm)).collect();
+        let met: HashSet<(usize, Algorithm)> = trials
+            .iter()
+            .map(|t| (t.widths[0], t.choice.algorithm))
+            .collect();
         assert_eq!(met.len(), WIDTHS.len() * choices.len());
-        let lengths: HashSet<_> = trials.iter().map(|t| (t.count, t.a_layout)).collect();
+        let lengths: HashSet<_> = trials.iter().map(|t| (t.count, t.layouts[0])).collect();
         for count in [0, 1, 31, 32, 33, 1000] {
             for layout in Layout::ALL {
                 assert!(lengths.contains(&(count, layout)), "{count} {layout:?}");
             }
         }
         assert!(trials.iter().any(|t| t.broadcast && t.count > 1));
-        assert!(trials.iter().any(|t| t.a_layout != t.b_layout));
+        assert!(trials.iter().any(|t| t.layouts[0] != t.layouts[1]));
     }
 }

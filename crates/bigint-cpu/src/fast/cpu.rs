@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-use bigint_core::{Algorithm, Limb};
+use bigint_core::{Algorithm, Limb, Operation};
 
 use super::{Path, Tuning};
-use crate::{Error, Numbers, NumbersMut, reference};
+use crate::{Error, Numbers, NumbersMut, Results, reference};
 
 /// How this process computes: the path in use and the thresholds.
 ///
@@ -112,6 +112,28 @@ impl Cpu {
         &self.tuning
     }
 
+    /// [`crate::compute`] on this path.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::compute`].
+    #[inline]
+    pub fn compute(
+        &self,
+        operation: Operation,
+        results: Results<'_>,
+        operands: &[Numbers<'_>],
+        algorithm: Algorithm,
+    ) -> Result<(), Error> {
+        let Results { r, s, flags } = results;
+        match (operation, algorithm, operands) {
+            (Operation::Add, Algorithm::Auto, &[a, b]) => super::add::add(self, r, a, b, flags),
+            (Operation::Sub, Algorithm::Auto, &[a, b]) => super::sub::sub(self, r, a, b, flags),
+            (Operation::Mul, Algorithm::Auto, &[a, b]) => super::mul::mul(self, r, a, b),
+            _ => reference::compute(operation, Results { r, s, flags }, operands, algorithm),
+        }
+    }
+
     /// [`crate::add`] on this path.
     ///
     /// # Errors
@@ -123,13 +145,11 @@ impl Cpu {
         r: NumbersMut<'_>,
         a: Numbers<'_>,
         b: Numbers<'_>,
-        carry: Option<&mut [Limb]>,
+        flags: Option<&mut [Limb]>,
         algorithm: Algorithm,
     ) -> Result<(), Error> {
-        match algorithm {
-            Algorithm::Auto => super::add::add(self, r, a, b, carry),
-            named => reference::add(r, a, b, carry, named),
-        }
+        let results = Results { r, s: None, flags };
+        self.compute(Operation::Add, results, &[a, b], algorithm)
     }
 
     /// [`crate::sub`] on this path.
@@ -143,13 +163,11 @@ impl Cpu {
         r: NumbersMut<'_>,
         a: Numbers<'_>,
         b: Numbers<'_>,
-        borrow: Option<&mut [Limb]>,
+        flags: Option<&mut [Limb]>,
         algorithm: Algorithm,
     ) -> Result<(), Error> {
-        match algorithm {
-            Algorithm::Auto => super::sub::sub(self, r, a, b, borrow),
-            named => reference::sub(r, a, b, borrow, named),
-        }
+        let results = Results { r, s: None, flags };
+        self.compute(Operation::Sub, results, &[a, b], algorithm)
     }
 
     /// [`crate::mul`] on this path.
@@ -165,9 +183,11 @@ impl Cpu {
         b: Numbers<'_>,
         algorithm: Algorithm,
     ) -> Result<(), Error> {
-        match algorithm {
-            Algorithm::Auto => super::mul::mul(self, r, a, b),
-            named => reference::mul(r, a, b, named),
-        }
+        let results = Results {
+            r,
+            s: None,
+            flags: None,
+        };
+        self.compute(Operation::Mul, results, &[a, b], algorithm)
     }
 }

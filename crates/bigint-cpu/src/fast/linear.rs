@@ -80,7 +80,7 @@ pub(super) fn apply<O: Linear>(
     b: Numbers<'_>,
     carry: Option<&mut [Limb]>,
 ) -> Result<(), Error> {
-    reference::check(&r, a, b, carry.as_deref())?;
+    reference::check(&r, &[a, b], carry.as_deref())?;
     let shape = r.shape();
     let has_rows = |x: Numbers<'_>| x.is_broadcast() || x.shape().layout == Layout::Interleaved;
     let by_rows = shape.layout == Layout::Interleaved && has_rows(a) && has_rows(b);

@@ -56,7 +56,7 @@ pub(super) fn mul(
 
 #[inline(never)]
 fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result<(), Error> {
-    reference::check(&r, a, b, None)?;
+    reference::check(&r, &[a, b], None)?;
     let shape = r.shape();
     let limbs = shape.width + a.shape().width + b.shape().width;
     let in_lanes = lane_tuning(cpu).filter(|tuning| {

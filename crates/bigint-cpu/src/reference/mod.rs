@@ -1,89 +1,119 @@
 //! The papers' algorithms, plain to read, under the names of the GPU kernels.
 //!
-//! Every function here takes one number, as a slice of limbs, least significant
-//! first; [`add()`], [`sub()`] and [`mul()`] apply them to a batch. They are what
-//! the kernels and the fast engine are checked against, so they trade speed for
-//! being easy to believe.
+//! Every function in the files here takes one number, as a slice of limbs, least
+//! significant first; [`compute()`] applies them to a batch. They are what the kernels
+//! and the fast engine are checked against, so they trade speed for being easy to
+//! believe.
 
 pub mod add;
 pub mod mul;
 pub mod sub;
 
 use bigint_core::{Algorithm, Limb, Operation};
+use rayon::prelude::*;
 
-use crate::piece::for_each_piece;
-use crate::share::Cut;
-use crate::{Error, Numbers, NumbersMut, memory};
+use crate::piece::Piece;
+use crate::{Error, Numbers, NumbersMut, Results, memory};
 
 /// Limbs a worker writes before it takes the next piece: an L2 cache's worth.
 const PIECE_LIMBS: usize = 1 << 15;
 
-/// [`crate::add`] by a reference algorithm; `Auto` is `Ripple`.
-///
-/// # Errors
-///
-/// As [`crate::add`].
-pub fn add(
-    r: NumbersMut<'_>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
-    carry: Option<&mut [Limb]>,
-    algorithm: Algorithm,
-) -> Result<(), Error> {
-    let one = match algorithm {
-        Algorithm::Auto | Algorithm::Ripple => add::ripple,
-        Algorithm::CarryLookahead => add::carry_lookahead,
-        _ => return Err(refused(Operation::Add, algorithm)),
-    };
-    batch(r, a, b, carry, |r, a, b, _| one(r, a, b))
+/// One number of a batch: its results, its operands, scratch, and the flag.
+#[expect(
+    dead_code,
+    reason = "the first operation of three operands or two results is to come"
+)]
+struct Work<'a> {
+    r: &'a mut [Limb],
+    s: &'a mut [Limb],
+    a: &'a [Limb],
+    b: &'a [Limb],
+    c: &'a [Limb],
+    scratch: &'a mut Vec<Limb>,
+    flag: Limb,
 }
 
-/// [`crate::sub`] by a reference algorithm; `Auto` is `Ripple`.
-///
-/// # Errors
-///
-/// As [`crate::sub`].
-pub fn sub(
-    r: NumbersMut<'_>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
-    borrow: Option<&mut [Limb]>,
-    algorithm: Algorithm,
-) -> Result<(), Error> {
-    let one = match algorithm {
-        Algorithm::Auto | Algorithm::Ripple => sub::ripple,
-        Algorithm::CarryLookahead => sub::carry_lookahead,
-        _ => return Err(refused(Operation::Sub, algorithm)),
-    };
-    batch(r, a, b, borrow, |r, a, b, _| one(r, a, b))
+type Leaf = fn(&mut Work<'_>);
+
+/// The leaf of every algorithm; `Auto` is the plainest. A row of a declaration without
+/// one is found by a test.
+fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
+    use Algorithm::{Auto, CarryLookahead, Comba, Karatsuba, Ripple, School};
+    Some(match (operation, algorithm) {
+        (Operation::Add, Auto | Ripple) => |w| w.flag = add::ripple(w.r, w.a, w.b),
+        (Operation::Add, CarryLookahead) => |w| w.flag = add::carry_lookahead(w.r, w.a, w.b),
+        (Operation::Sub, Auto | Ripple) => |w| w.flag = sub::ripple(w.r, w.a, w.b),
+        (Operation::Sub, CarryLookahead) => |w| w.flag = sub::carry_lookahead(w.r, w.a, w.b),
+        (Operation::Mul, School) => |w| mul::school(w.r, w.a, w.b),
+        (Operation::Mul, Auto | Comba) => |w| mul::comba(w.r, w.a, w.b),
+        (Operation::Mul, Karatsuba) => |w| mul::karatsuba(w.r, w.a, w.b, w.scratch),
+        _ => return None,
+    })
 }
 
-/// [`crate::mul`] by a reference algorithm; `Auto` is `Comba`.
+/// Computes a batch by a reference algorithm.
 ///
 /// # Errors
 ///
-/// As [`crate::mul`].
-pub fn mul(
-    r: NumbersMut<'_>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
+/// As [`crate::compute`].
+pub fn compute(
+    operation: Operation,
+    results: Results<'_>,
+    operands: &[Numbers<'_>],
     algorithm: Algorithm,
 ) -> Result<(), Error> {
-    match algorithm {
-        Algorithm::School => batch(r, a, b, None, |r, a, b, _| {
-            mul::school(r, a, b);
-            0
-        }),
-        Algorithm::Auto | Algorithm::Comba => batch(r, a, b, None, |r, a, b, _| {
-            mul::comba(r, a, b);
-            0
-        }),
-        Algorithm::Karatsuba => batch(r, a, b, None, |r, a, b, scratch| {
-            mul::karatsuba(r, a, b, scratch);
-            0
-        }),
-        _ => Err(refused(Operation::Mul, algorithm)),
+    let leaf = leaf(operation, algorithm).ok_or(refused(operation, algorithm))?;
+    let declared = operation.declaration();
+    let Results { r, s, flags } = results;
+    let found = (operands.len(), 1 + usize::from(s.is_some()));
+    if found != (declared.operands.len(), declared.results.len()) {
+        return Err(Error::Operands { operation });
     }
+    check(&r, operands, flags.as_deref())?;
+    let count = r.shape().count;
+    if let Some(s) = s.as_ref().filter(|s| s.shape().count != count) {
+        return Err(Error::Count {
+            operand: s.shape().count,
+            result: count,
+        });
+    }
+    let size = (PIECE_LIMBS / r.shape().width.max(1)).max(1);
+    let pieces = Piece::cut(r, flags, size);
+    let mut seconds: Vec<_> = match s {
+        Some(s) => Piece::cut(s, None, size).into_iter().map(Some).collect(),
+        None => Vec::new(),
+    };
+    seconds.resize_with(pieces.len(), || None);
+    let both = pieces.into_par_iter().zip(seconds);
+    let one_piece = |(mut piece, mut second): (Piece<'_>, Option<Piece<'_>>)| {
+        let mut gathered: [Vec<Limb>; 3] = Default::default();
+        let (mut r, mut scratch) = (memory::scratch(piece.width), Vec::new());
+        let mut s = memory::scratch(second.as_ref().map_or(0, |second| second.width));
+        for i in 0..piece.count {
+            let [a, b, c] = &mut gathered;
+            let operand = |at: usize, buffer| match operands.get(at) {
+                Some(numbers) => numbers.gather(piece.first + i, buffer),
+                None => &[],
+            };
+            let mut work = Work {
+                r: &mut r,
+                s: &mut s,
+                a: operand(0, a),
+                b: operand(1, b),
+                c: operand(2, c),
+                scratch: &mut scratch,
+                flag: 0,
+            };
+            leaf(&mut work);
+            let flag = work.flag;
+            piece.store(i, &r);
+            piece.store_carry(i, flag);
+            if let Some(second) = &mut second {
+                second.store(i, &s);
+            }
+        }
+    };
+    memory::or_out_of_memory(|| both.for_each(one_piece))
 }
 
 pub(crate) fn refused(operation: Operation, algorithm: Algorithm) -> Error {
@@ -93,17 +123,17 @@ pub(crate) fn refused(operation: Operation, algorithm: Algorithm) -> Error {
     }
 }
 
-/// Refuses operands and carry words that do not fit the result.
+/// Refuses operands and flag words that do not fit the result.
 pub(crate) fn check(
     r: &NumbersMut<'_>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
-    carry: Option<&[Limb]>,
+    operands: &[Numbers<'_>],
+    flags: Option<&[Limb]>,
 ) -> Result<(), Error> {
     let count = r.shape().count;
-    a.check_count(count)?;
-    b.check_count(count)?;
-    match carry {
+    for operand in operands {
+        operand.check_count(count)?;
+    }
+    match flags {
         Some(words) if words.len() != count => Err(Error::CarryLength {
             count,
             found: words.len(),
@@ -112,33 +142,25 @@ pub(crate) fn check(
     }
 }
 
-/// Applies `one(r, a, b, scratch) -> carry` to every number.
-fn batch<'a>(
-    r: NumbersMut<'a>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
-    carry: Option<&'a mut [Limb]>,
-    one: impl Fn(&mut [Limb], &[Limb], &[Limb], &mut Vec<Limb>) -> Limb + Sync + Send,
-) -> Result<(), Error> {
-    check(&r, a, b, carry.as_deref())?;
-    let cut = Cut {
-        size: PIECE_LIMBS / r.shape().width.max(1),
-        threads: usize::MAX,
-    };
-    for_each_piece(r, carry, cut, |mut piece| {
-        let (mut number_a, mut number_b, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
-        let mut number_r = memory::scratch(piece.width);
-        for i in 0..piece.count {
-            let a = a.gather(piece.first + i, &mut number_a);
-            let b = b.gather(piece.first + i, &mut number_b);
-            let carry = one(&mut number_r, a, b, &mut scratch);
-            piece.store(i, &number_r);
-            piece.store_carry(i, carry);
-        }
-    })
-}
-
 /// Limb `i` of a number that zeros extend.
 fn limb(number: &[Limb], i: usize) -> Limb {
     number.get(i).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_declared_algorithm_has_its_reference() {
+        for operation in Operation::ALL {
+            assert!(leaf(operation, Algorithm::Auto).is_some(), "{operation:?}");
+            for row in operation.declaration().rows {
+                assert!(
+                    leaf(operation, row.algorithm).is_some(),
+                    "{operation:?} {row:?}"
+                );
+            }
+        }
+    }
 }

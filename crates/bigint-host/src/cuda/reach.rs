@@ -9,15 +9,13 @@ use bigint_core::{Arguments, Limb};
 /// the buffers.
 pub(super) fn lies_within(arguments: &Arguments, buffers: &[&Buffer]) -> bool {
     let Arguments {
-        r,
-        a,
-        b,
-        scratch,
         carry,
         first_carry,
         count,
         workers,
+        ..
     } = *arguments;
+    let [batches @ .., scratch] = arguments.matrices();
     let contains = |address: u64, limbs: u64| {
         buffers.iter().any(|buffer| {
             address.checked_sub(buffer.address()).is_some_and(|offset| {
@@ -31,7 +29,7 @@ pub(super) fn lies_within(arguments: &Arguments, buffers: &[&Buffer]) -> bool {
     let matrix = |matrix: MatrixArgument, numbers: u64| {
         extent(matrix, numbers).is_some_and(|limbs| limbs == 0 || contains(matrix.limbs, limbs))
     };
-    [r, a, b].into_iter().all(|operand| matrix(operand, count))
+    batches.into_iter().all(|batch| matrix(batch, count))
         && matrix(scratch, workers)
         && (carry == 0 || contains(carry, count))
         && (first_carry == 0 || contains(first_carry, 2))

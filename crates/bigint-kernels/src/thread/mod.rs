@@ -40,32 +40,50 @@ pub struct Work<S> {
     pub carry: CarryOut,
 }
 
+/// The batches of a launch at this level, on whose word the leaves rely.
+#[derive(Clone, Copy)]
+pub struct Batches<'a, S> {
+    arguments: &'a Arguments,
+    stride: PhantomData<S>,
+}
+
+impl<'a, S: Stride> Batches<'a, S> {
+    /// The batches that a kernel was launched with.
+    ///
+    /// # Safety
+    /// `arguments` are those of a launch of a thread-level kernel: its operands
+    /// allocated, its results and carry words apart from everything else, its
+    /// `workers` as many as its threads, and its blocks made of whole warps, with the
+    /// shared memory of `Kernel::launch`. The calling thread is one of them, and each
+    /// calls this once.
+    #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+    #[inline(always)]
+    pub unsafe fn new(arguments: &'a Arguments) -> Self {
+        Batches {
+            arguments,
+            stride: PhantomData,
+        }
+    }
+
+    /// The numbers that fall to the calling thread.
+    #[inline(always)]
+    pub fn numbers(self) -> Numbers<'a, S> {
+        let worker = thread::index_1d();
+        Numbers {
+            arguments: self.arguments,
+            worker,
+            next: worker,
+            stride: PhantomData,
+        }
+    }
+}
+
 /// The calling thread's numbers, one after the other.
 pub struct Numbers<'a, S> {
     arguments: &'a Arguments,
     worker: u64,
     next: u64,
     stride: PhantomData<S>,
-}
-
-impl<'a, S: Stride> Numbers<'a, S> {
-    /// The numbers that fall to the calling thread.
-    ///
-    /// # Safety
-    /// `arguments` are those of a launch of a thread-level kernel: its operands
-    /// allocated, its result and carry words apart from everything else, and its
-    /// `workers` as many as its threads.
-    #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
-    #[inline(always)]
-    pub unsafe fn new(arguments: &'a Arguments) -> Self {
-        let worker = thread::index_1d();
-        Numbers {
-            arguments,
-            worker,
-            next: worker,
-            stride: PhantomData,
-        }
-    }
 }
 
 impl<S: Stride> Iterator for Numbers<'_, S> {
@@ -84,7 +102,7 @@ impl<S: Stride> Iterator for Numbers<'_, S> {
             return None;
         }
         self.next += arguments.workers;
-        // SAFETY: by the contract of `new`; `index` is in the batch, and no other
+        // SAFETY: by the contract of `Batches::new`; `index` is in the batch, and no other
         // thread has this number or this worker's scratch.
         Some(unsafe {
             Work {

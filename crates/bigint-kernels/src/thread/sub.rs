@@ -7,14 +7,22 @@
 //! Cost: one carry-chain instruction a limb, in chunks of four. No scratch.
 //! `r` may be an operand: a chunk is read before it is written.
 
-use super::{CHUNK, pick};
+use super::{Batches, CHUNK, pick};
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 
+/// The differences that fall to the calling thread.
+#[inline(always)]
+pub fn ripple<S: Stride>(batches: Batches<'_, S>) {
+    for work in batches.numbers() {
+        work.carry.set(number(work.r, work.a, work.b));
+    }
+}
+
 /// `r = a - b` modulo the width of `r`; returns the borrow out of its top limb.
 #[inline(always)]
-pub fn ripple(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) -> Limb {
+pub fn number(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) -> Limb {
     let (a, b) = (a.part(0, r.width()), b.part(0, r.width()));
     let mut borrow = 0;
     let mut at = 0;

@@ -6,7 +6,7 @@
 //! number; a thread that fetched a number by itself would take a small piece of a line
 //! from each of many lines.
 
-use super::Work;
+use super::{Batches, Work};
 use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
 use crate::gpu::shared::Slots;
 use crate::gpu::thread;
@@ -62,7 +62,7 @@ impl<S: Stride> Tile<S> {
         let arguments = &self.arguments;
         let own = self.first + u64::from(self.lane());
         let index = own.min(arguments.count - 1);
-        // SAFETY: by the contract of `Tiles::new`; `index` is in the batch, no other
+        // SAFETY: by the contract of `Batches::new`; `index` is in the batch, no other
         // thread has it with its result switched on, or has this worker's scratch.
         unsafe {
             Work {
@@ -96,7 +96,7 @@ impl<S: Stride> Tile<S> {
     #[allow(unsafe_code)]
     #[inline(always)]
     fn run(&self, argument: &MatrixArgument) -> Number<Unit> {
-        // SAFETY: by the contract of `Tiles::new`: the tile is in the batch, and no
+        // SAFETY: by the contract of `Batches::new`: the tile is in the batch, and no
         // other warp has it.
         unsafe { Number::<S>::run(argument, self.first, self.numbers) }
     }
@@ -106,7 +106,7 @@ impl<S: Stride> Tile<S> {
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn slots<const FOURS: u32>(&self) -> Slots<FOURS> {
-        // SAFETY: by the contract of `Tiles::new`.
+        // SAFETY: by the contract of `Batches::new`.
         unsafe { Slots::new() }
     }
 }
@@ -123,16 +123,13 @@ pub struct Tiles<'a, S, const BY_ROWS: bool> {
     stride: PhantomData<S>,
 }
 
-impl<'a, S: Stride, const BY_ROWS: bool> Tiles<'a, S, BY_ROWS> {
-    /// The tiles that fall to the calling thread's warp.
-    ///
-    /// # Safety
-    /// As for [`Numbers::new`](super::Numbers::new), of a launch whose blocks are made of
-    /// whole warps and have the shared memory of `Kernel::launch`. The threads of a warp
-    /// go through the tiles together, as [`Group::new`] asks.
-    #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+impl<'a, S: Stride> Batches<'a, S> {
+    /// The tiles that fall to the calling thread's warp, whose threads go through them
+    /// together.
+    #[allow(unsafe_code)]
     #[inline(always)]
-    pub unsafe fn new(arguments: &'a Arguments) -> Self {
+    pub fn tiles<const BY_ROWS: bool>(self) -> Tiles<'a, S, BY_ROWS> {
+        let arguments = self.arguments;
         let Arguments { r, a, b, .. } = arguments;
         let width = a.width as usize;
         let algorithm = match BY_ROWS {
@@ -146,7 +143,7 @@ impl<'a, S: Stride, const BY_ROWS: bool> Tiles<'a, S, BY_ROWS> {
             && staged_fours(algorithm, width, width) > 0;
         Tiles {
             arguments,
-            // SAFETY: by this function's own contract.
+            // SAFETY: by the contract of `Batches::new` the warp is here as a whole.
             group: unsafe { Group::new() },
             worker: thread::index_1d(),
             first: 0,

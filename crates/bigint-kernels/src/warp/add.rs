@@ -4,6 +4,7 @@
 //! one; never both. The rest is [`lookahead`]'s: the maths, the cost and how a batch
 //! is spread over warps.
 
+use super::Batches;
 use super::lookahead::{self, Digit};
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::warp::Group;
@@ -41,10 +42,16 @@ pub fn chunk<const LANES: u32>(group: Group<LANES>, x: Limb, y: Limb, carry: Lim
     lookahead::chunk::<Sum, LANES>(group, x, y, carry)
 }
 
+/// The sums of the calling warp's stretch.
+#[inline(always)]
+pub fn carry_lookahead<S: Stride>(batches: Batches<'_, 32, S>) {
+    lookahead::batch::<Sum, S>(batches);
+}
+
 /// `r = a + b`, cut to the width of `r`; returns the carry out of its top limb,
 /// in every lane.
 #[inline(always)]
-pub fn carry_lookahead<const LANES: u32>(
+pub fn number<const LANES: u32>(
     group: Group<LANES>,
     r: Number<impl Stride>,
     a: Number<impl Stride>,

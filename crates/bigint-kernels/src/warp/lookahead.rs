@@ -42,6 +42,7 @@
 //! Cost: two votes a chunk, and one chunk in `stretch / 32 + 1` loaded twice. No
 //! scratch.
 
+use super::Batches;
 use crate::gpu::memory::{Batch, CarryOut, Number, Row, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
@@ -247,14 +248,12 @@ struct Results<'a, S> {
 }
 
 /// Computes the calling warp's stretch of the batch.
-///
-/// # Safety
-/// `arguments` are those of a launch of a kernel of this algorithm: its operands
-/// allocated, its result and carry words apart from everything else, its `workers` as
-/// many as its warps, its blocks made of whole warps, which come here as a whole.
-#[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+#[allow(unsafe_code)]
 #[inline(always)]
-pub unsafe fn batch<D: Digit, S: Stride>(arguments: &Arguments) {
+pub fn batch<D: Digit, S: Stride>(batches: Batches<'_, LANES, S>) {
+    let Batches {
+        arguments, group, ..
+    } = batches;
     let Some(width) = NonZero::new(arguments.r.width as u32) else {
         return;
     };
@@ -273,15 +272,14 @@ pub unsafe fn batch<D: Digit, S: Stride>(arguments: &Arguments) {
     let first = start / NonZero::<u64>::from(width);
     let limb = (start % NonZero::<u64>::from(width)) as u32;
 
-    // SAFETY: by this function's own contract the warp is here as a whole; what is
-    // branched on is the same in all of its lanes: widths, the batch, the stretch, and
-    // votes. The numbers that are reached are those of the stretch and, for the carry
-    // into it, those just below; all are of the batch. No other warp stores what this
-    // one does.
+    // SAFETY: by the contract of `Batches::new`. The numbers that are reached are those
+    // of the stretch and, for the carry into it, those just below; all are of the batch.
+    // No other warp stores what this one does. (What is branched on is the same in all
+    // lanes: widths, the batch, the stretch, and votes.)
     let (operands, results) = unsafe {
         (
             Operands {
-                group: Group::<LANES>::new(),
+                group,
                 step: Step::new(width),
                 a: Batch::<S>::new(&arguments.a, first),
                 b: Batch::<S>::new(&arguments.b, first),
@@ -375,7 +373,7 @@ impl<S> Results<'_, S> {
     #[inline(always)]
     fn report(self, number: i32, out: bool) {
         let number = self.first.wrapping_add_signed(i64::from(number));
-        // SAFETY: the word is allocated by the contract of `batch`; the number is of the
+        // SAFETY: the word is allocated by the contract of `Batches::new`; the number is of the
         // batch, and the lane that reports has its top limb.
         unsafe { CarryOut::new(self.arguments, number) }.set(Limb::from(out));
     }

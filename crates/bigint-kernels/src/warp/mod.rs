@@ -45,21 +45,39 @@ pub struct Numbers<'a, const LANES: u32, S> {
     stride: PhantomData<S>,
 }
 
-impl<'a, const LANES: u32, S: Stride> Numbers<'a, LANES, S> {
-    /// The numbers that fall to the calling lane's group.
+/// The batches of a launch at this level, on whose word the leaves rely.
+#[derive(Clone, Copy)]
+pub struct Batches<'a, const LANES: u32, S> {
+    arguments: &'a Arguments,
+    group: Group<LANES>,
+    stride: PhantomData<S>,
+}
+
+impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
+    /// The batches that a kernel was launched with.
     ///
     /// # Safety
     /// `arguments` are those of a launch of a warp-level kernel: its operands
-    /// allocated, its result and carry words apart from everything else, its
-    /// `workers` as many as its groups, its blocks made of whole warps. The lanes
-    /// of a warp go through the numbers together, as [`Group::new`] asks.
+    /// allocated, its results and carry words apart from everything else, its
+    /// `workers` as many as its groups, its blocks made of whole warps, which come
+    /// here as a whole and stay together, as [`Group::new`] asks. Each calls this once.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a Arguments) -> Self {
-        Numbers {
+        Batches {
             arguments,
             // SAFETY: by this function's own contract.
             group: unsafe { Group::new() },
+            stride: PhantomData,
+        }
+    }
+
+    /// The numbers that fall to the calling lane's group.
+    #[inline(always)]
+    pub fn numbers(self) -> Numbers<'a, LANES, S> {
+        Numbers {
+            arguments: self.arguments,
+            group: self.group,
             worker: thread::index_1d() / u64::from(LANES),
             first: 0,
             stride: PhantomData,
@@ -86,7 +104,7 @@ impl<const LANES: u32, S: Stride> Iterator for Numbers<'_, LANES, S> {
         self.first += arguments.workers;
         let on = first + worker < arguments.count;
         let index = (first + worker).min(arguments.count - 1);
-        // SAFETY: by the contract of `new`; `index` is in the batch, no other
+        // SAFETY: by the contract of `Batches::new`; `index` is in the batch, no other
         // group writes its result, which is switched off in those that repeat it,
         // and none has this worker's scratch.
         Some(unsafe {

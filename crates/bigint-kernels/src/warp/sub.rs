@@ -4,6 +4,7 @@
 //! propagates one; never both. The rest is [`lookahead`]'s: the maths, the cost and
 //! how a batch is spread over warps.
 
+use super::Batches;
 use super::lookahead::{self, Digit};
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::warp::Group;
@@ -34,10 +35,16 @@ impl Digit for Difference {
     }
 }
 
+/// The differences of the calling warp's stretch.
+#[inline(always)]
+pub fn carry_lookahead<S: Stride>(batches: Batches<'_, 32, S>) {
+    lookahead::batch::<Difference, S>(batches);
+}
+
 /// `r = a - b` modulo the width of `r`; returns the borrow out of its top limb,
 /// in every lane.
 #[inline(always)]
-pub fn carry_lookahead<const LANES: u32>(
+pub fn number<const LANES: u32>(
     group: Group<LANES>,
     r: Number<impl Stride>,
     a: Number<impl Stride>,

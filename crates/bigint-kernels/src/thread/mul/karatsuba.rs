@@ -104,11 +104,11 @@ impl<Below: Level> Level for Halves<Below> {
         match plan {
             Split::Base => {}
             Split::Two { .. } => {
-                add::ripple(upper, p.part(h, h + m), s.part(0, n - h + m));
+                add::number(upper, p.part(h, h + m), s.part(0, n - h + m));
             }
             Split::Three { .. } => {
                 middle(s.part(0, 2 * h + 1), p, h, same_sign);
-                add::ripple(upper, upper, s.part(0, 2 * h + 1));
+                add::number(upper, upper, s.part(0, 2 * h + 1));
             }
         }
     }
@@ -117,10 +117,10 @@ impl<Below: Level> Level for Halves<Below> {
 /// `r = |x - y|`; says whether `x < y`.
 #[inline(always)]
 fn magnitude(r: Number<Any>, x: Number<Any>, y: Number<Any>) -> bool {
-    let negative = sub::ripple(r, x, y) != 0;
+    let negative = sub::number(r, x, y) != 0;
     if negative {
         // A part without limbs reads as zero.
-        sub::ripple(r, r.part(0, 0), r);
+        sub::number(r, r.part(0, 0), r);
     }
     negative
 }

@@ -3,3 +3,30 @@
 pub mod comba;
 pub mod karatsuba;
 pub mod school;
+
+use super::Batches;
+use crate::gpu::memory::Stride;
+
+/// By rows, a tile of neighbouring numbers at a time.
+#[inline(always)]
+pub fn school<S: Stride>(batches: Batches<'_, S>) {
+    for tile in batches.tiles::<true>() {
+        school::products(tile);
+    }
+}
+
+/// By columns, a tile of neighbouring numbers at a time.
+#[inline(always)]
+pub fn comba<S: Stride>(batches: Batches<'_, S>) {
+    for tile in batches.tiles::<false>() {
+        comba::products(tile);
+    }
+}
+
+/// By three products of half the width.
+#[inline(always)]
+pub fn karatsuba<S: Stride>(batches: Batches<'_, S>) {
+    for work in batches.numbers() {
+        karatsuba::product(work.r, work.a, work.b, work.scratch);
+    }
+}

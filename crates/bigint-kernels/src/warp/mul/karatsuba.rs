@@ -139,12 +139,12 @@ impl<Below: Level> Level for Halves<Below> {
         match plan {
             Split::Base => {}
             Split::Two { .. } => {
-                add::carry_lookahead(group, upper, p.part(h, h + m), s.part(0, n - h + m));
+                add::number(group, upper, p.part(h, h + m), s.part(0, n - h + m));
             }
             Split::Three { .. } => {
                 middle(group, s.part(0, 2 * h + 1), p, h, subtract);
                 group.sync();
-                add::carry_lookahead(group, upper, upper, s.part(0, 2 * h + 1));
+                add::number(group, upper, upper, s.part(0, 2 * h + 1));
             }
         }
     }
@@ -161,7 +161,7 @@ fn magnitude<const LANES: u32>(
     x: Number<Any>,
     y: Number<Any>,
 ) -> Limb {
-    let negative = sub::carry_lookahead(group, r, x, y);
+    let negative = sub::number(group, r, x, y);
     let complement = negative.wrapping_neg();
     let mut carry = negative;
     let mut at = 0;

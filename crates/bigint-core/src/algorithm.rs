@@ -1,0 +1,117 @@
+//! How operations are computed, and by whom: the names of algorithms and levels.
+
+/// How an operation is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// The fastest for these sizes on this machine, by the tuned thresholds.
+    #[default]
+    Auto,
+    /// Addition, subtraction: limb after limb, the carry handed on.
+    Ripple,
+    /// Addition, subtraction: all limbs at once; which limbs generate and which
+    /// propagate a carry decides every carry in one step (Langer, Bringgaard).
+    CarryLookahead,
+    /// Multiplication by rows: one limb of `b` times all of `a`, added to the
+    /// result (Langer, Carlessi-Kashani).
+    School,
+    /// Multiplication by columns: all products of one weight summed before the
+    /// column is written, once (Honda).
+    Comba,
+    /// Multiplication by three products of half the width (Honda,
+    /// Carlessi-Kashani).
+    Karatsuba,
+}
+
+impl Algorithm {
+    /// Every algorithm but [`Algorithm::Auto`].
+    pub const NAMED: [Algorithm; 5] = [
+        Algorithm::Ripple,
+        Algorithm::CarryLookahead,
+        Algorithm::School,
+        Algorithm::Comba,
+        Algorithm::Karatsuba,
+    ];
+
+    /// Whether a worker computes a stretch of the limbs of all results, in place of
+    /// whole numbers: the batch then is one row of limbs, a number's behind those of
+    /// the number before.
+    pub const fn takes_stretches(self) -> bool {
+        matches!(self, Algorithm::CarryLookahead)
+    }
+
+    /// The algorithm's name, as it stands in kernel names and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Algorithm::Auto => "auto",
+            Algorithm::Ripple => "ripple",
+            Algorithm::CarryLookahead => "carry_lookahead",
+            Algorithm::School => "school",
+            Algorithm::Comba => "comba",
+            Algorithm::Karatsuba => "karatsuba",
+        }
+    }
+
+    /// The algorithm of this name in a declaration, which is read at compile time.
+    pub(crate) const fn named(name: &str) -> Self {
+        let mut i = 0;
+        while i < Self::NAMED.len() {
+            if same(Self::NAMED[i].name(), name) {
+                return Self::NAMED[i];
+            }
+            i += 1;
+        }
+        panic!("a declaration names an algorithm that there is not")
+    }
+}
+
+/// Who works on one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Level {
+    /// One GPU thread.
+    Thread,
+    /// 4, 8, 16 or 32 lanes of a warp.
+    Warp,
+}
+
+impl Level {
+    /// Every level.
+    pub const ALL: [Level; 2] = [Level::Thread, Level::Warp];
+
+    /// The level's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Thread => "thread",
+            Level::Warp => "warp",
+        }
+    }
+
+    /// The level of this name in a declaration.
+    pub(crate) const fn named(name: &str) -> Self {
+        let mut i = 0;
+        while i < Self::ALL.len() {
+            if same(Self::ALL[i].name(), name) {
+                return Self::ALL[i];
+            }
+            i += 1;
+        }
+        panic!("a declaration names a level that there is not")
+    }
+}
+
+/// Whether two names are the same, at compile time.
+pub(crate) const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}

@@ -1,0 +1,200 @@
+//! The engine's operations, one method for each form of each declaration.
+
+use crate::batch::Batch;
+use crate::job::{Job, Wanted};
+use crate::{Engine, Error};
+use bigint_core::operation::Flag;
+use bigint_core::{Operation, for_each_operation};
+
+/// A declaration becomes, for subtraction,
+///
+/// ```text
+/// pub fn sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error>;
+/// pub fn wrapping_sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error>;
+/// pub fn overflowing_sub(&self, a: &Batch, b: &Batch) -> Result<(Batch, Vec<bool>), Error>;
+/// ```
+macro_rules! methods {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident $operation:ident $module:literal $operands:tt -> $results:tt {
+            exact: $exact:tt,
+            flag: $flag:ident,
+            methods: $method:ident $wrapping:tt $overflowing:tt,
+            syntax: $syntax:ident$(($symbol:literal))?,
+            kernels: $kernels:tt
+        }
+    )*) => {
+        impl Engine {$(
+            exact! { [$(#[$doc])*] $variant $method $operands $results }
+            wrapping! { $variant $method $wrapping $operands $results }
+            overflowing! { $variant $method $overflowing $operands $results }
+        )*}
+    };
+}
+
+macro_rules! exact {
+    ([$(#[$doc:meta])*] $variant:ident $method:ident ($($operand:ident),*) $results:tt) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// [`Error::CountMismatch`], [`Error::Width`], [`Error::TooLarge`],
+        /// [`Error::Algorithm`]; [`Error::Underflow`] names the first number that would
+        /// be negative; [`Error::Device`] on a device.
+        pub fn $method(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {
+            let outcome = self.compute(Operation::$variant, Form::Exact, &[$($operand),*])?;
+            Ok(results!(outcome, $results))
+        }
+    };
+}
+
+macro_rules! wrapping {
+    ($variant:ident $method:ident [] $operands:tt $results:tt) => {};
+    ($variant:ident $method:ident [$wrapping:ident] ($($operand:ident),*) $results:tt) => {
+        #[doc = concat!("[`Engine::", stringify!($method), "`] modulo `2^(32 w)`, with `w`")]
+        /// the widest operand's width.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
+        pub fn $wrapping(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {
+            let outcome = self.compute(Operation::$variant, Form::Wrapping, &[$($operand),*])?;
+            Ok(results!(outcome, $results))
+        }
+    };
+}
+
+macro_rules! overflowing {
+    ($variant:ident $method:ident [] $operands:tt $results:tt) => {};
+    ($variant:ident $method:ident [$overflowing:ident] ($($operand:ident),*) $results:tt) => {
+        #[doc = concat!("[`Engine::", stringify!($method), "`] modulo `2^(32 w)`, with `w`")]
+        /// the widest operand's width, and for each number whether the exact value is
+        /// another. Waits for the device.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
+        pub fn $overflowing(
+            &self,
+            $($operand: &Batch),*
+        ) -> Result<(batches!($results), Vec<bool>), Error> {
+            let operands = [$($operand),*];
+            let outcome = self.compute(Operation::$variant, Form::Overflowing, &operands)?;
+            let flags = outcome.flags()?;
+            Ok((results!(outcome, $results), flags))
+        }
+    };
+}
+
+/// The type of a method's results.
+macro_rules! batches {
+    (($r:ident)) => {
+        Batch
+    };
+    (($r:ident, $s:ident)) => {
+        (Batch, Batch)
+    };
+}
+
+/// What was made, as a method returns it.
+macro_rules! results {
+    ($outcome:ident, ($r:ident)) => {{
+        let mut results = $outcome.results.into_iter();
+        results.next().expect("the declaration has a result")
+    }};
+    ($outcome:ident, ($r:ident, $s:ident)) => {{
+        let mut results = $outcome.results.into_iter();
+        let mut next = || results.next().expect("the declaration has two results");
+        (next(), next())
+    }};
+}
+
+for_each_operation!(methods);
+
+/// How wide results are, and what becomes of values that do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Wide enough for every value; a negative one is an error.
+    Exact,
+    /// As wide as the widest operand: the value modulo `2^(32 w)`.
+    Wrapping,
+    /// The same, with the flag of each number.
+    Overflowing,
+    /// The value modulo `2^(32 w)` for this `w`, in limbs.
+    Modulo(usize),
+}
+
+/// What [`Engine::compute`] made.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The results, in declared order.
+    pub results: Vec<Batch>,
+    /// For each number one limb, 0 or 1, in the form that asks for flags.
+    pub flags: Option<Batch>,
+}
+
+impl Outcome {
+    /// The flags, brought to the host; none where none were asked for.
+    fn flags(&self) -> Result<Vec<bool>, Error> {
+        match &self.flags {
+            Some(flags) => Ok(flags.rows()?.iter().map(|&flag| flag != 0).collect()),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Engine {
+    /// Any operation in any form; the methods of the operations' names are this.
+    ///
+    /// ```
+    /// use bigint_host::{Engine, Form, Operation};
+    /// let engine = Engine::auto();
+    /// let a = engine.batch_from_biguints(&[3u32.into()])?;
+    /// let b = engine.batch_from_biguints(&[5u32.into()])?;
+    /// let outcome = engine.compute(Operation::Sub, Form::Overflowing, &[&a, &b])?;
+    /// assert_eq!(outcome.results[0].to_biguints()?, [u32::MAX - 1].map(Into::into));
+    /// assert_eq!(outcome.flags.unwrap().to_biguints()?, [1u32.into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Operands`] where there are more or fewer operands than declared;
+    /// otherwise as the operation's own methods.
+    pub fn compute(
+        &self,
+        operation: Operation,
+        form: Form,
+        operands: &[&Batch],
+    ) -> Result<Outcome, Error> {
+        let declared = operation.declaration();
+        if operands.len() != declared.operands.len() {
+            return Err(Error::Operands {
+                operation,
+                found: operands.len(),
+            });
+        }
+        let widths: Vec<usize> = operands.iter().map(|operand| operand.width()).collect();
+        let of_results = |rule: &bigint_core::operation::Width| match form {
+            Form::Exact => rule.limbs(&widths),
+            Form::Wrapping | Form::Overflowing => operation.wrapping_width(&widths),
+            Form::Modulo(width) => width,
+        };
+        let made: Vec<usize> = declared.exact.iter().map(of_results).collect();
+        let wanted = match (form, declared.flag) {
+            (_, Flag::None) | (Form::Wrapping | Form::Modulo(_), _) => Wanted::Nothing,
+            (Form::Exact, Flag::Carry) => Wanted::Nothing,
+            (Form::Exact, Flag::Borrow) => Wanted::First,
+            (Form::Overflowing, _) => Wanted::Flags,
+        };
+        let shapes: Vec<_> = operands.iter().map(|operand| operand.shape()).collect();
+        let job = Job::new(operation, &shapes, &made, self.options, wanted)?;
+        let adopted = operands.iter().map(|operand| self.adopt(operand));
+        let adopted = adopted.collect::<Result<Vec<_>, _>>()?;
+        let nodes: Vec<_> = adopted.iter().map(|batch| batch.node().clone()).collect();
+        let computed = self.inner.compute(job, &nodes)?;
+        match computed.first {
+            Some(index) if wanted == Wanted::First => Err(Error::Underflow { index }),
+            _ => Ok(Outcome {
+                results: computed.results.into_iter().map(Batch::new).collect(),
+                flags: computed.flags.map(Batch::new),
+            }),
+        }
+    }
+}
