@@ -4,7 +4,8 @@ use crate::device_toolchain::{self, DeviceToolchain};
 use crate::manifest::{self, Manifest};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
-use bigint_core::kernel::MODULES;
+use bigint_core::Kernel;
+use bigint_core::kernel::{CEILING, EntryPoint, MODULES};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,8 +48,7 @@ fn build() -> Result<()> {
     let sources = manifest::hash_of_sources()?;
     let mut hashes = BTreeMap::new();
     fs::create_dir_all(workspace::ptx_folder())?;
-    for module in MODULES {
-        let ptx = toolchain.build(module)?;
+    for (module, ptx) in modules(&toolchain.build()?)? {
         fs::write(path_of(module), &ptx)?;
         eprintln!("{module}.ptx: {} entry points", entry_points(&ptx).len());
         hashes.insert(module.to_string(), manifest::hash(ptx.as_bytes()));
@@ -67,9 +67,9 @@ fn check() -> Result<()> {
     compare_with_sources(&manifest)?;
     match DeviceToolchain::find(Some(&manifest.compiler)) {
         Ok(toolchain) if toolchain.version == manifest.compiler => {
-            for module in MODULES {
+            for (module, ptx) in modules(&toolchain.build()?)? {
                 ensure!(
-                    manifest::hash(toolchain.build(module)?.as_bytes()) == manifest.modules[module],
+                    manifest::hash(ptx.as_bytes()) == manifest.modules[module],
                     "{module}.ptx is not what {} makes of the sources",
                     toolchain.version
                 );
@@ -112,16 +112,63 @@ fn compare_with_sources(manifest: &Manifest) -> Result<()> {
     Ok(())
 }
 
+/// How an entry point begins, up to its name.
+const ENTRY: &str = ".visible .entry ";
+
+/// How a label begins; the number of its entry point follows.
+const LABEL: &str = "$L__BB";
+
+/// Cuts the PTX of all kernels into modules: what stands before the first entry point
+/// holds for all and goes into each; the entry points follow in the order of the table.
+fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
+    let ptx = without_places(ptx);
+    let mut parts = ptx.split(ENTRY);
+    let shared = parts.next().unwrap_or_default();
+    let own: BTreeMap<&str, &str> = parts
+        .map(|part| (part.split('(').next().unwrap_or_default(), part))
+        .collect();
+    let entries = Kernel::ALL.iter().map(Kernel::entry_point).chain([CEILING]);
+    let mut modules: BTreeMap<_, _> = MODULES.map(|module| (module, shared.to_owned())).into();
+    for EntryPoint { name, module } in entries {
+        let part = own
+            .get(name)
+            .with_context(|| format!("no entry point {name}"))?;
+        let text = modules
+            .get_mut(module)
+            .expect("every kernel's module is listed");
+        text.extend([ENTRY, part]);
+    }
+    Ok(modules)
+}
+
+/// The PTX without what depends on an entry point's place among the others, so that a
+/// new operation leaves the modules of the old ones as they are: the comments between
+/// them, and the numbers that labels, which hold within one, begin with.
+fn without_places(ptx: &str) -> String {
+    let lines = ptx.lines().filter(|line| !line.contains("// .globl"));
+    let mut text = String::with_capacity(ptx.len());
+    for line in lines {
+        let mut parts = line.split(LABEL);
+        text.push_str(parts.next().unwrap_or_default());
+        for part in parts {
+            text.push_str(LABEL);
+            text.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+        }
+        text.push('\n');
+    }
+    text
+}
+
 /// An entry point of a module.
 #[derive(Debug, PartialEq, Eq)]
-struct EntryPoint<'a> {
+struct Declared<'a> {
     name: &'a str,
     /// Each parameter's bytes.
     parameters: Vec<usize>,
 }
 
 /// The entry points of a module, as its PTX declares them.
-fn entry_points(ptx: &str) -> Vec<EntryPoint<'_>> {
+fn entry_points(ptx: &str) -> Vec<Declared<'_>> {
     ptx.split(".entry ")
         .skip(1)
         .filter_map(|rest| {
@@ -131,7 +178,7 @@ fn entry_points(ptx: &str) -> Vec<EntryPoint<'_>> {
                 let (_, size) = parameter.rsplit_once('[')?;
                 size.trim_end().strip_suffix(']')?.parse().ok()
             };
-            Some(EntryPoint {
+            Some(Declared {
                 name,
                 parameters: parameters.split(',').filter_map(bytes).collect(),
             })
@@ -142,8 +189,14 @@ fn entry_points(ptx: &str) -> Vec<EntryPoint<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bigint_core::kernel::CEILING;
-    use bigint_core::{Arguments, Kernel};
+    use bigint_core::Arguments;
+
+    #[test]
+    fn a_module_does_not_depend_on_the_place_of_its_kernels() {
+        let line = "\t@%p1 bra \t$L__BB17_4;\n\t// .globl\tmul_school\n$L__BB17_4:\n";
+        let text = "\t@%p1 bra \t$L__BB_4;\n$L__BB_4:\n";
+        assert_eq!(without_places(line), text);
+    }
 
     #[test]
     fn committed_ptx_is_that_of_the_sources() {

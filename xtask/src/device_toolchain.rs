@@ -95,11 +95,11 @@ impl DeviceToolchain {
         Ok(DeviceToolchain { rustc, version })
     }
 
-    /// Builds the PTX module of one operation.
-    pub fn build(&self, module: &str) -> Result<String> {
+    /// Builds all kernels, as one PTX module.
+    pub fn build(&self) -> Result<String> {
         let target = workspace::target("device");
-        let ptx = target.join("ptx").join(module).with_extension("ptx");
-        fs::create_dir_all(target.join("ptx"))?;
+        let ptx = target.join("kernels.ptx");
+        fs::create_dir_all(&target)?;
         if !ptx.exists() {
             // Cargo does not know this file: it would take the build for fresh.
             output(
@@ -119,14 +119,7 @@ impl DeviceToolchain {
         emit.push(&ptx);
         output(
             clean("cargo")
-                .args([
-                    "rustc",
-                    "--release",
-                    "--package",
-                    "bigint-kernels",
-                    "--features",
-                    module,
-                ])
+                .args(["rustc", "--release", "--package", "bigint-kernels"])
                 .args(["-Zbuild-std=core", "--target", TARGET, "--target-dir"])
                 .arg(&target)
                 .arg("--")
@@ -142,7 +135,7 @@ impl DeviceToolchain {
                 .current_dir(workspace::root()),
         )?;
         let text = fs::read_to_string(&ptx).with_context(|| format!("{}", ptx.display()))?;
-        refuse(module, &text)?;
+        refuse(&text)?;
         Ok(text)
     }
 }
@@ -163,7 +156,7 @@ fn candidates() -> Vec<PathBuf> {
 }
 
 /// A kernel stands alone: PTX that calls or needs anything else is refused.
-fn refuse(module: &str, ptx: &str) -> Result<()> {
+fn refuse(ptx: &str) -> Result<()> {
     for (number, line) in ptx.lines().enumerate() {
         let line = line.trim();
         // The launch says how long the block's shared memory is, not a linker.
@@ -177,7 +170,7 @@ fn refuse(module: &str, ptx: &str) -> Result<()> {
         } else {
             continue;
         };
-        bail!("{module}.ptx:{}: `{line}` {why}", number + 1);
+        bail!("kernels.ptx:{}: `{line}` {why}", number + 1);
     }
     Ok(())
 }
@@ -223,7 +216,7 @@ mod tests {
 
     #[test]
     fn ptx_that_does_not_stand_alone_is_refused() {
-        assert!(refuse("add", ".visible .entry add(\n)\n{\n\tret;\n}").is_ok());
+        assert!(refuse(".visible .entry add(\n)\n{\n\tret;\n}").is_ok());
         for line in [
             ".extern .func panic_bounds_check",
             ".func helper(",
@@ -231,9 +224,12 @@ mod tests {
             "trap;",
             "@%p1 trap;",
         ] {
-            let refused = refuse("add", &format!("ret;\n\t{line}\n"));
+            let refused = refuse(&format!("ret;\n\t{line}\n"));
             let why = refused.unwrap_err().to_string();
-            assert!(why.starts_with(&format!("add.ptx:2: `{line}`")), "{why}");
+            assert!(
+                why.starts_with(&format!("kernels.ptx:2: `{line}`")),
+                "{why}"
+            );
         }
     }
 }

@@ -233,7 +233,15 @@ pub struct EntryPoint {
 }
 
 /// The PTX modules: one per operation, and one that has [`CEILING`].
-pub const MODULES: [&str; 4] = ["add", "sub", "mul", CEILING.module];
+pub const MODULES: [&str; Operation::ALL.len() + 1] = {
+    let mut modules = [CEILING.module; Operation::ALL.len() + 1];
+    let mut i = 0;
+    while i < Operation::ALL.len() {
+        modules[i] = Operation::ALL[i].name();
+        i += 1;
+    }
+    modules
+};
 
 /// Multiplies and adds as fast as the chip can, so that a product's rate can be told
 /// as a share of what is possible. Every worker is a thread, and for each number of

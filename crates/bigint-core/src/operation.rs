@@ -11,7 +11,7 @@ use crate::shape::Layout;
 ///
 /// ```text
 /// /// What the engine's method says.          (its documentation)
-/// Add add "add" (a, b) -> (r) {               (variant, file and module, PTX module, operands -> results)
+/// Add add(a, b) -> (r) {                     (variant, name of its files, operands -> results)
 ///     exact: [Widest(1)],                     (limbs that hold every result, one rule for each)
 ///     flag: Carry,                            (what is told beside the results: None, Carry, Borrow)
 ///     methods: add [wrapping_add] [overflowing_add],   (the engine's; the forms in brackets may be missing)
@@ -35,7 +35,7 @@ macro_rules! for_each_operation {
             ///
             /// Exact: one limb wider than the wider operand. Cost: linear (Langer,
             /// Bringgaard).
-            Add add "add" (a, b) -> (r) {
+            Add add(a, b) -> (r) {
                 exact: [Widest(1)],
                 flag: Carry,
                 methods: add [wrapping_add] [overflowing_add],
@@ -49,7 +49,7 @@ macro_rules! for_each_operation {
             ///
             /// Exact: as wide as the wider operand; a negative difference is an error, so
             /// that the exact form waits for the device. Cost: linear.
-            Sub sub "sub" (a, b) -> (r) {
+            Sub sub(a, b) -> (r) {
                 exact: [Widest(0)],
                 flag: Borrow,
                 methods: sub [wrapping_sub] [overflowing_sub],
@@ -63,7 +63,7 @@ macro_rules! for_each_operation {
             ///
             /// Exact: as wide as both operands together. Cost: `n m` multiply-adds below
             /// Karatsuba's and the transform's sizes (Langer, Honda, Carlessi-Kashani).
-            Mul mul "mul" (a, b) -> (r) {
+            Mul mul(a, b) -> (r) {
                 exact: [Total(0)],
                 flag: None,
                 methods: mul [wrapping_mul] [],
@@ -171,7 +171,7 @@ pub struct Declaration {
 macro_rules! operations {
     ($(
         $(#[$doc:meta])*
-        $variant:ident $name:ident $module:literal ($($operand:ident),*) -> ($($result:ident),*) {
+        $variant:ident $name:ident ($($operand:ident),*) -> ($($result:ident),*) {
             exact: [$($exact:ident($limbs:literal)),*],
             flag: $flag:ident,
             methods: $method:ident [$($wrapping:ident)?] [$($overflowing:ident)?],

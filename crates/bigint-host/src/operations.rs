@@ -16,7 +16,7 @@ use bigint_core::{Operation, for_each_operation};
 macro_rules! methods {
     ($(
         $(#[$doc:meta])*
-        $variant:ident $operation:ident $module:literal $operands:tt -> $results:tt {
+        $variant:ident $operation:ident $operands:tt -> $results:tt {
             exact: $exact:tt,
             flag: $flag:ident,
             methods: $method:ident $wrapping:tt $overflowing:tt,

@@ -7,7 +7,6 @@
 //! of `Mul` becomes eight of them, the first of which is
 //!
 //! ```text
-//! #[cfg(feature = "mul")]
 //! const _: () = {
 //!     #[unsafe(export_name = "mul_comba_warp4_contiguous")]
 //!     unsafe extern "ptx-kernel" fn entry(arguments: Arguments) {
@@ -27,7 +26,7 @@ use bigint_core::{Arguments, for_each_operation};
 macro_rules! entry_points {
     ($(
         $(#[$doc:meta])*
-        $variant:ident $operation:ident $module:literal $operands:tt -> $results:tt {
+        $variant:ident $operation:ident $operands:tt -> $results:tt {
             exact: $exact:tt,
             flag: $flag:ident,
             methods: $method:ident $wrapping:tt $overflowing:tt,
@@ -37,17 +36,17 @@ macro_rules! entry_points {
             )*}
         }
     )*) => {$($(
-        row! { $module $operation $algorithm $level $lanes $layouts }
+        row! { $operation $algorithm $level $lanes $layouts }
     )*)*};
 }
 
 /// Multiplies lanes and layouts out.
 macro_rules! row {
-    ($module:literal $operation:ident $algorithm:ident $level:ident [$($lanes:tt)*] $layouts:tt) => {$(
-        row! { @ $module $operation $algorithm $level $lanes $layouts }
+    ($operation:ident $algorithm:ident $level:ident [$($lanes:tt)*] $layouts:tt) => {$(
+        row! { @ $operation $algorithm $level $lanes $layouts }
     )*};
-    (@ $module:literal $operation:ident $algorithm:ident thread 1 [$($layout:ident)*]) => {$(
-        entry_point! { $module ($operation, "_", $algorithm, "_thread_", $layout)
+    (@ $operation:ident $algorithm:ident thread 1 [$($layout:ident)*]) => {$(
+        entry_point! { ($operation, "_", $algorithm, "_thread_", $layout)
             arguments => thread::$operation::$algorithm::<stride!($layout)>(
                 // SAFETY: below.
                 unsafe { thread::Batches::new(&arguments) }
@@ -55,16 +54,16 @@ macro_rules! row {
         }
     )*};
     // A whole warp on a stretch of limbs: its leaves have no choice of lanes.
-    (@ $module:literal $operation:ident carry_lookahead warp 32 [$($layout:ident)*]) => {$(
-        entry_point! { $module ($operation, "_carry_lookahead_warp32_", $layout)
+    (@ $operation:ident carry_lookahead warp 32 [$($layout:ident)*]) => {$(
+        entry_point! { ($operation, "_carry_lookahead_warp32_", $layout)
             arguments => warp::$operation::carry_lookahead::<stride!($layout)>(
                 // SAFETY: below.
                 unsafe { warp::Batches::new(&arguments) }
             )
         }
     )*};
-    (@ $module:literal $operation:ident $algorithm:ident warp $lanes:literal [$($layout:ident)*]) => {$(
-        entry_point! { $module ($operation, "_", $algorithm, "_warp", $lanes, "_", $layout)
+    (@ $operation:ident $algorithm:ident warp $lanes:literal [$($layout:ident)*]) => {$(
+        entry_point! { ($operation, "_", $algorithm, "_warp", $lanes, "_", $layout)
             arguments => warp::$operation::$algorithm::<$lanes, stride!($layout)>(
                 // SAFETY: below.
                 unsafe { warp::Batches::new(&arguments) }
@@ -77,8 +76,7 @@ macro_rules! row {
 // block, of `Kernel::launch`. What is computed branches on widths only where lanes
 // share a number, or on what is the same in the whole warp.
 macro_rules! entry_point {
-    ($module:literal ($($part:tt),*) $arguments:ident => $compute:expr) => {
-        #[cfg(feature = $module)]
+    (($($part:tt),*) $arguments:ident => $compute:expr) => {
         const _: () = {
             #[unsafe(export_name = concat!($(part!($part)),*))]
             unsafe extern "ptx-kernel" fn entry($arguments: Arguments) {
@@ -109,7 +107,6 @@ macro_rules! stride {
 for_each_operation!(entry_points);
 
 /// [`bigint_core::kernel::CEILING`]: every thread is one number of `r`.
-#[cfg(feature = "ceiling")]
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn multiply_add_ceiling(arguments: Arguments) {
     // SAFETY: who launches this kernel passes a result with one number for each

@@ -3,20 +3,30 @@
 
 use super::failure;
 use crate::DeviceErrorKind;
-use bigint_core::kernel::{EntryPoint, MODULES};
+use bigint_core::for_each_operation;
+use bigint_core::kernel::{CEILING, EntryPoint, MODULES};
 use cust::module::Module;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The PTX of every module, by name.
-const PTX: [(&str, &str); MODULES.len()] = [
-    ("add", include_str!("../../ptx/add.ptx")),
-    ("sub", include_str!("../../ptx/sub.ptx")),
-    ("mul", include_str!("../../ptx/mul.ptx")),
-    ("ceiling", include_str!("../../ptx/ceiling.ptx")),
-];
+macro_rules! ptx {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident $operation:ident $operands:tt -> $results:tt $declared:tt
+    )*) => {
+        /// The PTX of every module, by name.
+        const PTX: [(&str, &str); MODULES.len()] = [
+            $((
+                stringify!($operation),
+                include_str!(concat!("../../ptx/", stringify!($operation), ".ptx")),
+            ),)*
+            (CEILING.module, include_str!("../../ptx/ceiling.ptx")),
+        ];
+    };
+}
+for_each_operation!(ptx);
 
 /// The kernels loaded into one context so far, each a module of its own.
 #[derive(Default)]
