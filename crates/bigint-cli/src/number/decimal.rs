@@ -29,6 +29,7 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use bigint_core::Limb;
+use bigint_cpu::radix;
 use num_bigint::BigUint;
 
 /// Digits that one multiplication brings out.
@@ -175,7 +176,7 @@ pub fn write(limbs: &[Limb], scratch: &mut Scratch, text: &mut Vec<u8>) {
     while left > 0 {
         let odd = left % 2 == 1;
         let mut put = |chunk| {
-            text.extend_from_slice(&chunk_digits(chunk)[24 - CHUNK as usize..]);
+            text.extend_from_slice(&radix::word_digits(chunk));
             left -= 1;
         };
         if odd {
@@ -250,29 +251,6 @@ fn add(x: &mut [u64], addend: u64) {
         }
         carry = 1;
     }
-}
-
-/// The 24 last digits of a chunk, the first five of them zeros.
-fn chunk_digits(chunk: u64) -> [u8; 24] {
-    let mut digits = [0; 24];
-    let (low, rest) = (chunk % 100_000_000, chunk / 100_000_000);
-    let (middle, high) = (rest % 100_000_000, rest / 100_000_000);
-    digits[..8].copy_from_slice(&eight_digits(high));
-    digits[8..16].copy_from_slice(&eight_digits(middle));
-    digits[16..].copy_from_slice(&eight_digits(low));
-    digits
-}
-
-/// The digits of a value below 10^8.
-fn eight_digits(value: u64) -> [u8; 8] {
-    // Split into fours, pairs and digits; each field is divided by a multiply
-    // and a shift that are exact below its bound.
-    let fours = (value / 10_000) | ((value % 10_000) << 32);
-    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
-    let pairs = hundreds | (fours - 100 * hundreds) << 16;
-    let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
-    let digits = tens | (pairs - 10 * tens) << 8;
-    (digits | 0x3030_3030_3030_3030).to_le_bytes()
 }
 
 #[cfg(test)]

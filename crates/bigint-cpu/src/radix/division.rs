@@ -1,11 +1,10 @@
-//! Division by a divisor used often: multiplication by its reciprocal.
+//! Division by multiplication with the divisor's reciprocal.
 //!
-//! Let `B = 2^64` and `d` a divisor of `n` limbs, shifted so that
-//! `B^n / 2 <= d < B^n`. A reciprocal `v` is an approximation of `B^2n / d`
-//! (`n + 1` limbs). For `x < d^2`,
+//! Let `B = 2^64`, `d` a divisor of `m` limbs and `v` an approximation of
+//! `B^(n+m) / d`. For `x < d B^n`,
 //!
 //! ```text
-//! q' = floor(floor(x / B^(n-1)) v / B^(n+1)),     r' = x - q' d
+//! q' = floor(floor(x / B^(m-1)) v / B^(n+1)),     r' = x - q' d
 //! ```
 //!
 //! differs from the quotient by a few units: 2 from the truncations and as many
@@ -13,7 +12,8 @@
 //! `[0, d)`, so the result is right whatever `v` is; the error of `v` only
 //! decides how many corrections there are.
 //!
-//! **Newton.** From a reciprocal `u` of the top `h` limbs of `d`,
+//! **Newton**, for `d` extended by zeros and shifted so that `B^n / 2 <= d < B^n`, and
+//! `v` near `B^2n / d`. From a reciprocal `u` of the top `h` limbs of `d`,
 //! `2 h > n`, with `e = B^(n+h) - u d`:
 //!
 //! ```text
@@ -26,55 +26,59 @@
 
 use super::product;
 use crate::fast::number::limbs::{add_assign, decrement, increment, sub_assign, trim};
+use crate::memory::empty;
 
 /// A divisor's reciprocal.
-pub(super) struct Divisor {
-    shift: u32,
-    shifted: Vec<u64>,
-    reciprocal: Vec<u64>,
+pub(super) struct Reciprocal {
+    /// `B^point / d`, within a few units.
+    pub(super) limbs: Vec<u64>,
+    pub(super) point: usize,
 }
 
-impl Divisor {
-    /// For a divisor that is not zero, trimmed.
-    pub(super) fn new(d: &[u64]) -> Self {
+impl Reciprocal {
+    /// Of a divisor that is not zero, trimmed, and of at most `n` limbs: for quotients of
+    /// `n` limbs.
+    pub(super) fn new(d: &[u64], n: usize) -> Self {
         let shift = d.last().map_or(0, |top| top.leading_zeros());
-        let shifted = trim(shift_left(d, shift));
-        let reciprocal = reciprocal(&shifted);
-        Divisor {
-            shift,
-            shifted,
-            reciprocal,
+        let mut shifted: Vec<u64> = empty(n + 1);
+        shifted.resize(n - d.len(), 0);
+        shift_left(d, shift, &mut shifted);
+        let v = reciprocal(&shifted[..n]);
+        drop(shifted);
+        let mut limbs = empty(v.len() + 1);
+        shift_left(&v, shift, &mut limbs);
+        Reciprocal {
+            limbs: trim(limbs),
+            point: n + d.len(),
         }
     }
 
-    /// `(x / d, x mod d)`, trimmed, for `x < d^2`; `d` as it was given to
-    /// [`Divisor::new`].
+    /// `(x / d, x mod d)`, trimmed, where the quotient has at most `n` limbs; `d` and `n`
+    /// as they were given to [`Reciprocal::new`].
     pub(super) fn divide(&self, x: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
-        let n = self.shifted.len();
-        if x.len() < d.len() {
-            return (Vec::new(), x.to_vec());
-        }
-        // x / d = (x 2^shift) / (d 2^shift).
-        let x = trim(shift_left(x, self.shift));
-        let top = &x[(n - 1).min(x.len())..];
-        let estimate = product(top, &self.reciprocal);
-        let mut quotient = estimate.get(n + 1..).unwrap_or(&[]).to_vec();
-        let mut remainder = x;
-        let estimate = product(&quotient, &self.shifted);
-        let length = remainder.len().max(estimate.len()) + 1;
+        // What is cut off counts for less than one.
+        let cut = d.len() - 1;
+        let estimate = product(x.get(cut..).unwrap_or(&[]), &self.limbs);
+        let estimate = estimate.get(self.point - cut..).unwrap_or(&[]);
+        let mut quotient = empty(estimate.len() + 1);
+        quotient.extend_from_slice(estimate);
+        let estimate = product(&quotient, d);
+        let length = x.len().max(estimate.len()).max(d.len()) + 1;
+        let mut remainder = empty(length);
+        remainder.extend_from_slice(x);
         remainder.resize(length, 0);
         quotient.push(0);
         // In two's complement while negative: the top limb tells.
         sub_assign(&mut remainder, &estimate);
         while remainder[length - 1] >> 63 == 1 {
-            add_assign(&mut remainder, &self.shifted);
+            add_assign(&mut remainder, d);
             decrement(&mut quotient);
         }
-        while !less(&remainder, &self.shifted) {
-            sub_assign(&mut remainder, &self.shifted);
+        while !less(&remainder, d) {
+            sub_assign(&mut remainder, d);
             increment(&mut quotient);
         }
-        (trim(quotient), trim(shift_right(&remainder, self.shift)))
+        (trim(quotient), trim(remainder))
     }
 }
 
@@ -99,7 +103,8 @@ fn reciprocal(d: &[u64]) -> Vec<u64> {
     // u e / B^2h = (u (e / B^(n-h))) / B^(3h-n), but for the last place.
     let correction = product(&u, &e[n - h..]);
     let correction = correction.get(3 * h - n..).unwrap_or(&[]);
-    let mut v = vec![0; n - h];
+    let mut v: Vec<u64> = empty(n + 2);
+    v.resize(n - h, 0);
     v.extend_from_slice(&u);
     v.resize(n + 2, 0);
     let correction = &correction[..correction.len().min(v.len())];
@@ -177,9 +182,8 @@ fn negate(x: &mut [u64]) {
     increment(x);
 }
 
-/// `x 2^shift`, one limb longer.
-fn shift_left(x: &[u64], shift: u32) -> Vec<u64> {
-    let mut shifted = Vec::with_capacity(x.len() + 1);
+/// Appends `x 2^shift`, one limb longer.
+pub(super) fn shift_left(x: &[u64], shift: u32, shifted: &mut Vec<u64>) {
     let mut carry = 0;
     for &limb in x {
         let wide = u128::from(limb) << shift;
@@ -187,14 +191,4 @@ fn shift_left(x: &[u64], shift: u32) -> Vec<u64> {
         carry = (wide >> 64) as u64;
     }
     shifted.push(carry);
-    shifted
-}
-
-/// `floor(x / 2^shift)`.
-fn shift_right(x: &[u64], shift: u32) -> Vec<u64> {
-    let next = x.iter().skip(1).copied().chain(std::iter::once(0));
-    x.iter()
-        .zip(next)
-        .map(|(&low, high)| ((u128::from(high) << 64 | u128::from(low)) >> shift) as u64)
-        .collect()
 }

@@ -1,28 +1,28 @@
 //! Decimal digits to limbs and back, in less than quadratic time.
 //!
 //! Numbers of any length: ten million digits take well under a second each
-//! way. Both directions halve the number at powers `10^(19 e)` (19 digits fit a
-//! 64-bit word), `e` halved at each level, so that every product and every
-//! division is balanced:
+//! way. Both directions work on halves at powers `10^(19 e)` (19 digits fit a 64-bit
+//! word), `e` halved at each level, so that all products are balanced:
 //!
 //! ```text
 //! parsing   value(digits) = value(high) 10^(19 e) + value(low)
 //! printing  digits(x) = digits(q) digits(r),   x = q 10^(19 e) + r
 //! ```
 //!
-//! **Cost**: with `M(n)` one product of `n` limbs, `M(n/2)` per level to parse
-//! and `2 M(n/2)` per level to print, `log2 n` levels, and the powers and their
-//! reciprocals once, `O(M(n))`. Pieces and products use the threads of the
-//! current rayon pool.
+//! **Cost**: with `M(n)` one product of `n` limbs, `M(n/2)` per level, `log2 n` levels,
+//! and the powers once, `O(M(n))`. `print.rs` shows how no level needs a
+//! division. Pieces and products use the threads of the current rayon pool.
 
 mod division;
 mod powers;
+mod print;
 
 use self::division::divide_word;
 use self::powers::Powers;
+pub use self::print::word_digits;
 use crate::fast::number;
 use crate::fast::number::limbs::{add_assign, trim};
-use crate::memory::{empty, or_out_of_memory, reserve, scratch};
+use crate::memory::{empty, or_out_of_memory, scratch};
 use crate::{Error, Path};
 
 /// Decimal digits in a word: `10^19 < 2^64`.
@@ -60,7 +60,7 @@ pub fn parse_decimal(digits: &[u8]) -> Result<Vec<u32>, Error> {
 fn parse_digits(digits: &[u8]) -> Vec<u32> {
     let zeros = digits.iter().take_while(|&&b| b == b'0').count();
     let digits = &digits[zeros..];
-    let powers = Powers::new(digits.len().div_ceil(WORD_DIGITS), false);
+    let powers = Powers::new(digits.len().div_ceil(WORD_DIGITS));
     let value = parse(digits, 0, &powers);
     let mut limbs = empty(2 * value.len());
     limbs.extend(
@@ -137,61 +137,11 @@ fn write_digits(limbs: &[u32], text: &mut Vec<u8>) {
             .rev()
             .fold(0, |limb, &half| limb << 32 | u64::from(half))
     }));
-    let x = trim(x);
-    // log10(2^64) < 19.2660.
-    let digits = (x.len() * 19_266).div_ceil(1000).max(1);
-    let words = digits.div_ceil(WORD_DIGITS);
-    let powers = Powers::new(words, true);
-    let start = text.len();
-    reserve(text, words * WORD_DIGITS);
-    text.resize(start + words * WORD_DIGITS, b'0');
-    print(&x, &mut text[start..], 0, &powers);
-    let zeros = text[start..]
-        .iter()
-        .take_while(|&&b| b == b'0')
-        .count()
-        .min(words * WORD_DIGITS - 1);
-    text.drain(start..start + zeros);
-}
-
-/// Writes `x`, trimmed and below `10^text.len()`, into `text`, which holds
-/// zeros.
-fn print(x: &[u64], text: &mut [u8], level: usize, powers: &Powers) {
-    let words = text.len() / WORD_DIGITS;
-    let Some(power) = powers.level(level) else {
-        return print_leaf(x, text);
-    };
-    if x.is_empty() {
-        return;
-    }
-    if words <= power.words {
-        return print(x, text, level + 1, powers);
-    }
-    let (quotient, remainder) = power.divide(x);
-    let (high, low) = text.split_at_mut(text.len() - power.words * WORD_DIGITS);
-    both(
-        words,
-        || print(&quotient, high, level + 1, powers),
-        || print(&remainder, low, level + 1, powers),
-    );
-}
-
-fn print_leaf(x: &[u64], text: &mut [u8]) {
-    let mut x = x.to_vec();
-    for word in text.rchunks_mut(WORD_DIGITS) {
-        let mut value = divide_word(&mut x, WORD_BASE);
-        for digit in word.iter_mut().rev() {
-            *digit = b'0' + (value % 10) as u8;
-            value /= 10;
-        }
-        while x.last() == Some(&0) {
-            x.pop();
-        }
-        if x.is_empty() {
-            return;
-        }
-    }
-    debug_assert!(x.is_empty());
+    let digits = print::print(trim(x), text);
+    let start = text.len() - digits;
+    let is_zero = |digit: &&u8| **digit == b'0';
+    let zeros = text[start..].iter().take_while(is_zero).count();
+    text.drain(start..start + zeros.min(digits - 1));
 }
 
 /// Both results, on two threads if the work is worth it.
@@ -278,6 +228,23 @@ mod tests {
                     assert!(to_decimal(&limbs) == text, "{digits} digits");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn digits_are_the_same_on_any_number_of_threads() {
+        let ones = vec![u32::MAX; 12_000];
+        let power = BigUint::from(10u32).pow(115_600);
+        let below = &power - 1u32;
+        let numbers = [ones, power.to_u32_digits(), below.to_u32_digits()];
+        let texts = numbers.each_ref().map(|limbs| oracle(limbs));
+        for threads in [1, 2, 3, 16] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            pool.build().unwrap().install(|| {
+                for (limbs, text) in numbers.iter().zip(&texts) {
+                    assert!(to_decimal(limbs) == *text, "{threads} threads");
+                }
+            });
         }
     }
 

@@ -1,23 +1,11 @@
-//! The powers of ten at which numbers are halved.
+//! The powers of ten at which numbers are put together.
 
-use super::division::Divisor;
 use super::{LEAF_WORDS, WORD_BASE, product};
 
 /// `10^(19 words)`.
 pub(super) struct Power {
     pub(super) words: usize,
     pub(super) value: Vec<u64>,
-    divisor: Option<Divisor>,
-}
-
-impl Power {
-    /// `(x / 10^(19 words), x mod 10^(19 words))`, both trimmed.
-    pub(super) fn divide(&self, x: &[u64]) -> (Vec<u64>, Vec<u64>) {
-        match &self.divisor {
-            Some(divisor) => divisor.divide(x, &self.value),
-            None => Divisor::new(&self.value).divide(x, &self.value),
-        }
-    }
 }
 
 /// One power per level, largest first, each of half the words of the one
@@ -25,9 +13,8 @@ impl Power {
 pub(super) struct Powers(Vec<Power>);
 
 impl Powers {
-    /// The powers for numbers of so many words of digits; with reciprocals, if
-    /// they are to divide.
-    pub(super) fn new(words: usize, divide: bool) -> Self {
+    /// The powers for numbers of so many words of digits.
+    pub(super) fn new(words: usize) -> Self {
         let mut sizes = Vec::new();
         let mut words = words;
         while words > LEAF_WORDS {
@@ -48,12 +35,7 @@ impl Powers {
                     super::trim(value)
                 }
             };
-            let divisor = divide.then(|| Divisor::new(&value));
-            levels.push(Power {
-                words,
-                value,
-                divisor,
-            });
+            levels.push(Power { words, value });
         }
         levels.reverse();
         Powers(levels)

@@ -80,7 +80,7 @@ impl Power {
             words,
             value: trim(value),
             zeros: bits / 64,
-            gap: ((1_u128 << 126) / u128::from(top) >> 32) as i64,
+            gap: (((1_u128 << 126) / u128::from(top)) >> 32) as i64,
             gap_shift: (64 * words - bits) as i64 - length as i64 + 64 - 126 + 32,
         }
     }
