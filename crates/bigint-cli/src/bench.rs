@@ -188,6 +188,7 @@ struct Row {
 /// [`Failure::Running`] where the engine fails.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let engine = arguments.backend.engine()?;
+    check(arguments, engine.back_end())?;
     if !arguments.threads.is_empty() && engine.back_end() != BackEnd::Cpu {
         let why = "--threads are those of the CPU: say --backend cpu as well";
         return Err(Failure::Usage(why.to_owned()));
@@ -224,6 +225,24 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         tabulate(&rows, ceilings)
     };
     output::print(&text)
+}
+
+/// Refuses what would be measured as if it had not been asked for.
+fn check(arguments: &Arguments, back_end: BackEnd) -> Result<(), Failure> {
+    let forces_lanes = arguments.level.is_some() || arguments.lanes.is_some();
+    if back_end == BackEnd::Cpu && forces_lanes {
+        let what = "--level and --lanes would do nothing: they are a GPU's, and this is the CPU";
+        return Err(Failure::Usage(what.to_owned()));
+    }
+    let algorithm = arguments.algorithm;
+    let has_it = |operation: &Operation| operation.has(algorithm);
+    if algorithm != Algorithm::Auto && !arguments.operations.iter().any(has_it) {
+        return Err(Failure::Usage(format!(
+            "--algorithm {} would do nothing: no operation that is to be measured has it",
+            algorithm.name()
+        )));
+    }
+    Ok(())
 }
 
 /// Every row that was asked for, and the ceilings of a device.

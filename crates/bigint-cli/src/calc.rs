@@ -22,15 +22,16 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Instant;
 
-use bigint_core::Algorithm;
+use bigint_core::{Algorithm, Operation};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
-use crate::expression::{self, Expression, Operand};
+use crate::expression::{self, Expression, Operand, Step};
 use crate::failure::{Failure, Place};
 use crate::lines::{self, Chunk, LineReader};
 use crate::number::{Format, Number, Unread};
 use crate::output::Output;
+use crate::pool::Pool;
 use crate::profile::{Profile, Stage};
 use crate::program::{Machine, Origin, Program};
 use crate::progress::Progress;
@@ -137,12 +138,13 @@ struct Sources {
 /// [`Failure`], with no output file left behind.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let expression = Expression::parse(&arguments.expression)?;
-    let (program, mut sources) = bind(&expression, &arguments.bindings)?;
+    check_algorithm(&expression, arguments.algorithm)?;
+    let profile = Profile::default();
+    let (program, mut sources) = bind(&expression, &arguments.bindings, &profile)?;
     let engine = arguments.backend.engine()?.using(arguments.algorithm);
     let mut machine = Machine::new(&engine, &program, std::mem::take(&mut sources.constants))
         .map_err(|error| Failure::Running(error.to_string()))?;
     let output = Output::open(arguments.output.as_deref())?;
-    let profile = Profile::default();
     let pipeline = Pipeline {
         program: &program,
         format: arguments.format,
@@ -158,8 +160,35 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     outcome
 }
 
+/// Refuses an algorithm that no operation of the expression has.
+fn check_algorithm(expression: &Expression, algorithm: Algorithm) -> Result<(), Failure> {
+    let mut operations = expression.steps.iter().filter_map(|step| match step {
+        Step::Add | Step::Sub => Some(Operation::Add),
+        Step::Mul => Some(Operation::Mul),
+        Step::Push(_) | Step::Negate => None,
+    });
+    if algorithm == Algorithm::Auto || operations.any(|operation| operation.has(algorithm)) {
+        return Ok(());
+    }
+    let names = |operation: Operation| {
+        let has_it = |algorithm: &Algorithm| operation.has(*algorithm);
+        let names = Algorithm::NAMED.into_iter().filter(has_it);
+        names.map(Algorithm::name).collect::<Vec<_>>().join(", ")
+    };
+    Err(Failure::Usage(format!(
+        "--algorithm {} would do nothing: + and - have {}; * has {}",
+        algorithm.name(),
+        names(Operation::Add),
+        names(Operation::Mul),
+    )))
+}
+
 /// Finds each operand's source, and opens it.
-fn bind(expression: &Expression, bindings: &[Binding]) -> Result<(Program, Sources), Failure> {
+fn bind(
+    expression: &Expression,
+    bindings: &[Binding],
+    profile: &Profile,
+) -> Result<(Program, Sources), Failure> {
     let mut sources_by_name = HashMap::new();
     for binding in bindings {
         let earlier = sources_by_name.insert(binding.name.as_str(), &*binding.source);
@@ -191,7 +220,8 @@ fn bind(expression: &Expression, bindings: &[Binding]) -> Result<(Program, Sourc
             }
         });
     }
-    find_single_numbers(&mut opened)?;
+    find_single_numbers(&mut opened, profile)?;
+    profile.set_bytes(Stage::Read, sources.read.load(Ordering::Relaxed));
     let mut origins = Vec::new();
     for source in opened {
         origins.push(match source {
@@ -276,7 +306,7 @@ impl Sources {
 ///
 /// Whether a pipe's first number is alone, only its second or its end tells. The only
 /// source of lines need not wait for either: alone or not, each number is a line.
-fn find_single_numbers(sources: &mut [Source]) -> Result<(), Failure> {
+fn find_single_numbers(sources: &mut [Source], profile: &Profile) -> Result<(), Failure> {
     let is_lines = |source: &&Source| matches!(source, Source::Lines(_));
     let mut columns = sources.iter().filter(is_lines).count();
     for pauses in [false, true] {
@@ -284,10 +314,11 @@ fn find_single_numbers(sources: &mut [Source]) -> Result<(), Failure> {
             if let Source::Lines(reader) = source
                 && reader.pauses() == pauses
                 && (!pauses || columns > 1)
-                && let Some(chunk) = reader.take_single()?
+                && let Some(chunk) = profile.time(Stage::Read, || reader.take_single())?
             {
                 let (line, column) = chunk.position(0);
-                *source = constant(chunk.number(0), reader.path(), line, column)?;
+                let number = || constant(chunk.number(0), reader.path(), line, column);
+                *source = profile.time(Stage::Parse, number)?;
                 columns -= 1;
             }
         }
@@ -387,6 +418,7 @@ impl Pipeline<'_> {
         chunks: Receiver<Piece<Vec<Chunk>>>,
         out: &SyncSender<Piece<Window>>,
     ) {
+        let pool = Pool::default();
         for chunks in chunks {
             let chunks = match chunks {
                 Ok(chunks) if chunks.is_empty() => {
@@ -399,10 +431,16 @@ impl Pipeline<'_> {
                     return;
                 }
             };
+            let bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
             let mut windows = self.profile.time(Stage::Parse, || {
-                window::read(&chunks, paths, self.program, self.format)
+                pool.run(bytes, || {
+                    window::read(&chunks, paths, self.program, self.format)
+                })
             });
-            while let Some(window) = self.profile.time(Stage::Parse, || windows.next()) {
+            while let Some(window) = self
+                .profile
+                .time(Stage::Parse, || pool.run(bytes, || windows.next()))
+            {
                 let failed = window.is_err();
                 if out.send(window).is_err() || failed {
                     return;
@@ -440,11 +478,14 @@ impl Pipeline<'_> {
     }
 
     fn format(self, results: Receiver<Piece<Results>>, out: &SyncSender<Piece<Vec<Vec<u8>>>>) {
+        let pool = Pool::default();
         for results in results {
             let text = results.and_then(|results| {
-                let text = self
-                    .profile
-                    .time(Stage::Format, || results.write(self.format));
+                let text = self.profile.time(Stage::Format, || {
+                    pool.run(results.text_bytes(self.format), || {
+                        results.write(self.format)
+                    })
+                });
                 text.map_err(|error| Failure::Running(error.to_string()))
             });
             let failed = text.is_err();

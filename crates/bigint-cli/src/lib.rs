@@ -13,6 +13,7 @@ mod lines;
 mod manual;
 mod number;
 mod output;
+mod pool;
 mod profile;
 mod program;
 mod progress;

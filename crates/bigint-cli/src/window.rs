@@ -287,6 +287,14 @@ fn first_error(chunks: &[Chunk], paths: &[String], lines: Range<usize>) -> Failu
 }
 
 impl Results {
+    /// About how many bytes of text the lines take.
+    pub fn text_bytes(&self, format: Format) -> usize {
+        let shapes = self.groups.iter().map(|group| group.magnitude().shape());
+        shapes
+            .map(|shape| shape.count * format.text_bytes(shape.width))
+            .sum()
+    }
+
     /// The lines of text, in order and in pieces.
     ///
     /// # Errors

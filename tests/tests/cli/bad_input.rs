@@ -228,6 +228,11 @@ fn usage_that_means_nothing() {
         &["calc", "a", "--let", "a=1", "--algorithm", "guess"],
         &["calc", "a+b", "--let", "a=-", "--let", "b=-"],
         &["calc", "a", "--let", "a=1", "-o", "no-such-folder/result"],
+        &["calc", "a*a", "--let", "a=1", "--algorithm", "ripple"],
+        &["calc", "a+a", "--let", "a=1", "--algorithm", "comba"],
+        &["bench", "--backend", "cpu", "--level", "warp"],
+        &["bench", "--backend", "cpu", "--lanes", "8"],
+        &["bench", "--operations", "add", "--algorithm", "school"],
         &["calculate"],
         &[],
     ] {

@@ -98,6 +98,25 @@ fn verbose_tells_which_back_end_did_what() {
 }
 
 #[test]
+fn verbose_tells_what_reading_a_single_number_takes() {
+    let place = Workplace::new();
+    place.file("a", "7".repeat(3_000_000));
+    let arguments = ["calc", "a-a", "--let", "a=a", "--verbose"];
+    let stderr = place.run(&arguments).stderr;
+    for stage in ["read", "parse"] {
+        let row = stderr.lines().find(|line| line.trim().starts_with(stage));
+        let row = row.unwrap_or_else(|| panic!("{stage} is not in {stderr}"));
+        let seconds: f64 = row.split_whitespace().nth(1).unwrap().parse().unwrap();
+        // Three million digits: a millisecond at the least, and it is told in those.
+        assert!(seconds > 0.0 || stage == "read", "{row}");
+        assert!(
+            row.split_whitespace().last() == Some("3.0") || stage == "parse",
+            "{row}"
+        );
+    }
+}
+
+#[test]
 fn bench_measures_what_it_is_asked_for() {
     let ended = Workplace::new().run(&[
         "bench",
