@@ -2,8 +2,10 @@
 
 use crate::driver::{Device, Driver};
 use crate::error::{Code, Result};
+use crate::graph::{Capture, Work};
 use crate::handle::Handle;
 use crate::schedule::Ticket;
+use crate::stream::NON_BLOCKING;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,6 +29,8 @@ pub struct Context {
     destroyed: AtomicBool,
     failure: AtomicU32,
     lanes: Mutex<Lanes>,
+    /// By stream.
+    captures: Mutex<HashMap<Handle, Arc<Capture>>>,
 }
 
 /// What a program may set on a context, and the simulator keeps and answers.
@@ -101,6 +105,7 @@ impl Context {
             destroyed: AtomicBool::new(false),
             failure: AtomicU32::new(0),
             lanes: Mutex::default(),
+            captures: Mutex::default(),
         });
         driver.contexts.insert(handle, Arc::clone(&context));
         context
@@ -140,6 +145,51 @@ impl Context {
         let _ = self
             .failure
             .compare_exchange(0, code.0, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// The captures under way, with exclusive access.
+    pub fn captures(&self) -> MutexGuard<'_, HashMap<Handle, Arc<Capture>>> {
+        self.captures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The capture that a stream takes part in.
+    pub fn capture_of(&self, target: Target) -> Option<Arc<Capture>> {
+        match target {
+            Target::Default => None,
+            Target::Stream { handle, .. } => self.captures().get(&handle).cloned(),
+        }
+    }
+
+    /// An error for what a capturing stream cannot have on it, which spoils the capture.
+    /// On the default stream it is an error where a blocking stream captures.
+    pub fn refuse_capture(&self, target: Target) -> Result {
+        if let Some(capture) = self.capture_of(target) {
+            capture.invalidate();
+            return Err(Code::STREAM_CAPTURE_UNSUPPORTED);
+        }
+        let captures = self.captures();
+        let blocking = |stream: &Handle| {
+            let stream = self.driver.streams.get(*stream);
+            stream.is_none_or(|stream| stream.flags & NON_BLOCKING == 0)
+        };
+        if target == Target::Default && captures.keys().any(blocking) {
+            captures.values().for_each(|capture| capture.invalidate());
+            return Err(Code::STREAM_CAPTURE_IMPLICIT);
+        }
+        Ok(())
+    }
+
+    /// Puts work on a stream, or into the graph that the stream captures.
+    pub fn enqueue(self: &Arc<Self>, target: Target, work: Work) -> Result {
+        if let (Some(capture), Target::Stream { handle, .. }) = (self.capture_of(target), target) {
+            return capture.add(handle, work).map(|_| ());
+        }
+        self.refuse_capture(target)?;
+        self.submit(target, &[], move |state| {
+            state?;
+            work.run()
+        })?;
+        Ok(())
     }
 
     /// Puts `work` on a stream, after `also` too. Work is told the context's state,
@@ -188,6 +238,7 @@ impl Context {
 
     /// Waits for a stream, and answers the context's state after it.
     pub fn synchronize_stream(&self, target: Target) -> Result {
+        self.refuse_capture(target)?;
         let last: Vec<_> = self.last(target).into_iter().collect();
         self.driver.scheduler.wait(&last);
         self.state()

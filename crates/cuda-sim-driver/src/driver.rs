@@ -7,11 +7,15 @@ use crate::error::{Code, Result};
 use crate::faults::Injected;
 use crate::ffi;
 use crate::gpu::Gpu;
+use crate::graph::{Executable, Graph};
 use crate::handle::{Handle, Table};
 use crate::leaks;
+use crate::library::{Kernel, Library};
+use crate::linker::Linker;
 use crate::log;
 use crate::memory::Memory;
 use crate::module::{Function, Module};
+use crate::pool::Pool;
 use crate::schedule::Scheduler;
 use crate::stream::{Event, Stream};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,12 +31,24 @@ pub struct Driver {
     pub contexts: Table<Context>,
     /// Loaded modules.
     pub modules: Table<Module>,
+    /// Linkers at work.
+    pub linkers: Table<Linker>,
+    /// Loaded libraries.
+    pub libraries: Table<Library>,
+    /// Kernels of libraries that somebody asked for.
+    pub kernels: Table<Kernel>,
     /// Functions of loaded modules that somebody asked for.
     pub functions: Table<Function>,
     /// Created streams.
     pub streams: Table<Stream>,
     /// Created events.
     pub events: Table<Event>,
+    /// Graphs.
+    pub graphs: Table<Graph>,
+    /// Graphs made ready to launch.
+    pub executables: Table<Executable>,
+    /// Memory pools, each device's default one among them.
+    pub pools: Table<Pool>,
     /// Device, managed and page-locked memory.
     pub memory: Memory,
     /// Work under way.
@@ -47,6 +63,7 @@ pub struct Device {
     pub gpu: Gpu,
     /// The primary context.
     pub primary: Mutex<Primary>,
+    pools: Mutex<Pools>,
     /// The code that every call answers once the device is lost; else zero.
     lost: AtomicU32,
 }
@@ -63,6 +80,34 @@ pub struct Primary {
     pub context: Option<Arc<Context>>,
     /// Its handle, once it had one.
     pub handle: Option<Handle>,
+}
+
+/// A device's memory pools.
+#[derive(Default)]
+pub struct Pools {
+    default: Option<Handle>,
+    /// The one that allocations on streams come from, if not the default one.
+    pub current: Option<Handle>,
+}
+
+impl Pools {
+    /// The pool that the device always has.
+    pub fn default(&mut self, driver: &Driver, ordinal: usize) -> Handle {
+        *self.default.get_or_insert_with(|| {
+            let pool = Pool::new(ordinal, false);
+            let handle = pool.handle;
+            driver.pools.insert(handle, Arc::new(pool));
+            handle
+        })
+    }
+
+    /// The pool that allocations on streams come from.
+    pub fn current(&mut self, driver: &Driver, ordinal: usize) -> Handle {
+        match self.current {
+            Some(pool) => pool,
+            None => self.default(driver, ordinal),
+        }
+    }
 }
 
 static ENVIRONMENT: OnceLock<Result<Environment, ()>> = OnceLock::new();
@@ -111,6 +156,7 @@ impl Driver {
             .map(|(ordinal, spec)| Device {
                 gpu: Gpu::new(ordinal, *spec, environment),
                 primary: Mutex::default(),
+                pools: Mutex::default(),
                 lost: AtomicU32::new(0),
             })
             .collect();
@@ -119,6 +165,12 @@ impl Driver {
             devices,
             contexts: Table::default(),
             modules: Table::default(),
+            libraries: Table::default(),
+            linkers: Table::default(),
+            kernels: Table::default(),
+            graphs: Table::default(),
+            executables: Table::default(),
+            pools: Table::default(),
             functions: Table::default(),
             streams: Table::default(),
             events: Table::default(),
@@ -164,11 +216,19 @@ impl Driver {
     /// been freed before it. The context's work must be done.
     pub fn free_resources_of(&self, context: &Context) {
         let mine = context.handle;
+        for library in self.libraries.all() {
+            library.leave(mine);
+        }
+        for kernel in self.kernels.all() {
+            kernel.leave(mine);
+        }
         self.functions
             .drain(|function| function.module.context == mine);
         let mut left = self.memory.drain(self, mine);
         for (handle, module) in self.modules.drain(|module| module.context == mine) {
-            left.push(leaks::module(handle, &module));
+            if !module.of_library {
+                left.push(leaks::module(handle, &module));
+            }
         }
         for (handle, _) in self.streams.drain(|s| s.context.handle == mine) {
             left.push(leaks::stream(handle));
@@ -197,6 +257,11 @@ impl Device {
         let _ = self
             .lost
             .compare_exchange(0, code.0, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// The memory pools, with exclusive access.
+    pub fn pools(&self) -> std::sync::MutexGuard<'_, Pools> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The primary context, with exclusive access.

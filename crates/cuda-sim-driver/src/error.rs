@@ -80,7 +80,16 @@ codes! {
     NOT_SUPPORTED = 801, false, c"CUDA_ERROR_NOT_SUPPORTED", c"operation not supported";
     SYSTEM_NOT_READY = 802, false, c"CUDA_ERROR_SYSTEM_NOT_READY", c"system not yet initialized";
     SYSTEM_DRIVER_MISMATCH = 803, false, c"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", c"system has unsupported display driver / cuda driver combination";
+    STREAM_CAPTURE_UNSUPPORTED = 900, false, c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", c"operation not permitted when stream is capturing";
+    STREAM_CAPTURE_INVALIDATED = 901, false, c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", c"operation failed due to a previous error during capture";
+    STREAM_CAPTURE_MERGE = 902, false, c"CUDA_ERROR_STREAM_CAPTURE_MERGE", c"operation would result in a merge of separate capture sequences";
+    STREAM_CAPTURE_UNMATCHED = 903, false, c"CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", c"capture was not ended in the same stream as it began";
+    STREAM_CAPTURE_UNJOINED = 904, false, c"CUDA_ERROR_STREAM_CAPTURE_UNJOINED", c"capturing stream has unjoined work";
+    STREAM_CAPTURE_ISOLATION = 905, false, c"CUDA_ERROR_STREAM_CAPTURE_ISOLATION", c"dependency created on uncaptured work in another stream";
+    STREAM_CAPTURE_IMPLICIT = 906, false, c"CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", c"operation would make the legacy stream depend on a capturing blocking stream";
+    CAPTURED_EVENT = 907, false, c"CUDA_ERROR_CAPTURED_EVENT", c"operation not permitted on an event last recorded in a capturing stream";
     TIMEOUT = 909, false, c"CUDA_ERROR_TIMEOUT", c"wait operation timed out";
+    GRAPH_EXEC_UPDATE_FAILURE = 910, false, c"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", c"the graph update was not performed because it included changes which violated constraints specific to instantiated graph update";
     UNKNOWN = 999, true, c"CUDA_ERROR_UNKNOWN", c"unknown error";
 }
 

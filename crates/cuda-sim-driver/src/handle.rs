@@ -48,6 +48,18 @@ impl<T> Table<T> {
         self.lock().get(&handle).cloned()
     }
 
+    /// The handle of an object that `is` the one.
+    pub fn find(&self, is: impl Fn(&T) -> bool) -> Option<Handle> {
+        let objects = self.lock();
+        let found = objects.iter().find(|(_, object)| is(object));
+        found.map(|(handle, _)| *handle)
+    }
+
+    /// Every object.
+    pub fn all(&self) -> Vec<Arc<T>> {
+        self.lock().values().cloned().collect()
+    }
+
     /// Takes an object out.
     pub fn remove(&self, handle: Handle) -> Option<Arc<T>> {
         self.lock().remove(&handle)

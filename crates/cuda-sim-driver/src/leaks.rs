@@ -34,7 +34,7 @@ pub fn event(handle: Handle) -> String {
 /// Device or managed memory, in words; nothing for a variable, which nobody frees.
 pub fn block(block: &Block) -> Option<String> {
     let what = match block.kind {
-        Kind::Device => "device memory",
+        Kind::Device | Kind::Pooled(_) => "device memory",
         Kind::Managed(_) => "managed memory",
         Kind::Variable(_) => return None,
     };

@@ -5,8 +5,10 @@
 //! - [`ffi`] has the entry points, by subject, and everything unsafe;
 //! - [`driver`] the state they work on: devices, and tables of what handles name;
 //! - [`context`], [`schedule`], [`stream`] the order of asynchronous work;
-//! - [`memory`], [`copy`] who owns which addresses, and what moves between them;
-//! - [`module`], [`gpu`] what touches the simulator;
+//! - [`memory`], [`pool`], [`copy`] who owns which addresses, and what moves between them;
+//! - [`graph`] work that is remembered, to be run again;
+//! - [`module`], [`library`], [`linker`], [`fatbin`] from images to functions;
+//! - [`gpu`] what touches the simulator;
 //! - [`environment`], [`faults`], [`leaks`], [`log`] what makes it a test bench.
 
 mod context;
@@ -14,14 +16,20 @@ mod copy;
 mod driver;
 mod environment;
 mod error;
+mod fatbin;
 mod faults;
 mod ffi;
 mod gpu;
+mod graph;
 mod handle;
+mod launch;
 mod leaks;
+mod library;
+mod linker;
 mod log;
 mod memory;
 mod module;
+mod pool;
 mod schedule;
 mod stream;
 mod version;

@@ -7,6 +7,7 @@ use crate::error::{Code, Result};
 use crate::ffi::raw::{HostSpan, PageLocked};
 use crate::handle::Handle;
 use crate::leaks;
+use crate::pool::Pool;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,6 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub enum Kind {
     /// Memory of the device.
     Device,
+    /// Memory of the device, out of a pool.
+    Pooled(Arc<Pool>),
     /// The same addresses on host and device. The host's copy is the truth but
     /// while a kernel runs.
     Managed(PageLocked),
@@ -258,6 +261,9 @@ impl Blocks {
 /// Gives a block's device memory back to the simulator. Variables go with their
 /// module.
 pub fn release(driver: &Driver, block: &Block) {
+    if let Kind::Pooled(pool) = &block.kind {
+        pool.give_back(block.bytes);
+    }
     if !matches!(block.kind, Kind::Variable(_)) {
         driver.devices[block.ordinal].gpu.free(block.base);
     }

@@ -1,12 +1,13 @@
 //! Modules: from PTX text to functions.
 
 use crate::context::Context;
-use crate::driver::Driver;
+use crate::driver::{Driver, environment};
 use crate::error::Code;
 use crate::gpu::Gpu;
 use crate::handle::Handle;
 use sim::LoadedModule;
 use sim::ptx::Kernel;
+use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
@@ -18,6 +19,8 @@ pub struct Module {
     pub context: Handle,
     /// The device it is on.
     pub ordinal: usize,
+    /// Whether it belongs to a library, which is what the program unloads.
+    pub of_library: bool,
     driver: &'static Driver,
     /// Taken out when the module is dropped.
     loaded: Option<LoadedModule>,
@@ -25,10 +28,14 @@ pub struct Module {
 
 /// A kernel of a module.
 pub struct Function {
+    /// What the program holds.
+    pub handle: Handle,
     /// The module.
     pub module: Arc<Module>,
     /// The kernel.
     pub kernel: Kernel,
+    /// Its name, as C wants it.
+    name: CString,
     /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
     pub max_dynamic_shared: AtomicU32,
     /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`: kept and answered.
@@ -38,14 +45,32 @@ pub struct Function {
 impl Module {
     /// Compiles PTX for a context's device. The error comes with what the JIT log
     /// says.
-    pub fn load(context: &Context, source: &str) -> Result<Arc<Module>, (Code, String)> {
-        let driver = context.driver;
+    pub fn load(
+        context: &Context,
+        source: &str,
+        of_library: bool,
+    ) -> Result<Arc<Module>, (Code, String)> {
+        let parsed = Module::parse(source)?;
+        let loaded = context.device().gpu.load(&parsed)?;
+        Ok(Arc::new(Module {
+            handle: Handle::fresh(),
+            context: context.handle,
+            ordinal: context.ordinal,
+            of_library,
+            driver: context.driver,
+            loaded: Some(loaded),
+        }))
+    }
+
+    /// Reads PTX, as new as the driver takes it.
+    pub fn parse(source: &str) -> Result<sim::ptx::Module, (Code, String)> {
         if let Some((major, minor)) = version(source) {
-            let newest = driver.environment.version.newest_ptx();
+            let driver = environment().map_err(|code| (code, String::new()))?.version;
+            let newest = driver.newest_ptx();
             if (major, minor) > newest {
                 let why = format!(
-                    "the PTX is of version {major}.{minor}, CUDA {} takes up to {}.{}",
-                    driver.environment.version, newest.0, newest.1
+                    "the PTX is of version {major}.{minor}, CUDA {driver} takes up to {}.{}",
+                    newest.0, newest.1
                 );
                 return Err((Code::UNSUPPORTED_PTX_VERSION, why));
             }
@@ -53,16 +78,8 @@ impl Module {
             let why = "the image is no PTX: it does not begin with .version";
             return Err((Code::INVALID_IMAGE, why.to_owned()));
         }
-        let parsed = sim::ptx::Module::parse(source)
-            .map_err(|error| (Code::INVALID_PTX, format!("ptxas error: {error}")))?;
-        let loaded = context.device().gpu.load(&parsed)?;
-        Ok(Arc::new(Module {
-            handle: Handle::fresh(),
-            context: context.handle,
-            ordinal: context.ordinal,
-            driver,
-            loaded: Some(loaded),
-        }))
+        sim::ptx::Module::parse(source)
+            .map_err(|error| (Code::INVALID_PTX, format!("ptxas error: {error}")))
     }
 
     /// The device it is on.
@@ -94,6 +111,31 @@ impl Module {
             ""
         };
         format!("{}{more}", first.join(", "))
+    }
+}
+
+impl Function {
+    /// A kernel of a module, if it has one of that name.
+    pub fn new(module: Arc<Module>, name: &str) -> Option<Function> {
+        let kernel = module.loaded()?.kernel(name)?.clone();
+        let arch = module.gpu().arch();
+        let most = arch.shared_per_block.saturating_sub(kernel.shared_bytes);
+        Some(Function {
+            handle: Handle::fresh(),
+            module,
+            // A name of PTX has no zero byte.
+            name: CString::new(name).unwrap_or_default(),
+            kernel,
+            max_dynamic_shared: AtomicU32::new(most),
+            carveout: AtomicU32::new(u32::MAX),
+        })
+    }
+}
+
+impl Function {
+    /// Its name, as C wants it.
+    pub fn name(&self) -> &CStr {
+        &self.name
     }
 }
 

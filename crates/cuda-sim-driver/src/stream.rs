@@ -2,6 +2,7 @@
 
 use crate::context::{Context, Target};
 use crate::error::{Code, Result};
+use crate::graph::Capture;
 use crate::handle::Handle;
 use crate::schedule::Ticket;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -42,6 +43,8 @@ pub struct Event {
     /// Its creation flags.
     pub flags: u32,
     recorded: Mutex<Option<Record>>,
+    /// The capture it was last recorded in, and the nodes it stands behind there.
+    captured: Mutex<Option<(Arc<Capture>, Vec<Handle>)>>,
 }
 
 /// One recording of an event.
@@ -59,6 +62,7 @@ impl Event {
             context,
             flags,
             recorded: Mutex::default(),
+            captured: Mutex::default(),
         }
     }
 
@@ -66,8 +70,23 @@ impl Event {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the event behind the work that is on a stream of `context` now.
+    /// Where the event stands in a capture, if it was last recorded in one.
+    pub fn captured(&self) -> MutexGuard<'_, Option<(Arc<Capture>, Vec<Handle>)>> {
+        self.captured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records the event behind the work that is on a stream of `context` now, or
+    /// in the graph that the stream captures.
     pub fn record(&self, context: &Arc<Context>, target: Target) -> Result {
+        if let (Some(capture), Target::Stream { handle, .. }) = (context.capture_of(target), target)
+        {
+            capture.state()?;
+            let behind = capture.lanes().get(&handle).cloned().unwrap_or_default();
+            *self.captured() = Some((capture, behind));
+            return Ok(());
+        }
+        context.refuse_capture(target)?;
+        *self.captured() = None;
         let reached = Arc::new(OnceLock::new());
         let stamp = Arc::clone(&reached);
         // Held over the submission: of two threads that record one event, the

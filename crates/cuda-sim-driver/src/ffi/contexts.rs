@@ -1,7 +1,7 @@
 //! Contexts: primary, created, and the calling thread's stack of them.
 
 use super::entries;
-use super::raw::Out;
+use super::raw::{HostPointer, Out};
 use crate::context::{self, Context};
 use crate::driver::{Device, Driver};
 use crate::error::{Code, Result};
@@ -52,11 +52,44 @@ entries! {
     }
 
     device(dev) fn cuCtxCreate_v2(out: Out<Handle>, flags: u32, dev: i32) |driver, _device, ordinal| {
-        out.check()?;
-        valid_flags(flags)?;
-        let context = Context::new(driver, ordinal, Handle::fresh(), flags, false);
-        context::push(Arc::clone(&context))?;
-        out.set(context.handle)
+        create(driver, ordinal, &out, flags)
+    }
+
+    // The parameters limit what a context may use, which is not done here.
+    device(dev) fn cuCtxCreate_v3(
+        out: Out<Handle>,
+        _params: HostPointer,
+        _count: i32,
+        flags: u32,
+        dev: i32,
+    ) |driver, _device, ordinal| {
+        create(driver, ordinal, &out, flags)
+    }
+
+    device(dev) fn cuCtxCreate_v4(
+        out: Out<Handle>,
+        _params: HostPointer,
+        flags: u32,
+        dev: i32,
+    ) |driver, _device, ordinal| {
+        create(driver, ordinal, &out, flags)
+    }
+
+    driver_wide fn cuCtxGetId(handle: Handle, id: Out<u64>) |driver| {
+        let context = match handle {
+            Handle::NULL => context::current()?.ok_or(Code::INVALID_CONTEXT)?,
+            handle => known(driver, handle)?,
+        };
+        id.set(context.handle.0 as u64)
+    }
+
+    // There is no profiler to start.
+    context fn cuProfilerStart() |_context| {
+        Ok(())
+    }
+
+    context fn cuProfilerStop() |_context| {
+        Ok(())
     }
 
     driver_wide fn cuCtxDestroy_v2(handle: Handle) |driver| {
@@ -101,6 +134,9 @@ entries! {
     }
 
     context fn cuCtxSynchronize() |context| {
+        if !context.captures().is_empty() {
+            return Err(Code::STREAM_CAPTURE_UNSUPPORTED);
+        }
         context.finish();
         context.state()
     }
@@ -156,6 +192,14 @@ entries! {
     context fn cuCtxResetPersistingL2Cache() |_context| {
         Ok(())
     }
+}
+
+fn create(driver: &'static Driver, ordinal: usize, out: &Out<Handle>, flags: u32) -> Result {
+    out.check()?;
+    valid_flags(flags)?;
+    let context = Context::new(driver, ordinal, Handle::fresh(), flags, false);
+    context::push(Arc::clone(&context))?;
+    out.set(context.handle)
 }
 
 fn valid_flags(flags: u32) -> Result {

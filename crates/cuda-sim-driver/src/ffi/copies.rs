@@ -6,6 +6,7 @@ use super::streams::target;
 use crate::context::{Context, Target};
 use crate::copy::{self, Source};
 use crate::error::{Code, Result};
+use crate::graph::{Work, kind};
 use crate::handle::Handle;
 use crate::memory::Place;
 use std::sync::Arc;
@@ -72,6 +73,75 @@ entries! {
             copy_later(context, target, to, from, bytes)?;
         }
         Ok(())
+    }
+
+    context fn cuMemcpy3D_v2(copy: Values<Copy3D>) |context| {
+        for (to, from, bytes) in copy.get(0)?.rows(context)? {
+            copy_now(context, to, from, bytes)?;
+        }
+        Ok(())
+    }
+
+    context fn cuMemcpy3DAsync_v2(copy: Values<Copy3D>, stream: Handle) |context| {
+        let target = target(context, stream)?;
+        for (to, from, bytes) in copy.get(0)?.rows(context)? {
+            copy_later(context, target, to, from, bytes)?;
+        }
+        Ok(())
+    }
+
+    // Addresses say which device they are on, so the contexts do not matter.
+    context fn cuMemcpyPeer(to: u64, _target: Handle, from: u64, _source: Handle, bytes: usize) |context| {
+        let (to, from) = (on_device(context, to, bytes)?, on_device(context, from, bytes)?);
+        copy_now(context, to, from, bytes)
+    }
+
+    context fn cuMemcpyPeerAsync(
+        to: u64,
+        _target: Handle,
+        from: u64,
+        _source: Handle,
+        bytes: usize,
+        stream: Handle,
+    ) |context| {
+        let (to, from) = (on_device(context, to, bytes)?, on_device(context, from, bytes)?);
+        copy_later(context, target(context, stream)?, to, from, bytes)
+    }
+
+    context fn cuMemsetD2D8Async(
+        to: u64,
+        pitch: usize,
+        value: u8,
+        width: usize,
+        height: usize,
+        stream: Handle,
+    ) |context| {
+        let target = target(context, stream)?;
+        fill_rows(context, target, (to, pitch), &value.to_ne_bytes(), (width, height))
+    }
+
+    context fn cuMemsetD2D16Async(
+        to: u64,
+        pitch: usize,
+        value: u16,
+        width: usize,
+        height: usize,
+        stream: Handle,
+    ) |context| {
+        let target = target(context, stream)?;
+        fill_rows(context, target, (to, pitch), &value.to_ne_bytes(), (width, height))
+    }
+
+    context fn cuMemsetD2D32Async(
+        to: u64,
+        pitch: usize,
+        value: u32,
+        width: usize,
+        height: usize,
+        stream: Handle,
+    ) |context| {
+        let target = target(context, stream)?;
+        fill_rows(context, target, (to, pitch), &value.to_ne_bytes(), (width, height))
     }
 
     context fn cuMemsetD8_v2(to: u64, value: u8, count: usize) |context| {
@@ -155,6 +225,15 @@ fn copy_later(
     if bytes == 0 {
         return Ok(());
     }
+    let driver = context.driver;
+    if context.capture_of(target).is_some() {
+        // Each launch of the graph reads and writes what is there then.
+        let from = Source::Place(from);
+        return context.enqueue(
+            target,
+            Work::new(kind::COPY, move || copy::copy(driver, to, &from, bytes)),
+        );
+    }
     let pageable = |place: &Place| match place {
         Place::Device { .. } => false,
         Place::Host(span) => {
@@ -177,53 +256,59 @@ fn copy_later(
 
 fn submit(context: &Arc<Context>, target: Target, to: Place, from: Source, bytes: usize) -> Result {
     let driver = context.driver;
-    context.submit(target, &[], move |state| {
-        state?;
-        copy::copy(driver, to, &from, bytes)
-    })?;
-    Ok(())
+    let work = move || copy::copy(driver, to, &from, bytes);
+    context.enqueue(target, Work::new(kind::COPY, work))
 }
 
 /// Fills `count` units when its turn on the stream comes.
-fn fill<const N: usize>(
-    context: &Arc<Context>,
-    target: Target,
-    to: u64,
-    unit: &[u8; N],
-    count: usize,
-) -> Result {
-    if !to.is_multiple_of(N as u64) {
-        return Err(Code::INVALID_VALUE);
-    }
-    if count == 0 {
-        return Ok(());
-    }
-    let bytes = count.checked_mul(N).ok_or(Code::INVALID_VALUE)?;
-    let to = on_device(context, to, bytes)?;
-    let (driver, unit) = (context.driver, *unit);
-    context.submit(target, &[], move |state| {
-        state?;
-        copy::fill(driver, to, &unit, bytes)
-    })?;
-    Ok(())
+fn fill(context: &Arc<Context>, target: Target, to: u64, unit: &[u8], count: usize) -> Result {
+    fill_rows(context, target, (to, 0), unit, (count, 1))
 }
 
 /// Fills `width` units in each of `height` rows.
-fn fill_rows<const N: usize>(
+fn fill_rows(
     context: &Arc<Context>,
     target: Target,
-    (to, pitch): (u64, usize),
-    unit: &[u8; N],
-    (width, height): (usize, usize),
+    start: (u64, usize),
+    unit: &[u8],
+    extent: (usize, usize),
 ) -> Result {
-    for row in 0..height {
-        let start = row
-            .checked_mul(pitch)
-            .and_then(|offset| to.checked_add(offset as u64))
-            .ok_or(Code::INVALID_VALUE)?;
-        fill(context, target, start, unit, width)?;
+    let fills = plan_fill(context, start, unit, extent)?;
+    if fills.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let (driver, unit) = (context.driver, unit.to_vec());
+    let work = move || {
+        let mut fills = fills.iter();
+        fills.try_for_each(|&(to, bytes)| copy::fill(driver, to, &unit, bytes))
+    };
+    context.enqueue(target, Work::new(kind::FILL, work))
+}
+
+/// The ranges of `height` rows of `width` units, all of them valid.
+pub(super) fn plan_fill(
+    context: &Context,
+    (to, pitch): (u64, usize),
+    unit: &[u8],
+    (width, height): (usize, usize),
+) -> Result<Vec<(Place, usize)>> {
+    let bytes = width.checked_mul(unit.len()).ok_or(Code::INVALID_VALUE)?;
+    if unit.is_empty() || !to.is_multiple_of(unit.len() as u64) {
+        return Err(Code::INVALID_VALUE);
+    }
+    if bytes == 0 {
+        return Ok(Vec::new());
+    }
+    (0..height)
+        .map(|row| {
+            let start = row
+                .checked_mul(pitch)
+                .and_then(|offset| to.checked_add(offset as u64))
+                .filter(|start| start.is_multiple_of(unit.len() as u64))
+                .ok_or(Code::INVALID_VALUE)?;
+            Ok((on_device(context, start, bytes)?, bytes))
+        })
+        .collect()
 }
 
 /// A `CUDA_MEMCPY2D`.
@@ -286,5 +371,71 @@ impl Copy2D {
                 Ok((to, from, self.width))
             })
             .collect()
+    }
+}
+
+/// A `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Copy3D {
+    from: Side3D,
+    to: Side3D,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+/// One side of a `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Side3D {
+    x: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    memory_type: u32,
+    host: HostPointer,
+    device: u64,
+    array: usize,
+    reserved: usize,
+    pitch: usize,
+    height: usize,
+}
+
+impl Copy3D {
+    /// The rows to copy, all of them valid: nothing is copied otherwise.
+    pub(super) fn rows(&self, context: &Context) -> Result<Vec<(Place, Place, usize)>> {
+        let mut rows = Vec::new();
+        for z in 0..self.depth {
+            let flat = |side: &Side3D| -> Result<Side> {
+                let height = if side.height == 0 {
+                    self.height
+                } else {
+                    side.height
+                };
+                // A slice is a rectangle that begins so many rows further on.
+                let y = (side.z + z)
+                    .checked_mul(height)
+                    .and_then(|rows| rows.checked_add(side.y))
+                    .ok_or(Code::INVALID_VALUE)?;
+                Ok(Side {
+                    x: side.x,
+                    y,
+                    memory_type: side.memory_type,
+                    host: side.host,
+                    device: side.device,
+                    array: side.array,
+                    pitch: side.pitch,
+                })
+            };
+            let slice = Copy2D {
+                from: flat(&self.from)?,
+                to: flat(&self.to)?,
+                width: self.width,
+                height: self.height,
+            };
+            rows.extend(slice.rows(context)?);
+        }
+        Ok(rows)
     }
 }

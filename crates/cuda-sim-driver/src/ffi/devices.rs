@@ -1,7 +1,7 @@
 //! Initialisation, versions, error texts and devices.
 
 use super::entries;
-use super::raw::{Out, Text, Values};
+use super::raw::{HostPointer, Out, Text, Values};
 use crate::driver::{Driver, environment, initialise};
 use crate::error::{Code, Result};
 use crate::gpu::Gpu;
@@ -105,6 +105,16 @@ entries! {
         let all = 0..driver.devices.len();
         let mut same = all.filter(|ordinal| name == format!("0000:{:02X}:00.0", ordinal + 1));
         device.set(same.next().ok_or(Code::INVALID_VALUE)? as i32)
+    }
+
+    device(dev) fn cuDeviceGetP2PAttribute(value: Out<i32>, _attribute: u32, dev: i32, peer: i32) |driver, _device, _ordinal| {
+        driver.device(peer)?;
+        value.set(0)
+    }
+
+    device(dev) fn cuDeviceGetLuid(_luid: HostPointer, _mask: Out<u32>, dev: i32) |_driver, _device, _ordinal| {
+        // Windows alone has such a thing.
+        Err(Code::NOT_SUPPORTED)
     }
 
     device(dev) fn cuDeviceCanAccessPeer(can: Out<i32>, dev: i32, peer: i32) |driver, _device, _ordinal| {

@@ -3,11 +3,12 @@
 use super::entries;
 use super::modules::{known_function, max_threads};
 use super::raw::{HostPointer, Out, SharedOfBlock, Values, shared_of_block};
-use super::streams::target;
+use super::streams::{record, target};
 use crate::context::Context;
 use crate::error::{Code, Result};
+use crate::graph::Work;
 use crate::handle::Handle;
-use crate::memory::Kind;
+use crate::launch::Launch;
 use crate::module::Function;
 use sim::Grid;
 use sim::occupancy::{self, BlockNeeds};
@@ -38,7 +39,8 @@ entries! {
             block: [block_x, block_y, block_z],
             shared_bytes,
         };
-        submit(context, function, (grid, false), stream, (params, extra))
+        let launch = prepare(context, function, grid, &params, &extra)?;
+        context.enqueue(target(context, stream)?, Work::Kernel(launch))
     }
 
     context fn cuLaunchCooperativeKernel(
@@ -58,7 +60,45 @@ entries! {
             block: [block_x, block_y, block_z],
             shared_bytes,
         };
-        submit(context, function, (grid, true), stream, (params, Values::NONE))
+        let mut launch = prepare(context, function, grid, &params, &Values::NONE)?;
+        cooperate(&mut launch)?;
+        context.enqueue(target(context, stream)?, Work::Kernel(launch))
+    }
+
+    context fn cuLaunchKernelEx(
+        config: Values<LaunchConfig>,
+        function: Handle,
+        params: Values<HostPointer>,
+        extra: Values<HostPointer>,
+    ) |context| {
+        let config = config.get(0)?;
+        let grid = Grid {
+            grid: config.grid,
+            block: config.block,
+            shared_bytes: config.shared_bytes,
+        };
+        let mut launch = prepare(context, function, grid, &params, &extra)?;
+        let target = target(context, config.stream)?;
+        let mut events = Vec::new();
+        let attributes = config.attributes.values::<Attribute>();
+        for index in 0..config.count as usize {
+            let Attribute { id, value, .. } = attributes.get(index)?;
+            match id {
+                COOPERATIVE if value[0] as u32 != 0 => cooperate(&mut launch)?,
+                // Three dimensions of 32 bits; none means that there are no clusters.
+                CLUSTER if value[0] != 0 && (value[0], value[1] as u32) != (1 | 1 << 32, 1) => {
+                    return Err(Code::NOT_SUPPORTED);
+                }
+                PROGRAMMATIC_EVENT | COMPLETION_EVENT => events.push(Handle(value[0] as usize)),
+                // Priorities, caches, and launches that may overlap: none need to.
+                _ => {}
+            }
+        }
+        context.enqueue(target, Work::Kernel(launch))?;
+        for event in events {
+            record(context, event, config.stream)?;
+        }
+        Ok(())
     }
 
     context fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -125,35 +165,76 @@ entries! {
     }
 }
 
-/// Queues a launch, cooperative or not, on a stream.
-fn submit(
+/// A `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LaunchConfig {
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    stream: Handle,
+    attributes: HostPointer,
+    count: u32,
+}
+
+/// A `CUlaunchAttribute`: its value is 64 bytes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Attribute {
+    id: u32,
+    padding: u32,
+    value: [u64; 8],
+}
+
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`, `..._CLUSTER_DIMENSION`,
+/// `..._PROGRAMMATIC_EVENT`, `..._LAUNCH_COMPLETION_EVENT`.
+const COOPERATIVE: u32 = 2;
+const CLUSTER: u32 = 4;
+const PROGRAMMATIC_EVENT: u32 = 7;
+const COMPLETION_EVENT: u32 = 12;
+
+/// A launch whose shape and parameters are good. Parameters are read now: the program
+/// may change them after the call.
+pub(super) fn prepare(
     context: &Arc<Context>,
     function: Handle,
-    (grid, cooperative): (Grid, bool),
-    stream: Handle,
-    (params, extra): (Values<HostPointer>, Values<HostPointer>),
-) -> Result {
+    grid: Grid,
+    params: &Values<HostPointer>,
+    extra: &Values<HostPointer>,
+) -> Result<Launch> {
     let function = known_function(context, function)?;
-    let target = target(context, stream)?;
     if function.module.context != context.handle {
         return Err(Code::INVALID_HANDLE);
     }
-    check_shape(context, &function, &grid)?;
-    if cooperative {
-        let (threads, dynamic) = (grid.threads() as u32, u64::from(grid.shared_bytes));
-        let blocks = resident(context, &function, threads, dynamic);
-        let most = u64::from(blocks) * u64::from(context.device().gpu.arch().multiprocessors);
-        if grid.blocks() > most {
-            return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
-        }
+    if let Some(why) = &function.kernel.refused {
+        let name = &function.kernel.name;
+        context
+            .driver
+            .say(&format!("kernel {name} cannot be run: {why}"));
+        return Err(Code::NOT_SUPPORTED);
     }
-    // Parameters are read now: the program may change them after the call.
-    let params = read_params(&function, &params, &extra)?;
-    let launching = Arc::clone(context);
-    context.submit(target, &[], move |state| {
-        state?;
-        launch(&launching, &function, (grid, cooperative), &params)
-    })?;
+    check_shape(context, &function, &grid)?;
+    let params = read_params(&function, params, extra)?;
+    Ok(Launch {
+        context: Arc::clone(context),
+        function,
+        grid,
+        cooperative: false,
+        params,
+    })
+}
+
+/// Makes a launch cooperative; an error where its blocks are more than the device has
+/// room for at once.
+fn cooperate(launch: &mut Launch) -> Result {
+    let (context, grid) = (&launch.context, &launch.grid);
+    let (threads, dynamic) = (grid.threads() as u32, u64::from(grid.shared_bytes));
+    let each = resident(context, &launch.function, threads, dynamic);
+    let most = u64::from(each) * u64::from(context.device().gpu.arch().multiprocessors);
+    if grid.blocks() > most {
+        return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
+    }
+    launch.cooperative = true;
     Ok(())
 }
 
@@ -240,32 +321,6 @@ fn read_extra(extra: &Values<HostPointer>, buffer: &mut [u8]) -> Result {
         }
         _ => Err(Code::INVALID_VALUE),
     }
-}
-
-/// Runs a kernel, with managed memory moved to the device and back around it.
-fn launch(
-    context: &Context,
-    function: &Function,
-    (grid, cooperative): (Grid, bool),
-    params: &[u8],
-) -> Result {
-    let gpu = &context.device().gpu;
-    let managed = context.driver.memory.managed(context.ordinal);
-    for block in &managed {
-        if let Kind::Managed(memory) = &block.kind {
-            let span = memory.span();
-            span.with_bytes(|bytes| gpu.write(block.base, bytes))?;
-        }
-    }
-    let loaded = function.module.loaded().ok_or(Code::INVALID_HANDLE)?;
-    gpu.launch(loaded, &function.kernel.name, grid, params, cooperative)?;
-    for block in &managed {
-        if let Kind::Managed(memory) = &block.kind {
-            let span = memory.span();
-            span.with_bytes_mut(|bytes| gpu.read(block.base, bytes))?;
-        }
-    }
-    Ok(())
 }
 
 fn resident(context: &Context, function: &Function, threads: u32, dynamic: u64) -> u32 {

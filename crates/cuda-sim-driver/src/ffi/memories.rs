@@ -46,12 +46,6 @@ entries! {
         pitch.set(row)
     }
 
-    context fn cuMemAllocAsync(address: Out<u64>, bytes: usize, stream: Handle) |context| {
-        address.check()?;
-        target(context, stream)?;
-        address.set(alloc(context, bytes, "cuMemAllocAsync")?)
-    }
-
     context fn cuMemAllocManaged(address: Out<u64>, bytes: usize, flags: u32) |context| {
         address.check()?;
         // Attached to all streams, or to the host, or to one stream.
@@ -80,17 +74,6 @@ entries! {
         context.driver.scheduler.finish();
         memory::release(context.driver, &block);
         context.state()
-    }
-
-    release fn cuMemFreeAsync(address: u64, stream: Handle) |context| {
-        let target = target(context, stream)?;
-        let block = context.driver.memory.remove(address)?;
-        let driver = context.driver;
-        context.submit(target, &[], move |_| {
-            memory::release(driver, &block);
-            Ok(())
-        })?;
-        Ok(())
     }
 
     context fn cuMemGetAddressRange_v2(base: Out<u64>, bytes: Out<usize>, address: u64) |context| {
@@ -161,6 +144,22 @@ entries! {
         if device != -1 {
             context.driver.device(device)?;
         }
+        managed_range(context, address, bytes)
+    }
+
+    // A location is a kind and a number, passed in one register.
+    context fn cuMemAdvise_v2(address: u64, bytes: usize, _advice: u32, _location: u64) |context| {
+        managed_range(context, address, bytes)
+    }
+
+    context fn cuMemPrefetchAsync_v2(
+        address: u64,
+        bytes: usize,
+        _location: u64,
+        _flags: u32,
+        stream: Handle,
+    ) |context| {
+        target(context, stream)?;
         managed_range(context, address, bytes)
     }
 

@@ -13,10 +13,15 @@ pub mod raw;
 mod contexts;
 mod copies;
 mod devices;
+mod graphs;
 mod launches;
+mod libraries;
+mod linkers;
 mod memories;
 mod modules;
+mod pools;
 mod streams;
+mod symbols;
 mod unsupported;
 
 /// Declares entry points. One expansion:
@@ -51,24 +56,39 @@ macro_rules! entries {
                 )
             }
         )*
-        /// The entry points of this module.
-        pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+        /// The entry points of this module, and where they are.
+        pub const SYMBOLS: &[$crate::ffi::Symbol] =
+            &[$((stringify!($name), $name as *const ())),*];
     };
 }
 pub(crate) use entries;
 
-/// Whether the library exports a function of this name.
-pub fn exists(name: &str) -> bool {
+/// An entry point's name and address.
+pub type Symbol = (&'static str, *const ());
+
+/// The address of the function that the library exports under this name.
+pub fn address(name: &str) -> Option<*const ()> {
     [
-        contexts::NAMES,
-        copies::NAMES,
-        devices::NAMES,
-        launches::NAMES,
-        memories::NAMES,
-        modules::NAMES,
-        streams::NAMES,
-        unsupported::NAMES,
+        contexts::SYMBOLS,
+        copies::SYMBOLS,
+        devices::SYMBOLS,
+        graphs::SYMBOLS,
+        launches::SYMBOLS,
+        libraries::SYMBOLS,
+        linkers::SYMBOLS,
+        memories::SYMBOLS,
+        modules::SYMBOLS,
+        pools::SYMBOLS,
+        streams::SYMBOLS,
+        symbols::SYMBOLS,
+        unsupported::SYMBOLS,
     ]
     .iter()
-    .any(|names| names.contains(&name))
+    .find_map(|symbols| symbols.iter().find(|(known, _)| *known == name))
+    .map(|(_, address)| *address)
+}
+
+/// Whether the library exports a function of this name.
+pub fn exists(name: &str) -> bool {
+    address(name).is_some()
 }

@@ -4,12 +4,15 @@ use super::entries;
 use super::raw::{HostPointer, Out, Text, Values};
 use crate::context::Context;
 use crate::error::{Code, Result};
+use crate::fatbin;
 use crate::handle::Handle;
 use crate::memory::Kind;
 use crate::module::{Function, Module};
 use sim::occupancy;
+use sim::ptx::Kernel;
+use std::ffi::c_char;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 /// `CU_JIT_INFO_LOG_BUFFER`, `..._SIZE_BYTES`, and the same for errors.
 const INFO_LOG: u32 = 3;
@@ -17,22 +20,18 @@ const INFO_LOG_BYTES: u32 = 4;
 const ERROR_LOG: u32 = 5;
 const ERROR_LOG_BYTES: u32 = 6;
 
-/// What an image that is not PTX begins with: an ELF file (a cubin), a fat binary,
-/// and the wrapper that host objects put around one.
-const BINARIES: [[u8; 4]; 3] = [
-    *b"\x7fELF",
-    0xba55_ed50_u32.to_le_bytes(),
-    0x4662_43b1_u32.to_le_bytes(),
-];
+/// What machine code begins with: a cubin is an ELF file.
+const ELF: [u8; 4] = *b"\x7fELF";
 
 entries! {
     context fn cuModuleLoad(out: Out<Handle>, path: Text) |context| {
         out.check()?;
         let path = path.string()?;
         let source = std::fs::read(&path).map_err(|_| Code::FILE_NOT_FOUND)?;
-        if BINARIES.iter().any(|magic| source.starts_with(magic)) {
+        if source.starts_with(&ELF) {
             return Err(Code::NO_BINARY_FOR_GPU);
         }
+        let source = fatbin::unpack(source).map_err(|(code, _)| code)?;
         out.set(load(context, &source, &mut Log::none())?)
     }
 
@@ -53,8 +52,14 @@ entries! {
         out.set(load_image(context, image, &mut log)?)
     }
 
-    context fn cuModuleLoadFatBinary(_out: Out<Handle>, _image: Text) |_context| {
-        Err(Code::NO_BINARY_FOR_GPU)
+    context fn cuModuleLoadFatBinary(out: Out<Handle>, image: Text) |context| {
+        out.check()?;
+        out.set(load_image(context, image, &mut Log::none())?)
+    }
+
+    driver_wide fn cuModuleGetLoadingMode(mode: Out<u32>) |_driver| {
+        // CU_MODULE_LAZY_LOADING: nothing is compiled before it is used.
+        mode.set(2)
     }
 
     release fn cuModuleUnload(module: Handle) |context| {
@@ -71,20 +76,8 @@ entries! {
         out.check()?;
         let module = known(context, module)?;
         let name = name.string()?;
-        let kernel = module
-            .loaded()
-            .and_then(|loaded| loaded.kernel(&name))
-            .cloned()
-            .ok_or(Code::NOT_FOUND)?;
-        let arch = context.device().gpu.arch();
-        let most = arch.shared_per_block.saturating_sub(kernel.shared_bytes);
-        let handle = Handle::fresh();
-        let function = Function {
-            module,
-            kernel,
-            max_dynamic_shared: AtomicU32::new(most),
-            carveout: AtomicU32::new(u32::MAX),
-        };
+        let function = Function::new(module, &name).ok_or(Code::NOT_FOUND)?;
+        let handle = function.handle;
         context.driver.functions.insert(handle, Arc::new(function));
         out.set(handle)
     }
@@ -97,16 +90,35 @@ entries! {
     ) |context| {
         let module = known(context, module)?;
         let name = name.string()?;
-        let variable = module.loaded().and_then(|loaded| loaded.global(&name));
-        let (start, size) = variable.ok_or(Code::NOT_FOUND)?;
-        let memory = &context.driver.memory;
-        if memory.block(start).is_none() {
-            let owner = (module.ordinal, module.context);
-            memory.add(start, size, owner, Kind::Variable(module.handle), "cuModuleGetGlobal_v2");
-        }
+        let (start, size) = variable(context, &module, &name)?;
         address.set_if_asked(start);
         bytes.set_if_asked(size as usize);
         Ok(())
+    }
+
+    context fn cuFuncGetName(name: Out<*const c_char>, function: Handle) |context| {
+        let function = known_function(context, function)?;
+        name.set(function.name().as_ptr())
+    }
+
+    context fn cuFuncGetParamInfo(
+        function: Handle,
+        index: usize,
+        offset: Out<usize>,
+        bytes: Out<usize>,
+    ) |context| {
+        let function = known_function(context, function)?;
+        parameter(&function.kernel, index, &offset, &bytes)
+    }
+
+    context fn cuFuncIsLoaded(state: Out<u32>, function: Handle) |context| {
+        known_function(context, function)?;
+        // CU_FUNCTION_LOADING_STATE_LOADED
+        state.set(1)
+    }
+
+    context fn cuFuncLoad(function: Handle) |context| {
+        known_function(context, function).map(|_| ())
     }
 
     context fn cuFuncGetModule(out: Out<Handle>, function: Handle) |context| {
@@ -120,22 +132,7 @@ entries! {
 
     context fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) |context| {
         let function = known_function(context, function)?;
-        let arch = context.device().gpu.arch();
-        match attribute {
-            MAX_DYNAMIC_SHARED => {
-                let most = arch.shared_per_block_optin.saturating_sub(function.kernel.shared_bytes);
-                let value = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;
-                if value > most {
-                    return Err(Code::INVALID_VALUE);
-                }
-                function.max_dynamic_shared.store(value, Ordering::Relaxed);
-            }
-            CARVEOUT if (-1..=100).contains(&value) => {
-                function.carveout.store(value.cast_unsigned(), Ordering::Relaxed);
-            }
-            _ => return Err(Code::INVALID_VALUE),
-        }
-        Ok(())
+        set_attribute(context, &function, attribute, value)
     }
 
     context fn cuFuncSetCacheConfig(function: Handle, config: u32) |context| {
@@ -152,8 +149,62 @@ entries! {
 const MAX_DYNAMIC_SHARED: u32 = 8;
 const CARVEOUT: u32 = 9;
 
+/// Sets a `CUfunction_attribute`.
+pub(super) fn set_attribute(
+    context: &Context,
+    function: &Function,
+    attribute: u32,
+    value: i32,
+) -> Result {
+    let arch = context.device().gpu.arch();
+    match attribute {
+        MAX_DYNAMIC_SHARED => {
+            let fixed = function.kernel.shared_bytes;
+            let most = arch.shared_per_block_optin.saturating_sub(fixed);
+            let value = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;
+            if value > most {
+                return Err(Code::INVALID_VALUE);
+            }
+            function.max_dynamic_shared.store(value, Ordering::Relaxed);
+        }
+        CARVEOUT if (-1..=100).contains(&value) => {
+            let value = value.cast_unsigned();
+            function.carveout.store(value, Ordering::Relaxed);
+        }
+        // Clusters: their shape, whether it may be any, how they are scheduled.
+        10..=15 => {}
+        _ => return Err(Code::INVALID_VALUE),
+    }
+    Ok(())
+}
+
+/// Where a parameter lies and how long it is.
+pub(super) fn parameter(
+    kernel: &Kernel,
+    index: usize,
+    offset: &Out<usize>,
+    bytes: &Out<usize>,
+) -> Result {
+    let param = kernel.params.get(index).ok_or(Code::INVALID_VALUE)?;
+    bytes.set_if_asked(param.size as usize);
+    offset.set(param.offset as usize)
+}
+
+/// Address and length of a variable of a module, which is known from now on.
+pub(super) fn variable(context: &Context, module: &Module, name: &str) -> Result<(u64, u64)> {
+    let variable = module.loaded().and_then(|loaded| loaded.global(name));
+    let (start, size) = variable.ok_or(Code::NOT_FOUND)?;
+    let memory = &context.driver.memory;
+    if memory.block(start).is_none() {
+        let owner = (module.ordinal, module.context);
+        let kind = Kind::Variable(module.handle);
+        memory.add(start, size, owner, kind, "cuModuleGetGlobal_v2");
+    }
+    Ok((start, size))
+}
+
 /// A `CUfunction_attribute`.
-fn attribute_of(context: &Context, function: &Function, attribute: u32) -> Result<i32> {
+pub(super) fn attribute_of(context: &Context, function: &Function, attribute: u32) -> Result<i32> {
     let kernel = &function.kernel;
     let arch = context.device().gpu.arch();
     let value = match attribute {
@@ -170,6 +221,8 @@ fn attribute_of(context: &Context, function: &Function, attribute: u32) -> Resul
         MAX_DYNAMIC_SHARED => function.max_dynamic_shared.load(Ordering::Relaxed),
         // -1, the default, is kept as its two's complement.
         CARVEOUT => return Ok(function.carveout.load(Ordering::Relaxed).cast_signed()),
+        // No cluster's shape is required, and each is one block.
+        10..=15 => 0,
         _ => return Err(Code::INVALID_VALUE),
     };
     i32::try_from(value).map_err(|_| Code::INVALID_VALUE)
@@ -186,17 +239,35 @@ fn known(context: &Context, handle: Handle) -> Result<Arc<Module>> {
     module.ok_or(Code::INVALID_HANDLE)
 }
 
+/// The function with this handle, or a library's kernel in this context: launches
+/// take either.
 pub(super) fn known_function(context: &Context, handle: Handle) -> Result<Arc<Function>> {
-    let function = context.driver.functions.get(handle);
-    function.ok_or(Code::INVALID_HANDLE)
+    if let Some(function) = context.driver.functions.get(handle) {
+        return Ok(function);
+    }
+    let kernel = context.driver.kernels.get(handle);
+    kernel.ok_or(Code::INVALID_HANDLE)?.function(context)
 }
 
 fn load_image(context: &Arc<Context>, image: Text, log: &mut Log) -> Result<Handle> {
-    if BINARIES.contains(&image.magic()?) {
+    let source = read_image(image, log)?;
+    load(context, &source, log)
+}
+
+/// The PTX of an image: a text, or what a fat binary has of it.
+pub(super) fn read_image(image: Text, log: &mut Log) -> Result<Vec<u8>> {
+    let magic = image.magic()?;
+    if fatbin::MAGICS.contains(&magic) {
+        return fatbin::ptx(image).map_err(|(code, why)| match log.error(why) {
+            Ok(()) => code,
+            Err(code) => code,
+        });
+    }
+    if magic == ELF {
         log.error("the image is machine code; the simulator takes PTX")?;
         return Err(Code::NO_BINARY_FOR_GPU);
     }
-    load(context, &image.bytes()?, log)
+    image.bytes()
 }
 
 fn load(context: &Arc<Context>, source: &[u8], log: &mut Log) -> Result<Handle> {
@@ -204,7 +275,7 @@ fn load(context: &Arc<Context>, source: &[u8], log: &mut Log) -> Result<Handle> 
         log.error("the image is not text")?;
         return Err(Code::INVALID_IMAGE);
     };
-    match Module::load(context, source.trim_end_matches('\0')) {
+    match Module::load(context, source.trim_end_matches('\0'), false) {
         Ok(module) => {
             let handle = module.handle;
             context.driver.modules.insert(handle, module);
@@ -224,7 +295,7 @@ fn load(context: &Arc<Context>, source: &[u8], log: &mut Log) -> Result<Handle> 
 }
 
 /// The log buffers that a program passed among the JIT options.
-struct Log {
+pub(super) struct Log {
     values: Option<Values<HostPointer>>,
     info: Buffer,
     error: Buffer,
@@ -238,7 +309,7 @@ struct Buffer {
 }
 
 impl Log {
-    fn none() -> Log {
+    pub(super) fn none() -> Log {
         Log {
             values: None,
             info: Buffer::default(),
@@ -248,7 +319,11 @@ impl Log {
 
     /// Other options steer a compiler that is not there, so their values are not
     /// looked at.
-    fn read(count: u32, options: &Values<u32>, values: Values<HostPointer>) -> Result<Log> {
+    pub(super) fn read(
+        count: u32,
+        options: &Values<u32>,
+        values: Values<HostPointer>,
+    ) -> Result<Log> {
         let mut log = Log::none();
         for index in 0..count as usize {
             let buffer = match options.get(index)? {
@@ -267,12 +342,12 @@ impl Log {
         Ok(log)
     }
 
-    fn has_error_buffer(&self) -> bool {
+    pub(super) fn has_error_buffer(&self) -> bool {
         matches!((&self.error.start, self.error.bytes), (Some(_), Some((_, bytes))) if bytes > 0)
     }
 
     /// Writes the error log; the info log stays empty.
-    fn error(&mut self, text: &str) -> Result {
+    pub(super) fn error(&mut self, text: &str) -> Result {
         let Some(values) = &self.values else {
             return Ok(());
         };

@@ -97,6 +97,11 @@ impl Text {
         Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
     }
 
+    /// Where it begins: what is no text after all may be read as what it is.
+    pub fn pointer(self) -> HostPointer {
+        HostPointer(self.0.cast_mut().cast())
+    }
+
     /// The string, if it is UTF-8.
     pub fn string(self) -> Result<String> {
         String::from_utf8(self.bytes()?).map_err(|_| Code::INVALID_VALUE)
@@ -127,6 +132,9 @@ impl Text {
 pub struct HostPointer(*mut c_void);
 
 impl HostPointer {
+    /// C's null.
+    pub const NULL: HostPointer = HostPointer(std::ptr::null_mut());
+
     /// The address as a number.
     pub fn address(self) -> u64 {
         self.0.addr() as u64
@@ -135,6 +143,16 @@ impl HostPointer {
     /// The pointer to an address that a device pointer named: unified addressing.
     pub fn from_address(address: u64) -> HostPointer {
         HostPointer(std::ptr::with_exposed_provenance_mut(address as usize))
+    }
+
+    /// The string, or the image, that lies there.
+    pub fn text(self) -> Text {
+        Text(self.0.cast_const().cast())
+    }
+
+    /// Values that lie there, as many as another parameter says.
+    pub fn values<T>(self) -> Values<T> {
+        Values(self.0.cast())
     }
 
     /// `bytes` bytes from here on, which by the contract the caller has there.
@@ -156,6 +174,8 @@ pub struct HostSpan {
 // SAFETY: the memory belongs to nobody here; what the contract says of it holds
 // on every thread.
 unsafe impl Send for HostSpan {}
+// SAFETY: as above; a shared reference reads and writes nothing by itself.
+unsafe impl Sync for HostSpan {}
 
 impl HostSpan {
     /// The first address.
@@ -259,6 +279,39 @@ impl Drop for PageLocked {
     }
 }
 
+/// A kernel's parameters where a program can read them: their bytes, and a pointer to
+/// each.
+pub struct ParamBlock {
+    /// Pointed into.
+    _bytes: Box<[u8]>,
+    pointers: Box<[HostPointer]>,
+}
+
+// SAFETY: never changed; the pointers lead into the block's own bytes.
+unsafe impl Send for ParamBlock {}
+
+impl ParamBlock {
+    /// Keeps parameters for as long as the process lives, each from its place on, and
+    /// returns what CUDA calls `kernelParams`.
+    pub fn keep(bytes: &[u8], places: &[usize]) -> HostPointer {
+        static KEPT: std::sync::Mutex<Vec<ParamBlock>> = std::sync::Mutex::new(Vec::new());
+        let mut bytes: Box<[u8]> = bytes.into();
+        let pointers = places
+            .iter()
+            .map(|&place| HostPointer(bytes[place..].as_mut_ptr().cast()))
+            .collect();
+        let mut block = ParamBlock {
+            _bytes: bytes,
+            pointers,
+        };
+        let start = HostPointer(block.pointers.as_mut_ptr().cast());
+        if let Ok(mut kept) = KEPT.lock() {
+            kept.push(block);
+        }
+        start
+    }
+}
+
 /// A function that the program wants called: `CUhostFn`.
 pub type HostFunction = Option<unsafe extern "C" fn(HostPointer)>;
 /// A function that the program wants told how its stream fares: `CUstreamCallback`.
@@ -267,11 +320,14 @@ pub type StreamCallback = Option<unsafe extern "C" fn(crate::handle::Handle, Cod
 pub type SharedOfBlock = Option<unsafe extern "C" fn(i32) -> usize>;
 
 /// An argument that goes to a program's function on another thread.
+#[derive(Clone, Copy)]
 pub struct UserData(HostPointer);
 
 // SAFETY: never dereferenced here; the program asked that it be passed to a
 // function that a thread of the driver calls.
 unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}
 
 impl UserData {
     /// Wraps what the program passed.

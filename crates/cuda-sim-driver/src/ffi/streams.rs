@@ -4,6 +4,7 @@ use super::entries;
 use super::raw::{HostFunction, HostPointer, Out, StreamCallback, UserData};
 use crate::context::{Context, Target, own_stream};
 use crate::error::{Code, Result};
+use crate::graph::{Work, kind};
 use crate::handle::Handle;
 use crate::stream::{Event, NON_BLOCKING, PRIORITIES, Stream};
 use std::sync::Arc;
@@ -38,17 +39,15 @@ entries! {
         out.set(created.map_or(context.handle, |stream| stream.context.handle))
     }
 
-    context fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) |context| {
-        target(context, stream)?;
-        status.set(0)
-    }
-
     context fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) |context| {
         let target = target(context, stream)?;
         let event = known_event(context, event)?;
         // 0, or CU_EVENT_WAIT_EXTERNAL, which matters to graphs alone.
         if flags > 1 {
             return Err(Code::INVALID_VALUE);
+        }
+        if wait_in_capture(context, target, &event)? {
+            return Ok(());
         }
         // An event that was never recorded has happened.
         if let Some(ticket) = event.ticket() {
@@ -59,6 +58,7 @@ entries! {
 
     context fn cuStreamQuery(stream: Handle) |context| {
         let target = target(context, stream)?;
+        context.refuse_capture(target)?;
         let last = context.last(target);
         answer(context, last.is_none_or(|ticket| context.driver.scheduler.poll(ticket)))
     }
@@ -80,6 +80,7 @@ entries! {
         flags: u32,
     ) |context| {
         let target = target(context, stream)?;
+        context.refuse_capture(target)?;
         let callback = callback.ok_or(Code::INVALID_VALUE)?;
         if flags != 0 {
             return Err(Code::INVALID_VALUE);
@@ -97,12 +98,35 @@ entries! {
         let target = target(context, stream)?;
         let function = function.ok_or(Code::INVALID_VALUE)?;
         let data = UserData::new(data);
-        context.submit(target, &[], move |state| {
-            state?;
+        context.enqueue(target, Work::new(kind::HOST, move || {
             data.call(function);
             Ok(())
-        })?;
-        Ok(())
+        }))
+    }
+
+    context fn cuStreamGetId(stream: Handle, id: Out<u64>) |context| {
+        target(context, stream)?;
+        id.set(stream.0 as u64)
+    }
+
+    context fn cuStreamGetDevice(stream: Handle, device: Out<i32>) |context| {
+        let created = created(context, stream)?;
+        device.set(created.map_or(context.ordinal, |stream| stream.context.ordinal) as i32)
+    }
+
+    context fn cuStreamAttachMemAsync(stream: Handle, address: u64, _bytes: usize, _flags: u32) |context| {
+        target(context, stream)?;
+        // Managed memory moves at launches, whatever it is attached to.
+        context.driver.memory.block(address).map(|_| ()).ok_or(Code::INVALID_VALUE)
+    }
+
+    context fn cuStreamSetAttribute(stream: Handle, _attribute: u32, _value: HostPointer) |context| {
+        target(context, stream).map(|_| ())
+    }
+
+    context fn cuStreamCopyAttributes(to: Handle, from: Handle) |context| {
+        target(context, to)?;
+        target(context, from).map(|_| ())
     }
 
     context fn cuEventCreate(out: Out<Handle>, flags: u32) |context| {
@@ -128,15 +152,20 @@ entries! {
     }
 
     context fn cuEventQuery(event: Handle) |context| {
-        let ticket = known_event(context, event)?.ticket();
+        let ticket = outside_captures(context, event)?.ticket();
         answer(context, ticket.is_none_or(|ticket| context.driver.scheduler.poll(ticket)))
     }
 
     context fn cuEventSynchronize(event: Handle) |context| {
-        let ticket = known_event(context, event)?.ticket();
+        let ticket = outside_captures(context, event)?.ticket();
         let tickets: Vec<_> = ticket.into_iter().collect();
         context.driver.scheduler.wait(&tickets);
         context.state()
+    }
+
+    context fn cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) |context| {
+        let (start, end) = (known_event(context, start)?, known_event(context, end)?);
+        milliseconds.set(start.elapsed(&end)?)
     }
 
     context fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) |context| {
@@ -185,6 +214,49 @@ fn create(context: &Arc<Context>, out: &Out<Handle>, flags: u32, priority: i32) 
     out.set(handle)
 }
 
+/// An event to ask after, which must not stand in a capture.
+fn outside_captures(context: &Context, handle: Handle) -> Result<Arc<Event>> {
+    let event = known_event(context, handle)?;
+    let captured = event.captured().is_some();
+    if captured {
+        return Err(Code::CAPTURED_EVENT);
+    }
+    Ok(event)
+}
+
+/// Has a stream wait for an event where one of the two captures: the stream then
+/// takes part in the event's capture. Whether that was so.
+fn wait_in_capture(context: &Context, target: Target, event: &Event) -> Result<bool> {
+    let own = context.capture_of(target);
+    let captured = event.captured().clone();
+    let (Some((capture, behind)), Target::Stream { handle, .. }) = (captured, target) else {
+        if let Some(own) = own {
+            own.invalidate();
+            return Err(Code::STREAM_CAPTURE_ISOLATION);
+        }
+        return match event.captured().is_some() {
+            // The default stream cannot be captured.
+            true => Err(Code::STREAM_CAPTURE_IMPLICIT),
+            false => Ok(false),
+        };
+    };
+    capture.state()?;
+    if own.is_some_and(|own| own.id != capture.id) {
+        capture.invalidate();
+        return Err(Code::STREAM_CAPTURE_MERGE);
+    }
+    let mut lanes = capture.lanes();
+    let lane = lanes.entry(handle).or_default();
+    for node in behind {
+        if !lane.contains(&node) {
+            lane.push(node);
+        }
+    }
+    drop(lanes);
+    context.captures().insert(handle, capture);
+    Ok(true)
+}
+
 fn known_event(context: &Context, handle: Handle) -> Result<Arc<Event>> {
     context
         .driver
@@ -193,7 +265,7 @@ fn known_event(context: &Context, handle: Handle) -> Result<Arc<Event>> {
         .ok_or(Code::INVALID_HANDLE)
 }
 
-fn record(context: &Arc<Context>, event: Handle, stream: Handle) -> Result {
+pub(super) fn record(context: &Arc<Context>, event: Handle, stream: Handle) -> Result {
     let target = target(context, stream)?;
     let event = known_event(context, event)?;
     if event.context != context.handle {

@@ -1,5 +1,5 @@
 //! Entry points that `cust` refers to and the simulator has nothing behind:
-//! arrays, textures, surfaces, graphs, the linker, memory of other APIs. They are
+//! arrays, textures, surfaces, other processes, memory of other APIs. They are
 //! exported so that looking them up succeeds, and answer that they are not
 //! supported.
 
@@ -16,8 +16,9 @@ macro_rules! unsupported {
                 $crate::ffi::call::driver_wide(stringify!($name), |_| Err(Code::NOT_SUPPORTED))
             }
         )*
-        /// The entry points of this module.
-        pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+        /// The entry points of this module, and where they are.
+        pub const SYMBOLS: &[$crate::ffi::Symbol] =
+            &[$((stringify!($name), $name as *const ())),*];
     };
 }
 
@@ -35,19 +36,12 @@ unsupported! {
     cuSurfObjectCreate
     cuSurfObjectDestroy
     cuSurfObjectGetResourceDesc
-    cuGraphCreate
-    cuGraphDestroy
-    cuGraphAddKernelNode
-    cuGraphKernelNodeGetParams
-    cuGraphNodeGetType
-    cuGraphGetNodes
-    cuGraphGetEdges
     cuGraphDebugDotPrint
-    cuLinkCreate_v2
-    cuLinkAddData_v2
-    cuLinkAddFile_v2
-    cuLinkComplete
-    cuLinkDestroy
+    cuIpcCloseMemHandle
+    cuIpcGetEventHandle
+    cuIpcGetMemHandle
+    cuIpcOpenEventHandle
+    cuIpcOpenMemHandle_v2
     cuImportExternalMemory
     cuExternalMemoryGetMappedBuffer
     cuDestroyExternalMemory

@@ -143,6 +143,7 @@ unsafe extern "C" {
     fn cuEventQuery(event: usize) -> u32;
     fn cuEventSynchronize(event: usize) -> u32;
     fn cuEventElapsedTime(milliseconds: *mut f32, start: usize, end: usize) -> u32;
+    fn cuTexObjectDestroy(texture: u64) -> u32;
     fn cuGraphCreate(graph: *mut usize, flags: u32) -> u32;
 }
 
@@ -166,7 +167,7 @@ struct Side {
     pitch: usize,
 }
 
-fn answer(code: u32) -> Answer {
+pub fn answer(code: u32) -> Answer {
     if code == 0 { Ok(()) } else { Err(code) }
 }
 
@@ -189,6 +190,7 @@ macro_rules! calls {
         }
     )*};
 }
+pub(super) use calls;
 
 calls! {
     fn version = cuDriverGetVersion() -> i32;
@@ -244,6 +246,7 @@ calls! {
     fn stream_wait = cuStreamWaitEvent(stream: usize, event: usize, flags: u32);
     fn event_destroy = cuEventDestroy_v2(event: usize);
     fn event_record = cuEventRecord(event: usize, stream: usize);
+    fn texture_destroy = cuTexObjectDestroy(texture: u64);
     fn event_query = cuEventQuery(event: usize);
     fn event_synchronize = cuEventSynchronize(event: usize);
 }

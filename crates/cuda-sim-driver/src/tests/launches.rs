@@ -86,23 +86,23 @@ wait:
 }
 ";
 
-const ONE: [u32; 3] = [1, 1, 1];
-const WARP: [u32; 3] = [32, 1, 1];
+pub(super) const ONE: [u32; 3] = [1, 1, 1];
+pub(super) const WARP: [u32; 3] = [32, 1, 1];
 
 /// The context with the module, and a way to its kernels.
-struct Kernels(usize);
+pub(super) struct Kernels(usize);
 
 impl Kernels {
-    fn start() -> Kernels {
+    pub(super) fn start() -> Kernels {
         api::start();
         Kernels(api::load(KERNELS).expect("the kernels load"))
     }
 
-    fn get(&self, name: &str) -> usize {
+    pub(super) fn get(&self, name: &str) -> usize {
         api::function(self.0, name).expect("a kernel of the module")
     }
 
-    fn stop(self) {
+    pub(super) fn stop(self) {
         api::module_unload(self.0).expect("unloaded");
         api::stop();
     }

@@ -4,7 +4,10 @@
 mod api;
 mod contexts;
 mod faults;
+mod graphs;
+mod later;
 mod launches;
+mod libraries;
 mod memories;
 mod modules;
 mod streams;

@@ -1,0 +1,648 @@
+//! Graphs, by capture or node by node.
+
+use super::copies::{Copy3D, plan_fill};
+use super::entries;
+use super::launches::prepare;
+use super::raw::{HostFunction, HostPointer, Out, ParamBlock, UserData, Values};
+use super::streams::target;
+use crate::context::{Context, Target};
+use crate::copy::{self, Source};
+use crate::driver::Driver;
+use crate::error::{Code, Result};
+use crate::graph::{Capture, Executable, Graph, Work, kind};
+use crate::handle::Handle;
+use sim::Grid;
+use std::sync::Arc;
+
+/// A `CUDA_KERNEL_NODE_PARAMS_v1`, with which the later one begins.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct KernelParams {
+    function: Handle,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    params: HostPointer,
+    extra: HostPointer,
+}
+
+/// A `CUDA_KERNEL_NODE_PARAMS_v2`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct KernelParams2 {
+    first: KernelParams,
+    /// In place of the function.
+    kernel: Handle,
+    /// In place of the current one.
+    context: Handle,
+}
+
+/// A `CUDA_HOST_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HostParams {
+    function: HostFunction,
+    argument: HostPointer,
+}
+
+/// A `CUDA_MEMSET_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FillParams {
+    to: u64,
+    pitch: usize,
+    value: u32,
+    element: u32,
+    width: usize,
+    height: usize,
+}
+
+/// A `CUDA_GRAPH_INSTANTIATE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct InstantiateParams {
+    flags: u64,
+    upload: Handle,
+    failed: Handle,
+    result: u32,
+}
+
+/// A `CUgraphExecUpdateResultInfo`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct UpdateResult {
+    result: u32,
+    failed: Handle,
+    failed_from: Handle,
+}
+
+entries! {
+    context fn cuStreamBeginCapture_v2(stream: Handle, mode: u32) |context| {
+        begin_capture(context, stream, mode)
+    }
+
+    context fn cuStreamEndCapture(stream: Handle, out: Out<Handle>) |context| {
+        let capture = capture(context, stream)?.ok_or(Code::ILLEGAL_STATE)?;
+        out.set(Handle::NULL)?;
+        if capture.origin != lane(context, stream)? {
+            capture.invalidate();
+            return Err(Code::STREAM_CAPTURE_UNMATCHED);
+        }
+        context.captures().retain(|_, other| other.id != capture.id);
+        capture.state()?;
+        if !capture.is_joined() {
+            return Err(Code::STREAM_CAPTURE_UNJOINED);
+        }
+        let graph = Arc::clone(&capture.graph);
+        context.driver.graphs.insert(graph.handle, Arc::clone(&graph));
+        out.set(graph.handle)
+    }
+
+    context fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) |context| {
+        status.set(status_of(capture(context, stream)?.as_deref()))
+    }
+
+    context fn cuStreamGetCaptureInfo_v2(
+        stream: Handle,
+        status: Out<u32>,
+        id: Out<u64>,
+        graph: Out<Handle>,
+        behind: Out<*const Handle>,
+        count: Out<usize>,
+    ) |context| {
+        capture_info(context, stream, (&status, &id, &graph), (&behind, &count))
+    }
+
+    context fn cuStreamGetCaptureInfo_v3(
+        stream: Handle,
+        status: Out<u32>,
+        id: Out<u64>,
+        graph: Out<Handle>,
+        behind: Out<*const Handle>,
+        edges: Out<*const u8>,
+        count: Out<usize>,
+    ) |context| {
+        edges.set_if_asked(std::ptr::null());
+        capture_info(context, stream, (&status, &id, &graph), (&behind, &count))
+    }
+
+    context fn cuStreamUpdateCaptureDependencies_v2(
+        stream: Handle,
+        behind: Values<Handle>,
+        _edges: HostPointer,
+        count: usize,
+        flags: u32,
+    ) |context| {
+        let capture = capture(context, stream)?.ok_or(Code::ILLEGAL_STATE)?;
+        let mut lanes = capture.lanes();
+        let lane = lanes.entry(lane(context, stream)?).or_default();
+        // CU_STREAM_SET_CAPTURE_DEPENDENCIES; else they are added.
+        if flags & 1 != 0 {
+            lane.clear();
+        }
+        lane.extend(handles(&behind, count)?);
+        Ok(())
+    }
+
+    // Modes say which calls elsewhere spoil a capture; here those on its streams do.
+    driver_wide fn cuThreadExchangeStreamCaptureMode(mode: Values<u32>) |_driver| {
+        let asked = mode.get(0)?;
+        if asked > 2 {
+            return Err(Code::INVALID_VALUE);
+        }
+        mode.set(0, 0)
+    }
+
+    driver_wide fn cuGraphCreate(out: Out<Handle>, flags: u32) |driver| {
+        out.check()?;
+        if flags != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        out.set(insert(driver, Graph::new(Vec::new())))
+    }
+
+    driver_wide fn cuGraphClone(out: Out<Handle>, graph: Handle) |driver| {
+        out.check()?;
+        let nodes = known(driver, graph)?.nodes().clone();
+        out.set(insert(driver, Graph::new(nodes)))
+    }
+
+    driver_wide fn cuGraphDestroy(graph: Handle) |driver| {
+        driver.graphs.remove(graph).map(|_| ()).ok_or(Code::INVALID_VALUE)
+    }
+
+    driver_wide fn cuGraphGetNodes(graph: Handle, nodes: Values<Handle>, count: Values<usize>) |driver| {
+        let all = known(driver, graph)?;
+        let all: Vec<Handle> = all.nodes().iter().map(|node| node.handle).collect();
+        list(&all, &nodes, &count)
+    }
+
+    driver_wide fn cuGraphGetRootNodes(graph: Handle, nodes: Values<Handle>, count: Values<usize>) |driver| {
+        let all = known(driver, graph)?;
+        let all = all.nodes();
+        let roots = all.iter().filter(|node| node.after.is_empty());
+        let roots: Vec<Handle> = roots.map(|node| node.handle).collect();
+        list(&roots, &nodes, &count)
+    }
+
+    driver_wide fn cuGraphGetEdges(
+        graph: Handle,
+        from: Values<Handle>,
+        to: Values<Handle>,
+        count: Values<usize>,
+    ) |driver| {
+        let graph = known(driver, graph)?;
+        let nodes = graph.nodes();
+        let edges = nodes.iter().flat_map(|node| node.after.iter().map(|&after| (after, node.handle)));
+        let (starts, ends): (Vec<_>, Vec<_>) = edges.unzip();
+        let room = count.get(0)?;
+        list(&starts, &from, &count)?;
+        count.set(0, room)?;
+        list(&ends, &to, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetType(node: Handle, out: Out<u32>) |driver| {
+        let graph = graph_of(driver, node)?;
+        let nodes = graph.nodes();
+        let known = nodes.iter().find(|known| known.handle == node);
+        out.set(known.ok_or(Code::INVALID_VALUE)?.work.kind())
+    }
+
+    driver_wide fn cuGraphNodeGetDependencies(node: Handle, before: Values<Handle>, count: Values<usize>) |driver| {
+        let graph = graph_of(driver, node)?;
+        let nodes = graph.nodes();
+        let known = nodes.iter().find(|known| known.handle == node);
+        list(&known.ok_or(Code::INVALID_VALUE)?.after, &before, &count)
+    }
+
+    driver_wide fn cuGraphAddDependencies(
+        graph: Handle,
+        from: Values<Handle>,
+        to: Values<Handle>,
+        count: usize,
+    ) |driver| {
+        let graph = known(driver, graph)?;
+        let mut nodes = graph.nodes();
+        for (before, after) in handles(&from, count)?.into_iter().zip(handles(&to, count)?) {
+            if !nodes.iter().any(|node| node.handle == before) {
+                return Err(Code::INVALID_VALUE);
+            }
+            let mut all = nodes.iter_mut();
+            let node = all.find(|node| node.handle == after).ok_or(Code::INVALID_VALUE)?;
+            node.after.push(before);
+        }
+        Ok(())
+    }
+
+    driver_wide fn cuGraphDestroyNode(node: Handle) |driver| {
+        let graph = graph_of(driver, node)?;
+        let mut nodes = graph.nodes();
+        nodes.retain(|known| known.handle != node);
+        for other in nodes.iter_mut() {
+            other.after.retain(|before| *before != node);
+        }
+        Ok(())
+    }
+
+    driver_wide fn cuGraphAddEmptyNode(out: Out<Handle>, graph: Handle, after: Values<Handle>, count: usize) |driver| {
+        add(driver, &out, graph, (&after, count), Work::new(kind::EMPTY, || Ok(())))
+    }
+
+    driver_wide fn cuGraphAddHostNode(
+        out: Out<Handle>,
+        graph: Handle,
+        after: Values<Handle>,
+        count: usize,
+        params: Values<HostParams>,
+    ) |driver| {
+        let params = params.get(0)?;
+        let function = params.function.ok_or(Code::INVALID_VALUE)?;
+        let argument = UserData::new(params.argument);
+        let work = Work::new(kind::HOST, move || {
+            argument.call(function);
+            Ok(())
+        });
+        add(driver, &out, graph, (&after, count), work)
+    }
+
+    driver_wide fn cuGraphAddChildGraphNode(
+        out: Out<Handle>,
+        graph: Handle,
+        after: Values<Handle>,
+        count: usize,
+        child: Handle,
+    ) |driver| {
+        let child = known(driver, child)?;
+        let child = Executable::new(&child, 0, driver.environment.schedule)?;
+        add(driver, &out, graph, (&after, count), child.work())
+    }
+
+    driver_wide fn cuGraphAddMemsetNode(
+        out: Out<Handle>,
+        graph: Handle,
+        after: Values<Handle>,
+        count: usize,
+        params: Values<FillParams>,
+        context: Handle,
+    ) |driver| {
+        let context = driver.contexts.get(context).ok_or(Code::INVALID_CONTEXT)?;
+        let FillParams { to, pitch, value, element, width, height } = params.get(0)?;
+        let (unit, rows) = (value.to_ne_bytes(), (width, height));
+        let unit = unit.get(..element as usize).ok_or(Code::INVALID_VALUE)?;
+        let fills = plan_fill(&context, (to, pitch), unit, rows)?;
+        let unit = unit.to_vec();
+        let work = Work::new(kind::FILL, move || {
+            fills.iter().try_for_each(|&(to, bytes)| copy::fill(driver, to, &unit, bytes))
+        });
+        add(driver, &out, graph, (&after, count), work)
+    }
+
+    driver_wide fn cuGraphAddMemcpyNode(
+        out: Out<Handle>,
+        graph: Handle,
+        after: Values<Handle>,
+        count: usize,
+        copy: Values<Copy3D>,
+        context: Handle,
+    ) |driver| {
+        let context = driver.contexts.get(context).ok_or(Code::INVALID_CONTEXT)?;
+        let rows = copy.get(0)?.rows(&context)?;
+        let work = Work::new(kind::COPY, move || {
+            rows.iter().try_for_each(|&(to, from, bytes)| {
+                copy::copy(driver, to, &Source::Place(from), bytes)
+            })
+        });
+        add(driver, &out, graph, (&after, count), work)
+    }
+
+    context fn cuGraphAddKernelNode(
+        out: Out<Handle>,
+        graph: Handle,
+        after: Values<Handle>,
+        count: usize,
+        params: Values<KernelParams>,
+    ) |context| {
+        let work = params.get(0)?.work(context)?;
+        add(context.driver, &out, graph, (&after, count), work)
+    }
+
+    context fn cuGraphAddKernelNode_v2(
+        out: Out<Handle>,
+        graph: Handle,
+        after: Values<Handle>,
+        count: usize,
+        params: Values<KernelParams2>,
+    ) |context| {
+        let work = params.get(0)?.work(context)?;
+        add(context.driver, &out, graph, (&after, count), work)
+    }
+
+    driver_wide fn cuGraphKernelNodeGetParams(node: Handle, params: Out<KernelParams>) |driver| {
+        params.set(kernel_params(driver, node)?)
+    }
+
+    driver_wide fn cuGraphKernelNodeGetParams_v2(node: Handle, params: Out<KernelParams2>) |driver| {
+        params.set(KernelParams2 {
+            first: kernel_params(driver, node)?,
+            kernel: Handle::NULL,
+            context: Handle::NULL,
+        })
+    }
+
+    context fn cuGraphKernelNodeSetParams(node: Handle, params: Values<KernelParams>) |context| {
+        set_kernel(context.driver, node, params.get(0)?.work(context)?)
+    }
+
+    context fn cuGraphKernelNodeSetParams_v2(node: Handle, params: Values<KernelParams2>) |context| {
+        set_kernel(context.driver, node, params.get(0)?.work(context)?)
+    }
+
+    context fn cuGraphExecKernelNodeSetParams(
+        executable: Handle,
+        node: Handle,
+        params: Values<KernelParams>,
+    ) |context| {
+        let work = params.get(0)?.work(context)?;
+        set_exec_kernel(context.driver, executable, node, work)
+    }
+
+    context fn cuGraphExecKernelNodeSetParams_v2(
+        executable: Handle,
+        node: Handle,
+        params: Values<KernelParams2>,
+    ) |context| {
+        let work = params.get(0)?.work(context)?;
+        set_exec_kernel(context.driver, executable, node, work)
+    }
+
+    // The log stays empty.
+    driver_wide fn cuGraphInstantiate_v2(
+        out: Out<Handle>,
+        graph: Handle,
+        failed: Out<Handle>,
+        _log: HostPointer,
+        _bytes: usize,
+    ) |driver| {
+        failed.set_if_asked(Handle::NULL);
+        instantiate(driver, &out, graph, 0)
+    }
+
+    driver_wide fn cuGraphInstantiateWithFlags(out: Out<Handle>, graph: Handle, flags: u64) |driver| {
+        instantiate(driver, &out, graph, flags)
+    }
+
+    driver_wide fn cuGraphInstantiateWithParams(
+        out: Out<Handle>,
+        graph: Handle,
+        params: Values<InstantiateParams>,
+    ) |driver| {
+        let asked = params.get(0)?;
+        let done = instantiate(driver, &out, graph, asked.flags);
+        // CUDA_GRAPH_INSTANTIATE_SUCCESS or ..._ERROR.
+        let result = u32::from(done.is_err());
+        params.set(0, InstantiateParams { failed: Handle::NULL, result, ..asked })?;
+        done
+    }
+
+    driver_wide fn cuGraphExecGetFlags(executable: Handle, flags: Out<u64>) |driver| {
+        flags.set(known_executable(driver, executable)?.flags)
+    }
+
+    driver_wide fn cuGraphExecDestroy(executable: Handle) |driver| {
+        driver.executables.remove(executable).map(|_| ()).ok_or(Code::INVALID_VALUE)
+    }
+
+    driver_wide fn cuGraphExecUpdate_v2(
+        executable: Handle,
+        graph: Handle,
+        result: Out<UpdateResult>,
+    ) |driver| {
+        let (code, failed) = update(driver, executable, graph)?;
+        result.set(UpdateResult { result: code, failed, failed_from: Handle::NULL })?;
+        if code == 0 { Ok(()) } else { Err(Code::GRAPH_EXEC_UPDATE_FAILURE) }
+    }
+
+    driver_wide fn cuGraphExecUpdate(
+        executable: Handle,
+        graph: Handle,
+        failed: Out<Handle>,
+        result: Out<u32>,
+    ) |driver| {
+        let (code, node) = update(driver, executable, graph)?;
+        failed.set(node)?;
+        result.set(code)?;
+        if code == 0 { Ok(()) } else { Err(Code::GRAPH_EXEC_UPDATE_FAILURE) }
+    }
+
+    context fn cuGraphUpload(executable: Handle, stream: Handle) |context| {
+        target(context, stream)?;
+        known_executable(context.driver, executable).map(|_| ())
+    }
+
+    context fn cuGraphLaunch(executable: Handle, stream: Handle) |context| {
+        let work = known_executable(context.driver, executable)?.work();
+        context.enqueue(target(context, stream)?, work)
+    }
+}
+
+fn insert(driver: &Driver, graph: Graph) -> Handle {
+    let handle = graph.handle;
+    driver.graphs.insert(handle, Arc::new(graph));
+    handle
+}
+
+fn known(driver: &Driver, handle: Handle) -> Result<Arc<Graph>> {
+    driver.graphs.get(handle).ok_or(Code::INVALID_VALUE)
+}
+
+fn known_executable(driver: &Driver, handle: Handle) -> Result<Arc<Executable>> {
+    driver.executables.get(handle).ok_or(Code::INVALID_VALUE)
+}
+
+/// The graph that a node is of.
+fn graph_of(driver: &Driver, node: Handle) -> Result<Arc<Graph>> {
+    let has = |graph: &Graph| graph.nodes().iter().any(|known| known.handle == node);
+    let graph = driver.graphs.find(has).ok_or(Code::INVALID_VALUE)?;
+    known(driver, graph)
+}
+
+fn handles(values: &Values<Handle>, count: usize) -> Result<Vec<Handle>> {
+    (0..count).map(|index| values.get(index)).collect()
+}
+
+/// Gives a list to a caller who says how much room there is, or who asks how long it is.
+fn list(all: &[Handle], out: &Values<Handle>, count: &Values<usize>) -> Result {
+    if !out.is_null() {
+        let room = count.get(0)?;
+        // What is left over is null.
+        for index in 0..room {
+            out.set(index, all.get(index).copied().unwrap_or(Handle::NULL))?;
+        }
+    }
+    count.set(0, all.len())
+}
+
+fn add(
+    driver: &Driver,
+    out: &Out<Handle>,
+    graph: Handle,
+    (after, count): (&Values<Handle>, usize),
+    work: Work,
+) -> Result {
+    out.check()?;
+    let after = handles(after, count)?;
+    out.set(known(driver, graph)?.add(after, work)?)
+}
+
+fn instantiate(driver: &Driver, out: &Out<Handle>, graph: Handle, flags: u64) -> Result {
+    out.check()?;
+    let graph = known(driver, graph)?;
+    let executable = Executable::new(&graph, flags, driver.environment.schedule)?;
+    let handle = executable.handle;
+    driver.executables.insert(handle, Arc::new(executable));
+    out.set(handle)
+}
+
+/// A `CUgraphExecUpdateResult`, and the node that is to blame.
+fn update(driver: &Driver, executable: Handle, graph: Handle) -> Result<(u32, Handle)> {
+    let executable = known_executable(driver, executable)?;
+    let updated = executable.update(&*known(driver, graph)?, driver.environment.schedule);
+    Ok(match updated {
+        Ok(()) => (0, Handle::NULL),
+        // CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+        Err(node) => (2, node),
+    })
+}
+
+impl KernelParams {
+    fn work(&self, context: &Arc<Context>) -> Result<Work> {
+        let grid = Grid {
+            grid: self.grid,
+            block: self.block,
+            shared_bytes: self.shared_bytes,
+        };
+        let (params, extra) = (self.params.values(), self.extra.values());
+        prepare(context, self.function, grid, &params, &extra).map(Work::Kernel)
+    }
+}
+
+impl KernelParams2 {
+    fn work(&self, current: &Arc<Context>) -> Result<Work> {
+        let given = match self.context {
+            Handle::NULL => None,
+            handle => Some(
+                current
+                    .driver
+                    .contexts
+                    .get(handle)
+                    .ok_or(Code::INVALID_CONTEXT)?,
+            ),
+        };
+        let mut params = self.first;
+        if params.function == Handle::NULL {
+            params.function = self.kernel;
+        }
+        params.work(given.as_ref().unwrap_or(current))
+    }
+}
+
+fn kernel_params(driver: &Driver, node: Handle) -> Result<KernelParams> {
+    let graph = graph_of(driver, node)?;
+    let nodes = graph.nodes();
+    let known = nodes.iter().find(|known| known.handle == node);
+    let Some(Work::Kernel(launch)) = known.map(|node| &node.work) else {
+        return Err(Code::INVALID_VALUE);
+    };
+    let places = launch.function.kernel.params.iter();
+    let places: Vec<usize> = places.map(|param| param.offset as usize).collect();
+    Ok(KernelParams {
+        function: launch.function.handle,
+        grid: launch.grid.grid,
+        block: launch.grid.block,
+        shared_bytes: launch.grid.shared_bytes,
+        params: ParamBlock::keep(&launch.params, &places),
+        extra: HostPointer::NULL,
+    })
+}
+
+fn set_kernel(driver: &Driver, node: Handle, work: Work) -> Result {
+    let graph = graph_of(driver, node)?;
+    let mut nodes = graph.nodes();
+    let mut all = nodes.iter_mut();
+    let known = all.find(|known| known.handle == node);
+    match known.map(|node| &mut node.work) {
+        Some(old @ Work::Kernel(_)) => {
+            *old = work;
+            Ok(())
+        }
+        _ => Err(Code::INVALID_VALUE),
+    }
+}
+
+fn set_exec_kernel(driver: &Driver, executable: Handle, node: Handle, work: Work) -> Result {
+    let executable = known_executable(driver, executable)?;
+    match work {
+        Work::Kernel(launch) => executable.set_kernel(node, launch),
+        Work::Other(..) => Err(Code::INVALID_VALUE),
+    }
+}
+
+/// The stream's handle, where it can take part in a capture.
+fn lane(context: &Context, stream: Handle) -> Result<Handle> {
+    match target(context, stream)? {
+        Target::Stream { handle, .. } => Ok(handle),
+        Target::Default => Err(Code::STREAM_CAPTURE_UNSUPPORTED),
+    }
+}
+
+fn capture(context: &Context, stream: Handle) -> Result<Option<Arc<Capture>>> {
+    Ok(context.capture_of(target(context, stream)?))
+}
+
+/// A `CUstreamCaptureStatus`.
+fn status_of(capture: Option<&Capture>) -> u32 {
+    match capture.map(Capture::state) {
+        None => 0,
+        Some(Ok(())) => 1,
+        Some(Err(_)) => 2,
+    }
+}
+
+fn begin_capture(context: &Arc<Context>, stream: Handle, mode: u32) -> Result {
+    if mode > 2 {
+        return Err(Code::INVALID_VALUE);
+    }
+    let lane = lane(context, stream)?;
+    let mut captures = context.captures();
+    if captures.contains_key(&lane) {
+        return Err(Code::ILLEGAL_STATE);
+    }
+    captures.insert(lane, Arc::new(Capture::new(lane)));
+    Ok(())
+}
+
+fn capture_info(
+    context: &Context,
+    stream: Handle,
+    (status, id, graph): (&Out<u32>, &Out<u64>, &Out<Handle>),
+    (behind, count): (&Out<*const Handle>, &Out<usize>),
+) -> Result {
+    let capture = capture(context, stream)?;
+    status.set(status_of(capture.as_deref()))?;
+    let Some(capture) = capture else {
+        return Ok(());
+    };
+    // A graph under capture can be asked for and added to.
+    let graphs = &context.driver.graphs;
+    graphs.insert(capture.graph.handle, Arc::clone(&capture.graph));
+    id.set_if_asked(capture.id);
+    graph.set_if_asked(capture.graph.handle);
+    let lanes = capture.lanes();
+    let nodes = lanes
+        .get(&lane(context, stream)?)
+        .map_or(&[][..], Vec::as_slice);
+    // The caller's until the next call that changes them, as CUDA says.
+    behind.set_if_asked(nodes.as_ptr());
+    count.set_if_asked(nodes.len());
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Memory pools, and allocations in the order of streams.
+
+use super::entries;
+use super::raw::{HostPointer, Out, Values};
+use super::streams::target;
+use crate::context::Context;
+use crate::driver::Driver;
+use crate::error::{Code, Result};
+use crate::handle::Handle;
+use crate::memory::{self, Kind};
+use crate::pool::Pool;
+use std::sync::Arc;
+
+/// The head of a `CUmemPoolProps`, which is 88 bytes long: kind of allocation, types
+/// of handles, and where it lies.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PoolProperties {
+    kind: u32,
+    handles: u32,
+    location: Location,
+}
+
+/// A `CUmemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Location {
+    kind: u32,
+    id: i32,
+}
+
+/// `CU_MEM_LOCATION_TYPE_DEVICE`.
+const ON_DEVICE: u32 = 1;
+
+/// A `CUmemAccessDesc`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Access {
+    location: Location,
+    flags: u32,
+}
+
+entries! {
+    device(dev) fn cuDeviceGetDefaultMemPool(out: Out<Handle>, dev: i32) |driver, device, ordinal| {
+        let mut pools = device.pools();
+        out.set(pools.default(driver, ordinal))
+    }
+
+    device(dev) fn cuDeviceGetMemPool(out: Out<Handle>, dev: i32) |driver, device, ordinal| {
+        let mut pools = device.pools();
+        out.set(pools.current(driver, ordinal))
+    }
+
+    device(dev) fn cuDeviceSetMemPool(dev: i32, pool: Handle) |driver, device, ordinal| {
+        if known(driver, pool)?.ordinal != ordinal {
+            return Err(Code::INVALID_VALUE);
+        }
+        device.pools().current = Some(pool);
+        Ok(())
+    }
+
+    driver_wide fn cuMemPoolCreate(out: Out<Handle>, properties: Values<PoolProperties>) |driver| {
+        out.check()?;
+        let properties = properties.get(0)?;
+        // Pinned memory of the device, which no other process is given.
+        if properties.kind != 1 || properties.location.kind != ON_DEVICE {
+            return Err(Code::INVALID_VALUE);
+        }
+        if properties.handles != 0 {
+            return Err(Code::NOT_SUPPORTED);
+        }
+        driver.device(properties.location.id)?;
+        let pool = Arc::new(Pool::new(properties.location.id as usize, true));
+        driver.pools.insert(pool.handle, Arc::clone(&pool));
+        out.set(pool.handle)
+    }
+
+    driver_wide fn cuMemPoolDestroy(pool: Handle) |driver| {
+        let known = known(driver, pool)?;
+        if !known.created {
+            return Err(Code::INVALID_VALUE);
+        }
+        let mut pools = driver.devices[known.ordinal].pools();
+        if pools.current == Some(pool) {
+            pools.current = None;
+        }
+        // What was taken from it stays until it is freed.
+        driver.pools.remove(pool);
+        Ok(())
+    }
+
+    driver_wide fn cuMemPoolTrimTo(pool: Handle, _keep: usize) |driver| {
+        known(driver, pool).map(|_| ())
+    }
+
+    driver_wide fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: HostPointer) |driver| {
+        let pool = known(driver, pool)?;
+        let mut account = pool.account();
+        match attribute {
+            1..=3 => account.reuse[attribute as usize - 1] = value.values::<i32>().get(0)?,
+            4 => account.threshold = value.values::<u64>().get(0)?,
+            // The marks of the most that was used can be set back to zero.
+            6 | 8 if value.values::<u64>().get(0)? == 0 => account.most = account.used,
+            _ => return Err(Code::INVALID_VALUE),
+        }
+        Ok(())
+    }
+
+    driver_wide fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: HostPointer) |driver| {
+        let account = *known(driver, pool)?.account();
+        let number = match attribute {
+            1..=3 => return value.values::<i32>().set(0, account.reuse[attribute as usize - 1]),
+            4 => account.threshold,
+            // Bytes reserved, which are those in use.
+            5 | 7 => account.used,
+            6 | 8 => account.most,
+            _ => return Err(Code::INVALID_VALUE),
+        };
+        value.values::<u64>().set(0, number)
+    }
+
+    driver_wide fn cuMemPoolSetAccess(pool: Handle, accesses: Values<Access>, count: usize) |driver| {
+        let pool = known(driver, pool)?;
+        for index in 0..count {
+            let access = accesses.get(index)?;
+            let own = access.location.kind == ON_DEVICE && access.location.id as usize == pool.ordinal;
+            match (own, access.flags) {
+                // No access, and all of it: CU_MEM_ACCESS_FLAGS_PROT_READWRITE.
+                (true, 3) | (false, 0) => {}
+                (true, _) => return Err(Code::INVALID_VALUE),
+                (false, _) => return Err(Code::NOT_SUPPORTED),
+            }
+        }
+        Ok(())
+    }
+
+    driver_wide fn cuMemPoolGetAccess(flags: Out<u32>, pool: Handle, location: Values<Location>) |driver| {
+        let (pool, location) = (known(driver, pool)?, location.get(0)?);
+        let own = location.kind == ON_DEVICE && location.id as usize == pool.ordinal;
+        flags.set(if own { 3 } else { 0 })
+    }
+
+    context fn cuMemAllocAsync(address: Out<u64>, bytes: usize, stream: Handle) |context| {
+        let pool = context.device().pools().current(context.driver, context.ordinal);
+        alloc(context, &address, bytes, pool, stream, "cuMemAllocAsync")
+    }
+
+    context fn cuMemAllocFromPoolAsync(
+        address: Out<u64>,
+        bytes: usize,
+        pool: Handle,
+        stream: Handle,
+    ) |context| {
+        alloc(context, &address, bytes, pool, stream, "cuMemAllocFromPoolAsync")
+    }
+
+    release fn cuMemFreeAsync(address: u64, stream: Handle) |context| {
+        let target = target(context, stream)?;
+        context.refuse_capture(target)?;
+        let block = context.driver.memory.remove(address)?;
+        let driver = context.driver;
+        context.submit(target, &[], move |_| {
+            memory::release(driver, &block);
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+fn known(driver: &Driver, handle: Handle) -> Result<Arc<Pool>> {
+    driver.pools.get(handle).ok_or(Code::INVALID_VALUE)
+}
+
+fn alloc(
+    context: &Context,
+    address: &Out<u64>,
+    bytes: usize,
+    pool: Handle,
+    stream: Handle,
+    function: &'static str,
+) -> Result {
+    address.check()?;
+    let target = target(context, stream)?;
+    context.refuse_capture(target)?;
+    let pool = known(context.driver, pool)?;
+    if bytes == 0 || pool.ordinal != context.ordinal {
+        return Err(Code::INVALID_VALUE);
+    }
+    let base = context.device().gpu.alloc(bytes as u64)?;
+    pool.take(bytes as u64);
+    let owner = (context.ordinal, context.handle);
+    let kind = Kind::Pooled(pool);
+    let memory = &context.driver.memory;
+    memory.add(base, bytes as u64, owner, kind, function);
+    address.set(base)
+}
