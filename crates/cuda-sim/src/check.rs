@@ -15,9 +15,9 @@ pub struct Checks {
     /// nothing has written. Copies (`mov`, the values of `selp`) carry the
     /// property along instead of faulting, since compilers copy undefined values.
     pub uninitialised: bool,
-    /// Unordered accesses by different threads to the same bytes of shared
-    /// memory, or by different blocks to the same bytes of global memory, of
-    /// which at least one writes and not both are atomic.
+    /// Unordered accesses by different threads to the same bytes of shared or
+    /// global memory, of which at least one writes and not both are atomic;
+    /// `ld.global.nc` of what the launch wrote.
     pub races: bool,
     /// Barriers that part of a warp or block does not reach.
     pub barriers: bool,
@@ -103,8 +103,12 @@ pub enum FaultKind {
     UninitialisedMemory,
     /// Two threads of a block, unordered, on the same bytes of shared memory.
     SharedRace,
-    /// Two blocks on the same bytes of global memory.
+    /// Two blocks, or two threads of a block, unordered, on the same bytes of
+    /// global memory.
     GlobalRace,
+    /// A read through the cache for memory that the launch does not change, of what
+    /// the launch has changed.
+    StaleRead,
     /// A barrier that some threads of the warp or block do not reach.
     BarrierDivergence,
     /// Every remaining thread waits for one that never comes.
@@ -142,7 +146,8 @@ impl FaultKind {
             FaultKind::UninitialisedRegister => "use of an uninitialised register",
             FaultKind::UninitialisedMemory => "read of uninitialised memory",
             FaultKind::SharedRace => "race in shared memory",
-            FaultKind::GlobalRace => "race between blocks in global memory",
+            FaultKind::GlobalRace => "race in global memory",
+            FaultKind::StaleRead => "read-only load of what the launch wrote",
             FaultKind::BarrierDivergence => "barrier not reached by every thread",
             FaultKind::Deadlock => "deadlock",
             FaultKind::InactiveLane => "warp-wide operation with inactive lanes",

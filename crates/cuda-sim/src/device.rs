@@ -3,7 +3,7 @@
 use crate::arch::Arch;
 use crate::check::{Checks, Fault, FaultKind};
 use crate::count::Counts;
-use crate::exec::{self, EPOCHS, Launch, Schedule};
+use crate::exec::{self, EPOCHS, Launch, Layout, Schedule};
 use crate::memory::{Memory, OutOfMemory, is_global};
 use crate::occupancy::{BlockNeeds, resident_blocks};
 use crate::ptx::{Global, Kernel, Module};
@@ -417,6 +417,11 @@ impl Device {
             allocations: &allocations,
             epoch: next_epoch(),
             schedule: self.config.schedule,
+            shared: Layout::new(
+                &decoded.entries[kernel],
+                grid.shared_bytes,
+                self.config.checks.bounds,
+            ),
             resident,
             cooperative,
         };

@@ -91,6 +91,18 @@ pub(crate) struct Address {
     pub offset: i64,
 }
 
+/// How an access is ordered with those of other threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Weak,
+    /// Through the cache for memory that the launch does not change (`ld.global.nc`).
+    ReadOnly,
+    /// A plain read whose value a compare-and-swap at the same place confirms.
+    Guess,
+    /// Volatile, relaxed, acquiring or releasing.
+    Strong,
+}
+
 /// One element of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Element {
@@ -323,15 +335,14 @@ pub(crate) enum Op {
         /// One per element of the vector; nothing where the value is dropped.
         d: Box<[Option<Reg>]>,
         address: Address,
-        /// Ordered with other threads' accesses (volatile, relaxed, acquire).
-        strong: bool,
+        order: Order,
     },
     Store {
         space: Space,
         element: Element,
         a: Box<[Reg]>,
         address: Address,
-        strong: bool,
+        order: Order,
     },
     Atomic {
         space: Space,
@@ -357,7 +368,10 @@ pub(crate) enum Op {
     Copy(CopyOp),
     ActiveMask(W),
     Clock(Reg),
+    /// What changes no value.
     Fence,
+    /// What the block's threads did before, other blocks may see (`membar.gl`).
+    Release,
     Warp(WarpOp, W),
     Barrier {
         kind: BarrierKind,
@@ -505,6 +519,9 @@ pub(crate) struct Entry {
     pub reached: Vec<u32>,
     /// Offset of each shared variable of the program; unreached ones have none.
     pub shared: Vec<u32>,
+    /// Index and bytes of every shared variable that is reached, as they lie;
+    /// dynamic ones have none.
+    pub shared_sizes: Vec<(u32, Option<u32>)>,
     /// Static bytes of shared memory; dynamic memory begins here, aligned to 16.
     pub shared_bytes: u32,
     /// Local memory of everything reached, each function once.

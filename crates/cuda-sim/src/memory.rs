@@ -55,6 +55,9 @@ pub(crate) struct Allocation {
     words: Box<[AtomicU32]>,
     /// One shadow word per word of the store; empty where no check wants it.
     shadow: Box<[AtomicU64]>,
+    /// Of each word, the threads of a block that touched it last (see
+    /// `exec::threads`); empty where no check wants it.
+    threads: Box<[AtomicU64]>,
     /// Held while two words change as one.
     long: Mutex<()>,
 }
@@ -62,13 +65,14 @@ pub(crate) struct Allocation {
 impl Allocation {
     fn new(start: u64, len: u64, writable: bool, shadowed: bool) -> Option<Self> {
         let words = usize::try_from(granules(len)?).ok()? / 4;
+        let shadows = if shadowed { words } else { 0 };
         Some(Allocation {
             start,
             len,
             writable,
             words: bytemuck::allocation::try_zeroed_slice_box(words).ok()?,
-            shadow: bytemuck::allocation::try_zeroed_slice_box(if shadowed { words } else { 0 })
-                .ok()?,
+            shadow: bytemuck::allocation::try_zeroed_slice_box(shadows).ok()?,
+            threads: bytemuck::allocation::try_zeroed_slice_box(shadows).ok()?,
             long: Mutex::new(()),
         })
     }
@@ -101,6 +105,12 @@ impl Allocation {
     pub fn shadows_from(&self, offset: u64, count: usize) -> &[AtomicU64] {
         let first = (offset / 4) as usize;
         self.shadow.get(first..first + count).unwrap_or_default()
+    }
+
+    /// What the threads of a block did to the word that holds the byte at `offset`.
+    #[inline(always)]
+    pub fn threads(&self, offset: u64) -> Option<&AtomicU64> {
+        self.threads.get((offset / 4) as usize)
     }
 
     /// Changes the 8 bytes at `offset` as one and returns what they were.

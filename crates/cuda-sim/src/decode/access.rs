@@ -5,31 +5,32 @@ use super::symbols::{AddressOperand, U32};
 use super::vectors::registers_of;
 use super::{Decoder, Result};
 use crate::count::Class;
-use crate::ir::{Address, AtomicOp, Element, Op, Reg};
+use crate::ir::{Address, AtomicOp, Element, Inst, Op, Order, Reg};
 use crate::lanes::lanes;
 use crate::ptx::syntax::Operand;
 use crate::ptx::types::{Kind, Space, Type};
 
 /// Modifiers that say how caches should behave, which changes no value.
 fn is_cache_hint(modifier: &str) -> Option<()> {
-    let plain = [
-        "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "uni",
-    ];
+    let plain = ["ca", "cg", "cs", "lu", "cv", "wb", "wt", "weak", "uni"];
     (plain.contains(&modifier) || modifier.starts_with("L1::") || modifier.starts_with("L2::"))
         .then_some(())
 }
 
-/// Scopes and orders of the memory model; whether any was there.
-fn take_order(opcode: &mut Opcode<'_>) -> bool {
-    let mut strong = false;
+/// Scopes and orders of the memory model: whether any was there, and whether other
+/// blocks may then see what was done before.
+fn take_order(opcode: &mut Opcode<'_>) -> (bool, bool) {
+    let (mut strong, mut releases, mut wide) = (false, false, true);
     let words = [
         "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "cluster",
         "mmio",
     ];
-    while opcode.take_of(&words).is_some() {
+    while let Some(word) = opcode.take_of(&words) {
         strong = true;
+        releases |= matches!(word, "release" | "acq_rel");
+        wide &= word != "cta";
     }
-    strong
+    (strong, releases && wide)
 }
 
 fn class(space: Space) -> Class {
@@ -66,10 +67,20 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     /// Space, order, width of the vector, and type.
-    fn qualifiers(&mut self, opcode: &mut Opcode<'s>) -> Result<(Space, bool, usize, Type)> {
-        let strong = take_order(opcode);
+    fn qualifiers(&mut self, opcode: &mut Opcode<'s>) -> Result<(Space, Order, usize, Type)> {
+        let (strong, releases) = take_order(opcode);
         let space = opcode.take_space();
-        while opcode.take_with(is_cache_hint).is_some() {}
+        let mut order = if strong { Order::Strong } else { Order::Weak };
+        loop {
+            if opcode.take("nc") {
+                order = Order::ReadOnly;
+            } else if opcode.take_with(is_cache_hint).is_none() {
+                break;
+            }
+        }
+        if releases {
+            self.emit(Op::Release, None);
+        }
         let lanes = match opcode.take_of(&["v2", "v4", "v8"]) {
             Some("v2") => 2,
             Some("v4") => 4,
@@ -82,7 +93,7 @@ impl<'m, 's> Decoder<'m, 's> {
         }
         // Order among blocks decides how they are run.
         self.uses.ordered |= strong && matches!(space, Space::Generic | Space::Global);
-        Ok((space, strong, lanes, ty))
+        Ok((space, order, lanes, ty))
     }
 
     fn element(ty: Type) -> Element {
@@ -93,7 +104,7 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     fn load(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
-        let (space, strong, lanes, ty) = self.qualifiers(opcode)?;
+        let (space, order, lanes, ty) = self.qualifiers(opcode)?;
         let [d, address] = self.without_cache_policy(operands)?;
         let targets = self.targets(d, ty, lanes)?;
         let (ty, lanes) = registers_of(ty, lanes);
@@ -120,7 +131,7 @@ impl<'m, 's> Decoder<'m, 's> {
                 element,
                 d,
                 address: Address { base, offset },
-                strong,
+                order,
             },
         };
         self.emit(op, Some(class(space)));
@@ -132,7 +143,7 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     fn store(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
-        let (space, strong, lanes, ty) = self.qualifiers(opcode)?;
+        let (space, order, lanes, ty) = self.qualifiers(opcode)?;
         let [address, a] = self.without_cache_policy(operands)?;
         let sources = self.sources(a, ty, lanes)?;
         let (ty, lanes) = registers_of(ty, lanes);
@@ -151,7 +162,7 @@ impl<'m, 's> Decoder<'m, 's> {
                 element,
                 a,
                 address: Address { base, offset },
-                strong,
+                order,
             },
         };
         self.emit(op, Some(class(space)));
@@ -195,7 +206,7 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     fn atomic(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
-        take_order(opcode);
+        let (_, releases) = take_order(opcode);
         let space = opcode.take_space();
         while opcode.take_with(is_cache_hint).is_some() {}
         let name = self.half(
@@ -262,6 +273,9 @@ impl<'m, 's> Decoder<'m, 's> {
             Some(b) => Some(self.source(b, ty)?),
             None => None,
         };
+        if releases {
+            self.emit(Op::Release, None);
+        }
         let op = Op::Atomic {
             space,
             op,
@@ -280,6 +294,36 @@ impl<'m, 's> Decoder<'m, 's> {
         match self.source(operand, U32)? {
             Reg::Word(word) => Ok(word),
             _ => self.fail("a 32-bit operand is wanted"),
+        }
+    }
+}
+
+/// Marks plain loads from a place that a compare-and-swap of the same function goes
+/// to: they guess the value that it is to find.
+pub(super) fn mark_guesses(insts: &mut [Inst]) {
+    let place = |space: Space, address: &Address| (space, address.base, address.offset);
+    let swapped: Vec<_> = insts
+        .iter()
+        .filter_map(|inst| match &inst.op {
+            Op::Atomic {
+                op: AtomicOp::Cas,
+                space,
+                address,
+                ..
+            } => Some(place(*space, address)),
+            _ => None,
+        })
+        .collect();
+    for inst in insts {
+        if let Op::Load {
+            space,
+            address,
+            order: order @ Order::Weak,
+            ..
+        } = &mut inst.op
+            && swapped.contains(&place(*space, address))
+        {
+            *order = Order::Guess;
         }
     }
 }

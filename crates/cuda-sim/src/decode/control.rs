@@ -104,8 +104,12 @@ impl<'m, 's> Decoder<'m, 's> {
                     "shared::cluster",
                     "mbarrier_init",
                 ];
-                while opcode.take_of(&words).is_some() {}
-                self.emit(Op::Fence, Some(Class::Barrier));
+                let mut releases = true;
+                while let Some(word) = opcode.take_of(&words) {
+                    releases &= !matches!(word, "cta" | "acquire" | "proxy");
+                }
+                let op = if releases { Op::Release } else { Op::Fence };
+                self.emit(op, Some(Class::Barrier));
             }
             ("griddepcontrol", false) => {
                 // Launches run one after the other: there is nothing to wait for.

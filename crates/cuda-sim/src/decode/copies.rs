@@ -6,8 +6,8 @@ use super::symbols::{AddressOperand, B64, U32};
 use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{
-    Address, AtomicOp, CopyOp, Element, L, LongTest2, Narrow1, Op, Outcome, Reg, Transit, Wait,
-    Widen1,
+    Address, AtomicOp, CopyOp, Element, L, LongTest2, Narrow1, Op, Order, Outcome, Reg, Transit,
+    Wait, Widen1,
 };
 use crate::lanes::{lanes, test};
 use crate::ptx::syntax::Operand;
@@ -359,7 +359,7 @@ impl<'m, 's> Decoder<'m, 's> {
             element,
             a: Box::new([Reg::Long(state)]),
             address,
-            strong: false,
+            order: Order::Weak,
         };
         self.emit(op, Some(Class::Barrier));
         Ok(())

@@ -207,6 +207,13 @@ fn entry(
         function,
         reached: reached.iter().copied().collect(),
         shared: offsets,
+        shared_sizes: shared
+            .iter()
+            .map(|&i| {
+                let variable = &variables[i as usize];
+                (i, (!variable.dynamic).then_some(variable.bytes))
+            })
+            .collect(),
         shared_bytes: end,
         local_bytes: reached
             .iter()
@@ -297,6 +304,7 @@ impl<'m, 's> Decoder<'m, 's> {
             .map(|label| label.unwrap_or(self.insts.len() - 1))
             .collect();
         products::count(&mut self.insts, &self.multiplies, &labels);
+        access::mark_guesses(&mut self.insts);
         let (insts, blocks) = flow::blocks(self.insts, &labels);
         let allocated = registers::allocate(
             insts,

@@ -113,6 +113,8 @@ pub(super) fn allocate(
     let n = regs.len();
     let live_in = liveness(&mut insts, blocks, &numbers, n, &results);
 
+    drop_unused(&mut insts, blocks, &numbers, &live_in, &results);
+
     // Registers that may be read unwritten, and what copies spread.
     let mut undefined: HashSet<usize> = live_in[0].iter().filter(|i| !arrive.contains(i)).collect();
     if !undefined.is_empty() {
@@ -245,6 +247,51 @@ fn liveness(
         }
         if !grew {
             return live;
+        }
+    }
+}
+
+/// Forgets the elements of vector loads that nothing reads, so that nobody asks
+/// whether they were ever written.
+fn drop_unused(
+    insts: &mut [Inst],
+    blocks: &[Block],
+    numbers: &HashMap<Reg, usize>,
+    live_in: &[Set],
+    results: &[usize],
+) {
+    for block in blocks {
+        let range = block.start as usize..block.end as usize;
+        let is_vector = |inst: &Inst| matches!(&inst.op, Op::Load { d, .. } if d.len() > 1);
+        if !insts[range.clone()].iter().any(is_vector) {
+            continue;
+        }
+        let mut live = Set::new(numbers.len());
+        for s in successors(insts, block) {
+            live.extend(&live_in[s as usize]);
+        }
+        for inst in insts[range].iter_mut().rev() {
+            if let Op::Return = inst.op {
+                results.iter().for_each(|&i| live.insert(i));
+            }
+            if let Op::Load { d, .. } = &mut inst.op
+                && d.len() > 1
+            {
+                for d in d.iter_mut() {
+                    *d = d.filter(|d| live.has(numbers[d]));
+                }
+            }
+            let guarded = inst.guard.is_some();
+            each(inst, &mut |reg, access| {
+                if access == Access::Write && !guarded {
+                    live.remove(numbers[reg]);
+                }
+            });
+            each(inst, &mut |reg, access| {
+                if access != Access::Write {
+                    live.insert(numbers[reg]);
+                }
+            });
         }
     }
 }

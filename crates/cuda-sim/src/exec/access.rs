@@ -9,7 +9,7 @@ use super::step::{put, put_long};
 use super::warp::Frame;
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
-use crate::ir::{Address, AtomicOp, Element, Longs, Op, Reg, Words};
+use crate::ir::{Address, AtomicOp, Element, Longs, Op, Order, Reg, Words};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::ptx::types::Space;
 use std::cell::Cell;
@@ -25,10 +25,33 @@ pub(crate) struct Transfer<'a> {
     pub bytes: u32,
     /// Line of the instruction, for reports about an earlier access.
     pub line: u32,
-    pub strong: bool,
+    pub order: Order,
+    /// Bits of the words that somebody will read; all, for writes.
+    pub wanted: u8,
+}
+
+/// Every word of a transfer.
+pub(crate) const ALL_WORDS: u8 = u8::MAX;
+
+/// The words of a vector whose elements have a register to go to.
+fn wanted(d: &[Option<Reg>], element: Element) -> u8 {
+    if element.bytes < 4 {
+        return ALL_WORDS;
+    }
+    let each = element.bytes as usize / 4;
+    let ones = (1 << each) - 1;
+    d.iter()
+        .enumerate()
+        .filter(|(_, d)| d.is_some())
+        .fold(0, |words, (i, _)| words | ones << (i * each))
 }
 
 impl Transfer<'_> {
+    /// Whether it conflicts with plain accesses only.
+    pub fn strong(&self) -> bool {
+        matches!(self.order, Order::Strong | Order::Guess)
+    }
+
     /// The address, if all lanes have the same.
     pub fn uniform(&self) -> Option<u64> {
         let first = self.addresses[self.mask.trailing_zeros() as usize & 31];
@@ -197,7 +220,7 @@ impl Worker<'_> {
                 element,
                 d,
                 address,
-                strong,
+                order,
             } => {
                 let mut buffer = [[0; 32]; 8];
                 let addresses = addresses(&warp.frames[frame], address);
@@ -206,18 +229,25 @@ impl Worker<'_> {
                     mask,
                     bytes: element.bytes * d.len() as u32,
                     line,
-                    strong: *strong,
+                    order: *order,
+                    wanted: wanted(d, *element),
                 };
                 transfer.check_alignment()?;
                 self.in_spaces(*space, &transfer, |worker, space, transfer| match space {
                     Space::Shared => worker.shared_read(warp.index, transfer, &mut buffer),
                     Space::Local => warp.local.read(transfer, &mut buffer),
                     Space::Param => warp.frames[frame].read_param_at(transfer, &mut buffer),
-                    _ => worker.global.read(transfer, &mut buffer),
+                    _ => {
+                        let clocks = &mut worker.block.clocks;
+                        worker
+                            .global
+                            .read(clocks, warp.index, transfer, &mut buffer)
+                    }
                 })?;
                 unload(&mut warp.frames[frame], d, *element, &buffer, mask);
-                if *strong {
-                    self.note(warp, false, mask, line);
+                if *order == Order::Strong {
+                    let first = addresses[mask.trailing_zeros() as usize];
+                    self.polled(warp, first, mask, line);
                 }
                 Ok(())
             }
@@ -226,7 +256,7 @@ impl Worker<'_> {
                 element,
                 a,
                 address,
-                strong,
+                order,
             } => {
                 let mut buffer = [[0; 32]; 8];
                 let addresses = addresses(&warp.frames[frame], address);
@@ -236,17 +266,21 @@ impl Worker<'_> {
                     mask,
                     bytes: element.bytes * a.len() as u32,
                     line,
-                    strong: *strong,
+                    order: *order,
+                    wanted: ALL_WORDS,
                 };
                 transfer.check_alignment()?;
                 self.in_spaces(*space, &transfer, |worker, space, transfer| match space {
                     Space::Shared => worker.shared_write(warp.index, transfer, &buffer),
                     Space::Local => warp.local.write(transfer, &buffer),
                     Space::Param | Space::Constant => Err(read_only(transfer, space)),
-                    _ => worker.global.write(transfer, &buffer),
+                    _ => {
+                        let clocks = &mut worker.block.clocks;
+                        worker.global.write(clocks, warp.index, transfer, &buffer)
+                    }
                 })?;
-                if *strong {
-                    self.note(warp, true, mask, line);
+                if *order == Order::Strong {
+                    self.acted(warp);
                 } else if *space != Space::Local {
                     self.changed(warp);
                 }
@@ -267,7 +301,8 @@ impl Worker<'_> {
                     mask,
                     bytes: *bytes,
                     line,
-                    strong: true,
+                    order: Order::Strong,
+                    wanted: ALL_WORDS,
                 };
                 transfer.check_alignment()?;
                 let a = value_of(&warp.frames[frame], *a);
@@ -291,9 +326,17 @@ impl Worker<'_> {
                         "an atomic operation on local memory",
                     )),
                     Space::Param | Space::Constant => Err(read_only(transfer, space)),
-                    _ => worker
-                        .global
-                        .atomic(transfer, d.is_some(), &change, &mut old),
+                    _ => {
+                        let clocks = &mut worker.block.clocks;
+                        let returns = d.is_some();
+                        worker.global.atomic(
+                            clocks,
+                            warp.index,
+                            transfer,
+                            (returns, &change),
+                            &mut old,
+                        )
+                    }
                 })?;
                 let frame = &mut warp.frames[frame];
                 match *d {
@@ -304,11 +347,26 @@ impl Worker<'_> {
                     Some(Reg::Long(d)) => put_long(&mut frame.longs[d.0 as usize], &old, mask),
                     _ => {}
                 }
-                if d.is_some() {
-                    self.note(warp, changed.get(), mask, line);
-                } else {
+                if d.is_none() {
                     self.changed(warp);
+                } else if changed.get()
+                    || matches!(
+                        op,
+                        AtomicOp::MinU | AtomicOp::MinS | AtomicOp::MaxU | AtomicOp::MaxS
+                    )
+                {
+                    // Nobody waits by a minimum or maximum.
+                    self.acted(warp);
+                } else {
+                    let first = addresses[mask.trailing_zeros() as usize];
+                    self.polled(warp, first, mask, line);
                 }
+                Ok(())
+            }
+            Op::Release => {
+                let block = &mut *self.block;
+                block.clocks.release();
+                self.global.released(block.number, &block.clocks);
                 Ok(())
             }
             Op::Copy(copy) => self.copy(warp, frame, copy, mask, line),

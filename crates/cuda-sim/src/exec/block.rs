@@ -39,14 +39,12 @@ pub(crate) struct Block<'l> {
 
 impl<'l> Block<'l> {
     pub fn new(launch: &'l Launch<'l>) -> Self {
-        let bytes = dynamic_start(launch.entry.shared_bytes, launch.grid.shared_bytes)
-            + launch.grid.shared_bytes;
         Block {
             launch,
             number: 0,
             at: [0; 3],
             warps: Vec::new(),
-            shared: Shared::new(bytes, launch.checks.races, launch.checks.uninitialised),
+            shared: Shared::new(&launch.shared, launch.checks),
             clocks: Clocks::default(),
             barriers: [Barrier::default(); 16],
             spent: 0,
@@ -246,14 +244,5 @@ impl<'l> Block<'l> {
             ),
         );
         self.fault(*mistake, gone as usize / 32, barrier.line)
-    }
-}
-
-/// Where dynamic shared memory begins: behind what is static, if there is any of it.
-fn dynamic_start(fixed: u32, dynamic: u32) -> u32 {
-    if dynamic == 0 {
-        fixed
-    } else {
-        fixed.next_multiple_of(16)
     }
 }

@@ -56,6 +56,13 @@ impl Clocks {
         }
     }
 
+    /// When a thread was last ordered with any other.
+    pub fn latest(&self, thread: usize) -> u32 {
+        self.barriers[thread / 32]
+            .max(self.syncs[thread])
+            .max(self.seen[thread])
+    }
+
     /// Others may see what was done before.
     pub fn release(&mut self) {
         self.now += 1;

@@ -10,12 +10,12 @@
 //! phase, 22 bits of bytes expected less bytes copied (two's complement), one bit
 //! unused, and the phase's parity.
 
-use super::access::{Buffer, Transfer, addresses};
+use super::access::{ALL_WORDS, Buffer, Transfer, addresses};
 use super::run::Worker;
 use super::warp::Warp;
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
-use crate::ir::{AtomicOp, CopyOp, Longs, Transit, Wait};
+use crate::ir::{AtomicOp, CopyOp, Longs, Order, Transit, Wait};
 
 /// A copy of one thread that it has not waited for.
 struct InFlight {
@@ -105,7 +105,8 @@ impl Worker<'_> {
                 mask,
                 bytes,
                 line,
-                strong: false,
+                order: Order::Weak,
+                wanted: ALL_WORDS,
             }
         }
         transfer(to, mask, bytes, line).check_alignment()?;
@@ -115,8 +116,7 @@ impl Worker<'_> {
             .filter(|&lane| given[lane] == bytes)
             .fold(0, |lanes, lane| lanes | 1 << lane);
         if whole != 0 {
-            self.global
-                .read(&transfer(from, whole, bytes, line), &mut buffer)?;
+            self.read_global(warp.index, &transfer(from, whole, bytes, line), &mut buffer)?;
         }
         for lane in lanes_of(mask & !whole) {
             if given[lane] > bytes {
@@ -132,8 +132,7 @@ impl Worker<'_> {
             for byte in 0..given[lane] {
                 let mut one: Buffer = [[0; 32]; 8];
                 let at = [from[lane] + u64::from(byte); 32];
-                self.global
-                    .read(&transfer(&at, 1 << lane, 1, line), &mut one)?;
+                self.read_global(warp.index, &transfer(&at, 1 << lane, 1, line), &mut one)?;
                 let value = (one[0][lane] & 0xff) << (8 * (byte % 4));
                 buffer[byte as usize / 4][lane] |= value;
             }
@@ -175,11 +174,17 @@ impl Worker<'_> {
                 mask: 1 << copy.lane,
                 bytes: copy.bytes,
                 line: copy.line,
-                strong: false,
+                order: Order::Weak,
+                wanted: ALL_WORDS,
             };
             self.shared_write(warp.index, &transfer, &buffer)?;
         }
         Ok(())
+    }
+
+    fn read_global(&mut self, warp: usize, from: &Transfer<'_>, buffer: &mut Buffer) -> Step {
+        let clocks = &mut self.block.clocks;
+        self.global.read(clocks, warp, from, buffer)
     }
 
     fn bulk(
@@ -209,19 +214,21 @@ impl Worker<'_> {
                 mask: 1 << lane,
                 bytes: 16,
                 line,
-                strong: false,
+                order: Order::Weak,
+                wanted: ALL_WORDS,
             };
             let (read, write) = (transfer(&from), transfer(&to));
             read.check_alignment()?;
             write.check_alignment()?;
             match transit {
                 Transit::ToShared => {
-                    self.global.read(&read, &mut buffer)?;
+                    self.read_global(warp, &read, &mut buffer)?;
                     self.shared_write(warp, &write, &buffer)?;
                 }
                 Transit::ToGlobal => {
                     self.shared_read(warp, &read, &mut buffer)?;
-                    self.global.write(&write, &buffer)?;
+                    let clocks = &mut self.block.clocks;
+                    self.global.write(clocks, warp, &write, &buffer)?;
                 }
             }
         }

@@ -6,17 +6,22 @@
 //! race unless both only read, both are atomic (or volatile, relaxed, acquiring,
 //! releasing), or the later one has synchronised: after an atomic operation whose
 //! result it used, or an ordered load, a block may rely on what others wrote
-//! before. That last rule lets some races pass; it lets no correct program fail.
+//! and then released, by a fence (`membar.gl`) or a releasing operation. The rule
+//! lets some races pass; it lets no correct program fail. Threads of one block are
+//! told apart by `threads`.
 //! Accesses of different blocks to different bytes of one word are told apart
 //! for the latest block only. Whether a word has a race does not depend on the
 //! order in which blocks run.
 
 use super::access::{Buffer, Transfer};
+use super::clocks::Clocks;
+use super::threads;
 use super::{Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::count::Counts;
-use crate::ir::Longs;
+use crate::ir::{Longs, Order};
 use crate::memory::{Allocation, INITIALISED};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
@@ -42,6 +47,8 @@ const ATOMIC_MANY: u64 = 5;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Touch {
     Read,
+    /// Of memory that the launch promises not to change.
+    ReadOnly,
     Write,
     /// Atomic, or ordered with other blocks and reading.
     Atomic,
@@ -52,19 +59,19 @@ enum Touch {
 impl Touch {
     fn state(self) -> u64 {
         match self {
-            Touch::Read => READ_ONE,
+            Touch::Read | Touch::ReadOnly => READ_ONE,
             Touch::Write => WRITTEN,
             Touch::Atomic | Touch::Release => ATOMIC_ONE,
         }
     }
 
     fn reads(self) -> bool {
-        matches!(self, Touch::Read | Touch::Atomic)
+        matches!(self, Touch::Read | Touch::ReadOnly | Touch::Atomic)
     }
 
     fn describe(self) -> &'static str {
         match self {
-            Touch::Read => "read",
+            Touch::Read | Touch::ReadOnly => "read",
             Touch::Write => "written",
             Touch::Atomic | Touch::Release => "changed atomically",
         }
@@ -105,6 +112,8 @@ pub(crate) struct Global<'l> {
     last: usize,
     log: bool,
     undo: Vec<Undo>,
+    /// Of each block, its clock since it began at its last release to other blocks.
+    releases: HashMap<u64, u32>,
     pub counts: Counts,
 }
 
@@ -122,6 +131,7 @@ impl<'l> Global<'l> {
             last: 0,
             log,
             undo: Vec::new(),
+            releases: HashMap::new(),
             counts: Counts::default(),
         }
     }
@@ -130,6 +140,14 @@ impl<'l> Global<'l> {
     pub fn enter(&mut self, block: u64, synchronised: bool) {
         self.block = block & 0xffff_ffff;
         self.synchronised = synchronised;
+    }
+
+    /// Notes that other blocks may see what a block did before.
+    pub fn released(&mut self, block: u64, clocks: &Clocks) {
+        if self.races {
+            let block = block & 0xffff_ffff;
+            self.releases.insert(block, clocks.now - clocks.begun);
+        }
     }
 
     pub fn into_undo(self) -> Vec<Undo> {
@@ -188,20 +206,32 @@ impl<'l> Global<'l> {
         Ok(())
     }
 
-    pub fn read(&mut self, transfer: &Transfer<'_>, buffer: &mut Buffer) -> Step {
+    pub fn read(
+        &mut self,
+        clocks: &mut Clocks,
+        warp: usize,
+        transfer: &Transfer<'_>,
+        buffer: &mut Buffer,
+    ) -> Step {
         if self.count {
             let (sectors, fewest) = sectors(transfer);
             self.counts.load_sectors += sectors;
             self.counts.load_sectors_fewest += fewest;
         }
-        let touch = if transfer.strong {
-            Touch::Atomic
-        } else {
-            Touch::Read
+        let touch = match transfer.order {
+            Order::Strong | Order::Guess => Touch::Atomic,
+            Order::ReadOnly => Touch::ReadOnly,
+            Order::Weak => Touch::Read,
+        };
+        let party = Party {
+            clocks,
+            warp,
+            writes: false,
+            buffer: None,
         };
         let words = transfer.bytes.div_ceil(4) as usize;
         self.each_allocation(transfer, |this, allocation, index, mask| {
-            this.touch(allocation, index, transfer, mask, touch)?;
+            this.touch(allocation, index, transfer, mask, touch, &party)?;
             for lane in lanes_of(mask) {
                 let offset = transfer.addresses[lane] - allocation.start;
                 for (k, word) in allocation.words_from(offset, words).iter().enumerate() {
@@ -213,25 +243,42 @@ impl<'l> Global<'l> {
             }
             Ok(())
         })?;
-        self.synchronised |= transfer.strong;
+        if transfer.order == Order::Strong {
+            self.synchronised = true;
+            for lane in lanes_of(transfer.mask) {
+                clocks.look(32 * warp + lane);
+            }
+        }
         Ok(())
     }
 
-    pub fn write(&mut self, transfer: &Transfer<'_>, buffer: &Buffer) -> Step {
+    pub fn write(
+        &mut self,
+        clocks: &mut Clocks,
+        warp: usize,
+        transfer: &Transfer<'_>,
+        buffer: &Buffer,
+    ) -> Step {
         if self.count {
             let (sectors, fewest) = sectors(transfer);
             self.counts.store_sectors += sectors;
             self.counts.store_sectors_fewest += fewest;
         }
-        let touch = if transfer.strong {
+        let touch = if transfer.strong() {
             Touch::Release
         } else {
             Touch::Write
         };
+        let party = Party {
+            clocks,
+            warp,
+            writes: true,
+            buffer: Some(buffer),
+        };
         let words = transfer.bytes.div_ceil(4) as usize;
         self.each_allocation(transfer, |this, allocation, index, mask| {
             this.check_writable(allocation, transfer, mask)?;
-            this.touch(allocation, index, transfer, mask, touch)?;
+            this.touch(allocation, index, transfer, mask, touch, &party)?;
             for lane in lanes_of(mask) {
                 let offset = transfer.addresses[lane] - allocation.start;
                 if transfer.bytes < 4 {
@@ -251,15 +298,20 @@ impl<'l> Global<'l> {
                 }
             }
             Ok(())
-        })
+        })?;
+        if transfer.order == Order::Strong {
+            clocks.release();
+        }
+        Ok(())
     }
 
     /// Lanes go in ascending order, each on what the one before left.
     pub fn atomic(
         &mut self,
+        clocks: &mut Clocks,
+        warp: usize,
         transfer: &Transfer<'_>,
-        returns: bool,
-        change: &dyn Fn(usize, u64) -> u64,
+        (returns, change): (bool, &dyn Fn(usize, u64) -> u64),
         old: &mut Longs,
     ) -> Step {
         if self.count {
@@ -267,9 +319,15 @@ impl<'l> Global<'l> {
             self.counts.load_sectors += sectors;
             self.counts.load_sectors_fewest += fewest;
         }
+        let party = Party {
+            clocks,
+            warp,
+            writes: true,
+            buffer: None,
+        };
         self.each_allocation(transfer, |this, allocation, index, mask| {
             this.check_writable(allocation, transfer, mask)?;
-            this.touch(allocation, index, transfer, mask, Touch::Atomic)?;
+            this.touch(allocation, index, transfer, mask, Touch::Atomic, &party)?;
             for lane in lanes_of(mask) {
                 let offset = transfer.addresses[lane] - allocation.start;
                 old[lane] = if transfer.bytes == 4 {
@@ -285,6 +343,10 @@ impl<'l> Global<'l> {
             Ok(())
         })?;
         self.synchronised |= returns;
+        for lane in lanes_of(transfer.mask) {
+            clocks.look(32 * warp + lane);
+        }
+        clocks.release();
         Ok(())
     }
 
@@ -309,6 +371,7 @@ impl<'l> Global<'l> {
         transfer: &Transfer<'_>,
         mask: u32,
         touch: Touch,
+        party: &Party<'_>,
     ) -> Step {
         if !(self.races || self.uninitialised) {
             return Ok(());
@@ -323,23 +386,32 @@ impl<'l> Global<'l> {
                 INITIALISED
             };
             for (k, shadow) in allocation.shadows_from(offset, words).iter().enumerate() {
+                if transfer.wanted >> k & 1 == 0 {
+                    continue;
+                }
                 // Mostly this block touched these bytes in this way before.
                 let seen = shadow.load(Relaxed);
                 let state = seen >> STATE_SHIFT & 0xf;
-                if seen & OWNER == mine
-                    && (state == touch.state() || state == WRITTEN)
-                    && seen & seen >> BYTES_SHIFT & bytes == bytes
-                {
-                    continue;
-                }
-                let word = (offset / 4) as usize + k;
+                let own = seen & OWNER == mine;
                 let place = Place {
                     allocation,
                     index,
-                    word,
+                    word: (offset / 4) as usize + k,
                     lane,
                 };
-                self.touch_word(&place, shadow, bytes, touch)?;
+                let settled = own
+                    && (state == touch.state() || state == WRITTEN)
+                    && seen & seen >> BYTES_SHIFT & bytes == bytes
+                    && touch != Touch::ReadOnly;
+                if !settled {
+                    self.touch_word(&place, shadow, bytes, touch)?;
+                }
+                if self.races {
+                    let own = own && state != READ_MANY && state != ATOMIC_MANY;
+                    // Which bytes of a word each thread touched is not known.
+                    let whole = bytes == INITIALISED;
+                    Self::follow(&place, transfer, (own, whole), k, party)?;
+                }
             }
         }
         Ok(())
@@ -367,7 +439,18 @@ impl<'l> Global<'l> {
                     ));
                 }
             }
-            let initialised = if touch == Touch::Read {
+            if touch == Touch::ReadOnly && here && self.races {
+                let state = seen >> STATE_SHIFT & 0xf;
+                if state == WRITTEN && seen >> BYTES_SHIFT & bytes != 0 {
+                    return Err(Mistake::at(
+                        FaultKind::StaleRead,
+                        place.lane as u32,
+                        place.address(),
+                        "by ld.global.nc",
+                    ));
+                }
+            }
+            let initialised = if matches!(touch, Touch::Read | Touch::ReadOnly) {
                 seen & INITIALISED
             } else {
                 seen & INITIALISED | bytes
@@ -382,7 +465,7 @@ impl<'l> Global<'l> {
                 return Ok(());
             }
             let wrote = here && seen >> STATE_SHIFT & 0xf >= WRITTEN;
-            let first_write = touch != Touch::Read && !wrote;
+            let first_write = !matches!(touch, Touch::Read | Touch::ReadOnly) && !wrote;
             // Read before the shadow is claimed: nobody has written the word by then.
             let value = place.allocation.word(4 * place.word as u64).load(Relaxed);
             match shadow.compare_exchange(seen, next, AcqRel, Relaxed) {
@@ -399,6 +482,53 @@ impl<'l> Global<'l> {
                 }
                 Err(now) => seen = now,
             }
+        }
+    }
+
+    /// Whether a block has released its last write to a word to others.
+    fn is_released(&self, block: u64, place: &Place<'_>) -> bool {
+        let offset = 4 * place.word as u64;
+        let threads = place.allocation.threads(offset);
+        let wrote = threads.map_or(0, |word| threads::wrote(word.load(Relaxed)));
+        wrote == 0 || self.releases.get(&block).is_some_and(|&at| at >= wrote)
+    }
+
+    /// Checks and notes what a thread does to a word that only its block touches.
+    #[inline(always)]
+    fn follow(
+        place: &Place<'_>,
+        transfer: &Transfer<'_>,
+        (own, whole): (bool, bool),
+        k: usize,
+        party: &Party<'_>,
+    ) -> Step {
+        let offset = 4 * place.word as u64;
+        let Some(word) = place.allocation.threads(offset) else {
+            return Ok(());
+        };
+        let access = threads::Access {
+            thread: 32 * party.warp + place.lane,
+            plain: !transfer.strong(),
+            writes: party.writes,
+        };
+        let before = if own { word.load(Relaxed) } else { 0 };
+        let (next, conflict) = threads::follow(before, access, party.clocks);
+        if next != before || !own {
+            word.store(next, Relaxed);
+        }
+        match conflict {
+            Some((other, did)) if whole && !same_value(place, transfer, k, party) => {
+                Err(Mistake::at(
+                    FaultKind::GlobalRace,
+                    place.lane as u32,
+                    place.address(),
+                    format!(
+                        "{} while unordered with thread number {other} of the block, which {did} it",
+                        if party.writes { "written" } else { "read" }
+                    ),
+                ))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -423,7 +553,7 @@ impl<'l> Global<'l> {
             return Ok((strongest(state, fresh), block, covered | bytes));
         }
         match (state, touch) {
-            (READ_ONE | READ_MANY, Touch::Read) => {
+            (READ_ONE | READ_MANY, Touch::Read | Touch::ReadOnly) => {
                 return Ok((READ_MANY, block, covered | bytes));
             }
             (ATOMIC_ONE | ATOMIC_MANY, Touch::Atomic | Touch::Release) => {
@@ -431,8 +561,15 @@ impl<'l> Global<'l> {
             }
             _ => {}
         }
-        if covered & bytes == 0 || self.synchronised {
+        if covered & bytes == 0 {
             return Ok((fresh, self.block, bytes));
+        }
+        let mut unreleased = "";
+        if self.synchronised {
+            if state != WRITTEN || self.is_released(block, place) {
+                return Ok((fresh, self.block, bytes));
+            }
+            unreleased = ", which no fence (membar.gl) followed";
         }
         let before = match state {
             READ_ONE | READ_MANY => "read",
@@ -449,12 +586,21 @@ impl<'l> Global<'l> {
             place.lane as u32,
             place.address() + u64::from((covered & bytes).trailing_zeros()),
             format!(
-                "{} by block number {}, {before} by {others} in the same launch",
+                "{} by block number {}, {before} by {others} in the same launch{unreleased}",
                 touch.describe(),
                 self.block
             ),
         ))
     }
+}
+
+/// Who touches memory, as a thread of its block.
+struct Party<'a> {
+    clocks: &'a Clocks,
+    warp: usize,
+    writes: bool,
+    /// What is written.
+    buffer: Option<&'a Buffer>,
 }
 
 /// A word that a lane touches.
@@ -469,6 +615,28 @@ impl Place<'_> {
     fn address(&self) -> u64 {
         self.allocation.start + 4 * self.word as u64
     }
+}
+
+/// Whether a write leaves a word as it is, or as another lane of the same
+/// instruction leaves it.
+fn same_value(place: &Place<'_>, transfer: &Transfer<'_>, k: usize, party: &Party<'_>) -> bool {
+    let Some(buffer) = party.buffer else {
+        return false;
+    };
+    let lane = place.lane;
+    let other = lanes_of(transfer.mask & ((1 << lane) - 1))
+        .filter(|&other| transfer.addresses[other] == transfer.addresses[lane])
+        .last();
+    if let Some(other) = other {
+        return buffer[k][other] == buffer[k][lane];
+    }
+    let word = place.allocation.word(4 * place.word as u64).load(Relaxed);
+    if transfer.bytes >= 4 {
+        return word == buffer[k][lane];
+    }
+    let ones = (1u32 << (8 * transfer.bytes)) - 1;
+    let shift = 8 * (transfer.addresses[lane] % 4);
+    word >> shift & ones == buffer[k][lane] & ones
 }
 
 /// What two accesses of one block to a word amount to: a plain write stays one,

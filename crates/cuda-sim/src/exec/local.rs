@@ -94,7 +94,7 @@ impl Local {
         } = transfer;
         self.check(addresses, mask, bytes)?;
         if self.watched {
-            self.check_written(addresses, mask, bytes)?;
+            self.check_written(addresses, mask, bytes, transfer.wanted)?;
         }
         let words = bytes.div_ceil(4) as usize;
         if let Some(at) = transfer.uniform() {
@@ -116,10 +116,13 @@ impl Local {
         Ok(())
     }
 
-    fn check_written(&self, addresses: &Longs, mask: u32, bytes: u32) -> Step {
+    fn check_written(&self, addresses: &Longs, mask: u32, bytes: u32, wanted: u8) -> Step {
         for lane in lanes_of(mask) {
             let at = addresses[lane];
             for byte in at..at + u64::from(bytes) {
+                if wanted >> ((byte - at) / 4) & 1 == 0 {
+                    continue;
+                }
                 if self.written[byte as usize / 4][byte as usize % 4] >> lane & 1 == 0 {
                     return Err(Mistake::at(
                         FaultKind::UninitialisedMemory,

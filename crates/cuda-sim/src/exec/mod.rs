@@ -24,6 +24,7 @@ mod collective;
 mod control;
 mod copies;
 mod global;
+mod layout;
 mod local;
 mod matrix;
 mod run;
@@ -31,6 +32,7 @@ mod schedule;
 mod shared;
 mod step;
 mod tally;
+mod threads;
 mod warp;
 
 use crate::arch::Arch;
@@ -41,6 +43,7 @@ use crate::ir::{Entry, Program};
 use crate::memory::Allocation;
 pub(crate) use global::EPOCHS;
 use global::Undo;
+pub(crate) use layout::Layout;
 use run::Worker;
 pub use schedule::Schedule;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -65,6 +68,8 @@ pub(crate) struct Launch<'l> {
     /// Differs from that of every launch before it that shadows remember.
     pub epoch: u32,
     pub schedule: Schedule,
+    /// Where shared variables lie.
+    pub shared: Layout,
     /// Blocks that the device holds at once.
     pub resident: u64,
     /// Whether all blocks must be resident together.

@@ -276,17 +276,25 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Notes an access by which threads wait for each other, or let each other go on.
-    pub(super) fn note(&mut self, warp: &mut Warp, changed: bool, mask: u32, line: u32) {
-        if changed {
-            self.seen = Seen::Acted;
-            self.changed(warp);
-            return;
-        }
+    /// Notes an access that others may have waited for.
+    pub(super) fn acted(&mut self, warp: &mut Warp) {
+        self.seen = Seen::Acted;
+        self.changed(warp);
+    }
+
+    /// Notes an access that looked for what others do, or tried in vain.
+    pub(super) fn polled(&mut self, warp: &mut Warp, address: u64, mask: u32, line: u32) {
         if self.seen == Seen::Nothing {
             self.seen = Seen::Polled;
         }
-        self.idle += 1;
+        if warp.looked_at.contains(&address) {
+            self.idle += 1;
+        } else {
+            // Who looks at one place after another does not wait.
+            self.idle = 0;
+            warp.looked_at.rotate_right(1);
+            warp.looked_at[0] = address;
+        }
         self.looked = Looked {
             warp: warp.index,
             lane: mask.trailing_zeros(),

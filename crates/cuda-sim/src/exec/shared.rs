@@ -10,10 +10,11 @@
 use super::access::{Buffer, Transfer};
 use super::block::Block;
 use super::clocks::Clocks;
+use super::layout::Layout;
 use super::run::Worker;
 use super::{Mistake, Step, lanes_of};
-use crate::check::FaultKind;
-use crate::ir::Longs;
+use crate::check::{Checks, FaultKind};
+use crate::ir::{Longs, Order};
 
 /// An access to a word, as far as it matters later.
 #[derive(Clone, Copy, Default)]
@@ -41,10 +42,10 @@ struct History {
     reads: [Seen; 3],
 }
 
-#[derive(Default)]
 pub(crate) struct Shared {
     words: Vec<u32>,
-    bytes: u32,
+    /// First byte and end of what there is, ascending.
+    places: Vec<(u32, u32)>,
     /// Bits of the bytes written, per word.
     written: Vec<u8>,
     histories: Vec<History>,
@@ -53,11 +54,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub fn new(bytes: u32, races: bool, uninitialised: bool) -> Self {
-        let words = bytes.div_ceil(4) as usize;
+    pub fn new(layout: &Layout, checks: Checks) -> Self {
+        let words = layout.bytes.div_ceil(4) as usize;
+        let Checks {
+            races,
+            uninitialised,
+            ..
+        } = checks;
         Shared {
             words: vec![0; words],
-            bytes,
+            places: layout.places.clone(),
             written: vec![0; if uninitialised { words } else { 0 }],
             histories: vec![History::default(); if races { words } else { 0 }],
             races,
@@ -75,22 +81,41 @@ impl Shared {
     }
 
     fn check_bounds(&self, transfer: &Transfer<'_>) -> Step {
+        let mut place = (0, 0);
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
-            let end = at.checked_add(u64::from(transfer.bytes));
-            if end.is_none_or(|end| end > u64::from(self.bytes)) {
-                return Err(Mistake::at(
-                    FaultKind::OutOfBounds,
-                    lane as u32,
-                    at,
-                    format!(
-                        "{} bytes of shared memory, of which the block has {}",
-                        transfer.bytes, self.bytes
-                    ),
-                ));
+            let end = at.saturating_add(u64::from(transfer.bytes));
+            let within = |&(first, last): &(u32, u32)| at >= u64::from(first) && end <= last.into();
+            if within(&place) {
+                continue;
             }
+            let Some(found) = self.places.iter().find(|place| within(place)) else {
+                return Err(self.outside(at, transfer.bytes, lane));
+            };
+            place = *found;
         }
         Ok(())
+    }
+
+    fn outside(&self, at: u64, bytes: u32, lane: usize) -> Box<Mistake> {
+        let before = self
+            .places
+            .iter()
+            .rev()
+            .find(|place| u64::from(place.0) <= at);
+        let near = before.map_or(String::new(), |&(first, end)| {
+            let past = at.saturating_sub(u64::from(end));
+            format!(
+                ", {past} bytes past the end of the {} at {first:#x}",
+                end - first
+            )
+        });
+        Mistake::at(
+            FaultKind::OutOfBounds,
+            lane as u32,
+            at,
+            format!("{bytes} bytes of shared memory{near}"),
+        )
     }
 
     fn check_written(&self, at: u64, bytes: u32, lane: usize) -> Step {
@@ -237,19 +262,22 @@ impl Worker<'_> {
         let words = transfer.bytes.div_ceil(4) as usize;
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
-            if shared.uninitialised {
-                shared.check_written(at, transfer.bytes, lane)?;
-            }
             for k in 0..words {
+                if transfer.wanted >> k & 1 == 0 {
+                    continue;
+                }
+                if shared.uninitialised {
+                    shared.check_written(at + 4 * k as u64, transfer.bytes.min(4), lane)?;
+                }
                 if shared.races {
                     let bits = bits(at, transfer.bytes);
                     let (at, thread) = (at + 4 * k as u64, 32 * warp + lane);
-                    let strong = transfer.strong;
+                    let strong = transfer.strong();
                     shared.note_read(clocks, at, bits, thread, transfer.line, strong)?;
                 }
                 buffer[k][lane] = shared.words[at as usize / 4 + k] >> (8 * (at % 4));
             }
-            if transfer.strong {
+            if transfer.order == Order::Strong {
                 clocks.look(32 * warp + lane);
             }
         }
@@ -281,7 +309,7 @@ impl Worker<'_> {
                         bits(at, transfer.bytes),
                         32 * warp + lane,
                         transfer.line,
-                        (transfer.strong, new != old),
+                        (transfer.strong(), new != old),
                     )?;
                 }
                 shared.words[word] = new;
@@ -290,7 +318,7 @@ impl Worker<'_> {
                 shared.mark_written(at, transfer.bytes);
             }
         }
-        if transfer.strong {
+        if transfer.order == Order::Strong {
             clocks.release();
         }
         Ok(())

@@ -80,6 +80,8 @@ pub(crate) struct Warp {
     pub copies: Copies,
     /// Accesses in a row that looked at memory which nobody changed.
     pub polls: u32,
+    /// Where it looked at memory lately.
+    pub looked_at: [u64; 4],
     /// Whether the part that waited longest has the next turn.
     pub oldest_next: bool,
 }
@@ -402,7 +404,7 @@ impl Frame {
             Preset::Value(value) => value,
             Preset::Global(index, offset) => launch.globals[index as usize].wrapping_add(offset),
             Preset::Shared(index, offset) => {
-                u64::from(launch.entry.shared[index as usize]).wrapping_add(offset)
+                u64::from(launch.shared.offsets[index as usize]).wrapping_add(offset)
             }
             Preset::Local(offset) => u64::from(self.local_base).wrapping_add(offset),
             Preset::Code(index) => code_address(index),

@@ -188,7 +188,8 @@ fn unwritten_memory_is_found_in_every_space() {
         let body = format!(
             ".{space} .align 16 .b8 m[32]; mov.u64 %d0, m; mov.u32 %r0, 1;
              st.{space}.u32 [%d0+8], %r0; st.{space}.u16 [%d0+12], %r0;
-             ld.{space}.v2.u32 {{%r1, %r2}}, [%d0+8]; // here"
+             ld.{space}.v2.u32 {{%r1, %r2}}, [%d0+8]; // here
+             add.u32 %r3, %r1, %r2;"
         );
         let found = twins(
             &body,

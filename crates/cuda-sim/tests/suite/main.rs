@@ -13,6 +13,7 @@ mod integer;
 mod matrix;
 mod memory;
 mod operands;
+mod order;
 mod robust;
 mod rustc;
 mod schedule;

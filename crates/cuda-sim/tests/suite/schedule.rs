@@ -294,3 +294,16 @@ fn what_never_ends_ends_by_default() {
         assert_eq!(found.unwrap_err().kind, FaultKind::Deadlock, "{space}");
     }
 }
+
+#[test]
+fn who_looks_at_much_waits_for_nothing() {
+    // More than a million volatile loads in a row, of one word after the other.
+    let body = "mov.u32 %r0, 0; mov.u32 %r2, 0;
+         again: and.b32 %r1, %r0, 1023; mul.wide.u32 %d0, %r1, 4; add.u64 %d1, %a0, %d0;
+         ld.volatile.global.u32 %r3, [%d1]; add.u32 %r2, %r2, %r3;
+         add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, 1200000; @%p0 bra again;
+         st.global.u32 [%a1], %r2;";
+    let mut out = [bytes_of(&[3; 1024]), vec![0; 4]];
+    run(&kernel(2, body), (1, 1), &mut out);
+    assert_eq!(words_of(&out[1]), [3_600_000]);
+}

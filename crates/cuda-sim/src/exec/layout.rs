@@ -1,0 +1,64 @@
+//! Where the shared variables of a launch lie. On a GPU they lie side by side; where
+//! bounds are checked they lie apart, so that a step from one into the next is seen.
+//! The distance is a multiple of the banks' width: conflicts stay what they are.
+
+use crate::ir::Entry;
+
+/// Bytes that nothing lies in, between two variables.
+const GAP: u32 = 1 << 10;
+
+pub(crate) struct Layout {
+    /// Of each shared variable of the program; unreached ones have none.
+    pub offsets: Vec<u32>,
+    /// First byte and end of what may be touched, ascending.
+    pub places: Vec<(u32, u32)>,
+    /// The end of all.
+    pub bytes: u32,
+}
+
+impl Layout {
+    /// With so many bytes of dynamic memory; `apart` to have gaps.
+    pub fn new(entry: &Entry, dynamic: u32, apart: bool) -> Self {
+        let start = dynamic_start(entry.shared_bytes, dynamic);
+        let mut offsets = entry.shared.clone();
+        if !apart {
+            let bytes = start + dynamic;
+            return Layout {
+                offsets,
+                places: vec![(0, bytes)],
+                bytes,
+            };
+        }
+        let mut places = Vec::new();
+        let mut gaps = 0;
+        for &(i, bytes) in &entry.shared_sizes {
+            if let Some(bytes) = bytes {
+                let offset = &mut offsets[i as usize];
+                *offset += gaps;
+                places.push((*offset, *offset + bytes));
+                gaps += GAP;
+            }
+        }
+        for &(i, bytes) in &entry.shared_sizes {
+            if bytes.is_none() {
+                offsets[i as usize] += gaps;
+            }
+        }
+        let start = start + gaps;
+        places.push((start, start + dynamic));
+        Layout {
+            offsets,
+            places,
+            bytes: start + dynamic,
+        }
+    }
+}
+
+/// Where dynamic shared memory begins: behind what is static, if there is any of it.
+fn dynamic_start(fixed: u32, dynamic: u32) -> u32 {
+    if dynamic == 0 {
+        fixed
+    } else {
+        fixed.next_multiple_of(16)
+    }
+}
