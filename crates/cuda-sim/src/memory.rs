@@ -107,7 +107,15 @@ impl Allocation {
         self.shadow.get(first..first + count).unwrap_or_default()
     }
 
-    /// What the threads of a block did to the word that holds the byte at `offset`.
+    /// What the threads of a block did to `count` words, or nothing where that is not
+    /// followed.
+    #[inline(always)]
+    pub fn threads_from(&self, offset: u64, count: usize) -> &[AtomicU64] {
+        let first = (offset / 4) as usize;
+        self.threads.get(first..first + count).unwrap_or_default()
+    }
+
+    /// The same of the word that holds the byte at `offset`.
     #[inline(always)]
     pub fn threads(&self, offset: u64) -> Option<&AtomicU64> {
         self.threads.get((offset / 4) as usize)

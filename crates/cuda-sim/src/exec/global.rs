@@ -378,6 +378,7 @@ impl<'l> Global<'l> {
         }
         let words = transfer.bytes.div_ceil(4) as usize;
         let mine = self.epoch << EPOCH_SHIFT | self.block << BLOCK_SHIFT;
+        let plain = !transfer.strong();
         for lane in lanes_of(mask) {
             let offset = transfer.addresses[lane] - allocation.start;
             let bytes = if transfer.bytes < 4 {
@@ -385,32 +386,54 @@ impl<'l> Global<'l> {
             } else {
                 INITIALISED
             };
-            for (k, shadow) in allocation.shadows_from(offset, words).iter().enumerate() {
+            let shadows = allocation.shadows_from(offset, words);
+            let threads = allocation.threads_from(offset, words);
+            let access = threads::Access {
+                thread: 32 * party.warp + lane,
+                plain,
+                writes: party.writes,
+            };
+            let alone = access.alone(party.clocks);
+            for (k, (shadow, thread)) in shadows.iter().zip(threads).enumerate() {
                 if transfer.wanted >> k & 1 == 0 {
                     continue;
                 }
-                // Mostly this block touched these bytes in this way before.
+                // Mostly this thread touched these bytes in this way before, and
+                // nobody else did.
                 let seen = shadow.load(Relaxed);
                 let state = seen >> STATE_SHIFT & 0xf;
                 let own = seen & OWNER == mine;
+                let settled = own
+                    && (state == touch.state() || state == WRITTEN)
+                    && seen & seen >> BYTES_SHIFT & bytes == bytes
+                    && touch != Touch::ReadOnly;
+                if settled && (!self.races || thread.load(Relaxed) == alone) {
+                    continue;
+                }
                 let place = Place {
                     allocation,
                     index,
                     word: (offset / 4) as usize + k,
                     lane,
                 };
-                let settled = own
-                    && (state == touch.state() || state == WRITTEN)
-                    && seen & seen >> BYTES_SHIFT & bytes == bytes
-                    && touch != Touch::ReadOnly;
                 if !settled {
                     self.touch_word(&place, shadow, bytes, touch)?;
                 }
-                if self.races {
-                    let own = own && state != READ_MANY && state != ATOMIC_MANY;
-                    // Which bytes of a word each thread touched is not known.
-                    let whole = bytes == INITIALISED;
-                    Self::follow(&place, transfer, (own, whole), k, party)?;
+                if !self.races {
+                    continue;
+                }
+                if !own || state == READ_MANY || state == ATOMIC_MANY {
+                    thread.store(alone, Relaxed);
+                    continue;
+                }
+                let (next, conflict) = threads::follow(thread.load(Relaxed), access, party.clocks);
+                thread.store(next, Relaxed);
+                // Which bytes of a word each thread touched is not known.
+                if bytes == INITIALISED
+                    && let Some(conflict) = conflict
+                    && !same_value(&place, transfer, k, party)
+                {
+                    return Err(race_within(&place, conflict, party.writes));
                 }
             }
         }
@@ -491,45 +514,6 @@ impl<'l> Global<'l> {
         let threads = place.allocation.threads(offset);
         let wrote = threads.map_or(0, |word| threads::wrote(word.load(Relaxed)));
         wrote == 0 || self.releases.get(&block).is_some_and(|&at| at >= wrote)
-    }
-
-    /// Checks and notes what a thread does to a word that only its block touches.
-    #[inline(always)]
-    fn follow(
-        place: &Place<'_>,
-        transfer: &Transfer<'_>,
-        (own, whole): (bool, bool),
-        k: usize,
-        party: &Party<'_>,
-    ) -> Step {
-        let offset = 4 * place.word as u64;
-        let Some(word) = place.allocation.threads(offset) else {
-            return Ok(());
-        };
-        let access = threads::Access {
-            thread: 32 * party.warp + place.lane,
-            plain: !transfer.strong(),
-            writes: party.writes,
-        };
-        let before = if own { word.load(Relaxed) } else { 0 };
-        let (next, conflict) = threads::follow(before, access, party.clocks);
-        if next != before || !own {
-            word.store(next, Relaxed);
-        }
-        match conflict {
-            Some((other, did)) if whole && !same_value(place, transfer, k, party) => {
-                Err(Mistake::at(
-                    FaultKind::GlobalRace,
-                    place.lane as u32,
-                    place.address(),
-                    format!(
-                        "{} while unordered with thread number {other} of the block, which {did} it",
-                        if party.writes { "written" } else { "read" }
-                    ),
-                ))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// The state of a word after an access: state, block, bytes covered.
@@ -615,6 +599,16 @@ impl Place<'_> {
     fn address(&self) -> u64 {
         self.allocation.start + 4 * self.word as u64
     }
+}
+
+fn race_within(place: &Place<'_>, (other, did): threads::Conflict, writes: bool) -> Box<Mistake> {
+    let now = if writes { "written" } else { "read" };
+    Mistake::at(
+        FaultKind::GlobalRace,
+        place.lane as u32,
+        place.address(),
+        format!("{now} while unordered with thread number {other} of the block, which {did} it"),
+    )
 }
 
 /// Whether a write leaves a word as it is, or as another lane of the same

@@ -44,17 +44,31 @@ pub(super) fn wrote(word: u64) -> u32 {
     clock((word >> 32) as u32)
 }
 
+impl Access {
+    /// What is to be remembered of a word that nobody of the block touched before;
+    /// zero where the block is followed no further.
+    #[inline(always)]
+    pub fn alone(&self, clocks: &Clocks) -> u64 {
+        let now = clocks.now - clocks.begun + 1;
+        if now > MOST {
+            return 0;
+        }
+        let plain = if self.plain { PLAIN } else { 0 };
+        let mine = self.thread as u32 | now << CLOCK_SHIFT | plain;
+        u64::from(mine) << if self.writes { 32 } else { 0 }
+    }
+}
+
 /// What is to be remembered of a word after an access, and what it conflicts with.
-#[inline(always)]
 pub(super) fn follow(word: u64, access: Access, clocks: &Clocks) -> (u64, Option<Conflict>) {
-    let now = clocks.now - clocks.begun + 1;
-    if now > MOST {
+    let alone = access.alone(clocks);
+    if alone == 0 {
         return (0, None);
     }
     let (read, write) = (word as u32, (word >> 32) as u32);
     let me = access.thread;
     let plain = if access.plain { PLAIN } else { 0 };
-    let mine = me as u32 | now << CLOCK_SHIFT | plain;
+    let mine = (alone | alone >> 32) as u32;
     let ordered = |half: u32| clocks.ordered(thread(half), clocks.begun + clock(half) - 1, me);
     let mut conflict = None;
     if write != 0 && (write | plain) & PLAIN != 0 && !ordered(write) {
@@ -71,7 +85,7 @@ pub(super) fn follow(word: u64, access: Access, clocks: &Clocks) -> (u64, Option
                 conflict = Some((me, "with others, read"));
             }
         }
-        return (u64::from(mine) << 32, conflict);
+        return (alone, conflict);
     }
     let mut next = mine;
     if read != 0 {
