@@ -9,8 +9,9 @@ mod ptx_stats;
 mod tidy;
 mod workspace;
 
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own tasks")]
@@ -24,8 +25,36 @@ enum Task {
     BuildPtx(build_ptx::Options),
     PtxStats(ptx_stats::Options),
     GpuPack(gpu_pack::Options),
+    /// Count what every kernel does, on the simulator; `-- --help` lists the options
+    #[command(disable_help_flag = true)]
+    Count {
+        /// Options of the count
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
     /// Check what people forget: invariants, the operation checklist, stale PTX
     Tidy,
+}
+
+/// Runs the benchmark that counts; it needs the simulator and the library, which the
+/// other tasks are built without.
+fn count(options: &[String]) -> Result<()> {
+    let status = Command::new("cargo")
+        .args([
+            "bench",
+            "--quiet",
+            "--package",
+            "bigint-kernels",
+            "--bench",
+            "count",
+            "--",
+        ])
+        .args(options)
+        .current_dir(workspace::root())
+        .status()
+        .context("cannot run cargo")?;
+    ensure!(status.success(), "the count ended early");
+    Ok(())
 }
 
 fn main() -> ExitCode {
@@ -33,6 +62,7 @@ fn main() -> ExitCode {
         Task::BuildPtx(options) => build_ptx::run(&options),
         Task::PtxStats(options) => ptx_stats::run(&options),
         Task::GpuPack(options) => gpu_pack::run(&options),
+        Task::Count { options } => count(&options),
         Task::Tidy => tidy::run(),
     };
     match done {

@@ -88,6 +88,13 @@ impl Arguments {
     pub const fn matrices(&self) -> [MatrixArgument; 6] {
         [self.r, self.s, self.a, self.b, self.c, self.scratch]
     }
+
+    /// The arguments as a launch copies them, 64 bits at a time.
+    pub fn words(&self) -> impl Iterator<Item = u64> {
+        let matrix = |m: MatrixArgument| [m.limbs, m.number_stride, m.limb_stride, m.width];
+        let rest = [self.carry, self.first_carry, self.count, self.workers];
+        self.matrices().into_iter().flat_map(matrix).chain(rest)
+    }
 }
 
 /// A kernel: what it computes, and how.
@@ -484,6 +491,20 @@ mod tests {
         }
         assert_eq!(Kernel::ALL.len(), names.len());
         assert!(names.contains("mul_school_warp16_interleaved"));
+    }
+
+    #[test]
+    fn words_are_all_there_is_in_the_order_of_the_fields() {
+        let arguments = Arguments {
+            carry: 5,
+            workers: 7,
+            ..Arguments::default()
+        };
+        let words: std::vec::Vec<u64> = arguments.words().collect();
+        assert_eq!(words.len() * size_of::<u64>(), size_of::<Arguments>());
+        let carry = core::mem::offset_of!(Arguments, carry) / size_of::<u64>();
+        let workers = core::mem::offset_of!(Arguments, workers) / size_of::<u64>();
+        assert_eq!((words[carry], words[workers]), (5, 7));
     }
 
     #[test]

@@ -121,7 +121,10 @@ impl Tuning {
 
     /// The kernel for operands of these widths in limbs and results of this shape, as far
     /// as `options` leave the choice; the layout is the kernel's.
-    pub(crate) fn kernel(
+    ///
+    /// # Errors
+    /// [`Error::Algorithm`] where `options` name what the operation does not have.
+    pub fn kernel(
         &self,
         operation: Operation,
         widths: &[usize],

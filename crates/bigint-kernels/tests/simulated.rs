@@ -272,17 +272,7 @@ impl Bench {
 
 /// The arguments as the launch copies them.
 fn bytes_of(arguments: &Arguments) -> Vec<u8> {
-    let matrix = |x: MatrixArgument| [x.limbs, x.number_stride, x.limb_stride, x.width];
-    let words = arguments.matrices().into_iter().flat_map(matrix);
-    words
-        .chain([
-            arguments.carry,
-            arguments.first_carry,
-            arguments.count,
-            arguments.workers,
-        ])
-        .flat_map(u64::to_le_bytes)
-        .collect()
+    arguments.words().flat_map(u64::to_le_bytes).collect()
 }
 
 /// Widths around one limb, one four, one eight, and one chunk of lanes.
