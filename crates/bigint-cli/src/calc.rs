@@ -1,7 +1,7 @@
 //! `bigint calc`: one expression over every line of its sources.
 //!
-//! Five stages, each on a thread of its own, hand on one piece of work at a
-//! time: read, parse, compute, format, write. While one chunk is computed the
+//! Five stages, each on a thread of its own where those can be had, hand on one piece of
+//! work at a time: read, parse, compute, format, write. While one chunk is computed the
 //! next is parsed and the one after is read. Parsing, computing on the CPU and
 //! formatting use all cores besides. No stage holds more than one piece, and a
 //! piece is bounded, so memory is too.
@@ -14,13 +14,12 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
 use std::time::Instant;
+use std::{io, iter, thread};
 
 use bigint_core::{Algorithm, Operation};
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -36,6 +35,8 @@ use crate::profile::{Profile, Stage};
 use crate::program::{Machine, Origin, Program};
 use crate::progress::Progress;
 use crate::source::Input;
+use crate::standard::{self, Stream, Target};
+use crate::threads::{Pieces, ahead};
 use crate::window::{self, Column, Results, Window};
 
 /// Text that is read ahead, all files together, in bytes.
@@ -130,6 +131,8 @@ struct Sources {
     /// Bytes of the files whose size is known.
     total_bytes: u64,
     read: Arc<AtomicU64>,
+    /// What is open and can be read but once.
+    streams: Vec<Stream>,
 }
 
 /// Runs the command.
@@ -216,7 +219,7 @@ fn bind(
                     let what = format!("{name:?} is not bound: add --let {name}=SOURCE");
                     return Err(Failure::Input(expression.place(index), what));
                 };
-                sources.open(name, source, &opened)?
+                sources.open(name, source)?
             }
         });
     }
@@ -247,58 +250,71 @@ fn bind(
 }
 
 impl Sources {
-    /// Opens the source that `name` is bound to, after others.
-    fn open(&mut self, name: &str, source: &OsStr, others: &[Source]) -> Result<Source, Failure> {
+    /// Opens the source that `name` is bound to.
+    fn open(&mut self, name: &str, source: &OsStr) -> Result<Source, Failure> {
         let text = source.as_encoded_bytes();
         let number = Number::scan(text).and_then(|number| number.check());
         if number.is_ok() {
             return literal(text, &format!("--let {name}"));
         }
-        let read = Arc::clone(&self.read);
-        let (path, input) = if source == "-" {
-            let is_stdin =
-                |other: &Source| matches!(other, Source::Lines(r) if r.path() == "stdin");
-            if others.iter().any(is_stdin) {
-                return Err(Failure::Usage(
-                    "--let: standard input is bound twice".to_owned(),
-                ));
-            }
-            ("stdin".to_owned(), Input::pipe(std::io::stdin(), read))
+        let path = if source == "-" {
+            "stdin".to_owned()
         } else {
-            let path = Path::new(source).display().to_string();
-            let file = File::open(source).map_err(|error| {
-                if text
-                    .trim_ascii_start()
-                    .strip_prefix(b"-")
-                    .unwrap_or(text)
-                    .first()
-                    .is_some_and(u8::is_ascii_digit)
-                    && let Err(failure) = literal(text, &format!("--let {name}"))
-                {
-                    return failure;
-                }
-                let place = Place {
-                    source: path.clone(),
-                    line: 1,
-                    column: 1,
-                };
-                Failure::Input(place, format!("cannot open: {error}"))
-            })?;
-            let metadata = file.metadata();
-            let is_file = metadata.as_ref().is_ok_and(|metadata| metadata.is_file());
-            self.total_bytes += metadata.map_or(0, |metadata| metadata.len());
-            let input = if is_file {
-                Input::file(file, read)
-            } else {
-                Input::pipe(file, read)
+            Path::new(source).display().to_string()
+        };
+        let (file, metadata) = self.file(Path::new(source)).map_err(|error| {
+            if text
+                .trim_ascii_start()
+                .strip_prefix(b"-")
+                .unwrap_or(text)
+                .first()
+                .is_some_and(u8::is_ascii_digit)
+                && let Err(failure) = literal(text, &format!("--let {name}"))
+            {
+                return failure;
+            }
+            let place = Place {
+                source: path.clone(),
+                line: 1,
+                column: 1,
             };
-            (path, input)
+            Failure::Input(place, format!("cannot open: {error}"))
+        })?;
+        self.total_bytes += metadata.len();
+        let read = Arc::clone(&self.read);
+        let input = if metadata.is_file() {
+            Input::file(file, read)
+        } else {
+            Input::pipe(file, read)
         };
         Ok(Source::Lines(LineReader::new(
             path,
             input,
             LEAST_TEXT_BYTES,
         )))
+    }
+
+    /// Opens a file, or standard input by any of its names.
+    fn file(&mut self, path: &Path) -> io::Result<(File, Metadata)> {
+        let is_stdin = path == "-" || standard::follow(path)? == Target::Descriptor(0);
+        let (file, metadata) = if is_stdin {
+            let file = standard::input()?;
+            let metadata = file.metadata()?;
+            (Some(file), metadata)
+        } else {
+            (None, std::fs::metadata(path)?)
+        };
+        // Whoever reads what another reads too gets what that one leaves. A pipe that
+        // nobody writes to any more would not even open a second time.
+        if let Some(stream) = standard::stream(&metadata, is_stdin) {
+            if self.streams.contains(&stream) {
+                let why = "another name is bound to it, and it can be read but once";
+                return Err(io::Error::other(why));
+            }
+            self.streams.push(stream);
+        }
+        let file = file.map_or_else(|| File::open(path), Ok)?;
+        Ok((file, metadata))
     }
 }
 
@@ -309,6 +325,7 @@ impl Sources {
 fn find_single_numbers(sources: &mut [Source], profile: &Profile) -> Result<(), Failure> {
     let is_lines = |source: &&Source| matches!(source, Source::Lines(_));
     let mut columns = sources.iter().filter(is_lines).count();
+    let mut single_paths = Vec::new();
     for pauses in [false, true] {
         for source in &mut *sources {
             if let Source::Lines(reader) = source
@@ -317,11 +334,29 @@ fn find_single_numbers(sources: &mut [Source], profile: &Profile) -> Result<(), 
                 && let Some(chunk) = profile.time(Stage::Read, || reader.take_single())?
             {
                 let (line, column) = chunk.position(0);
-                let number = || constant(chunk.number(0), reader.path(), line, column);
+                let path = reader.path().to_owned();
+                let number = || constant(chunk.number(0), &path, line, column);
                 *source = profile.time(Stage::Parse, number)?;
+                single_paths.push(path);
                 columns -= 1;
             }
         }
+    }
+    let mut lines = sources.iter_mut().filter_map(|source| match source {
+        Source::Lines(reader) => Some(reader),
+        Source::Constant(_) => None,
+    });
+    // A file that was cut short would pass for one that means it.
+    let (Some(single), Some(reader)) = (single_paths.first(), lines.next()) else {
+        return Ok(());
+    };
+    if let Some(end) = reader.end_of_nothing()? {
+        let what = format!("there is no number in this file, but {single} has one");
+        return Err(Failure::Input(end, what));
+    }
+    for single in single_paths {
+        let lines = reader.path();
+        eprintln!("note: {single} has one number, which stands for each line of {lines}");
     }
     Ok(())
 }
@@ -347,6 +382,8 @@ fn constant(text: &[u8], source: &str, line: u64, column: u64) -> Result<Source,
     }
 }
 
+type Piece<T> = Result<T, Failure>;
+
 /// What the stages share.
 #[derive(Clone, Copy)]
 struct Pipeline<'a> {
@@ -355,147 +392,105 @@ struct Pipeline<'a> {
     profile: &'a Profile,
 }
 
-type Piece<T> = Result<T, Failure>;
-
 impl Pipeline<'_> {
-    /// Runs all stages to their end; this thread computes.
+    /// Runs all stages to their end; this thread writes.
     fn run(
         self,
         sources: Sources,
         machine: &mut Machine<'_>,
         output: Output,
     ) -> Result<(), Failure> {
-        let paths: Vec<String> = sources
-            .readers
-            .iter()
-            .map(|r| r.path().to_owned())
-            .collect();
-        let (chunks_out, chunks_in) = sync_channel(0);
-        let (windows_out, windows_in) = sync_channel(0);
-        let (results_out, results_in) = sync_channel(0);
-        let (text_out, text_in) = sync_channel(0);
+        let paths = sources.readers.iter().map(|r| r.path().to_owned());
+        let paths: Vec<String> = paths.collect();
         thread::scope(|scope| {
-            scope.spawn(move || self.read(sources, &chunks_out));
-            scope.spawn(move || self.parse(&paths, chunks_in, &windows_out));
-            scope.spawn(move || self.format(results_in, &text_out));
-            let writer = scope.spawn(move || self.write(text_in, output));
-            self.compute(machine, windows_in, &results_out);
-            drop(results_out);
-            match writer.join() {
-                Ok(outcome) => outcome,
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            let chunks = ahead(scope, self.read(sources));
+            let windows = ahead(scope, self.parse(&paths, chunks));
+            let results = ahead(scope, self.compute(machine, windows));
+            let text = ahead(scope, self.format(results));
+            self.write(text, output)
         })
     }
 
-    fn read(self, mut sources: Sources, out: &SyncSender<Piece<Vec<Chunk>>>) {
-        if sources.readers.is_empty() {
-            // A single line without text: see `parse`.
-            let _ = out.send(Ok(Vec::new()));
-            return;
-        }
+    fn read(self, mut sources: Sources) -> impl Iterator<Item = Piece<Vec<Chunk>>> {
+        // Without files there is a single line without text: see `parse`.
+        let mut no_chunks = sources.readers.is_empty().then(|| Ok(Vec::new()));
         let mut progress = Progress::new(sources.total_bytes);
-        loop {
+        iter::from_fn(move || {
+            if sources.readers.is_empty() {
+                return no_chunks.take();
+            }
             let chunks = self
                 .profile
                 .time(Stage::Read, || lines::next_chunks(&mut sources.readers));
             let read = sources.read.load(Ordering::Relaxed);
             progress.set(read);
             self.profile.set_bytes(Stage::Read, read);
-            let Some(chunks) = chunks.transpose() else {
-                return;
-            };
-            let failed = chunks.is_err();
-            if out.send(chunks).is_err() || failed {
-                return;
-            }
-        }
+            chunks.transpose()
+        })
     }
 
     fn parse(
         self,
         paths: &[String],
-        chunks: Receiver<Piece<Vec<Chunk>>>,
-        out: &SyncSender<Piece<Window>>,
-    ) {
+        mut chunks: Pieces<'_, Vec<Chunk>>,
+    ) -> impl Iterator<Item = Piece<Window>> {
         let pool = Pool::default();
-        for chunks in chunks {
-            let chunks = match chunks {
-                Ok(chunks) if chunks.is_empty() => {
-                    let _ = out.send(Ok(Window::constant()));
-                    return;
+        let (mut windows, mut bytes) = (None, 0);
+        iter::from_fn(move || {
+            loop {
+                let next = || windows.as_mut().and_then(Iterator::next);
+                let window = self.profile.time(Stage::Parse, || pool.run(bytes, next));
+                if window.is_some() {
+                    return window;
                 }
-                Ok(chunks) => chunks,
-                Err(failure) => {
-                    let _ = out.send(Err(failure));
-                    return;
-                }
-            };
-            let bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
-            let mut windows = self.profile.time(Stage::Parse, || {
-                pool.run(bytes, || {
-                    window::read(&chunks, paths, self.program, self.format)
-                })
-            });
-            while let Some(window) = self
-                .profile
-                .time(Stage::Parse, || pool.run(bytes, || windows.next()))
-            {
-                let failed = window.is_err();
-                if out.send(window).is_err() || failed {
-                    return;
-                }
+                windows = match chunks.next()? {
+                    Ok(chunks) if chunks.is_empty() => return Some(Ok(Window::constant())),
+                    Ok(chunks) => {
+                        bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
+                        let read = || window::read(chunks, paths, self.program, self.format);
+                        Some(self.profile.time(Stage::Parse, || pool.run(bytes, read)))
+                    }
+                    Err(failure) => return Some(Err(failure)),
+                };
             }
-        }
+        })
     }
 
     fn compute(
         self,
         machine: &mut Machine<'_>,
-        windows: Receiver<Piece<Window>>,
-        out: &SyncSender<Piece<Results>>,
-    ) {
-        for window in windows {
-            let results = window.and_then(|window| {
-                self.profile.time(Stage::Compute, || {
-                    let groups = window.groups.into_iter();
-                    let groups = groups.map(|columns| machine.run(columns));
-                    let groups = groups.collect::<Result<_, _>>().map_err(|error| {
-                        Failure::Running(match &window.place {
-                            Some(place) => format!("{place}: {error}"),
-                            None => error.to_string(),
-                        })
-                    })?;
-                    let order = window.order;
-                    Ok(Results { groups, order })
+        windows: Pieces<'_, Window>,
+    ) -> impl Iterator<Item = Piece<Results>> {
+        let mut compute = move |window: Window| {
+            let groups = window.groups.into_iter();
+            let groups = groups.map(|columns| machine.run(columns));
+            let groups = groups.collect::<Result<_, _>>().map_err(|error| {
+                Failure::Running(match &window.place {
+                    Some(place) => format!("{place}: {error}"),
+                    None => error.to_string(),
                 })
-            });
-            let failed = results.is_err();
-            if out.send(results).is_err() || failed {
-                return;
-            }
-        }
+            })?;
+            let order = window.order;
+            Ok(Results { groups, order })
+        };
+        windows.map(move |window| {
+            window.and_then(|window| self.profile.time(Stage::Compute, || compute(window)))
+        })
     }
 
-    fn format(self, results: Receiver<Piece<Results>>, out: &SyncSender<Piece<Vec<Vec<u8>>>>) {
+    fn format(self, results: Pieces<'_, Results>) -> impl Iterator<Item = Piece<Vec<Vec<u8>>>> {
         let pool = Pool::default();
-        for results in results {
-            let text = results.and_then(|results| {
-                let text = self.profile.time(Stage::Format, || {
-                    pool.run(results.text_bytes(self.format), || {
-                        results.write(self.format)
-                    })
-                });
-                text.map_err(|error| Failure::Running(error.to_string()))
+        results.map(move |results| {
+            let results = results?;
+            let text = self.profile.time(Stage::Format, || {
+                let bytes = results.text_bytes(self.format);
+                pool.run(bytes, || results.write(self.format))
             });
-            let failed = text.is_err();
-            if out.send(text).is_err() || failed {
-                return;
-            }
-        }
+            text.map_err(|error| Failure::Running(error.to_string()))
+        })
     }
 
-    fn write(self, text: Receiver<Piece<Vec<Vec<u8>>>>, mut output: Output) -> Result<(), Failure> {
+    fn write(self, text: Pieces<'_, Vec<Vec<u8>>>, mut output: Output) -> Result<(), Failure> {
         for pieces in text {
             let pieces = pieces?;
             let started = Instant::now();

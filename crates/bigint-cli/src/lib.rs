@@ -23,6 +23,7 @@ mod source;
 mod standard;
 mod table;
 mod team;
+mod threads;
 mod tune;
 mod window;
 
@@ -65,6 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    threads::start();
     match run(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

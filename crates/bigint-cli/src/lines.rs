@@ -129,6 +129,15 @@ impl LineReader {
         (self.numbers.len() == 1).then(|| self.take(1)).transpose()
     }
 
+    /// Where the file ends, if that is before its first number.
+    ///
+    /// # Errors
+    /// As reading.
+    pub fn end_of_nothing(&mut self) -> Result<Option<Place>, Failure> {
+        self.fill(1)?;
+        Ok(self.numbers.is_empty().then(|| self.end()))
+    }
+
     /// Reads until `wanted` numbers are at hand, or the file has ended; reads
     /// ahead, but does not wait, where less than half the capacity is in use.
     fn fill(&mut self, wanted: usize) -> Result<(), Failure> {

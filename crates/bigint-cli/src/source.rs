@@ -6,14 +6,16 @@
 //! own reads a pipe, so that what has come can be told from what has not.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use crate::threads::{self, Work};
 
 /// Bytes that are read from a pipe at once, at most.
 const BLOCK_BYTES: usize = 1 << 18;
@@ -43,23 +45,20 @@ impl Input {
     /// A pipe, a terminal, standard input.
     pub fn pipe(raw: impl Read + Send + 'static, read: Arc<AtomicU64>) -> Self {
         let (out, blocks) = sync_channel(BLOCKS);
-        // Where no thread can be had, the text must not go with it.
-        let text = Arc::new(Mutex::new(Some(Text::new(raw, read))));
-        let take = |text: &Mutex<Option<_>>| {
-            let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
-            text.take().expect("one of two takes it")
+        let text = Text::new(raw, read);
+        // It ends with the source, or with the process.
+        let spawn = |work: Work<'static>| {
+            let thread = thread::Builder::new().name("pipe".to_owned());
+            thread.spawn(work).map(drop)
         };
-        let shared = Arc::clone(&text);
-        let thread = thread::Builder::new().name("pipe".to_owned());
         Input(
-            match thread.spawn(move || read_ahead(take(&shared), &out)) {
-                // It ends with the source, or with the process.
-                Ok(_) => Way::Ahead {
+            match threads::hand_over(text, move |text| read_ahead(text, &out), spawn) {
+                Ok(()) => Way::Ahead {
                     blocks,
                     block: Vec::new(),
                     taken: 0,
                 },
-                Err(_) => Way::Asked(Box::new(take(&text))),
+                Err(text) => Way::Asked(Box::new(text)),
             },
         )
     }

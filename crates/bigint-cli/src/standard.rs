@@ -1,6 +1,6 @@
 //! The standard streams, under all the names that they have.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -51,43 +51,71 @@ fn descriptor(path: &Path) -> Option<u32> {
     lists.into_iter().any(is_list).then_some(number)
 }
 
+/// What can be read but once, by whatever name: its device and its number there.
+pub type Stream = (u64, u64);
+
+/// The stream that this is, unless it is a file that can be opened anew; standard input
+/// was opened before and is one in any case.
+#[cfg(unix)]
+pub fn stream(metadata: &Metadata, is_stdin: bool) -> Option<Stream> {
+    use std::os::unix::fs::MetadataExt;
+    let can_be_reopened = metadata.is_file() || metadata.is_dir();
+    (is_stdin || !can_be_reopened).then(|| (metadata.dev(), metadata.ino()))
+}
+
+/// As above, of which the system tells no number: standard input.
+#[cfg(not(unix))]
+pub fn stream(_: &Metadata, is_stdin: bool) -> Option<Stream> {
+    is_stdin.then_some((0, 0))
+}
+
+/// Standard input, unbuffered.
+///
+/// # Errors
+/// Where the program was started without it.
+pub fn input() -> io::Result<File> {
+    reopened(0, io::stdin())
+}
+
 /// Standard output, unbuffered, with errors that the library's own stream keeps to
 /// itself.
 ///
 /// # Errors
 /// Where the program was started without it.
-#[cfg(unix)]
 pub fn output() -> io::Result<File> {
-    use std::os::fd::AsFd;
-
-    if at_start::OUTPUT_IS_CLOSED.load(std::sync::atomic::Ordering::Relaxed) {
-        return Err(io::Error::other("it was closed when the program started"));
-    }
-    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+    reopened(1, io::stdout())
 }
 
-/// As above.
+#[cfg(unix)]
+fn reopened(number: usize, stream: impl std::os::fd::AsFd) -> io::Result<File> {
+    if at_start::IS_CLOSED[number].load(std::sync::atomic::Ordering::Relaxed) {
+        return Err(io::Error::other("it was closed when the program started"));
+    }
+    Ok(stream.as_fd().try_clone_to_owned()?.into())
+}
+
 #[cfg(windows)]
-pub fn output() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
+fn reopened(_: usize, stream: impl std::os::windows::io::AsHandle) -> io::Result<File> {
+    Ok(stream.as_handle().try_clone_to_owned()?.into())
 }
 
 #[cfg(unix)]
 mod at_start {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    pub static OUTPUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
+    pub static IS_CLOSED: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
 
     // Before `main` the runtime opens /dev/null under each standard number that is
-    // free, and what is written there is lost without a word.
+    // free: what is written there is lost, and nothing is read, without a word.
     ctor::declarative::ctor! {
-        // Sound: it asks the system one question, and needs nothing of the runtime.
+        // Sound: it asks the system two questions, and needs nothing of the runtime.
         #[ctor(unsafe)]
         fn look() {
-            let output = rustix::stdio::stdout();
-            let is_closed = rustix::io::fcntl_getfd(output).is_err();
-            OUTPUT_IS_CLOSED.store(is_closed, Ordering::Relaxed);
+            use rustix::stdio::{stdin, stdout};
+            for (stream, is_closed) in [stdin(), stdout()].into_iter().zip(&IS_CLOSED) {
+                let flags = rustix::io::fcntl_getfd(stream);
+                is_closed.store(flags.is_err(), Ordering::Relaxed);
+            }
         }
     }
 }

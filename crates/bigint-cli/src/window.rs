@@ -100,12 +100,14 @@ enum Plan {
 /// # Errors
 /// The first number, line by line, that is none, told by `paths`.
 pub fn read<'a>(
-    chunks: &'a [Chunk],
+    chunks: Vec<Chunk>,
     paths: &'a [String],
-    program: &'a Program,
+    program: &Program,
     format: Format,
-) -> impl Iterator<Item = Result<Window, Failure>> + 'a {
-    plan(chunks, program, format).into_iter().map(move |plan| {
+) -> impl Iterator<Item = Result<Window, Failure>> + use<'a> {
+    let plans = plan(&chunks, program, format);
+    plans.into_iter().map(move |plan| {
+        let chunks = &chunks[..];
         let (window, lines) = match plan {
             Plan::Straight(lines, widths) => (read_straight(chunks, lines.clone(), &widths), lines),
             Plan::Mixed(lines) => (read_mixed(chunks, lines.clone()), lines),

@@ -1,6 +1,6 @@
 //! Bad input ends with exit code 2, the place of the fault, and no output file.
 
-use crate::common::Workplace;
+use crate::common::{Workplace, ended};
 
 /// Runs `calc` in a place with two good files; it must fail, say where, and
 /// leave nothing behind.
@@ -115,12 +115,39 @@ fn an_unequal_number_of_lines() {
         fault,
     );
     place.file("none", "");
+    place.file("one", "1\n");
+    for [a, b] in [["a=none", "b=one"], ["a=one", "b=none"]] {
+        let fault = "none:1:1: there is no number in this file, but one has one";
+        refused(&place, &["a*b", "--let", a, "--let", b], fault);
+    }
     let fault = "none:1:1: only 0 numbers";
     refused(
         &place,
         &["a*b", "--let", "a=good", "--let", "b=none"],
         fault,
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stream_that_two_names_are_bound_to() {
+    let place = Workplace::new();
+    place.file("numbers", "1\n2\n3\n4\n");
+    for script in [
+        r#"cat numbers | "$bigint" calc a+b --let a=- --let b=/dev/stdin"#,
+        r#"cat numbers | "$bigint" calc a+b --let a=/dev/fd/0 --let b=/dev/stdin"#,
+        r#"echo 1 | "$bigint" calc a+b --let a=- --let b=-"#,
+        r#""$bigint" calc a+b --let a=- --let b=/dev/stdin <numbers"#,
+        r#"mkfifo pipe; cat numbers >pipe & "$bigint" calc a+b --let a=pipe --let b=pipe"#,
+        r#"cat numbers >pipe & "$bigint" calc a+b --let a=- --let b=pipe <pipe"#,
+    ] {
+        let ended = ended(place.script(script).output().unwrap());
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{script}");
+        assert!(ended.stderr.contains("read but once"), "{}", ended.stderr);
+    }
+    let script = r#""$bigint" calc a+b --let a=- --let b=numbers <numbers"#;
+    let ended = ended(place.script(script).output().unwrap());
+    assert_eq!(ended.stdout, "2\n4\n6\n8\n", "{}", ended.stderr);
 }
 
 #[test]

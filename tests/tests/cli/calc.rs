@@ -200,9 +200,11 @@ fn one_number_stands_for_all_wherever_it_comes_from() {
     let place = Workplace::new();
     place.file("many", "1\n2\n3\n");
     place.file("one", "# the only one\n\n10\n");
+    let ended = place.run(&["calc", "a*b", "--let", "a=many", "--let", "b=one"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "10\n20\n30\n"));
     assert_eq!(
-        place.calc(&["a*b", "--let", "a=many", "--let", "b=one"]),
-        "10\n20\n30\n"
+        ended.stderr,
+        "note: one has one number, which stands for each line of many\n"
     );
     assert_eq!(
         place.calc(&["b-a", "--let", "a=many", "--let", "b=10"]),

@@ -13,3 +13,5 @@ mod simulated_gpu;
 mod sources;
 #[path = "../../../crates/cuda-sim-driver/tests/support/mod.rs"]
 mod support;
+#[cfg(target_os = "linux")]
+mod threads;

@@ -1,0 +1,198 @@
+//! Threads: as many as can be had.
+
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Scope};
+use std::{env, io, iter};
+
+use rayon::{ThreadBuilder, ThreadPoolBuilder};
+
+use crate::failure::Failure;
+
+/// What a thread does.
+pub type Work<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Starts the threads on which this process computes: one for each core, or as many as
+/// `RAYON_NUM_THREADS` says. The system may refuse some of them, or all; then this
+/// thread, which must be the main one, computes alone.
+pub fn start() {
+    let spawn = |work| thread::Builder::new().spawn(work).map(drop);
+    // It is refused where tests have started them before.
+    let _ = match waiting(wanted(), spawn) {
+        threads if threads.is_empty() => {
+            let pool = ThreadPoolBuilder::new().num_threads(1);
+            pool.use_current_thread().build_global()
+        }
+        threads => {
+            let pool = ThreadPoolBuilder::new().num_threads(threads.len());
+            pool.spawn_handler(employ(threads)).build_global()
+        }
+    };
+}
+
+/// Whether no thread but this one computes. Others must not ask for a computation then:
+/// they would wait for this one.
+pub fn is_alone() -> bool {
+    rayon::current_thread_index().is_some()
+}
+
+fn wanted() -> usize {
+    let named = env::var("RAYON_NUM_THREADS").ok();
+    let named = named.and_then(|number| number.parse().ok());
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    let wanted = named.filter(|&number| number > 0);
+    wanted.unwrap_or_else(cores).min(rayon::max_num_threads())
+}
+
+/// Threads that wait to be told what they are, `wanted` or fewer. The pool takes a
+/// number of threads and has no use for fewer: they must be there before it is.
+fn waiting(
+    wanted: usize,
+    mut spawn: impl FnMut(Work<'static>) -> io::Result<()>,
+) -> Vec<SyncSender<ThreadBuilder>> {
+    let thread = || {
+        let (tell, told) = sync_channel(1);
+        let work = move || {
+            if let Ok(thread) = told.recv() {
+                ThreadBuilder::run(thread);
+            }
+        };
+        spawn(Box::new(work)).ok().map(|()| tell)
+    };
+    iter::repeat_with(thread)
+        .take(wanted)
+        .map_while(|thread| thread)
+        .collect()
+}
+
+/// Makes the waiting threads those of a pool.
+fn employ(threads: Vec<SyncSender<ThreadBuilder>>) -> impl FnMut(ThreadBuilder) -> io::Result<()> {
+    let mut threads = threads.into_iter();
+    move |thread| {
+        let waiting = threads.next().ok_or(io::ErrorKind::WouldBlock)?;
+        waiting
+            .send(thread)
+            .map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+/// Hands `owned` to `work` on a thread of its own.
+///
+/// # Errors
+/// Hands it back where `spawn` has no thread.
+pub fn hand_over<'a, T: Send + 'a>(
+    owned: T,
+    work: impl FnOnce(T) + Send + 'a,
+    spawn: impl FnOnce(Work<'a>) -> io::Result<()>,
+) -> Result<(), T> {
+    // A thread that cannot be had takes with it what it was to do.
+    let shared = Arc::new(Mutex::new(Some(owned)));
+    let take = |shared: &Mutex<Option<T>>| {
+        let mut owned = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        owned.take().expect("one of two takes it")
+    };
+    let given = Arc::clone(&shared);
+    match spawn(Box::new(move || work(take(&given)))) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(take(&shared)),
+    }
+}
+
+/// Pieces of work, one after another, until the first failure.
+pub type Pieces<'a, T> = Box<dyn Iterator<Item = Result<T, Failure>> + Send + 'a>;
+
+/// Makes pieces on a thread of its own, one ahead of who takes them; where no thread
+/// can be had, as they are asked for.
+pub fn ahead<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    pieces: impl Iterator<Item = Result<T, Failure>> + Send + 'scope,
+) -> Pieces<'scope, T> {
+    if is_alone() {
+        return Box::new(pieces);
+    }
+    let (out, made) = sync_channel(0);
+    let make = move |pieces: Pieces<'scope, T>| {
+        for piece in pieces {
+            let is_last = piece.is_err();
+            if out.send(Some(piece)).is_err() || is_last {
+                return;
+            }
+        }
+        let _ = out.send(None);
+    };
+    let spawn = |work| thread::Builder::new().spawn_scoped(scope, work).map(drop);
+    match hand_over(Box::new(pieces) as Pieces<'scope, T>, make, spawn) {
+        // The end is told. A thread that panics tells none, and what there is until
+        // then must not be taken for all.
+        Ok(()) => Box::new(iter::from_fn(move || {
+            let cut = || Some(Err(Failure::Running("the work was cut short".to_owned())));
+            made.recv().unwrap_or_else(|_| cut())
+        })),
+        Err(pieces) => pieces,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_has_the_threads_that_could_be_had() {
+        for (wanted, most) in [(1, 1), (4, 4), (4, 3), (4, 1), (4, 9)] {
+            let mut left = most;
+            let threads = waiting(wanted, |work| {
+                left = usize::checked_sub(left, 1).ok_or(io::ErrorKind::WouldBlock)?;
+                thread::Builder::new().spawn(work).map(drop)
+            });
+            assert_eq!(threads.len(), wanted.min(most));
+            let pool = ThreadPoolBuilder::new().num_threads(threads.len());
+            let pool = pool.spawn_handler(employ(threads)).build().unwrap();
+            let sum: u64 = pool.install(|| {
+                use rayon::prelude::*;
+                (0..100_000_u64).into_par_iter().sum()
+            });
+            assert_eq!(sum, 4_999_950_000);
+            assert_eq!(pool.current_num_threads(), wanted.min(most));
+        }
+        let refused = |_| Err(io::ErrorKind::WouldBlock.into());
+        assert!(waiting(4, refused).is_empty());
+    }
+
+    #[test]
+    fn what_no_thread_takes_comes_back() {
+        let (out, taken) = sync_channel(1);
+        let work = move |number: u32| out.send(number).unwrap();
+        let spawn = |work| thread::Builder::new().spawn(work).map(drop);
+        assert_eq!(hand_over(7, work.clone(), spawn), Ok(()));
+        assert_eq!(taken.recv(), Ok(7));
+        let refused = |_: Work<'_>| Err(io::ErrorKind::WouldBlock.into());
+        assert_eq!(hand_over(8, work, refused), Err(8));
+        assert!(taken.recv().is_err());
+    }
+
+    #[test]
+    fn pieces_made_ahead_come_in_order_to_their_end_or_to_the_first_failure() {
+        let piece = |i| match i {
+            1000 => Err(Failure::Usage("the last".to_owned())),
+            _ => Ok(i),
+        };
+        thread::scope(|scope| {
+            let pieces: Vec<_> = ahead(scope, (0..1000).map(piece)).collect();
+            let numbers: Vec<u32> = pieces.into_iter().map(Result::unwrap).collect();
+            assert_eq!(numbers, Vec::from_iter(0..1000));
+            let pieces: Result<Vec<u32>, _> = ahead(scope, (500..).map(piece)).collect();
+            assert!(matches!(pieces, Err(Failure::Usage(_))));
+        });
+    }
+
+    #[test]
+    fn pieces_that_a_panic_ends_end_in_a_failure() {
+        let pieces = iter::from_fn(|| -> Option<Result<u32, Failure>> { panic!("on purpose") });
+        let mut outcome = None;
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            thread::scope(|scope| outcome = ahead(scope, pieces).next());
+        }));
+        assert!(matches!(outcome, Some(Err(Failure::Running(_)))));
+        assert!(panicked.is_err());
+    }
+}
