@@ -46,6 +46,9 @@ pub(crate) const fn in_window(address: u64, window: u64) -> bool {
 /// rest belongs to the race check (see `exec::global`).
 pub(crate) const INITIALISED: u64 = 0xf;
 
+/// What is known of a word, side by side: whoever needs one needs the other.
+pub(crate) type Shadow = [AtomicU64; 2];
+
 /// A piece of global memory.
 pub(crate) struct Allocation {
     pub start: u64,
@@ -53,11 +56,9 @@ pub(crate) struct Allocation {
     /// Whether kernels may write it.
     pub writable: bool,
     words: Box<[AtomicU32]>,
-    /// One shadow word per word of the store; empty where no check wants it.
-    shadow: Box<[AtomicU64]>,
-    /// Of each word, the threads of a block that touched it last (see
-    /// `exec::threads`); empty where no check wants it.
-    threads: Box<[AtomicU64]>,
+    /// Of each word of the store, its shadow and the threads of a block that touched
+    /// it last (see `exec::threads`); empty where no check wants it.
+    shadow: Box<[Shadow]>,
     /// Held while two words change as one.
     long: Mutex<()>,
 }
@@ -72,7 +73,6 @@ impl Allocation {
             writable,
             words: bytemuck::allocation::try_zeroed_slice_box(words).ok()?,
             shadow: bytemuck::allocation::try_zeroed_slice_box(shadows).ok()?,
-            threads: bytemuck::allocation::try_zeroed_slice_box(shadows).ok()?,
             long: Mutex::new(()),
         })
     }
@@ -102,23 +102,15 @@ impl Allocation {
 
     /// The shadows of `count` words, or nothing where there are no shadows.
     #[inline(always)]
-    pub fn shadows_from(&self, offset: u64, count: usize) -> &[AtomicU64] {
+    pub fn shadows_from(&self, offset: u64, count: usize) -> &[Shadow] {
         let first = (offset / 4) as usize;
         self.shadow.get(first..first + count).unwrap_or_default()
     }
 
-    /// What the threads of a block did to `count` words, or nothing where that is not
-    /// followed.
-    #[inline(always)]
-    pub fn threads_from(&self, offset: u64, count: usize) -> &[AtomicU64] {
-        let first = (offset / 4) as usize;
-        self.threads.get(first..first + count).unwrap_or_default()
-    }
-
-    /// The same of the word that holds the byte at `offset`.
-    #[inline(always)]
+    /// What the threads of a block did to the word that holds the byte at `offset`.
     pub fn threads(&self, offset: u64) -> Option<&AtomicU64> {
-        self.threads.get((offset / 4) as usize)
+        let [_, threads] = self.shadow.get((offset / 4) as usize)?;
+        Some(threads)
     }
 
     /// Changes the 8 bytes at `offset` as one and returns what they were.
@@ -137,12 +129,13 @@ impl Allocation {
     /// The shadow of the word that holds the byte at `offset`, if there is one.
     #[inline(always)]
     pub fn shadow(&self, offset: u64) -> Option<&AtomicU64> {
-        self.shadow.get((offset / 4) as usize)
+        let [shadow, _] = self.shadow.get((offset / 4) as usize)?;
+        Some(shadow)
     }
 
     /// Forgets which launch last touched each word.
     pub fn clear_races(&self) {
-        for shadow in &self.shadow {
+        for [shadow, _] in &self.shadow {
             shadow.fetch_and(INITIALISED, Relaxed);
         }
     }

@@ -387,14 +387,13 @@ impl<'l> Global<'l> {
                 INITIALISED
             };
             let shadows = allocation.shadows_from(offset, words);
-            let threads = allocation.threads_from(offset, words);
             let access = threads::Access {
                 thread: 32 * party.warp + lane,
                 plain,
                 writes: party.writes,
             };
             let alone = access.alone(party.clocks);
-            for (k, (shadow, thread)) in shadows.iter().zip(threads).enumerate() {
+            for (k, [shadow, thread]) in shadows.iter().enumerate() {
                 if transfer.wanted >> k & 1 == 0 {
                     continue;
                 }
