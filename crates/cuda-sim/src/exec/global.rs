@@ -379,6 +379,13 @@ impl<'l> Global<'l> {
         let words = transfer.bytes.div_ceil(4) as usize;
         let mine = self.epoch << EPOCH_SHIFT | self.block << BLOCK_SHIFT;
         let plain = !transfer.strong();
+        // What is remembered of lane 0; the thread's number stands lowest.
+        let first = threads::Access {
+            thread: 32 * party.warp,
+            plain,
+            writes: party.writes,
+        }
+        .alone(party.clocks);
         for lane in lanes_of(mask) {
             let offset = transfer.addresses[lane] - allocation.start;
             let bytes = if transfer.bytes < 4 {
@@ -392,7 +399,10 @@ impl<'l> Global<'l> {
                 plain,
                 writes: party.writes,
             };
-            let alone = access.alone(party.clocks);
+            let alone = match first {
+                0 => 0,
+                first => first + ((lane as u64) << if party.writes { 32 } else { 0 }),
+            };
             for (k, [shadow, thread]) in shadows.iter().enumerate() {
                 if transfer.wanted >> k & 1 == 0 {
                     continue;
