@@ -66,7 +66,7 @@ impl Team {
             for _ in 0..=samples {
                 let (started, mut copies) = (Instant::now(), 0);
                 while copies == 0 || started.elapsed() < SAMPLE {
-                    let parts = to.chunks_mut(part).zip(from.chunks(part)).collect();
+                    let parts = to.chunks_mut(part).zip(from.chunks(part));
                     bigint_cpu::share(parts, threads, |(to, from)| to.copy_from_slice(from));
                     std::hint::black_box(&mut to);
                     copies += 1;

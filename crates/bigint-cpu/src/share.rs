@@ -84,22 +84,19 @@ impl Sharing {
 
 /// Runs `work` on every part, on at most so many threads: the caller's, and others of
 /// the current rayon pool.
-pub fn share<T: Send>(parts: Vec<T>, threads: usize, work: impl Fn(T) + Sync) {
-    let mut threads = threads.min(parts.len());
-    if threads > 1 {
-        threads = threads.min(rayon::current_num_threads());
-    }
+pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: impl Fn(T) + Sync) {
     if threads <= 1 {
         return parts.into_iter().for_each(work);
     }
+    let parts: Vec<_> = parts
+        .into_iter()
+        .map(|part| Mutex::new(Some(part)))
+        .collect();
     let team = Team {
-        parts: parts
-            .into_iter()
-            .map(|part| Mutex::new(Some(part)))
-            .collect(),
+        threads: threads.min(parts.len()).min(rayon::current_num_threads()),
+        parts,
         next: AtomicUsize::new(0),
         at_work: AtomicUsize::new(0),
-        threads,
         work,
     };
     rayon::in_place_scope(|scope| {
@@ -155,7 +152,7 @@ mod tests {
         for threads in [1, 2, 3, 16, 40] {
             for count in [0, 1, 2, 15, 16, 17, 1000] {
                 let mut seen = vec![0; count];
-                share(seen.iter_mut().collect(), threads, |times| *times += 1);
+                share(&mut seen, threads, |times| *times += 1);
                 assert_eq!(seen, vec![1; count], "{threads} threads");
             }
         }

@@ -193,7 +193,18 @@ impl Batch {
     /// # Errors
     /// [`Error::Device`] where they are on a device that fails.
     pub fn to_biguints(&self) -> Result<Vec<BigUint>, Error> {
-        limbs::to_biguints(&self.rows()?, self.width())
+        let mut numbers = Vec::new();
+        self.to_biguints_into(&mut numbers)?;
+        Ok(numbers)
+    }
+
+    /// The numbers, in place of those that `numbers` holds, whose memory is used again:
+    /// where it suffices, nothing is allocated, which takes longer than a short product.
+    ///
+    /// # Errors
+    /// As [`Batch::to_biguints`]; `numbers` is as it was then.
+    pub fn to_biguints_into(&self, numbers: &mut Vec<BigUint>) -> Result<(), Error> {
+        limbs::to_biguints(&self.rows()?, self.width(), numbers)
     }
 
     /// The limbs number after number, `width()` to each, whatever the layout:

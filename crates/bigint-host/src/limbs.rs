@@ -53,7 +53,7 @@ pub(crate) fn build(
 fn each_row(limbs: &mut [Limb], length: usize, fill: impl Fn(usize, &mut [Limb]) + Sync) {
     let cut = cut(limbs.len() / length.max(1), length);
     let parts = limbs.chunks_mut((cut.size * length).max(1)).enumerate();
-    share(parts.collect(), cut.threads, |(part, limbs)| {
+    share(parts, cut.threads, |(part, limbs)| {
         for (i, row) in limbs.chunks_mut(length).enumerate() {
             fill(part * cut.size + i, row);
         }
@@ -118,7 +118,7 @@ pub(crate) fn copy<T: Pod + Send + Sync>(from: &[T]) -> Result<Vec<T>, Error> {
     let size = cut.size * PAGE_LIMBS * size_of::<Limb>() / size_of::<T>();
     let mut to = bigint_cpu::zeroed(from.len())?;
     let parts = to.chunks_mut(size).zip(from.chunks(size));
-    share(parts.collect(), cut.threads, |(to, from)| {
+    share(parts, cut.threads, |(to, from)| {
         to.copy_from_slice(from);
     });
     Ok(to)
@@ -166,24 +166,42 @@ pub(crate) fn splice(
     }
 }
 
-/// The numbers that stand one after another, `width` limbs to each.
-pub(crate) fn to_biguints(rows: &[Limb], width: usize) -> Result<Vec<BigUint>, Error> {
+/// The numbers that stand one after another, `width` limbs to each, into numbers whose
+/// memory is used again.
+pub(crate) fn to_biguints(
+    rows: &[Limb],
+    width: usize,
+    numbers: &mut Vec<BigUint>,
+) -> Result<(), Error> {
     let count = rows.len() / width;
-    let mut numbers = bigint_cpu::with_capacity(count)?;
-    let cut = cut(count, width + ALLOCATION_LIMBS);
-    if cut.threads == 1 {
-        numbers.extend(rows.chunks_exact(width).map(BigUint::from_slice));
-        return Ok(numbers);
-    }
+    numbers.truncate(count);
+    let missing = count - numbers.len();
+    numbers
+        .try_reserve_exact(missing)
+        .map_err(|_| Error::OutOfMemory {
+            bytes: missing.saturating_mul(size_of::<BigUint>()),
+        })?;
     numbers.resize(count, BigUint::ZERO);
-    let parts = numbers.chunks_mut(cut.size);
-    let parts = parts.zip(rows.chunks(cut.size * width));
-    share(parts.collect(), cut.threads, |(numbers, rows)| {
+    let cut = cut(count, width + ALLOCATION_LIMBS);
+    let parts = numbers.chunks_mut(cut.size.max(1));
+    let parts = parts.zip(rows.chunks((cut.size * width).max(1)));
+    share(parts, cut.threads, |(numbers, rows)| {
         for (number, row) in numbers.iter_mut().zip(rows.chunks_exact(width)) {
             number.assign_from_slice(row);
         }
     });
-    Ok(numbers)
+    Ok(())
+}
+
+/// Number `index` of a batch.
+pub(crate) fn number(limbs: &[Limb], shape: Shape, index: usize) -> BigUint {
+    match shape.layout {
+        Layout::Contiguous => BigUint::from_slice(&limbs[index * shape.width..][..shape.width]),
+        Layout::Interleaved => {
+            let limb = |limb| limbs[shape.index(index, limb)];
+            BigUint::new((0..shape.width).map(limb).collect())
+        }
+    }
 }
 
 /// The bits of the longest of these numbers.
@@ -191,7 +209,7 @@ pub(crate) fn most_bits<'a>(count: usize, number: impl Fn(usize) -> &'a BigUint 
     let most = AtomicU64::new(0);
     let cut = cut(count, ALLOCATION_LIMBS);
     let parts = (0..count).step_by(cut.size.max(1));
-    share(parts.collect(), cut.threads, |first| {
+    share(parts, cut.threads, |first| {
         let part = first..count.min(first + cut.size);
         let bits = part.map(|i| number(i).bits()).max().unwrap_or(0);
         most.fetch_max(bits, Ordering::Relaxed);
