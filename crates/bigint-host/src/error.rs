@@ -82,6 +82,12 @@ pub enum Error {
         /// The algorithm asked for.
         algorithm: Algorithm,
     },
+    /// A number of lanes that cannot share a number.
+    #[error("{lanes} lanes cannot share a number: 4, 8, 16 or 32 can, or 1 at level thread")]
+    Lanes {
+        /// The lanes asked for.
+        lanes: u32,
+    },
     /// The GPU, its driver, or the way to it.
     #[error(transparent)]
     Device(#[from] DeviceError),

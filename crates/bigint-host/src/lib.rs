@@ -2,6 +2,7 @@
 
 mod batch;
 mod ceilings;
+mod collection;
 mod compute;
 mod cpu_tuning;
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
@@ -21,14 +22,20 @@ mod tuning;
 
 pub use batch::Batch;
 pub use bigint_core::operation::MOST_OPERANDS;
-pub use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape};
+pub use bigint_core::shape::INTERLEAVE;
+pub use bigint_core::{
+    Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape, Strides,
+};
 pub use ceilings::Ceilings;
 pub use cpu_tuning::CpuTuning;
 pub use engine::{BackEnd, DeviceDescription, Engine, devices};
 pub use error::{DeviceError, DeviceErrorKind, Error};
-pub use num_bigint::BigUint;
+pub use num_bigint::{BigInt, BigUint};
 pub use operations::{Form, Outcome};
 pub use options::Options;
 pub use ptx::ptx_hashes;
 pub use signed::SignedBatch;
 pub use tuning::{AddTuning, LanesTuning, MulTuning, Provenance, Tuning};
+
+#[doc = include_str!("../RECIPES.md")]
+pub mod recipes {}

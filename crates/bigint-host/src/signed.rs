@@ -1,8 +1,8 @@
 //! Signed numbers: a batch of magnitudes, and a sign for each.
 
-use crate::{Batch, Engine, Error};
+use crate::{Batch, BigInt, Engine, Error};
 use bigint_core::{Layout, Shape};
-use num_bigint::{BigInt, Sign};
+use num_bigint::Sign;
 
 /// A batch of signed integers: magnitudes, and which of them are negative.
 ///
@@ -39,6 +39,16 @@ impl SignedBatch {
             magnitude,
             negative,
         })
+    }
+
+    /// Numbers in the batch.
+    pub fn len(&self) -> usize {
+        self.magnitude.len()
+    }
+
+    /// Whether the batch holds no number.
+    pub fn is_empty(&self) -> bool {
+        self.magnitude.is_empty()
     }
 
     /// The absolute values.

@@ -148,6 +148,12 @@ impl Tuning {
             (_, Layout::Contiguous) => width <= self.add.thread_max_width,
             (_, Layout::Interleaved) => count >= self.add.interleaved_thread_min_count,
         };
+        if let Some(lanes) = options.lanes
+            && lanes != 1
+            && !bigint_core::kernel::WARP_LANES.contains(&lanes)
+        {
+            return Err(Error::Lanes { lanes });
+        }
         let level = options.level.unwrap_or(match options.lanes {
             Some(lanes) if lanes > 1 => Level::Warp,
             Some(_) => Level::Thread,
@@ -247,6 +253,19 @@ mod tests {
         assert_eq!(level(32, 32, Layout::Contiguous), Level::Thread);
         assert_eq!(level(32, 32, Layout::Interleaved), Level::Warp);
         assert_eq!(level(32, 31, Layout::Contiguous), Level::Warp);
+    }
+
+    #[test]
+    fn lanes_that_cannot_share_a_number_are_refused_by_number() {
+        let options = Options {
+            lanes: Some(3),
+            ..Options::default()
+        };
+        let shape = Shape::new(64, 64, Layout::Contiguous);
+        for operation in Operation::ALL {
+            let refused = Tuning::default().kernel(operation, &[32, 32], shape, options);
+            assert!(refused.unwrap_err().to_string().starts_with("3 lanes"));
+        }
     }
 
     #[test]

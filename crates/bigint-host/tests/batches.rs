@@ -242,7 +242,11 @@ fn numbers_of_every_length_survive_in_batches_large_and_small() {
             for seed in [1, 2] {
                 let numbers = numbers_up_to(bits, count, seed);
                 let batch = engine.batch_from_biguints(&numbers).unwrap();
-                assert_eq!(batch.to_biguints().unwrap(), numbers);
+                for others in [0, 1, count, count + 9] {
+                    let mut again = numbers_up_to(512, others, 7);
+                    batch.to_biguints_into(&mut again).unwrap();
+                    assert_eq!(again, numbers);
+                }
                 let bytes = batch.to_bytes_le().unwrap();
                 let size = 4 * batch.width();
                 for (bytes, number) in bytes.chunks(size).zip(&numbers) {
@@ -315,4 +319,33 @@ fn an_operation_into_a_batch_leaves_its_clones_alone() {
     let other = engine.batch_from_biguints(&powers(2)).unwrap();
     assert!(engine.mul_into(&mut r, &a, &other).is_err());
     assert!(r.is_empty());
+}
+
+#[test]
+fn batches_are_equal_where_their_numbers_are() {
+    let engine = Engine::cpu();
+    let numbers = powers(100);
+    let batch = engine.batch_from_biguints(&numbers).unwrap();
+    for layout in Layout::ALL {
+        for width in [3, 4, 9] {
+            let other = engine.batch_from_biguints_in(&numbers, width, layout);
+            let other = other.unwrap();
+            assert_eq!(batch, other);
+            assert_eq!(other, numbers);
+            assert!(other.iter().unwrap().eq(numbers.iter().cloned()));
+            assert_eq!(other.get(95).unwrap(), Some(numbers[95].clone()));
+            assert_eq!(other.get(100).unwrap(), None);
+            assert_eq!(Vec::try_from(&other).unwrap(), numbers);
+            let bytes = other.to_bytes_be().unwrap();
+            assert_eq!(BigUint::from_bytes_be(&bytes[..4 * width]), numbers[0]);
+            let again = engine.batch_from_bytes_be(&bytes, 4 * width, layout);
+            assert_eq!(again.unwrap(), numbers);
+        }
+    }
+    let mut longer = numbers.clone();
+    longer.push(BigUint::ZERO);
+    assert!(batch != longer && batch != engine.batch_from_biguints(&longer).unwrap());
+    let mut wider = numbers.clone();
+    wider[7] += BigUint::from(1u32) << 96;
+    assert!(batch != wider && batch != engine.batch_from_biguints(&wider).unwrap());
 }
