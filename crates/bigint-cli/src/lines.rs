@@ -214,7 +214,7 @@ impl LineReader {
     /// Whether there was something to read, or the end.
     fn read_more(&mut self, waits: bool) -> Result<bool, Failure> {
         let wanted = self.capacity - self.buffer.len();
-        reserve(&mut self.buffer, wanted)?;
+        bigint_cpu::reserve(&mut self.buffer, wanted)?;
         match self.input.read(&mut self.buffer, wanted, waits) {
             Ok(bytes) => {
                 self.ended = bytes == Some(0);
@@ -273,8 +273,8 @@ impl LineReader {
             Some(found) => (found.next, found.next_line),
             None => (start, first_line),
         };
-        reserve(&mut text, end - start)?;
-        reserve(&mut numbers, count)?;
+        bigint_cpu::reserve(&mut text, end - start)?;
+        bigint_cpu::reserve(&mut numbers, count)?;
         (self.taken, self.line) = (end, line);
         text.extend_from_slice(&self.buffer[start..end]);
         let offset = |position: usize| u32::try_from(position - start).unwrap_or(u32::MAX);
@@ -298,13 +298,6 @@ impl LineReader {
             column: last.len() as u64 + 1,
         }
     }
-}
-
-/// Makes room for `more` elements, and no more.
-fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Failure> {
-    let bytes = more.saturating_mul(size_of::<T>());
-    let reserved = vector.try_reserve_exact(more);
-    reserved.map_err(|_| bigint_cpu::Error::OutOfMemory { bytes }.into())
 }
 
 /// The error for a file that cannot be read.

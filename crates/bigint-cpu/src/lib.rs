@@ -13,7 +13,7 @@ use bigint_core::{Algorithm, Limb, Operation};
 
 pub use error::Error;
 pub use fast::{Cpu, LaneTuning, Path, Tuning, tune};
-pub use memory::{with_capacity, zeroed};
+pub use memory::{reserve, with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut, Results};
 pub use share::{Cut, LIMB_WORK, Sharing, share};
 

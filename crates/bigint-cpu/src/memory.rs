@@ -5,11 +5,19 @@
 //! have its scratch unwinds instead, without a message, to the function that the user
 //! called ([`or_out_of_memory`]), and that answers with an error.
 
+use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use bytemuck::Zeroable;
 
 use crate::Error;
+
+/// Bytes of an allocation from which on some must be left behind it.
+const LARGE: usize = 1 << 17;
+
+/// Bytes that are left: for the many small things that every thread allocates, and that
+/// end the process where they cannot be had.
+const LEFT: usize = 1 << 22;
 
 /// `length` zeros: fresh pages where there are many, which nobody has touched.
 ///
@@ -23,9 +31,10 @@ use crate::Error;
 ///
 /// [`Error::OutOfMemory`] where the machine has not so much.
 pub fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
-    bytemuck::allocation::try_zeroed_vec(length).map_err(|()| Error::OutOfMemory {
-        bytes: length.saturating_mul(size_of::<T>()),
-    })
+    let zeroed = bytemuck::allocation::try_zeroed_vec(length);
+    let zeroed = zeroed.map_err(|()| out_of_memory::<T>(length))?;
+    leave_some::<T>(length)?;
+    Ok(zeroed)
 }
 
 /// An empty vector with room for `capacity` elements.
@@ -35,12 +44,40 @@ pub fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
 /// As [`zeroed`].
 pub fn with_capacity<T>(capacity: usize) -> Result<Vec<T>, Error> {
     let mut vector = Vec::new();
-    match vector.try_reserve_exact(capacity) {
-        Ok(()) => Ok(vector),
-        Err(_) => Err(Error::OutOfMemory {
-            bytes: capacity.saturating_mul(size_of::<T>()),
-        }),
+    reserve(&mut vector, capacity)?;
+    Ok(vector)
+}
+
+/// Makes room for `more` elements, and no more.
+///
+/// # Errors
+///
+/// As [`zeroed`].
+pub fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    if vector.capacity() - vector.len() >= more {
+        return Ok(());
     }
+    let reserved = vector.try_reserve_exact(more);
+    reserved.map_err(|_| out_of_memory::<T>(more))?;
+    leave_some::<T>(more)
+}
+
+fn out_of_memory<T>(length: usize) -> Error {
+    Error::OutOfMemory {
+        bytes: length.saturating_mul(size_of::<T>()),
+    }
+}
+
+/// An error where, behind `length` elements, there is next to nothing left.
+fn leave_some<T>(length: usize) -> Result<(), Error> {
+    if length.saturating_mul(size_of::<T>()) >= LARGE {
+        let mut left = Vec::<u8>::new();
+        let reserved = left.try_reserve_exact(LEFT);
+        // Or the compiler leaves out an allocation that nobody uses.
+        black_box(&mut left);
+        reserved.map_err(|_| out_of_memory::<T>(length))?;
+    }
+    Ok(())
 }
 
 /// [`zeroed`], inside [`or_out_of_memory`].
@@ -53,12 +90,9 @@ pub(crate) fn empty<T>(capacity: usize) -> Vec<T> {
     with_capacity(capacity).unwrap_or_else(|error| resume_unwind(Box::new(error)))
 }
 
-/// Makes room for `more` elements and no more, inside [`or_out_of_memory`].
-pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) {
-    if vector.try_reserve_exact(more).is_err() {
-        let bytes = more.saturating_mul(size_of::<T>());
-        resume_unwind(Box::new(Error::OutOfMemory { bytes }));
-    }
+/// [`reserve`], inside [`or_out_of_memory`].
+pub(crate) fn reserve_scratch<T>(vector: &mut Vec<T>, more: usize) {
+    reserve(vector, more).unwrap_or_else(|error| resume_unwind(Box::new(error)));
 }
 
 /// Makes room for `length` elements in a vector that is reused, inside

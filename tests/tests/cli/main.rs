@@ -4,6 +4,8 @@ mod bad_input;
 mod calc;
 mod commands;
 mod common;
+#[cfg(target_os = "linux")]
+mod memory;
 mod output;
 mod rsa_moduli;
 #[cfg(target_os = "linux")]

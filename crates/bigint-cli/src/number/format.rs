@@ -42,7 +42,7 @@ impl Formatter {
     }
 
     /// Appends the number, with `-` in front where it is negative and not zero,
-    /// and a line feed. A long number needs room for [`Format::text_bytes`].
+    /// and a line feed.
     ///
     /// # Errors
     /// [`bigint_cpu::Error::OutOfMemory`].
@@ -57,6 +57,9 @@ impl Formatter {
             .rposition(|&limb| limb != 0)
             .map_or(0, |top| top + 1);
         let limbs = &limbs[..width];
+        if width > decimal::MAX_LIMBS {
+            bigint_cpu::reserve(text, self.format.text_bytes(width))?;
+        }
         if negative && width > 0 {
             text.push(b'-');
         }

@@ -26,7 +26,7 @@
 
 use super::product;
 use crate::fast::number::limbs::{add_assign, decrement, increment, sub_assign, trim};
-use crate::memory::empty;
+use crate::memory::{empty, reserve_scratch};
 
 /// A divisor's reciprocal.
 pub(super) struct Reciprocal {
@@ -93,6 +93,8 @@ fn reciprocal(d: &[u64]) -> Vec<u64> {
     let u = reciprocal(&d[n - h..]);
     // e = B^(n+h) - u d, with its sign; below B^n times a few.
     let mut e = product(&u, d);
+    let more = (n + h + 2).saturating_sub(e.len());
+    reserve_scratch(&mut e, more);
     e.resize(n + h + 2, 0);
     let too_large = e[n + h] != 0 || e[n + h + 1] != 0;
     if too_large {

@@ -22,7 +22,7 @@ use self::powers::Powers;
 pub use self::print::word_digits;
 use crate::fast::number;
 use crate::fast::number::limbs::{add_assign, trim};
-use crate::memory::{empty, or_out_of_memory, scratch};
+use crate::memory::{empty, or_out_of_memory, reserve_scratch, scratch};
 use crate::{Error, Path};
 
 /// Decimal digits in a word: `10^19 < 2^64`.
@@ -90,7 +90,9 @@ fn parse(digits: &[u8], level: usize, powers: &Powers) -> Vec<u64> {
         || parse(low, level + 1, powers),
     );
     let mut value = product(&high, &power.value);
-    value.resize(value.len().max(low.len()) + 1, 0);
+    let more = low.len().saturating_sub(value.len()) + 1;
+    reserve_scratch(&mut value, more);
+    value.resize(value.len() + more, 0);
     add_assign(&mut value, &low);
     trim(value)
 }

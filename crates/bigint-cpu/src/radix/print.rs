@@ -43,7 +43,7 @@ use super::{WORD_BASE, WORD_DIGITS, product};
 use crate::Path;
 use crate::fast::number;
 use crate::fast::number::limbs::{add_assign, sub_assign, trim};
-use crate::memory::{empty, reserve, scratch};
+use crate::memory::{empty, reserve_scratch, scratch};
 
 /// Words of a leaf, at most. Leaves have more than half as many, or the least.
 const MOST_LEAF: usize = 80;
@@ -181,7 +181,7 @@ pub(super) fn print(x: Vec<u64>, text: &mut Vec<u8>) -> usize {
 
     let digits = 2 * k * WORD_DIGITS;
     let start = text.len();
-    reserve(text, digits);
+    reserve_scratch(text, digits);
     text.resize(start + digits, b'0');
     // The longest have all threads for each product; the others one thread each.
     let (mut k, mut level) = (k, level);
