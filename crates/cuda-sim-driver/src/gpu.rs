@@ -7,7 +7,8 @@ use sim::ptx::Module;
 use sim::{
     Arch, Class, Counts, Device, DeviceConfig, Fault, FaultKind, Grid, LoadError, LoadedModule,
 };
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 /// One simulated device.
 pub struct Gpu {
@@ -115,11 +116,13 @@ impl Gpu {
         params: &[u8],
         cooperative: bool,
     ) -> Result {
-        let report = self.answer(if cooperative {
+        let done = if cooperative {
             self.device.launch_cooperative(module, kernel, grid, params)
         } else {
             self.device.launch(module, kernel, grid, params)
-        })?;
+        };
+        print(&self.device.take_printed());
+        let report = self.answer(done)?;
         if let Some(path) = &self.environment.counts {
             let line = self.counts_line(kernel, grid, &report.counts);
             if let Err(why) = log::append(path, &line) {
@@ -202,4 +205,13 @@ fn code_of(kind: FaultKind) -> Code {
         FaultKind::InvalidOperand => Code::ILLEGAL_INSTRUCTION,
         _ => Code::LAUNCH_FAILED,
     }
+}
+
+/// Shows what a kernel has printed, on stdout as CUDA does.
+fn print(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    // Nobody may be there to read it, which is nobody's fault here.
+    let _ = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
 }

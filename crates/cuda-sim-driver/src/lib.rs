@@ -1,4 +1,4 @@
-//! `libcuda_sim.so`: the part of the CUDA driver API that Rust's `cust` and this
+//! `libcuda_sim.so`: the part of the CUDA driver API that `cust`, Numba and this
 //! project's host crate use, on the PTX simulator of `cuda-sim`. See README.md
 //! for the environment variables, for what is supported and what is not.
 //!

@@ -138,6 +138,8 @@ pub struct Device {
     memory: RwLock<Memory>,
     /// Held by a launch; the last epoch that was given out.
     epoch: Mutex<u32>,
+    /// What kernels have printed since it was last taken.
+    printed: Mutex<String>,
 }
 
 impl Device {
@@ -148,12 +150,20 @@ impl Device {
             config,
             memory: RwLock::new(Memory::new(config.memory_bytes, shadowed, config.ordinal)),
             epoch: Mutex::new(0),
+            printed: Mutex::default(),
         }
     }
 
     /// What the device was made from.
     pub fn config(&self) -> &DeviceConfig {
         &self.config
+    }
+
+    /// Takes what kernels have printed (`vprintf`) since this was last asked for, that
+    /// of faulting launches too.
+    pub fn take_printed(&self) -> String {
+        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut printed)
     }
 
     // Nothing panics while the lock is held for writing except on a bug, and
@@ -424,6 +434,7 @@ impl Device {
             ),
             resident,
             cooperative,
+            printed: &self.printed,
         };
         match exec::run(launch, next_epoch) {
             Ok(counts) => Ok(Report { counts }),

@@ -293,6 +293,22 @@ pub(crate) struct Call {
     pub results: Vec<Place>,
 }
 
+/// Functions that the driver gives to every kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SystemCall {
+    /// `vprintf(format, arguments)`
+    Print,
+    /// `__assertfail(message, file, line, function, character size)`
+    Assert,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    pub function: SystemCall,
+    pub arguments: Vec<Place>,
+    pub results: Vec<Place>,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     W1(W1, W, W),
@@ -366,6 +382,7 @@ pub(crate) enum Op {
         offset: u32,
     },
     Copy(CopyOp),
+    System(Box<System>),
     ActiveMask(W),
     Clock(Reg),
     /// What changes no value.

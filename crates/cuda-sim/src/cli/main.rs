@@ -194,11 +194,13 @@ impl Run {
             block: self.block.0,
             shared_bytes: self.shared,
         };
-        let report = if self.cooperative {
-            device.launch_cooperative(&loaded, &kernel.name, grid, &params)?
+        let done = if self.cooperative {
+            device.launch_cooperative(&loaded, &kernel.name, grid, &params)
         } else {
-            device.launch(&loaded, &kernel.name, grid, &params)?
+            device.launch(&loaded, &kernel.name, grid, &params)
         };
+        print(&device.take_printed())?;
+        let report = done?;
         if self.json {
             print(&format!("{}\n", report::json(&report.counts)))?;
         } else {

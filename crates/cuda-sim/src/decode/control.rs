@@ -5,7 +5,8 @@ use super::symbols::{B64, Symbol, U32};
 use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{
-    BarrierKind, Call, Callee, Cond, Op, P, Place, Reduce, Reg, Shuffle, Vote, WarpOp,
+    BarrierKind, Call, Callee, Cond, Op, P, Place, Reduce, Reg, Shuffle, System, SystemCall, Vote,
+    WarpOp,
 };
 use crate::ptx::syntax::Operand;
 use crate::ptx::types::{Kind, Type};
@@ -172,7 +173,24 @@ impl<'m, 's> Decoder<'m, 's> {
             Some(Operand::List(arguments)) => arguments.as_slice(),
             _ => &[],
         };
-        let callee = match self.lookup(callee) {
+        let system = match *callee {
+            "vprintf" => Some(SystemCall::Print),
+            "__assertfail" => Some(SystemCall::Assert),
+            _ => None,
+        };
+        let known = self.lookup(callee);
+        if let (Some(function), None) = (system, &known) {
+            let system = System {
+                function,
+                arguments: self.places(arguments)?,
+                results: self.places(results)?,
+            };
+            // Threads print in their order.
+            self.uses.ordered = true;
+            self.emit(Op::System(Box::new(system)), Some(Class::Control));
+            return Ok(());
+        }
+        let callee = match known {
             Some(Symbol::Function(index)) => {
                 self.uses.functions.insert(index);
                 Callee::Function(index)
@@ -183,21 +201,17 @@ impl<'m, 's> Decoder<'m, 's> {
             }
             _ => return self.fail(format!("`{callee}` is no function of this module")),
         };
-        let arguments = arguments
-            .iter()
-            .map(|operand| self.place(operand))
-            .collect::<Result<_>>()?;
-        let results = results
-            .iter()
-            .map(|operand| self.place(operand))
-            .collect::<Result<_>>()?;
         let call = Call {
             callee,
-            arguments,
-            results,
+            arguments: self.places(arguments)?,
+            results: self.places(results)?,
         };
         self.emit_whole(Op::Call(Box::new(call)), Class::Control);
         Ok(())
+    }
+
+    fn places(&mut self, operands: &[Operand<'s>]) -> Result<Vec<Place>> {
+        operands.iter().map(|operand| self.place(operand)).collect()
     }
 
     fn place(&mut self, operand: &Operand<'s>) -> Result<Place> {

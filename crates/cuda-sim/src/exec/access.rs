@@ -233,17 +233,7 @@ impl Worker<'_> {
                     wanted: wanted(d, *element),
                 };
                 transfer.check_alignment()?;
-                self.in_spaces(*space, &transfer, |worker, space, transfer| match space {
-                    Space::Shared => worker.shared_read(warp.index, transfer, &mut buffer),
-                    Space::Local => warp.local.read(transfer, &mut buffer),
-                    Space::Param => warp.frames[frame].read_param_at(transfer, &mut buffer),
-                    _ => {
-                        let clocks = &mut worker.block.clocks;
-                        worker
-                            .global
-                            .read(clocks, warp.index, transfer, &mut buffer)
-                    }
-                })?;
+                self.load(*space, &transfer, warp, frame, &mut buffer)?;
                 unload(&mut warp.frames[frame], d, *element, &buffer, mask);
                 if *order == Order::Strong {
                     let first = addresses[mask.trailing_zeros() as usize];
@@ -369,9 +359,30 @@ impl Worker<'_> {
                 self.global.released(block.number, &block.clocks);
                 Ok(())
             }
+            Op::System(call) => self.system(warp, frame, call, mask, line),
             Op::Copy(copy) => self.copy(warp, frame, copy, mask, line),
             _ => Ok(()),
         }
+    }
+
+    /// Reads from one space, or from each that generic addresses lie in.
+    pub(super) fn load(
+        &mut self,
+        space: Space,
+        transfer: &Transfer<'_>,
+        warp: &mut super::warp::Warp,
+        frame: usize,
+        buffer: &mut Buffer,
+    ) -> Step {
+        self.in_spaces(space, transfer, |worker, space, transfer| match space {
+            Space::Shared => worker.shared_read(warp.index, transfer, buffer),
+            Space::Local => warp.local.read(transfer, buffer),
+            Space::Param => warp.frames[frame].read_param_at(transfer, buffer),
+            _ => {
+                let clocks = &mut worker.block.clocks;
+                worker.global.read(clocks, warp.index, transfer, buffer)
+            }
+        })
     }
 
     /// Runs `act` on the lanes of each space that a transfer goes to, with

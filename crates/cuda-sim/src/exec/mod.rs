@@ -31,6 +31,7 @@ mod run;
 mod schedule;
 mod shared;
 mod step;
+mod system;
 mod tally;
 mod threads;
 mod warp;
@@ -74,6 +75,8 @@ pub(crate) struct Launch<'l> {
     pub resident: u64,
     /// Whether all blocks must be resident together.
     pub cooperative: bool,
+    /// What the kernel prints.
+    pub printed: &'l Mutex<String>,
 }
 
 /// A mistake of one lane, before it is known where the lane is.

@@ -223,6 +223,18 @@ impl Op {
                 word(visit, n, Read);
             }
             Op::Clock(d) => visit(d, Write),
+            Op::System(call) => {
+                for place in &mut call.arguments {
+                    if let Place::Register(a) = place {
+                        visit(a, Read);
+                    }
+                }
+                for place in &mut call.results {
+                    if let Place::Register(d) = place {
+                        visit(d, Write);
+                    }
+                }
+            }
             Op::Call(call) => {
                 if let Callee::Pointer(a) = &mut call.callee {
                     long(visit, a, Read);

@@ -205,3 +205,36 @@ fn bulk_copies_complete_the_phase_that_expects_their_bytes() {
     want.push(4);
     assert_eq!(words_of(&buffers[1]), want);
 }
+
+#[test]
+fn one_warp_waits_at_a_barrier_in_memory_for_what_another_copies() {
+    // Warp 1 copies, each thread a word, and arrives when its copy has; warp 0 waits
+    // for 32 arrivals and reads what another thread copied.
+    let source = kernel(
+        2,
+        ".shared .align 8 .b64 m; .shared .align 16 .b8 s[128];
+         mov.u32 %r0, m; mov.u32 %r1, s; mov.u32 %r2, %tid.x; setp.eq.u32 %p0, %r2, 0;
+         @%p0 mbarrier.init.shared.b64 [%r0], 32; bar.sync 0;
+         and.b32 %r3, %r2, 31; shl.b32 %r4, %r3, 2; cvt.u64.u32 %d0, %r4; add.u64 %d1, %a0, %d0; add.u32 %r5, %r1, %r4;
+         setp.lt.u32 %p1, %r2, 32; @%p1 bra reader;
+         cp.async.ca.shared.global [%r5], [%d1], 4;
+         cp.async.mbarrier.arrive.noinc.shared.b64 [%r0];
+         bra done;
+         reader: mbarrier.try_wait.parity.shared.b64 %p2, [%r0], 0; @!%p2 bra reader;
+         xor.b32 %r5, %r5, 4; ld.shared.u32 %r6, [%r5]; add.u64 %d2, %a1, %d0; st.global.u32 [%d2], %r6;
+         done:",
+    );
+    let given: Vec<u32> = (0..32).map(|i| 7 * i + 1).collect();
+    let mut buffers = [bytes_of(&given), vec![0; 128]];
+    run(&source, (1, 64), &mut buffers);
+    let want: Vec<u32> = (0..32).map(|i| given[i ^ 1]).collect();
+    assert_eq!(words_of(&buffers[1]), want);
+    // Who does not wait races.
+    let hasty = source.replace("@!%p2 bra reader;", "");
+    let mut buffers = [bytes_of(&given), vec![0; 128]];
+    let kind = fault(&hasty, (1, 64), &mut buffers).kind;
+    assert!(
+        matches!(kind, FaultKind::UninitialisedMemory | FaultKind::SharedRace),
+        "{kind}"
+    );
+}

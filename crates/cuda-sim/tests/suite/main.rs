@@ -17,4 +17,5 @@ mod order;
 mod robust;
 mod rustc;
 mod schedule;
+mod system;
 mod warp;
