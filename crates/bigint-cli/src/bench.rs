@@ -41,10 +41,10 @@ pub struct Arguments {
         default_value = "add,mul")]
     operations: Vec<Operation>,
 
-    /// Widths of both operands, in bits
+    /// Widths of both operands, in bits; all: every multiple of 32 up to 4096
     #[arg(long, value_delimiter = ',', value_name = "BITS", value_parser = width,
         default_value = "32,64,128,256,512,1024,2048,4096,8192,16384,32768")]
-    widths: Vec<usize>,
+    widths: Vec<Widths>,
 
     /// Results as wide as the operands, in place of exact ones
     #[arg(long)]
@@ -125,12 +125,37 @@ fn operation(name: &str) -> Result<Operation, String> {
     })
 }
 
-fn width(bits: &str) -> Result<usize, String> {
+/// Widths that are asked for by one word.
+#[derive(Clone, Copy, Debug)]
+enum Widths {
+    /// One, in bits.
+    Of(usize),
+    /// Every whole number of limbs up to [`EVERY_UP_TO`].
+    All,
+}
+
+/// The widest of all widths, in bits.
+const EVERY_UP_TO: usize = 4096;
+
+impl Widths {
+    fn bits(self) -> impl Iterator<Item = usize> {
+        let (first, last) = match self {
+            Widths::Of(bits) => (bits, bits),
+            Widths::All => (LIMB_BITS, EVERY_UP_TO),
+        };
+        (first..=last).step_by(LIMB_BITS)
+    }
+}
+
+fn width(bits: &str) -> Result<Widths, String> {
+    if bits == "all" {
+        return Ok(Widths::All);
+    }
     let bits: usize = bits.parse().map_err(|error| format!("{error}"))?;
     if bits == 0 || bits > bigint_core::MAX_WIDTH * LIMB_BITS / 2 {
         return Err("no such width".to_owned());
     }
-    Ok(bits)
+    Ok(Widths::Of(bits))
 }
 
 /// What `--json` prints.
@@ -272,10 +297,11 @@ fn measure_all(
     let operations = &arguments.operations;
     let works = arguments.work.len().max(1);
     let to_a_width: usize = operations.iter().map(|&o| choices(o).len()).sum();
-    let cases = to_a_width * arguments.widths.len() * works * teams.len();
+    let widths: Vec<usize> = arguments.widths.iter().flat_map(|w| w.bits()).collect();
+    let cases = to_a_width * widths.len() * works * teams.len();
     let mut progress = Progress::of_cases(cases as u64);
     let mut rows = Vec::new();
-    for &bits in &arguments.widths {
+    for bits in widths {
         let limbs = 3 * bits.div_ceil(LIMB_BITS);
         let most = (bytes / size_of::<Limb>() / limbs).max(1);
         let mut operands: Option<(Batch, Batch)> = None;
@@ -529,5 +555,18 @@ impl Row {
         let lanes = lanes.map(|lanes| lanes.to_string());
         let parts = [Some(self.algorithm.to_owned()), level, lanes];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_widths_are_those_of_whole_limbs() {
+        let all: Vec<usize> = width("all").unwrap().bits().collect();
+        assert_eq!((all[0], all[1], all.len(), all[127]), (32, 64, 128, 4096));
+        assert!(width("96").unwrap().bits().eq([96]));
+        assert!(width("0").is_err() && width("every").is_err());
     }
 }

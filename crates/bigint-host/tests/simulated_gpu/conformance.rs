@@ -6,7 +6,7 @@ use bigint_testing::trial::WIDTHS;
 use std::thread;
 
 /// Enough that every width meets every kernel.
-const CASES: usize = 40_000;
+const CASES: usize = 42_000;
 
 /// Runs the suite on the first device; answers the batches of each operation.
 fn conforms(cases: usize, seed: u64) -> Vec<(Operation, usize)> {

@@ -7,7 +7,8 @@ pub mod tile;
 
 use crate::gpu::memory::{Any, CarryOut, Number, Stride};
 use crate::gpu::thread;
-use bigint_core::{Arguments, Limb};
+use crate::staged::Tile;
+use bigint_core::{Algorithm, Arguments, Limb};
 use core::marker::PhantomData;
 
 /// Limbs that addition and subtraction keep in registers at a time. Of eight, the
@@ -75,6 +76,18 @@ impl<'a, S: Stride> Batches<'a, S> {
             next: worker,
             stride: PhantomData,
         }
+    }
+
+    /// The first tile of the calling thread's warp, where products by `algorithm` come by way of shared memory. The second
+    /// operand is not the wider one.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn staged(self, algorithm: Algorithm) -> Option<Tile<'a, 1>> {
+        if !S::UNIT {
+            return None;
+        }
+        // SAFETY: by the contract of `new`; the warp is here as a whole.
+        unsafe { Tile::new(self.arguments, algorithm, |n, m| n < m) }
     }
 }
 
