@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::driver::{Driver, driver};
 use crate::environment::Leaks;
 use crate::ffi::raw;
+use crate::ffi::runtime::programs;
 use crate::handle::Handle;
 use crate::memory::{Block, HostBlock, Kind};
 use crate::module::Module;
@@ -96,6 +97,7 @@ pub fn report(driver: &Driver) -> Option<String> {
 pub fn report_at_exit() {
     raw::at_exit(|| {
         let Ok(driver) = driver() else { return };
+        programs::unload();
         if let Some(text) = report(driver) {
             driver.say(&text);
             if driver.environment.leaks == Leaks::Fail {

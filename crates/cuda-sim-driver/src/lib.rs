@@ -1,5 +1,6 @@
 //! `libcuda_sim.so`: the part of the CUDA driver API that `cust`, Numba and this
-//! project's host crate use, on the PTX simulator of `cuda-sim`. See README.md
+//! project's host crate use, and of the CUDA runtime API what small programs use, on the
+//! PTX simulator of `cuda-sim`. See README.md
 //! for the environment variables, for what is supported and what is not.
 //!
 //! - [`ffi`] has the entry points, by subject, and everything unsafe;

@@ -5,6 +5,7 @@
 use crate::context::{self, Context};
 use crate::driver::{Device, Driver, driver, environment};
 use crate::error::{Code, Result};
+use crate::ffi::runtime;
 use crate::schedule;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -39,6 +40,17 @@ pub fn bare(name: &'static str, body: impl FnOnce() -> Result) -> Code {
         }
         body()
     })
+}
+
+/// An entry point of the CUDA runtime that needs no context.
+pub fn runtime_wide(name: &'static str, body: impl FnOnce() -> Result) -> Code {
+    runtime::remember(bare(name, body))
+}
+
+/// An entry point of the CUDA runtime that works in the calling thread's context, which
+/// it may be the first to need.
+pub fn runtime(name: &'static str, body: impl FnOnce() -> Result) -> Code {
+    runtime_wide(name, || runtime::ready().and_then(|()| body()))
 }
 
 /// An entry point that concerns no device and no context.

@@ -215,7 +215,11 @@ fn known(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
     driver.contexts.get(handle).ok_or(Code::INVALID_CONTEXT)
 }
 
-fn retain(driver: &'static Driver, device: &Device, ordinal: usize) -> Result<Arc<Context>> {
+pub(super) fn retain(
+    driver: &'static Driver,
+    device: &Device,
+    ordinal: usize,
+) -> Result<Arc<Context>> {
     let mut primary = device.primary();
     let handle = *primary.handle.get_or_insert_with(Handle::fresh);
     let context = match &primary.context {

@@ -130,7 +130,12 @@ const LAST_ATTRIBUTE: i32 = 150;
 
 /// A `CUdevice_attribute` of a device. What the simulator does not have (textures,
 /// surfaces, peer access, ...) is zero.
-fn attribute_of(driver: &Driver, gpu: &Gpu, ordinal: usize, attribute: i32) -> Result<i32> {
+pub(super) fn attribute_of(
+    driver: &Driver,
+    gpu: &Gpu,
+    ordinal: usize,
+    attribute: i32,
+) -> Result<i32> {
     let arch = gpu.arch();
     let value = match attribute {
         1 => arch.max_threads_per_block,
@@ -185,7 +190,7 @@ fn attribute_of(driver: &Driver, gpu: &Gpu, ordinal: usize, attribute: i32) -> R
     i32::try_from(value).map_err(|_| Code::INVALID_VALUE)
 }
 
-fn uuid_of(gpu: &Gpu, ordinal: usize) -> Uuid {
+pub(super) fn uuid_of(gpu: &Gpu, ordinal: usize) -> Uuid {
     let mut uuid = *b"cuda-sim device\0";
     uuid[14] = gpu.arch().sm() as u8;
     uuid[15] = ordinal as u8;

@@ -156,7 +156,7 @@ entries! {
     }
 }
 
-fn known(driver: &Driver, handle: Handle) -> Result<Arc<Library>> {
+pub(super) fn known(driver: &Driver, handle: Handle) -> Result<Arc<Library>> {
     driver.libraries.get(handle).ok_or(Code::INVALID_HANDLE)
 }
 
@@ -164,7 +164,7 @@ fn known_kernel(driver: &Driver, handle: Handle) -> Result<Arc<Kernel>> {
     driver.kernels.get(handle).ok_or(Code::INVALID_HANDLE)
 }
 
-fn module(context: &Context, library: Handle) -> Result<Arc<Module>> {
+pub(super) fn module(context: &Context, library: Handle) -> Result<Arc<Module>> {
     known(context.driver, library)?.module(context)
 }
 
@@ -180,7 +180,7 @@ fn context_on(driver: &Driver, device: i32) -> Result<Arc<Context>> {
 }
 
 /// The handle of a kernel, the same every time.
-fn kernel_of(driver: &Driver, library: &Arc<Library>, name: String) -> Handle {
+pub(super) fn kernel_of(driver: &Driver, library: &Arc<Library>, name: String) -> Handle {
     let same = |kernel: &Kernel| kernel.library.handle == library.handle && kernel.name == name;
     if let Some(handle) = driver.kernels.find(same) {
         return handle;
@@ -191,7 +191,7 @@ fn kernel_of(driver: &Driver, library: &Arc<Library>, name: String) -> Handle {
     handle
 }
 
-fn load(driver: &Driver, source: Vec<u8>, log: &mut Log) -> Result<Handle> {
+pub(super) fn load(driver: &Driver, source: Vec<u8>, log: &mut Log) -> Result<Handle> {
     let text = String::from_utf8(source);
     let library = text
         .map_err(|_| (Code::INVALID_IMAGE, "the image is not text".to_owned()))

@@ -1,5 +1,5 @@
-//! The entry points, by subject. Each is a C function of the CUDA driver API with
-//! that API's contract; what they share is in [`call`], how they read and write
+//! The entry points, by subject. Each is a C function of the CUDA driver API,
+//! or in [`runtime`] of the CUDA runtime API, with that API's contract; what they share is in [`call`], how they read and write
 //! the caller's memory in [`raw`].
 
 // An exported C symbol is an unsafe attribute; the bodies are safe code.
@@ -20,6 +20,7 @@ mod linkers;
 mod memories;
 mod modules;
 mod pools;
+pub mod runtime;
 mod streams;
 mod symbols;
 mod unsupported;
@@ -46,7 +47,7 @@ macro_rules! entries {
             $(#[$note])*
             ///
             /// # Safety
-            /// The contract of the CUDA driver API's function of this name.
+            /// The contract of the CUDA driver or runtime API's function of this name.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($arg: $type),*) -> $crate::error::Code {
                 $crate::ffi::call::$kind(
@@ -79,6 +80,11 @@ pub fn address(name: &str) -> Option<*const ()> {
         memories::SYMBOLS,
         modules::SYMBOLS,
         pools::SYMBOLS,
+        runtime::copies::SYMBOLS,
+        runtime::devices::SYMBOLS,
+        runtime::errors::SYMBOLS,
+        runtime::launches::SYMBOLS,
+        runtime::same::SYMBOLS,
         streams::SYMBOLS,
         symbols::SYMBOLS,
         unsupported::SYMBOLS,

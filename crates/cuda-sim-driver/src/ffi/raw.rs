@@ -2,10 +2,10 @@
 //!
 //! # The contract that every SAFETY comment here leans on
 //! The types of this module are made by a C caller alone: as parameters of an
-//! entry point, or read from memory that such a parameter points to. By the CUDA
-//! driver API's contract, which calling an entry point (an `unsafe` act) accepts,
-//! a pointer is either null or good for what the API says is read or written
-//! through it: for as long as the call lasts, and for the operands of
+//! entry point, or read from memory that such a parameter points to. By the
+//! contract of the CUDA driver or runtime API, which calling an entry point (an
+//! `unsafe` act) accepts, a pointer is either null or good for what the API says is
+//! read or written through it: for as long as the call lasts, and for the operands of
 //! asynchronous work, until that work is done. What the API allows to be null is
 //! tested here.
 

@@ -18,13 +18,13 @@ const PUT: &str = "
     ret;
 }";
 
-fn image() -> Vec<u8> {
+pub fn image() -> Vec<u8> {
     format!("{HEAD}{PUT}\0").into_bytes()
 }
 
 /// A fat binary with one entry for each content: kind, architecture, flags, bytes,
 /// and how many they are uncompressed.
-fn fat_binary(entries: &[(u16, u32, u64, &[u8], u64)]) -> Vec<u8> {
+pub fn fat_binary(entries: &[(u16, u32, u64, &[u8], u64)]) -> Vec<u8> {
     let mut body = Vec::new();
     for (kind, sm, flags, content, whole) in entries {
         let padded = content.len().next_multiple_of(8);

@@ -10,6 +10,7 @@ mod launches;
 mod libraries;
 mod memories;
 mod modules;
+mod runtime;
 mod streams;
 
 use std::process::{Command, Stdio};
