@@ -23,18 +23,21 @@
 //!
 //! **Exactness.** `P_k < B^k 2^(-0.88 k)`, so a unit of the last place of `f` is less
 //! than `2^(-0.88 k)` of `e`. Leaves have at least [`LEAST_LEAF`] words, where that is
-//! `2^-21`. Each halving cuts less than a unit off, [`Power::center`] is right to a
-//! few units and `2^-28`, the fractions of the first two halves to some ten units,
-//! and the leaf cuts off limbs that count for less than a unit; `e`, which starts at
-//! 1/2, stays between 1/4 and 3/4 on the way through at most 26 halvings.
+//! `2^-21`. Each halving is right to two units (one is cut off, and
+//! [`number::Factor::middle`] is right to one), [`Power::center`] to a few units and
+//! `2^-28`, the fractions of the first two halves to some ten units, and the leaf cuts
+//! off limbs that count for less than a unit; `e`, which starts at 1/2, stays between
+//! 1/4 and 3/4 on the way through at most 26 halvings.
 //!
 //! **Powers of five.** `P_h = 5^(19 h) 2^(19 h)`, and a power of two is a shift: as
 //! many limbs at the upper end of `f` go above the point whatever they are and need
-//! not be multiplied, and the factor is of `0.69 h` limbs.
+//! not be multiplied, and the factor is of `0.69 h` limbs. Of its product with the
+//! other `0.85 k` limbs of `f` the middle `h` are wanted; all nodes of a level have the
+//! same factor, which is kept as its transform.
 //!
-//! **Cost**: `log2 k` times the product of `0.85 k` by `0.35 k` limbs (each level: all
-//! nodes together), and for the first division a reciprocal and five products of `k/2`
-//! by `k/2`. **Scratch**: 4 times the number, and what one product of its length takes.
+//! **Cost**: `log2 k` times two transforms of `0.85 k` limbs (each level: all nodes
+//! together), and for the first division a reciprocal and five products of `k/2`
+//! by `k/2`. **Scratch**: 7 times the number, and what one product of its length takes.
 
 use rayon::prelude::*;
 
@@ -56,6 +59,8 @@ struct Power {
     words: usize,
     value: Vec<u64>,
     zeros: usize,
+    /// `value`, where halving a number by its transform is worth it.
+    factor: Option<number::Factor>,
     /// `B^words / 10^(19 words)` is `gap 2^gap_shift`, nearly.
     gap: i64,
     gap_shift: i64,
@@ -80,6 +85,7 @@ impl Power {
             words,
             value: trim(value),
             zeros: bits / 64,
+            factor: None,
             gap: (((1_u128 << 126) / u128::from(top)) >> 32) as i64,
             gap_shift: (64 * words - bits) as i64 - length as i64 + 64 - 126 + 32,
         }
@@ -126,6 +132,10 @@ impl Cut {
             }
             powers.push(Power::new(leaf << level, &five));
         }
+        for power in &mut powers[..depth as usize] {
+            let behind = 2 * power.words - power.zeros;
+            power.factor = number::Factor::new(&power.value, behind, Path::best(), true);
+        }
         let threads = rayon::current_num_threads();
         Cut {
             powers,
@@ -155,15 +165,17 @@ impl Cut {
 fn halve(f: &mut [u64], half: &Power, is_shared: bool) {
     let (k, h) = (f.len(), half.words);
     let behind = k - half.zeros;
-    let mut shifted = scratch(behind + half.value.len());
-    number::mul(
-        &mut shifted,
-        &f[..behind],
-        &half.value,
-        Path::best(),
-        is_shared,
-    );
-    f[..h].copy_from_slice(&shifted[behind - h..behind]);
+    let shifted = match &half.factor {
+        Some(factor) => factor.middle(&f[..behind], h, is_shared),
+        None => {
+            let mut whole = scratch(behind + half.value.len());
+            let (a, b) = (&f[..behind], &half.value);
+            number::mul(&mut whole, a, b, Path::best(), is_shared);
+            whole.truncate(behind);
+            whole
+        }
+    };
+    f[..h].copy_from_slice(&shifted[shifted.len() - h..]);
     let (low, high) = f.split_at_mut(h);
     half.center(high, low[h - 1]);
 }

@@ -26,6 +26,7 @@ mod transform;
 mod tuning;
 
 use self::isa::Isa;
+pub(crate) use self::transform::Factor;
 pub use self::tuning::{NumberTuning, PathThresholds, Thresholds};
 use crate::fast::Path;
 use crate::memory;

@@ -132,7 +132,7 @@ pub(super) trait Ring: Copy {
     /// Writes the limbs of the coefficients with these residues, a whole
     /// number of [`recombine::GROUP`]s of rows in `[0, 2p)`, as if there were
     /// none before them; returns what is carried into the limbs after. Limbs
-    /// beyond `out` are zero.
+    /// beyond `out` are left out.
     #[inline(always)]
     fn recombine(
         rings: [Self; 4],

@@ -81,6 +81,34 @@ fn tile<'a, const K: usize>(
     })
 }
 
+/// One block of an operand modulo one prime: down.
+pub(super) struct Values<'a> {
+    pub(super) prime: usize,
+    /// The block's number, which is its node's.
+    pub(super) index: usize,
+    pub(super) x: &'a mut [Row],
+    pub(super) roots: &'a [Stored],
+}
+
+impl Job for Values<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, engine: E) {
+        passes::forward(engine.ring(self.prime), self.x, self.index, self.roots);
+    }
+}
+
+/// What a block is multiplied by.
+pub(super) enum Times<'a> {
+    /// Its own values: a square.
+    Itself,
+    /// The block of another operand, that has still to go down.
+    Coefficients(&'a mut [Row]),
+    /// The block of another operand that is down.
+    Values(&'a [Row]),
+}
+
 /// One block modulo one prime: down, times the other operand, and back up.
 pub(super) struct Blocks<'a> {
     pub(super) plan: Plan,
@@ -88,10 +116,7 @@ pub(super) struct Blocks<'a> {
     /// The block's number, which is its node's.
     pub(super) index: usize,
     pub(super) x: &'a mut [Row],
-    /// The other operand's block; none for a square.
-    pub(super) y: Option<&'a mut [Row]>,
-    /// Whether `y` is already down.
-    pub(super) y_transformed: bool,
+    pub(super) y: Times<'a>,
     pub(super) roots: &'a [Stored],
 }
 
@@ -105,21 +130,23 @@ impl Job for Blocks<'_> {
             prime,
             index,
             x,
-            mut y,
-            y_transformed,
+            y,
             roots,
         } = self;
         let constants = engine.tables().constants();
         let ring = engine.ring(prime);
-        if let Some(y) = &mut y
-            && !y_transformed
-        {
-            passes::forward(ring, y, index, roots);
-        }
+        let y = match y {
+            Times::Itself => None,
+            Times::Coefficients(y) => {
+                passes::forward(ring, y, index, roots);
+                Some(&*y)
+            }
+            Times::Values(y) => Some(y),
+        };
         passes::forward(ring, x, index, roots);
         let scale = &constants.scale[prime][plan.log_block as usize];
         let below = &roots[index * x.len() / 2..];
-        ring.pointwise(prime, x, y.as_deref(), below, scale);
+        ring.pointwise(prime, x, y, below, scale);
         passes::inverse(ring, x, index, roots, &constants.minus_one[prime]);
     }
 }

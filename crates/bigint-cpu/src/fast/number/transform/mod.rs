@@ -39,6 +39,7 @@ mod buffer;
 mod engine;
 mod field;
 mod jobs;
+mod middle;
 mod passes;
 mod pointwise;
 mod portable;
@@ -51,8 +52,9 @@ use rayon::prelude::*;
 
 use self::buffer::with_rows;
 use self::engine::{Engine, PortableEngine};
-use self::field::Row;
-use self::jobs::{Blocks, InverseTop, Recombine, SplitTop};
+use self::field::{Row, Stored};
+use self::jobs::{Blocks, InverseTop, Recombine, SplitTop, Times, Values};
+pub(crate) use self::middle::Factor;
 use super::isa::Isa;
 use super::limbs::add_assign;
 use crate::memory::scratch;
@@ -128,28 +130,17 @@ fn coefficients(limbs: usize, h: u32) -> usize {
 const PARALLEL_LIMBS: usize = 1 << 12;
 
 fn mul_on<E: Engine>(engine: E, r: &mut [u64], a: &[u64], b: &[u64], parallel: bool) {
-    let parallel = parallel && r.len() >= PARALLEL_LIMBS && rayon::current_num_threads() > 1;
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     if a.len() < 4 * b.len() {
         let plan = Plan::new(a.len(), b.len());
-        return Product {
-            engine,
-            plan,
-            parallel,
-        }
-        .whole(r, a, b);
+        return Product::new(engine, plan, r.len(), parallel).whole(r, a, b);
     }
     // Pieces of a of L limbs cost 2 L + b each and there are a / L of them,
     // beside the transforms of b at that length: least near L^2 = 2 a b.
     let length = (2 * a.len() * b.len()).isqrt();
     let length = a.len().div_ceil(a.len().div_ceil(length));
     let plan = Plan::new(length, b.len());
-    Product {
-        engine,
-        plan,
-        parallel,
-    }
-    .by_pieces(r, a, b, length);
+    Product::new(engine, plan, r.len(), parallel).by_pieces(r, a, b, length);
 }
 
 /// A product under way.
@@ -161,6 +152,16 @@ struct Product<E> {
 }
 
 impl<E: Engine> Product<E> {
+    /// On several threads if asked and if the operands' or the result's `limbs` are
+    /// worth it.
+    fn new(engine: E, plan: Plan, limbs: usize, parallel: bool) -> Self {
+        Product {
+            engine,
+            plan,
+            parallel: parallel && limbs >= PARALLEL_LIMBS && rayon::current_num_threads() > 1,
+        }
+    }
+
     /// `r = a b`, each operand transformed once.
     fn whole(&self, r: &mut [u64], a: &[u64], b: &[u64]) {
         let square = std::ptr::eq(a, b);
@@ -170,10 +171,11 @@ impl<E: Engine> Product<E> {
             self.in_pool(|| {
                 if square {
                     self.split([(x, a)]);
-                    self.finish(r, x, None, false);
+                    self.finish(r, x, std::iter::repeat_with(|| Times::Itself), 0);
                 } else {
                     self.split([(x, a), (y, b)]);
-                    self.finish(r, x, Some(y), false);
+                    let factors = self.blocks(y).map(Times::Coefficients);
+                    self.finish(r, x, factors, 0);
                 }
             });
         });
@@ -186,12 +188,13 @@ impl<E: Engine> Product<E> {
         with_rows(8 * self.plan.stride(), |buffer| {
             let (x, y) = buffer.split_at_mut(4 * self.plan.stride());
             self.in_pool(|| {
-                self.split([(&mut *y, b)]);
+                self.values(y, b);
                 let mut part = scratch(length + b.len());
                 for (i, piece) in a.chunks(length).enumerate() {
+                    let factors = self.shared_blocks(y).map(Times::Values);
                     let part = &mut part[..piece.len() + b.len()];
                     self.split([(&mut *x, piece)]);
-                    self.finish(part, x, Some(&mut *y), i > 0);
+                    self.finish(part, x, factors, 0);
                     let overflow = add_assign(&mut r[i * length..], part);
                     debug_assert!(!overflow);
                 }
@@ -234,6 +237,13 @@ impl<E: Engine> Product<E> {
             .flat_map(move |rows| rows[..plan.rows()].chunks_exact_mut(plan.block()))
     }
 
+    /// [`Product::blocks`], to read.
+    fn shared_blocks<'a>(&self, rows: &'a [Row]) -> impl Iterator<Item = &'a [Row]> {
+        let plan = self.plan;
+        rows.chunks_exact(plan.stride())
+            .flat_map(move |rows| rows[..plan.rows()].chunks_exact(plan.block()))
+    }
+
     /// The columns of all blocks of all primes in ranges, one per task: the
     /// first column, and the range's part of each block.
     fn column_ranges<'a>(&self, rows: &'a mut [Row]) -> Vec<(usize, Vec<&'a mut [Row]>)> {
@@ -271,14 +281,39 @@ impl<E: Engine> Product<E> {
         });
     }
 
-    /// Everything after the splitting: `r` from the columns of both operands.
-    fn finish(&self, r: &mut [u64], x: &mut [Row], y: Option<&mut [Row]>, y_transformed: bool) {
+    /// An operand all the way down.
+    fn values(&self, rows: &mut [Row], limbs: &[u64]) {
+        self.split([(&mut *rows, limbs)]);
         let Product { engine, plan, .. } = *self;
-        let roots = engine.tables().roots(plan.rows().next_power_of_two() / 2);
-        let ys = y.into_iter().flat_map(|y| self.blocks(y)).map(Some);
-        let blocks = self
-            .blocks(x)
-            .zip(ys.chain(std::iter::repeat_with(|| None)));
+        let roots = self.roots();
+        self.for_each(self.blocks(rows).enumerate(), |(i, x)| {
+            let (prime, index) = (i / plan.blocks, i % plan.blocks);
+            engine.enter(Values {
+                prime,
+                index,
+                x,
+                roots: &roots[prime],
+            });
+        });
+    }
+
+    fn roots(&self) -> &'static [Vec<Stored>; 4] {
+        let length = self.plan.rows().next_power_of_two() / 2;
+        self.engine.tables().roots(length)
+    }
+
+    /// Everything after the splitting: `r` from the columns of `x`, and what each block
+    /// is multiplied by. `r` begins with the coefficients of row `first`.
+    fn finish<'a>(
+        &self,
+        r: &mut [u64],
+        x: &mut [Row],
+        factors: impl Iterator<Item = Times<'a>>,
+        first: usize,
+    ) {
+        let Product { engine, plan, .. } = *self;
+        let roots = self.roots();
+        let blocks = self.blocks(x).zip(factors);
         self.for_each(blocks.enumerate(), |(i, (x, y))| {
             let (prime, index) = (i / plan.blocks, i % plan.blocks);
             engine.enter(Blocks {
@@ -287,18 +322,17 @@ impl<E: Engine> Product<E> {
                 index,
                 x,
                 y,
-                y_transformed,
                 roots: &roots[prime],
             });
         });
         self.for_each(self.column_ranges(x).into_iter(), |(_, blocks)| {
             engine.enter(InverseTop { plan, blocks });
         });
-        self.recombine(r, x);
+        self.recombine(r, x, first);
     }
 
-    /// Residues to limbs.
-    fn recombine(&self, r: &mut [u64], x: &[Row]) {
+    /// Residues to limbs, from row `first` on.
+    fn recombine(&self, r: &mut [u64], x: &[Row], first: usize) {
         let Product { engine, plan, .. } = *self;
         let h = plan.h as usize;
         // Four rows are h limbs; ranges of whole groups.
@@ -307,7 +341,7 @@ impl<E: Engine> Product<E> {
         let mut overflows = vec![[0; 3]; groups.div_ceil(width)];
         let tasks = r.chunks_mut(width * h).zip(&mut overflows).enumerate();
         self.for_each(tasks, |(i, (out, overflow))| {
-            let first = recombine::GROUP * i * width;
+            let first = first + recombine::GROUP * i * width;
             let rows = recombine::GROUP * out.len().div_ceil(h);
             let residues = std::array::from_fn(|prime| &x[prime * plan.stride() + first..][..rows]);
             *overflow = engine.enter(Recombine {
@@ -320,9 +354,8 @@ impl<E: Engine> Product<E> {
             let start = ((i + 1) * width * h).min(r.len());
             let rest = &mut r[start..];
             let reached = rest.len().min(overflow.len());
-            debug_assert!(overflow[reached..].iter().all(|&x| x == 0));
-            let overflow = add_assign(rest, &overflow[..reached]);
-            debug_assert!(!overflow);
+            // A carry goes beyond the end only where the product is wanted modulo that.
+            add_assign(rest, &overflow[..reached]);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Every shape of transform on every ring, and the rings' arithmetic at the
 //! ends of their ranges.
 
+use num_bigint::BigUint;
+
 use super::super::isa::Isa;
 use super::super::tests::{Random, big};
 use super::engine::{Engine, PortableEngine};
@@ -251,4 +253,52 @@ impl Check for Arithmetic {
 #[test]
 fn multiplication_is_exact_at_the_ends_of_the_range() {
     Arithmetic.everywhere();
+}
+
+/// Middles of products of `n` limbs by `m`.
+struct Middles(Vec<(usize, usize)>);
+
+impl Check for Middles {
+    fn on<E: Engine>(&self, engine: E) {
+        let mut random = Random(12);
+        for &(n, m) in &self.0 {
+            let ones = (vec![u64::MAX; n], vec![u64::MAX; m]);
+            for (a, b) in [(random.limbs(n), random.runs(m)), ones] {
+                let plan = Plan::middle(n, m);
+                let product = Product::new(engine, plan, n, m % 2 == 0);
+                let mut values = vec![Row::ZERO; 4 * plan.stride()];
+                product.values(&mut values, &b);
+                for count in [1, (n - m) / 2 + 1, n - m] {
+                    let middle = product.middle(&values, &a, count);
+                    let unit = BigUint::from(1u32);
+                    let modulus = &unit << (64 * count);
+                    let expected = (big(&a) * big(&b)) >> (64 * (n - count));
+                    let got = big(&middle[middle.len() - count..]);
+                    let difference = (got + unit + &modulus - expected % &modulus) % modulus;
+                    assert!(
+                        difference <= BigUint::from(2u32),
+                        "{count} limbs of {n} x {m} by {plan:?} on {}",
+                        std::any::type_name::<E>()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn middles_are_right_to_a_unit_where_the_rest_wraps() {
+    // 352 limbs are 256 coefficients of 88 bits: cyclic up to there, and whole beyond.
+    let cyclic = Plan::middle(352, 140);
+    assert_eq!((cyclic.rows(), Plan::middle(353, 140).blocks), (32, 6));
+    Middles(vec![
+        (352, 140),
+        (351, 139),
+        (353, 140),
+        (100, 99),
+        (1400, 570),
+        (5600, 2300),
+        (5700, 2300),
+    ])
+    .everywhere();
 }
