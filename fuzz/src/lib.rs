@@ -193,7 +193,7 @@ impl Input {
         match operation {
             Operation::Add => cpu.add(out, left, right, carry, algorithm),
             Operation::Sub => cpu.sub(out, left, right, carry, algorithm),
-            Operation::Mul => cpu.mul(out, left, right, algorithm),
+            _ => cpu.mul(out, left, right, algorithm),
         }
         .expect("the shapes fit");
 
@@ -246,7 +246,7 @@ impl Input {
     fn algorithm(&self, operation: Operation, width: usize) -> Algorithm {
         let named = match operation {
             Operation::Add | Operation::Sub => &[Algorithm::Ripple, Algorithm::CarryLookahead][..],
-            Operation::Mul => &[Algorithm::School, Algorithm::Comba, Algorithm::Karatsuba],
+            _ => &[Algorithm::School, Algorithm::Comba, Algorithm::Karatsuba],
         };
         let choice = usize::from(self.algorithm) % 16;
         match named.get(choice) {
@@ -264,6 +264,6 @@ fn exact_value(operation: Operation, a: &[Limb], b: &[Limb], width: usize) -> Bi
     match operation {
         Operation::Add => a + b,
         Operation::Sub => a - b,
-        Operation::Mul => a * b,
+        _ => a * b,
     }
 }

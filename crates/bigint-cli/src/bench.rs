@@ -409,7 +409,7 @@ impl Subject {
         } else {
             Form::Exact
         };
-        let operands = &[a, b][..operation.declaration().operands.len()];
+        let operands = &[a, b, a][..operation.declaration().operands.len()];
         let once = || {
             let mut outcome = engine.compute(operation, form, operands)?;
             Ok::<_, Error>(outcome.results.swap_remove(0))

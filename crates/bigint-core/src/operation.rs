@@ -77,6 +77,51 @@ macro_rules! for_each_operation {
                     karatsuba warp [4 8 16 32] [contiguous interleaved]
                 }
             }
+            /// `a a`.
+            ///
+            /// Exact: twice as wide as the operand. Cost: `n (n + 1) / 2` multiply-adds
+            /// below the CPU's Karatsuba; the product of a batch by itself is computed so
+            /// as well.
+            Square square(a) -> (r) {
+                exact: [Twice(0)],
+                flag: None,
+                methods: square [wrapping_square] [],
+                syntax: Unwritten,
+                kernels: {
+                    comba thread [1] [contiguous interleaved]
+                    comba warp [4 8 16 32] [contiguous interleaved]
+                }
+            }
+            /// The high half of `a b`: what is left of it without its `w` lowest limbs, `w`
+            /// the wider operand's width. The low half is the wrapping product.
+            ///
+            /// Exact: as wide as the narrower operand. Cost: as the whole product, of which
+            /// the low limbs are not stored.
+            MulHigh mul_high(a, b) -> (r) {
+                exact: [Narrowest(0)],
+                flag: None,
+                methods: mul_high [] [],
+                syntax: Unwritten,
+                kernels: {
+                    comba thread [1] [contiguous interleaved]
+                    comba warp [4 8 16 32] [contiguous interleaved]
+                }
+            }
+            /// `a b + c`.
+            ///
+            /// Exact: as wide as `a` and `b` together where `c` is no wider than the wider
+            /// of them; else a limb wider than the wider of product and `c`. Cost: as the
+            /// product; the sum costs no pass of its own.
+            MulAdd mul_add(a, b, c) -> (r) {
+                exact: [ProductPlus(0)],
+                flag: None,
+                methods: mul_add [wrapping_mul_add] [],
+                syntax: Unwritten,
+                kernels: {
+                    comba thread [1] [contiguous interleaved]
+                    comba warp [4 8 16 32] [contiguous interleaved]
+                }
+            }
         }
     };
 }
@@ -92,8 +137,17 @@ pub const MOST_RESULTS: usize = 2;
 pub enum Width {
     /// The widest operand, and so many limbs more.
     Widest(usize),
+    /// The narrowest operand, and so many limbs more.
+    Narrowest(usize),
     /// All operands together, and so many limbs more.
     Total(usize),
+    /// Twice the widest operand, and so many limbs more.
+    Twice(usize),
+    /// The product of the first two operands and the third added to it, and so many limbs
+    /// more. With `B` = 2^32 and `B^n`, `B^m`, `B^k` above the operands, the value is at
+    /// most `B^(n+m) - B^n - B^m + B^k`: it fits the product's limbs where `k` is at most
+    /// `max(n, m)`; else it may need one limb more than the wider of product and `c`.
+    ProductPlus(usize),
 }
 
 impl Width {
@@ -103,11 +157,22 @@ impl Width {
     /// use bigint_core::operation::Width;
     /// assert_eq!(Width::Widest(1).limbs(&[3, 5]), 6);
     /// assert_eq!(Width::Total(0).limbs(&[3, 5]), 8);
+    /// assert_eq!(Width::ProductPlus(0).limbs(&[3, 5, 5]), 8);
+    /// assert_eq!(Width::ProductPlus(0).limbs(&[3, 5, 6]), 9);
     /// ```
     pub fn limbs(self, widths: &[usize]) -> usize {
+        let widest = |widths: &[usize]| widths.iter().copied().max().unwrap_or(0);
         match self {
-            Width::Widest(more) => widths.iter().copied().max().unwrap_or(0) + more,
+            Width::Widest(more) => widest(widths) + more,
+            Width::Narrowest(more) => widths.iter().copied().min().unwrap_or(0) + more,
             Width::Total(more) => widths.iter().sum::<usize>() + more,
+            Width::Twice(more) => 2 * widest(widths) + more,
+            Width::ProductPlus(more) => {
+                let (factors, added) = widths.split_at(widths.len().min(2));
+                let (product, added) = (factors.iter().sum::<usize>(), widest(added));
+                let carries = usize::from(added > widest(factors));
+                product.max(added) + carries + more
+            }
         }
     }
 }
@@ -235,6 +300,12 @@ impl Operation {
     /// Limbs of the wrapping form's result: as wide as the widest operand.
     pub fn wrapping_width(self, widths: &[usize]) -> usize {
         Width::Widest(0).limbs(widths)
+    }
+
+    /// Whether its cost is that of a product.
+    pub const fn multiplies(self) -> bool {
+        use Operation::{Mul, MulAdd, MulHigh, Square};
+        matches!(self, Mul | Square | MulHigh | MulAdd)
     }
 
     /// Whether `algorithm` computes this operation at some level.

@@ -8,6 +8,9 @@ use num_bigint::BigUint;
 use oracle::{COUNTS, Case, Random};
 use proptest::prelude::*;
 
+/// The operations that the oracle here knows.
+const ARITHMETIC: [Operation; 3] = [Operation::Add, Operation::Sub, Operation::Mul];
+
 /// Every path, with the default thresholds, and with such as split short numbers and
 /// write every sum past the caches.
 fn engines() -> Vec<Cpu> {
@@ -50,7 +53,7 @@ fn check(random: &mut Random, cpu: &Cpu, case: Case, operation: Operation, same:
         match operation {
             Operation::Add => cpu.add(r, a, b, Some(carry), Algorithm::Auto),
             Operation::Sub => cpu.sub(r, a, b, Some(carry), Algorithm::Auto),
-            Operation::Mul => cpu.mul(r, a, b, Algorithm::Auto),
+            _ => cpu.mul(r, a, b, Algorithm::Auto),
         }
         .unwrap();
     });
@@ -122,7 +125,7 @@ fn batches_of_every_size_and_broadcasts_are_right() {
             for broadcast in [(false, false), (true, false), (false, true), (true, true)] {
                 for widths in [(9, 5, 4), (64, 32, 32), (70, 33, 17)] {
                     let case = Case::new(&mut random, count, widths, broadcast);
-                    for operation in Operation::ALL {
+                    for operation in ARITHMETIC {
                         check(&mut random, &cpu, case, operation, false);
                     }
                 }
@@ -137,7 +140,7 @@ fn batches_of_several_pieces_are_right() {
     for cpu in engines() {
         for (count, widths) in [(1001, (150, 70, 80)), (5000, (9, 9, 8))].repeat(4) {
             let case = Case::new(&mut random, count, widths, (false, false));
-            for operation in Operation::ALL {
+            for operation in ARITHMETIC {
                 check(&mut random, &cpu, case, operation, false);
             }
         }
@@ -220,7 +223,7 @@ proptest! {
         let engines = engines();
         let cpu = engine.get(&engines);
         let case = Case::new(&mut random, count, widths, broadcast);
-        for operation in Operation::ALL {
+        for operation in ARITHMETIC {
             check(&mut random, cpu, case, operation, false);
         }
     }

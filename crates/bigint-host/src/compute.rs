@@ -127,10 +127,11 @@ impl Inner {
     /// Whether `auto` should use the device: not for products wider than a warp
     /// multiplies well, unless a level is forced.
     fn suits_device(&self, job: Job, operands: Operands<'_>) -> bool {
-        let narrowest = operands.iter().map(|operand| operand.shape.width).min();
+        let factors = operands.iter().take(2);
+        let narrowest = factors.map(|operand| operand.shape.width).min();
         !self.falls_back
             || job.options.level.is_some()
-            || job.operation != Operation::Mul
+            || !job.operation.multiplies()
             || narrowest <= Some(self.tuning.mul.device_max_width)
     }
 
@@ -140,6 +141,22 @@ impl Inner {
         job: Job,
         operands: Operands<'_>,
     ) -> Result<Computed, Error> {
+        // A batch's product by itself is its square: which kernel computes it, where that
+        // is left open, is a matter of widths.
+        let both;
+        let is_wide = |a: &Node| a.shape.width >= self.tuning.mul.square_min_width;
+        let (job, operands) = match (job.operation, operands) {
+            (Operation::Mul, [a, b])
+                if Arc::ptr_eq(a, b) && is_wide(a) && job.leaves_open(Operation::Square) =>
+            {
+                (job.of(Operation::Square), &operands[..1])
+            }
+            (Operation::Square, [a]) if !is_wide(a) && job.leaves_open(Operation::Mul) => {
+                both = [Arc::clone(a), Arc::clone(a)];
+                (job.of(Operation::Mul), &both[..])
+            }
+            _ => (job, operands),
+        };
         let count = job.count();
         // Kernels of the interleaved layout take any strides, so they also serve
         // operands of two layouts.

@@ -28,6 +28,14 @@ pub enum Error {
         /// Operands given.
         found: usize,
     },
+    /// An index, or the end of a range of them, past a batch's end.
+    #[error("there is no number {index}: the batch has {count}, and they count from 0")]
+    NoSuchNumber {
+        /// The index; of a range the greater end.
+        index: usize,
+        /// Numbers in the batch.
+        count: usize,
+    },
     /// A number that does not fit the width asked for.
     #[error("number {index} has {bits} bits and does not fit {width} limbs of 32 bits")]
     TooWide {

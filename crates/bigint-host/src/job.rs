@@ -3,7 +3,7 @@
 use crate::batch::Node;
 use crate::{Error, Options, limbs};
 use bigint_core::operation::MOST_RESULTS;
-use bigint_core::{Layout, Operation, Shape};
+use bigint_core::{Algorithm, Layout, Operation, Shape};
 use std::sync::Arc;
 
 /// What is to be computed of which operands, in which form.
@@ -110,6 +110,18 @@ impl Job {
             shape.count = count;
         }
         self
+    }
+
+    /// The same, computed as another operation that has the same results.
+    pub fn of(self, operation: Operation) -> Self {
+        Job { operation, ..self }
+    }
+
+    /// Whether nothing is forced that decides between this operation and `other`.
+    pub fn leaves_open(&self, other: Operation) -> bool {
+        let Options { level, lanes, .. } = self.options;
+        let is_named = |operation| self.options.algorithm_for(operation) != Algorithm::Auto;
+        level.is_none() && lanes.is_none() && !is_named(self.operation) && !is_named(other)
     }
 
     /// How a part of what this job makes of `operands` was made.

@@ -17,6 +17,7 @@ mod options;
 mod pieces;
 mod pool;
 mod ptx;
+mod reduce;
 mod signed;
 mod tuning;
 

@@ -62,6 +62,8 @@ pub struct MulTuning {
     pub karatsuba_min_width_thread: usize,
     /// The narrower operand from which a warp uses Karatsuba.
     pub karatsuba_min_width_warp: usize,
+    /// The narrowest operand whose product by itself a device computes as a square.
+    pub square_min_width: usize,
     /// The widest narrower operand for which `auto` uses a device.
     pub device_max_width: usize,
 }
@@ -143,11 +145,21 @@ impl Tuning {
             layout,
         } = shape;
         let by_threads = match (operation, layout) {
-            (Operation::Mul, _) => {
+            (Operation::Mul, Layout::Contiguous) => {
                 n.max(m) <= self.mul.thread_max_width || self.suits_a_thread((n, m), width, layout)
             }
+            // Lanes would touch a line of memory for each limb, which only products wide
+            // enough to be busy multiplying can afford.
+            (Operation::Mul, Layout::Interleaved) => {
+                n.max(m) <= self.mul.thread_max_width
+                    || n.min(m) <= self.mul.comba_max_width_thread && self.fills_threads(count)
+            }
+            (operation, _) if operation.multiplies() => {
+                n.max(m) <= self.mul.thread_max_width
+                    || layout == Layout::Interleaved && self.fills_threads(count)
+            }
             (_, Layout::Contiguous) => width <= self.add.thread_max_width,
-            (_, Layout::Interleaved) => count >= self.add.interleaved_thread_min_count,
+            (_, Layout::Interleaved) => self.fills_threads(count),
         };
         if let Some(lanes) = options.lanes
             && lanes != 1
@@ -180,6 +192,11 @@ impl Tuning {
         })
     }
 
+    /// Whether so many interleaved numbers are enough threads, one each.
+    fn fills_threads(&self, count: usize) -> bool {
+        count >= self.add.interleaved_thread_min_count
+    }
+
     fn suits_a_thread(&self, (n, m): (usize, usize), width: usize, layout: Layout) -> bool {
         layout == Layout::Contiguous
             && n.max(m) <= self.mul.staged_thread_max_width
@@ -200,8 +217,8 @@ impl Tuning {
             }
             // Rows stand in registers, and chains of carries run along them.
             (Operation::Mul, _) => Algorithm::School,
-            (_, Level::Thread) => Algorithm::Ripple,
-            _ => Algorithm::CarryLookahead,
+            // The others have one at each level.
+            _ => operation.algorithms(level).next().unwrap_or_default(),
         }
     }
 }
@@ -218,8 +235,10 @@ mod tests {
                 for width in [1, 2, 8, 9, 16, 17, 32, 33, 64, 65, 1024, 1 << 20] {
                     for count in [1, 1 << 20] {
                         let shape = Shape::new(count, width, layout);
+                        let operands = operation.declaration().operands.len();
+                        let widths = &[width, 1, 1][..operands];
                         let kernel = tuning
-                            .kernel(operation, &[width, 1], shape, Options::default())
+                            .kernel(operation, widths, shape, Options::default())
                             .unwrap();
                         assert_eq!((kernel.operation, kernel.layout), (operation, layout));
                     }
@@ -273,6 +292,19 @@ mod tests {
             let refused = Tuning::default().kernel(operation, &[32, 32], shape, options);
             assert!(refused.unwrap_err().to_string().starts_with("3 lanes"));
         }
+    }
+
+    #[test]
+    fn threads_take_many_interleaved_products_by_narrow_numbers() {
+        let tuning = Tuning::default();
+        let level = |m, count| {
+            let shape = Shape::new(count, 64 + m, Layout::Interleaved);
+            let kernel = tuning.kernel(Operation::Mul, &[64, m], shape, Options::default());
+            kernel.unwrap().level
+        };
+        assert_eq!(level(1, 1 << 20), Level::Thread);
+        assert_eq!(level(1, 100), Level::Warp);
+        assert_eq!(level(64, 1 << 20), Level::Warp);
     }
 
     #[test]

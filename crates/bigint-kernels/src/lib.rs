@@ -10,6 +10,8 @@
 #[cfg(target_arch = "nvptx64")]
 pub mod ceiling;
 #[cfg(target_arch = "nvptx64")]
+pub mod columns;
+#[cfg(target_arch = "nvptx64")]
 mod entry;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;

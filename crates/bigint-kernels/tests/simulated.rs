@@ -108,6 +108,7 @@ fn expected(operation: Operation, a: &[Limb], b: &[Limb], width: usize) -> (BigU
             ((&modulus + a - b) % modulus, borrow.into())
         }
         Operation::Mul => (a * b % modulus, 0),
+        _ => unreachable!("the suite of the simulated GPU has the others"),
     }
 }
 

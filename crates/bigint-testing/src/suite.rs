@@ -2,7 +2,7 @@
 
 use crate::trial::Trial;
 use crate::{operands, oracle};
-use bigint_host::{Batch, BigUint, Engine, Error, Form, Operation, Outcome};
+use bigint_host::{Batch, BigUint, Engine, Error, Form, MOST_OPERANDS, Operation, Outcome};
 use num_bigint::{BigInt, Sign};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -127,7 +127,7 @@ impl Batches {
             }
         }
         if trial.broadcast
-            && let Some(last) = operands.last_mut()
+            && let [_, .., last] = &mut *operands
         {
             last.truncate(1);
         }
@@ -163,6 +163,10 @@ impl Batches {
         if operands.len() > 1 && !trial.broadcast {
             let again = Batches {
                 operands: vec![self.operands[0].clone(); operands.len()],
+                trial: Trial {
+                    widths: [trial.widths[0]; MOST_OPERANDS],
+                    ..trial
+                },
                 ..*self
             };
             let outcome = engine.compute(
@@ -188,7 +192,8 @@ impl Batches {
     /// Compares what the engine says with what num-bigint does, number by number.
     fn same(&self, form: Form, outcome: Result<Outcome, Error>) -> Result<(), Failure> {
         let values = (0..self.trial.count).into_par_iter();
-        let values = values.map(|index| oracle::values(self.operation, &self.numbers(index)));
+        let values = values
+            .map(|index| oracle::values(self.operation, &self.numbers(index), &self.trial.widths));
         let values: Vec<Vec<BigInt>> = values.collect();
         let negative = |value: &Vec<BigInt>| value.iter().any(|v| v.sign() == Sign::Minus);
         let underflow = values.iter().position(negative);

@@ -130,6 +130,14 @@ impl Cpu {
             (Operation::Add, Algorithm::Auto, &[a, b]) => super::add::add(self, r, a, b, flags),
             (Operation::Sub, Algorithm::Auto, &[a, b]) => super::sub::sub(self, r, a, b, flags),
             (Operation::Mul, Algorithm::Auto, &[a, b]) => super::mul::mul(self, r, a, b),
+            // The product of a number with itself is recognised there.
+            (Operation::Square, Algorithm::Auto, &[a]) => super::mul::mul(self, r, a, a),
+            (Operation::MulHigh, Algorithm::Auto, &[a, b]) => {
+                super::mul_high::mul_high(self, r, a, b)
+            }
+            (Operation::MulAdd, Algorithm::Auto, &[a, b, c]) => {
+                super::mul_add::mul_add(self, r, a, b, c)
+            }
             _ => reference::compute(operation, Results { r, s, flags }, operands, algorithm),
         }
     }

@@ -11,6 +11,8 @@ mod linear;
 #[cfg(target_arch = "x86_64")]
 mod lookahead;
 mod mul;
+mod mul_add;
+mod mul_high;
 pub mod number;
 mod path;
 mod prefetch;

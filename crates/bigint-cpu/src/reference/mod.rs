@@ -7,6 +7,9 @@
 
 pub mod add;
 pub mod mul;
+pub mod mul_add;
+pub mod mul_high;
+pub mod square;
 pub mod sub;
 
 use bigint_core::{Algorithm, Limb, Operation};
@@ -19,10 +22,7 @@ use crate::{Error, Numbers, NumbersMut, Results, memory};
 const PIECE_LIMBS: usize = 1 << 15;
 
 /// One number of a batch: its results, its operands, scratch, and the flag.
-#[expect(
-    dead_code,
-    reason = "the first operation of three operands or two results is to come"
-)]
+#[expect(dead_code, reason = "the first operation of two results is to come")]
 struct Work<'a> {
     r: &'a mut [Limb],
     s: &'a mut [Limb],
@@ -47,6 +47,9 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Mul, School) => |w| mul::school(w.r, w.a, w.b),
         (Operation::Mul, Auto | Comba) => |w| mul::comba(w.r, w.a, w.b),
         (Operation::Mul, Karatsuba) => |w| mul::karatsuba(w.r, w.a, w.b, w.scratch),
+        (Operation::Square, Auto | Comba) => |w| square::comba(w.r, w.a),
+        (Operation::MulHigh, Auto | Comba) => |w| mul_high::comba(w.r, w.a, w.b),
+        (Operation::MulAdd, Auto | Comba) => |w| mul_add::comba(w.r, w.a, w.b, w.c),
         _ => return None,
     })
 }

@@ -89,6 +89,31 @@ fn batches_move_between_devices_of_unequal_kind() {
 }
 
 #[test]
+fn sums_and_products_of_a_batch_are_right_on_a_device() {
+    let name = "conformance::sums_and_products_of_a_batch_are_right_on_a_device";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let numbers: Vec<BigUint> = (1_u32..38).map(|i| BigUint::from(i).pow(19)).collect();
+    for layout in Layout::ALL {
+        let a = engine
+            .batch_from_biguints_in(&numbers, 4, layout)
+            .expect("fits");
+        let sum = engine.sum(&a).expect("a device that works");
+        let product = engine.product(&a).expect("a device that works");
+        assert_eq!(product.location(), BackEnd::Cuda(0));
+        let found = [sum, product].map(|batch| batch.to_biguints().expect("one number"));
+        let expected = [numbers.iter().sum(), numbers.iter().product()];
+        assert_eq!(found, expected.map(|number: BigUint| vec![number]));
+        let sums = engine.prefix_sum(&a).expect("a device that works");
+        let sums = sums.to_biguints().expect("as many");
+        assert_eq!(sums[36], numbers.iter().sum());
+        assert_eq!(sums[5], numbers[..6].iter().sum());
+    }
+}
+
+#[test]
 fn threads_share_a_device() {
     if !on_simulator("conformance::threads_share_a_device", &[]) {
         return;

@@ -150,6 +150,31 @@ impl<S: Stride> Number<S> {
         }
     }
 
+    /// The number from its fifth limb on. A loop that goes up multiplies for no address.
+    #[inline(always)]
+    pub fn four_up(self) -> Self {
+        Number {
+            address: self.address + 4 * LIMB_BYTES * self.stride.limbs(),
+            width: self.width.saturating_sub(4),
+            reach: self.reach.saturating_sub(4),
+            ..self
+        }
+    }
+
+    /// The number of which this is [`four_up`](Self::four_up), and has limbs; or anything,
+    /// of which no limb is asked for.
+    #[inline(always)]
+    pub fn four_down(self) -> Self {
+        Number {
+            address: self
+                .address
+                .wrapping_sub(4 * LIMB_BYTES * self.stride.limbs()),
+            width: self.width + 4,
+            reach: self.reach + 4,
+            ..self
+        }
+    }
+
     /// The same number with its stride known only at run time.
     #[inline(always)]
     pub fn strided(self) -> Number<Any> {

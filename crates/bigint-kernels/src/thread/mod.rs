@@ -2,6 +2,9 @@
 
 pub mod add;
 pub mod mul;
+pub mod mul_add;
+pub mod mul_high;
+pub mod square;
 pub mod sub;
 pub mod tile;
 
@@ -35,6 +38,8 @@ pub struct Work<S> {
     pub a: Number<S>,
     /// The second operand.
     pub b: Number<S>,
+    /// The third operand.
+    pub c: Number<S>,
     /// The thread's own scratch.
     pub scratch: Number<Any>,
     /// The word for the carry or borrow out.
@@ -122,6 +127,7 @@ impl<S: Stride> Iterator for Numbers<'_, S> {
                 r: Number::new(&arguments.r, index),
                 a: Number::new(&arguments.a, index),
                 b: Number::new(&arguments.b, index),
+                c: Number::new(&arguments.c, index),
                 scratch: Number::new(&arguments.scratch, worker),
                 carry: CarryOut::new(arguments, index),
             }

@@ -7,8 +7,12 @@
 //! shuffle or a vote depend on widths and the batch only.
 
 pub mod add;
+pub mod columns;
 pub mod lookahead;
 pub mod mul;
+pub mod mul_add;
+pub mod mul_high;
+pub mod square;
 pub mod sub;
 
 use crate::gpu::memory::{Number, Stride, Unit};
@@ -28,6 +32,8 @@ pub struct Work<const LANES: u32, S> {
     pub a: Number<S>,
     /// The second operand.
     pub b: Number<S>,
+    /// The third operand.
+    pub c: Number<S>,
     /// The group's own scratch.
     pub scratch: Number<Unit>,
 }
@@ -136,6 +142,7 @@ impl<const LANES: u32, S: Stride> Iterator for Numbers<'_, LANES, S> {
                 r: Number::new(&arguments.r, index).switched(on),
                 a: Number::new(&arguments.a, index),
                 b: Number::new(&arguments.b, index),
+                c: Number::new(&arguments.c, index),
                 scratch: Number::new(&arguments.scratch, worker),
             }
         })

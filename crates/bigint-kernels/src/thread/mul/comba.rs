@@ -18,15 +18,13 @@
 //! Cost: `ceil4(n) ceil4(m)` products, an add for each; each limb of the result
 //! is written once and none is read. No scratch. `r` is not an operand.
 
+use crate::columns::{Columns, STEP};
 use crate::gpu::carry::Accumulator;
 use crate::gpu::fours::Fours;
 use crate::gpu::memory::{Number, Stride};
 use crate::staged;
 use crate::thread::tile::{Tile, bring_in, bring_out};
 use bigint_core::{LIMB_BITS, Limb};
-
-/// Limbs of each operand that are loaded together.
-const STEP: usize = 4;
 
 /// The products of a tile of operands of the same width.
 #[inline(always)]
@@ -153,36 +151,4 @@ fn eight<S: Stride>(tile: Tile<S>) {
     tile.sync();
     bring_out::<4, true, 5>(tile.r(), slots, lane);
     tile.sync();
-}
-
-/// Columns `4K .. 4K+6`.
-#[derive(Default)]
-struct Columns([Accumulator; 2 * STEP - 1]);
-
-impl Columns {
-    /// Adds the products of a pair of fours.
-    #[inline(always)]
-    fn add(&mut self, x: [Limb; STEP], y: [Limb; STEP]) {
-        for s in 0..STEP {
-            for t in 0..STEP {
-                self.0[s + t].add_product(x[s], y[t]);
-            }
-        }
-    }
-
-    /// The limbs of the four columns that are complete; goes on to the next.
-    #[inline(always)]
-    fn next(&mut self) -> [Limb; STEP] {
-        let columns = &mut self.0;
-        let mut limbs = [0; STEP];
-        for (t, limb) in limbs.iter_mut().enumerate() {
-            let [low, middle, high] = columns[t].limbs();
-            *limb = low;
-            let carry = u64::from(high) << LIMB_BITS | u64::from(middle);
-            columns[t + 1].add(carry);
-        }
-        columns.copy_within(STEP.., 0);
-        columns[STEP - 1..].fill(Accumulator::default());
-        limbs
-    }
 }

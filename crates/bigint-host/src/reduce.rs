@@ -1,0 +1,208 @@
+//! One number from a batch, and batches from the numbers of others, by the operations.
+//!
+//! Reductions go by halves: the numbers of the lower half with those of the upper half, all
+//! at once, then the half of that, and so on; each step is one operation on a batch. What
+//! is left over by an odd length joins in the end.
+
+use crate::batch::Batch;
+use crate::operations::Form;
+use crate::{Engine, Error, limbs};
+use bigint_core::{Layout, Operation, Shape};
+use std::ops::Range;
+
+impl Engine {
+    /// The sum of all numbers, as a batch of one; zero for none.
+    ///
+    /// A limb wider than the numbers (two for more than `2^32` of them), which holds every
+    /// sum. Cost: as many additions as numbers, in `log2(count)` steps.
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// let a = engine.batch_from_biguints(&[3u32.into(), u32::MAX.into(), 7u32.into()])?;
+    /// assert_eq!(engine.sum(&a)?.to_biguints()?, [(u64::from(u32::MAX) + 10).into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Width`], [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn sum(&self, a: &Batch) -> Result<Batch, Error> {
+        let form = Form::Modulo(width_of_sum(a));
+        let zero = || self.one_limb(0, a.shape().layout);
+        self.by_halves(a, zero, |x, y| self.one(Operation::Add, form, x, y))
+    }
+
+    /// The product of all numbers, as a batch of one; one for none.
+    ///
+    /// As wide as all numbers together. Cost: a tree, whose products of one step are all as
+    /// wide and take the algorithms that are fastest there.
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// let numbers: Vec<_> = (1..=20u32).map(Into::into).collect();
+    /// let factorial = engine.product(&engine.batch_from_biguints(&numbers)?)?;
+    /// assert_eq!(factorial.to_biguints()?, [2_432_902_008_176_640_000u64.into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::sum`].
+    pub fn product(&self, a: &Batch) -> Result<Batch, Error> {
+        let one = || self.one_limb(1, a.shape().layout);
+        self.by_halves(a, one, |x, y| self.mul(x, y))
+    }
+
+    /// Number `i` is the sum of numbers `0 ..= i`.
+    ///
+    /// As wide as [`Engine::sum`]. Cost: `count log2(count)` additions, in as many steps as
+    /// the logarithm says: after step `s` a number is the sum of the `2^s` up to it (Hillis
+    /// and Steele, "Data parallel algorithms", 1986).
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// let a = engine.batch_from_biguints(&[5u32, 6, 7].map(Into::into))?;
+    /// assert_eq!(engine.prefix_sum(&a)?.to_biguints()?, [5u32, 11, 18].map(Into::into));
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::sum`].
+    pub fn prefix_sum(&self, a: &Batch) -> Result<Batch, Error> {
+        let form = Form::Modulo(width_of_sum(a));
+        let (mut sums, mut by) = (a.clone(), 1);
+        while by < a.len() {
+            let complete = self.slice(&sums, 0..by)?;
+            let (lower, upper) = (0..a.len() - by, by..a.len());
+            let (lower, upper) = (self.slice(&sums, lower)?, self.slice(&sums, upper)?);
+            let upper = self.one(Operation::Add, form, &lower, &upper)?;
+            sums = self.concatenate(&[&complete, &upper])?;
+            by *= 2;
+        }
+        Ok(sums)
+    }
+
+    /// The numbers of these indices, in this order; an index may come again.
+    ///
+    /// Goes through the host.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchNumber`] names the first index past the end; [`Error::OutOfMemory`];
+    /// [`Error::Device`] on a device.
+    pub fn gather(&self, a: &Batch, indices: &[usize]) -> Result<Batch, Error> {
+        let past = indices.iter().find(|&&index| index >= a.len());
+        if let Some(&index) = past {
+            let count = a.len();
+            return Err(Error::NoSuchNumber { index, count });
+        }
+        let shape = Shape {
+            count: indices.len(),
+            ..a.shape()
+        };
+        let (rows, width) = (a.rows()?, a.width());
+        let limbs = limbs::build(&self.inner.pool, shape, |i, row| {
+            row.copy_from_slice(&rows[indices[i] * width..][..width]);
+        })?;
+        self.inner.admit(shape, limbs)
+    }
+
+    /// The numbers of a range of indices. Goes through the host.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchNumber`] where the range ends past the end, or before its start;
+    /// otherwise as [`Engine::gather`].
+    pub fn slice(&self, a: &Batch, range: Range<usize>) -> Result<Batch, Error> {
+        let (index, count) = (range.start.max(range.end), a.len());
+        if range.end > count || range.start > range.end {
+            return Err(Error::NoSuchNumber { index, count });
+        }
+        if range.len() == count {
+            return Ok(a.clone());
+        }
+        let shape = Shape {
+            count: range.len(),
+            ..a.shape()
+        };
+        let limbs = limbs::slice(a.node().limbs()?, a.shape(), range)?;
+        self.inner.admit(shape, limbs)
+    }
+
+    /// The numbers of all batches, one after the other: as wide as the widest batch, in the
+    /// layout of the first; of no batches, an empty one. Goes through the host.
+    ///
+    /// # Errors
+    /// As [`Engine::gather`].
+    pub fn concatenate(&self, batches: &[&Batch]) -> Result<Batch, Error> {
+        let mut ends = Vec::with_capacity(batches.len());
+        let mut shape = Shape::new(0, 1, Layout::Contiguous);
+        let mut rows = Vec::with_capacity(batches.len());
+        for batch in batches {
+            shape.count += batch.len();
+            shape.width = shape.width.max(batch.width());
+            ends.push(shape.count);
+            rows.push(batch.rows()?);
+        }
+        shape.layout = batches.first().map_or(shape.layout, |a| a.shape().layout);
+        let limbs = limbs::build(&self.inner.pool, shape, |i, row| {
+            let of = ends.partition_point(|&end| end <= i);
+            let width = batches[of].width();
+            let index = i + batches[of].len() - ends[of];
+            let (number, above) = row.split_at_mut(width);
+            number.copy_from_slice(&rows[of][index * width..][..width]);
+            above.fill(0);
+        })?;
+        self.inner.admit(shape, limbs)
+    }
+
+    /// All numbers by `operation`, which may take them in any order and any parentheses;
+    /// `none` for none.
+    fn by_halves(
+        &self,
+        a: &Batch,
+        none: impl Fn() -> Result<Batch, Error>,
+        operation: impl Fn(&Batch, &Batch) -> Result<Batch, Error>,
+    ) -> Result<Batch, Error> {
+        let mut left_over: Option<Batch> = None;
+        let mut all = a.clone();
+        while all.len() > 1 {
+            let half = all.len() / 2;
+            if all.len() % 2 == 1 {
+                let last = self.slice(&all, 2 * half..all.len())?;
+                left_over = Some(match left_over {
+                    Some(others) => operation(&last, &others)?,
+                    None => last,
+                });
+            }
+            let (lower, upper) = (0..half, half..2 * half);
+            all = operation(&self.slice(&all, lower)?, &self.slice(&all, upper)?)?;
+        }
+        match (all.len(), left_over) {
+            (0, _) => none(),
+            (_, None) => Ok(all),
+            (_, Some(others)) => operation(&all, &others),
+        }
+    }
+
+    /// An operation of one result.
+    fn one(&self, operation: Operation, form: Form, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        let mut results = self.compute(operation, form, &[a, b])?.results;
+        Ok(results.swap_remove(0))
+    }
+
+    /// One number of one limb.
+    fn one_limb(&self, limb: u32, layout: Layout) -> Result<Batch, Error> {
+        self.batch_from_biguints_in(&[limb.into()], 1, layout)
+    }
+}
+
+/// Limbs that hold the sum of all numbers: `count (B^n - 1)` is below `B^(n + 1)` for
+/// `count` up to `B` = 2^32, and one number is its own sum.
+fn width_of_sum(a: &Batch) -> usize {
+    let more = match a.len() {
+        0 | 1 => 0,
+        count if count as u64 <= 1 << 32 => 1,
+        _ => 2,
+    };
+    a.width() + more
+}

@@ -1,0 +1,195 @@
+//! Squares, high halves and `a b + c`, as they stand in the committed PTX, on the simulated
+//! GPU with all of its checks on: beside num-bigint, and by their count of multiply-adds.
+
+use bigint_core::kernel::BLOCK;
+use bigint_core::{
+    Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
+};
+use cuda_sim::{Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
+use num_bigint::BigUint;
+
+/// A simulated device with the kernels of one operation.
+struct Bench {
+    device: Device,
+    module: LoadedModule,
+    state: u64,
+}
+
+impl Bench {
+    fn new(ptx: &str) -> Self {
+        let device = Device::new(DeviceConfig::default());
+        let module = device.load(&Module::parse(ptx).unwrap()).unwrap();
+        Bench {
+            device,
+            module,
+            state: 1,
+        }
+    }
+
+    /// All ones, zero, one limb, or limbs of all ones, zero, and any.
+    fn number(&mut self, width: usize) -> Vec<Limb> {
+        let mut next = || {
+            self.state = self.state.wrapping_mul(6_364_136_223_846_793_005);
+            self.state = self.state.wrapping_add(1_442_695_040_888_963_407);
+            (self.state >> 33) as Limb
+        };
+        match next() % 6 {
+            0 => vec![Limb::MAX; width],
+            1 => vec![0; width],
+            2 => (0..width).map(|i| Limb::from(i == width / 2)).collect(),
+            3 => (0..width)
+                .map(|_| [0, Limb::MAX, 1 << 31][next() as usize % 3])
+                .collect(),
+            _ => (0..width).map(|_| next() << 16 ^ next()).collect(),
+        }
+    }
+
+    fn matrix(&self, shape: Shape, limbs: Option<&[Limb]>) -> MatrixArgument {
+        let address = self.device.alloc(4 * shape.limbs() as u64).unwrap();
+        if let Some(limbs) = limbs {
+            let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+            self.device.write(address, &bytes).unwrap();
+        }
+        MatrixArgument::new(address, shape.width, shape.strides())
+    }
+
+    /// Compares `count` results of `width` limbs; answers the multiply-adds of each.
+    fn check(&mut self, kernel: &Kernel, widths: &[usize], width: usize, count: usize) -> f64 {
+        let shape = |width| Shape::new(count, width, kernel.layout);
+        let mut operands = Vec::new();
+        let mut matrices = Vec::new();
+        for &width in widths {
+            let numbers: Vec<_> = (0..count).map(|_| self.number(width)).collect();
+            let mut limbs = vec![0; shape(width).limbs()];
+            for (i, number) in numbers.iter().enumerate() {
+                for (j, limb) in number.iter().enumerate() {
+                    limbs[shape(width).index(i, j)] = *limb;
+                }
+            }
+            matrices.push(self.matrix(shape(width), Some(&limbs)));
+            operands.push(numbers);
+        }
+        let r = self.matrix(shape(width), None);
+        let launch = kernel.launch(count, widths, width);
+        let arguments = Arguments {
+            count: count as u64,
+            workers: launch.workers as u64,
+            ..Arguments::of(&[r], &matrices)
+        };
+        let grid = Grid {
+            grid: [launch.grid, 1, 1],
+            block: [launch.block, 1, 1],
+            shared_bytes: launch.shared_bytes,
+        };
+        let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
+        let report = self
+            .device
+            .launch(&self.module, kernel.name, grid, &bytes)
+            .unwrap_or_else(|fault| panic!("{} {widths:?} {width}: {fault}", kernel.name));
+        let mut bytes = vec![0; 4 * shape(width).limbs()];
+        self.device.read(r.limbs, &mut bytes).unwrap();
+        let limbs = bytes.as_chunks::<4>().0;
+        for i in 0..count {
+            let x = |operand: usize| BigUint::new(operands[operand][i].clone());
+            let value = match kernel.operation {
+                Operation::Square => x(0) * x(0),
+                Operation::Mul => x(0) * x(1),
+                Operation::MulHigh => (x(0) * x(1)) >> (32 * widths[0].max(widths[1])),
+                _ => x(0) * x(1) + x(2),
+            };
+            let found = (0..width).map(|j| Limb::from_le_bytes(limbs[shape(width).index(i, j)]));
+            let modulus = BigUint::from(1u8) << (32 * width);
+            assert_eq!(
+                BigUint::new(found.collect()),
+                value % modulus,
+                "{} {widths:?} {width}: number {i}",
+                kernel.name
+            );
+        }
+        for matrix in matrices.iter().chain([&r]) {
+            self.device.free(matrix.limbs).unwrap();
+        }
+        report.counts.multiply_adds as f64 / count as f64
+    }
+}
+
+/// Every kernel at widths around a four, a chunk of lanes and more than one of them, with
+/// results that are exact, cut and extended.
+fn agrees(ptx: &str, operation: Operation) {
+    let mut bench = Bench::new(ptx);
+    let kernels = Kernel::ALL.iter();
+    for kernel in kernels.filter(|kernel| kernel.operation == operation) {
+        for (round, n) in [1, 2, 3, 4, 5, 8, 9, 16, 31, 33, 70]
+            .into_iter()
+            .enumerate()
+        {
+            let widths = match round % 3 {
+                0 => [n, n, n],
+                1 => [n, n / 2 + 1, 2 * n + 1],
+                _ => [n / 3 + 1, n, n + 1],
+            };
+            let widths = &widths[..operation.declaration().operands.len()];
+            let exact = operation.exact_width(widths);
+            for width in [exact, exact.div_ceil(2), exact + 5] {
+                bench.check(kernel, widths, width, 32 / kernel.lanes as usize + 1);
+            }
+        }
+    }
+}
+
+const MUL: &str = include_str!("../../bigint-host/ptx/mul.ptx");
+const SQUARE: &str = include_str!("../../bigint-host/ptx/square.ptx");
+
+#[test]
+fn squares_are_right() {
+    agrees(SQUARE, Operation::Square);
+}
+
+#[test]
+fn high_halves_are_right() {
+    agrees(
+        include_str!("../../bigint-host/ptx/mul_high.ptx"),
+        Operation::MulHigh,
+    );
+}
+
+#[test]
+fn products_and_sums_are_right() {
+    agrees(
+        include_str!("../../bigint-host/ptx/mul_add.ptx"),
+        Operation::MulAdd,
+    );
+}
+
+/// From 32 limbs on, of lanes from 40: what is counted has the addresses in it, which weigh
+/// more in narrower squares.
+#[test]
+fn a_square_takes_at_most_six_tenths_of_the_multiply_adds_of_a_product() {
+    let (mut squares, mut products) = (Bench::new(SQUARE), Bench::new(MUL));
+    let mut check = |level, lanes, n: usize| {
+        let kernel = |operation, algorithm| {
+            let layout = Layout::Contiguous;
+            Kernel::find(operation, algorithm, level, lanes, layout).unwrap()
+        };
+        // A block of them: those past the end would be computed as well.
+        let count = (BLOCK / lanes) as usize;
+        let square = kernel(Operation::Square, Algorithm::Comba);
+        let square = squares.check(square, &[n], 2 * n, count);
+        let product = [Algorithm::School, Algorithm::Comba].map(|algorithm| {
+            let kernel = kernel(Operation::Mul, algorithm);
+            products.check(kernel, &[n, n], 2 * n, count)
+        });
+        let least = product[0].min(product[1]);
+        assert!(square <= 0.60 * least, "{level:?} {n}: {square} of {least}");
+        if n.is_multiple_of(4) {
+            // One multiply-add for each pair of limbs, as the product's definition has it.
+            assert!(square <= 0.60 * (n * n) as f64, "{level:?} {n}: {square}");
+        }
+    };
+    for n in [32, 48, 63, 64] {
+        check(Level::Thread, 1, n);
+    }
+    for (lanes, n) in [(4, 40), (4, 63), (4, 64), (8, 128), (16, 256), (32, 512)] {
+        check(Level::Warp, lanes, n);
+    }
+}
