@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use bigint_core::Algorithm;
+use bigint_core::{Algorithm, Operation};
 use bigint_host::Engine;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -72,5 +72,18 @@ pub fn algorithm_parser() -> impl TypedValueParser<Value = Algorithm> {
     PossibleValuesParser::new(known().map(Algorithm::name)).map(move |name| {
         let named = known().find(|algorithm| algorithm.name() == name);
         named.unwrap_or_default()
+    })
+}
+
+/// Reads the name of an operation.
+pub fn operation(name: &str) -> Result<Operation, String> {
+    let found = Operation::ALL
+        .iter()
+        .find(|operation| operation.name() == name);
+    found.copied().ok_or_else(|| {
+        format!(
+            "expected one of {}",
+            Operation::ALL.map(Operation::name).join(", ")
+        )
     })
 }

@@ -8,7 +8,7 @@ use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, Operation, Shape};
 use bigint_host::{BackEnd, Batch, Engine, Error, Form, Options};
 use serde::Serialize;
 
-use crate::backend::{BackendName, algorithm_parser};
+use crate::backend::{BackendName, algorithm_parser, operation};
 use crate::failure::Failure;
 use crate::hardware::Hardware;
 use crate::output;
@@ -111,18 +111,6 @@ fn layout(name: &str) -> Result<Layout, String> {
     found
         .copied()
         .ok_or_else(|| "expected contiguous or interleaved".to_owned())
-}
-
-fn operation(name: &str) -> Result<Operation, String> {
-    let found = Operation::ALL
-        .iter()
-        .find(|operation| operation.name() == name);
-    found.copied().ok_or_else(|| {
-        format!(
-            "expected one of {}",
-            Operation::ALL.map(Operation::name).join(", ")
-        )
-    })
 }
 
 /// Widths that are asked for by one word.
@@ -426,7 +414,7 @@ impl Subject {
         };
         let result = once()?;
         let (count, width, back_end) = (a.len(), a.width(), result.location().to_string());
-        let limbs = 2 * width + result.width();
+        let limbs = operands.len() * width + result.width();
         drop(result);
         let mut repeats = 1;
         while sample(repeats)? < SAMPLE && repeats < 1 << 20 {

@@ -2,7 +2,7 @@
 
 use bigint_core::Operation;
 
-use crate::backend::BackendName;
+use crate::backend::{BackendName, operation};
 use crate::failure::Failure;
 use crate::progress::Progress;
 
@@ -15,6 +15,10 @@ pub struct Arguments {
     /// Who is tested: auto, cpu, cuda or cuda:N
     #[arg(long, default_value_t, value_name = "BACKEND")]
     backend: BackendName,
+
+    /// Which operations; all where none is named
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...", value_parser = operation)]
+    operations: Vec<Operation>,
 
     /// Pairs of numbers per operation, at least
     #[arg(long, default_value_t = 10_000, value_name = "N")]
@@ -32,14 +36,20 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let engine = arguments.backend.engine()?;
     let per_operation = arguments.cases as u64;
-    let mut progress = Progress::of_cases(per_operation * Operation::ALL.len() as u64);
+    let operations = match &*arguments.operations {
+        [] => &Operation::ALL,
+        named => named,
+    };
+    let mut progress = Progress::of_cases(per_operation * operations.len() as u64);
     let report = bigint_testing::run(
         &engine,
+        operations,
         arguments.cases,
         arguments.seed,
         &mut |operation, cases| {
             progress.message(operation.name());
-            progress.set(operation as u64 * per_operation + cases as u64);
+            let before = operations.iter().take_while(|&&o| o != operation).count() as u64;
+            progress.set(before * per_operation + cases as u64);
         },
     );
     drop(progress);

@@ -12,6 +12,12 @@ pub enum Algorithm {
     /// Addition, subtraction: all limbs at once; which limbs generate and which
     /// propagate a carry decides every carry in one step (Langer, Bringgaard).
     CarryLookahead,
+    /// Every limb of the result by itself, from few limbs of the operands: what no carry
+    /// runs through.
+    Limbwise,
+    /// What is told of numbers by one pass over them: limb after limb, or lanes at a time
+    /// whose findings meet at the end.
+    Scan,
     /// Multiplication by rows: one limb of `b` times all of `a`, added to the
     /// result (Langer, Carlessi-Kashani).
     School,
@@ -25,20 +31,15 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 5] = [
+    pub const NAMED: [Algorithm; 7] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
+        Algorithm::Limbwise,
+        Algorithm::Scan,
         Algorithm::School,
         Algorithm::Comba,
         Algorithm::Karatsuba,
     ];
-
-    /// Whether a worker computes a stretch of the limbs of all results, in place of
-    /// whole numbers: the batch then is one row of limbs, a number's behind those of
-    /// the number before.
-    pub const fn takes_stretches(self) -> bool {
-        matches!(self, Algorithm::CarryLookahead)
-    }
 
     /// The algorithm's name, as it stands in kernel names and on the command line.
     pub const fn name(self) -> &'static str {
@@ -46,6 +47,8 @@ impl Algorithm {
             Algorithm::Auto => "auto",
             Algorithm::Ripple => "ripple",
             Algorithm::CarryLookahead => "carry_lookahead",
+            Algorithm::Limbwise => "limbwise",
+            Algorithm::Scan => "scan",
             Algorithm::School => "school",
             Algorithm::Comba => "comba",
             Algorithm::Karatsuba => "karatsuba",

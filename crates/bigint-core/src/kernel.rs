@@ -64,8 +64,8 @@ pub struct Arguments {
     /// Numbers in the batch.
     pub count: u64,
     /// Workers (threads, or groups of lanes) of the launch: worker `w` computes
-    /// numbers `w`, `w + workers`, `w + 2 workers`, ...; or, of an algorithm that
-    /// [`takes_stretches`](Algorithm::takes_stretches), the `w`-th stretch of as many.
+    /// numbers `w`, `w + workers`, `w + 2 workers`, ...; or, of a kernel that
+    /// [`takes_stretches`](Kernel::takes_stretches), the `w`-th stretch of as many.
     pub workers: u64,
 }
 
@@ -269,8 +269,8 @@ pub const BLOCK: u32 = 128;
 /// scratch of all of them stays below this many bytes (or one block's worth).
 pub const SCRATCH_BUDGET: usize = 256 << 20;
 
-/// Limbs of the results that a warp computes at once by an algorithm that
-/// [`takes_stretches`](Algorithm::takes_stretches): its stretch is made of whole tiles.
+/// Limbs of the results that a warp computes at once by a kernel that
+/// [`takes_stretches`](Kernel::takes_stretches): its stretch is made of whole tiles.
 pub const TILE: u64 = 256;
 
 /// Tiles of a stretch in a launch that fills the device.
@@ -384,6 +384,15 @@ impl Kernel {
         }
     }
 
+    /// Whether a worker is a warp that computes a stretch of the limbs of all results, in
+    /// place of whole numbers: the batch then is one row of limbs, in the order of memory.
+    pub const fn takes_stretches(&self) -> bool {
+        matches!(
+            (self.algorithm, self.level),
+            (Algorithm::CarryLookahead | Algorithm::Limbwise, Level::Warp)
+        )
+    }
+
     /// Limbs of scratch one worker needs for operands of `n` and `m` limbs.
     pub const fn scratch_width(&self, n: usize, m: usize) -> usize {
         match self.algorithm {
@@ -456,7 +465,7 @@ impl Kernel {
             None => 0,
         };
         let shared_bytes = if slots > staged { slots } else { staged };
-        let workers = if self.algorithm.takes_stretches() {
+        let workers = if self.takes_stretches() {
             stretches(count as u64, width as u64) as usize
         } else {
             count.div_ceil(at_a_time)
@@ -543,7 +552,7 @@ mod tests {
                     );
                     let bytes = 4 * launch.scratch_width * launch.workers;
                     assert!(launch.grid == 1 || bytes <= SCRATCH_BUDGET);
-                    if kernel.algorithm.takes_stretches() {
+                    if kernel.takes_stretches() {
                         let stretch = (count * width).div_ceil(launch.workers);
                         assert!(stretch as u64 <= TILES * TILE);
                         assert!(launch.workers as u64 <= 3 + count as u64 * MOST_STRETCHES);

@@ -122,6 +122,242 @@ macro_rules! for_each_operation {
                     comba warp [4 8 16 32] [contiguous interleaved]
                 }
             }
+            /// `a & b`, bit by bit.
+            ///
+            /// Exact: as wide as the wider operand. Cost: linear, no carries.
+            And and(a, b) -> (r) {
+                exact: [Widest(0)],
+                flag: None,
+                methods: and [] [],
+                syntax: Unwritten,
+                kernels: {
+                    limbwise thread [1] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]
+                }
+            }
+            /// `a | b`, bit by bit.
+            ///
+            /// Exact: as wide as the wider operand. Cost: linear, no carries.
+            Or or(a, b) -> (r) {
+                exact: [Widest(0)],
+                flag: None,
+                methods: or [] [],
+                syntax: Unwritten,
+                kernels: {
+                    limbwise thread [1] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]
+                }
+            }
+            /// `a ^ b`, bit by bit.
+            ///
+            /// Exact: as wide as the wider operand. Cost: linear, no carries.
+            Xor xor(a, b) -> (r) {
+                exact: [Widest(0)],
+                flag: None,
+                methods: xor [] [],
+                syntax: Unwritten,
+                kernels: {
+                    limbwise thread [1] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]
+                }
+            }
+            /// `!a`, every bit the other: `-1 - a` modulo `2^(32 w)`.
+            ///
+            /// As wide as the operand. Cost: linear, no carries.
+            Not not(a) -> (r) {
+                exact: [Cut(0)],
+                flag: None,
+                methods: not [] [],
+                syntax: Unwritten,
+                kernels: {
+                    limbwise thread [1] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]
+                }
+            }
+            /// `a` shifted left by `bits` bits: `a * 2^bits` modulo `2^(32 w)`.
+            ///
+            /// As wide as `a`; `Engine::shl` is exact. Cost: linear.
+            Shl shl(a, bits) -> (r) {
+                exact: [Cut(0)],
+                flag: None,
+                methods: wrapping_shl [] [],
+                syntax: Unwritten,
+                kernels: {
+                    limbwise thread [1] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]
+                }
+            }
+            /// `a` shifted right by `bits` bits: `a / 2^bits`, rounded down.
+            ///
+            /// Exact: as wide as `a`. Cost: linear.
+            Shr shr(a, bits) -> (r) {
+                exact: [First(0)],
+                flag: None,
+                methods: shr [] [],
+                syntax: Unwritten,
+                kernels: {
+                    limbwise thread [1] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]
+                }
+            }
+            /// Bit `place` of `a`: 0 or 1, and 0 above its width.
+            ///
+            /// One limb for each number. Cost: one limb read.
+            TestBit test_bit(a, place) -> (r) {
+                exact: [Limbs(1)],
+                flag: None,
+                methods: test_bit [] [],
+                syntax: Unwritten,
+                kernels: {
+                    limbwise thread [1] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]
+                }
+            }
+            /// `a` with bit `place` set: `a | 2^place` modulo `2^(32 w)`.
+            ///
+            /// As wide as `a`, so that a place above it changes nothing. Cost: linear.
+            SetBit set_bit(a, place) -> (r) {
+                exact: [Cut(0)],
+                flag: None,
+                methods: set_bit [] [],
+                syntax: Unwritten,
+                kernels: {
+                    limbwise thread [1] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]
+                }
+            }
+            /// `a` where `mask` is not zero, `b` where it is.
+            ///
+            /// Exact: as wide as the widest operand. Cost: linear.
+            Select select(a, b, mask) -> (r) {
+                exact: [Widest(0)],
+                flag: None,
+                methods: select [] [],
+                syntax: Unwritten,
+                kernels: {
+                    limbwise thread [1] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]
+                }
+            }
+            /// How `a` compares with `b`: 0 where it is less, 1 where they are equal, 2 where it
+            /// is greater.
+            ///
+            /// One limb for each number; `Engine::compare` brings them
+            /// to the host. Cost: linear, less where high limbs differ.
+            Compare compare(a, b) -> (r) {
+                exact: [Limbs(1)],
+                flag: None,
+                methods: order [] [],
+                syntax: Unwritten,
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// Whether `a` equals `b`: 1 or 0.
+            ///
+            /// One limb for each number. Cost: linear, less where high limbs differ.
+            Equal equal(a, b) -> (r) {
+                exact: [Limbs(1)],
+                flag: None,
+                methods: equal [] [],
+                syntax: Unwritten,
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// The lesser of `a` and `b`.
+            ///
+            /// Exact: as wide as the wider operand. Cost: linear.
+            Min min(a, b) -> (r) {
+                exact: [Widest(0)],
+                flag: None,
+                methods: min [] [],
+                syntax: Function("min"),
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// The greater of `a` and `b`.
+            ///
+            /// Exact: as wide as the wider operand. Cost: linear.
+            Max max(a, b) -> (r) {
+                exact: [Widest(0)],
+                flag: None,
+                methods: max [] [],
+                syntax: Function("max"),
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// The lesser and the greater of `a` and `b`.
+            ///
+            /// Exact: both as wide as the wider operand. Cost: linear.
+            MinMax min_max(a, b) -> (r, s) {
+                exact: [Widest(0), Widest(0)],
+                flag: None,
+                methods: min_max [] [],
+                syntax: Unwritten,
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// The absolute difference of `a` and `b`.
+            ///
+            /// Exact: as wide as the wider operand. Cost: linear.
+            AbsDiff abs_diff(a, b) -> (r) {
+                exact: [Widest(0)],
+                flag: None,
+                methods: abs_diff [] [],
+                syntax: Unwritten,
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// The length of `a` in bits: of the highest 1 its place, from 1; 0 for 0.
+            ///
+            /// One limb for each number. Cost: linear, less where high limbs are not zero.
+            BitLength bit_length(a) -> (r) {
+                exact: [Limbs(1)],
+                flag: None,
+                methods: bit_length [] [],
+                syntax: Function("bits"),
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// The zeros below the lowest 1 of `a`; for 0 as many as it is wide, in bits.
+            ///
+            /// One limb for each number. Cost: linear.
+            TrailingZeros trailing_zeros(a) -> (r) {
+                exact: [Limbs(1)],
+                flag: None,
+                methods: trailing_zeros [] [],
+                syntax: Unwritten,
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// The ones among the bits of `a` (its population count).
+            ///
+            /// One limb for each number. Cost: linear.
+            CountOnes count_ones(a) -> (r) {
+                exact: [Limbs(1)],
+                flag: None,
+                methods: count_ones [] [],
+                syntax: Unwritten,
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
         }
     };
 }
@@ -148,6 +384,13 @@ pub enum Width {
     /// most `B^(n+m) - B^n - B^m + B^k`: it fits the product's limbs where `k` is at most
     /// `max(n, m)`; else it may need one limb more than the wider of product and `c`.
     ProductPlus(usize),
+    /// The first operand, and so many limbs more.
+    First(usize),
+    /// So many limbs, whatever the operands.
+    Limbs(usize),
+    /// The first operand, and so many limbs more; what lies above is cut off, also in
+    /// the form that is exact for other operations.
+    Cut(usize),
 }
 
 impl Width {
@@ -173,6 +416,8 @@ impl Width {
                 let carries = usize::from(added > widest(factors));
                 product.max(added) + carries + more
             }
+            Width::Limbs(limbs) => limbs,
+            Width::First(more) | Width::Cut(more) => widths.first().map_or(0, |first| first + more),
         }
     }
 }

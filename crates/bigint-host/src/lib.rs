@@ -7,6 +7,7 @@ mod compute;
 mod cpu_tuning;
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
+mod elementary;
 mod engine;
 mod error;
 mod into;
@@ -22,7 +23,7 @@ mod signed;
 mod tuning;
 
 pub use batch::Batch;
-pub use bigint_core::operation::MOST_OPERANDS;
+pub use bigint_core::operation::{Flag, MOST_OPERANDS, Width};
 pub use bigint_core::shape::INTERLEAVE;
 pub use bigint_core::{
     Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape, Strides,
@@ -36,7 +37,7 @@ pub use operations::{Form, Outcome};
 pub use options::Options;
 pub use ptx::ptx_hashes;
 pub use signed::SignedBatch;
-pub use tuning::{AddTuning, LanesTuning, MulTuning, Provenance, Tuning};
+pub use tuning::{AddTuning, LanesTuning, MulTuning, Provenance, ScanTuning, Tuning};
 
 #[doc = include_str!("../RECIPES.md")]
 pub mod recipes {}

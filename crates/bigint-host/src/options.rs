@@ -18,8 +18,8 @@ pub struct Options {
     pub algorithm: Algorithm,
     /// Who works on one number, on a GPU. The CPU back end has no such choice.
     pub level: Option<Level>,
-    /// Lanes that share one number at warp level: 4, 8, 16 or 32. Binds products;
-    /// sums and differences at that level take whole warps.
+    /// Lanes that share one number at warp level: 4, 8, 16 or 32. Binds operations whose
+    /// kernels come in so many; sums and differences at that level take whole warps.
     pub lanes: Option<u32>,
 }
 

@@ -17,6 +17,8 @@ pub struct Tuning {
     pub provenance: Provenance,
     /// Addition and subtraction.
     pub add: AddTuning,
+    /// What is told of numbers by a pass over them, and what follows from it.
+    pub scan: ScanTuning,
     /// Multiplication.
     pub mul: MulTuning,
 }
@@ -43,6 +45,17 @@ pub struct AddTuning {
     /// The fewest interleaved numbers that threads compute, one each. Fewer are not
     /// enough threads, and lanes share them, far apart as their limbs are.
     pub interleaved_thread_min_count: usize,
+}
+
+/// Thresholds of comparisons, counts of bits and the like, widths in limbs. Of interleaved
+/// numbers there must be as many as for a sum before threads take one each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScanTuning {
+    /// The widest contiguous operand that one thread has to itself.
+    pub thread_max_width: usize,
+    /// Lanes per number by the wider operand's width, narrowest first: 8 or 32.
+    pub lanes: Vec<LanesTuning>,
 }
 
 /// Thresholds of multiplication, widths in limbs.
@@ -108,14 +121,19 @@ impl Tuning {
             message,
         };
         let tuning: Tuning = toml::from_str(text).map_err(|error| refuse(error.to_string()))?;
-        if tuning.mul.lanes.is_empty() {
-            return Err(refuse("mul.lanes must have at least one row".to_owned()));
-        }
-        for row in &tuning.mul.lanes {
-            if !bigint_core::kernel::WARP_LANES.contains(&row.lanes) {
+        let tables = [
+            ("mul", &tuning.mul.lanes, Operation::Mul),
+            ("scan", &tuning.scan.lanes, Operation::Compare),
+        ];
+        for (name, rows, operation) in tables {
+            if rows.is_empty() {
+                return Err(refuse(format!("{name}.lanes must have at least one row")));
+            }
+            let known = operation.lanes(Level::Warp);
+            if let Some(row) = rows.iter().find(|row| !known.contains(&row.lanes)) {
+                let lanes = row.lanes;
                 return Err(refuse(format!(
-                    "mul.lanes: {} lanes cannot share a number: 4, 8, 16 or 32 can",
-                    row.lanes
+                    "{name}.lanes: {lanes} lanes cannot share a number: {known:?} can"
                 )));
             }
         }
@@ -158,6 +176,11 @@ impl Tuning {
                 n.max(m) <= self.mul.thread_max_width
                     || layout == Layout::Interleaved && self.fills_threads(count)
             }
+            // Whole warps take neighbouring words of either layout.
+            _ if operation.has(Algorithm::Limbwise) => false,
+            (_, Layout::Contiguous) if operation.has(Algorithm::Scan) => {
+                n.max(m) <= self.scan.thread_max_width
+            }
             (_, Layout::Contiguous) => width <= self.add.thread_max_width,
             (_, Layout::Interleaved) => self.fills_threads(count),
         };
@@ -176,11 +199,17 @@ impl Tuning {
         let lanes = match operation.lanes(level) {
             // Where there is one number of lanes, there is no choice to force.
             [only] => *only,
-            _ => options.lanes.unwrap_or_else(|| {
-                let rows = &self.mul.lanes;
-                let row = rows.iter().find(|row| n.max(m) <= row.max_width);
-                row.or(rows.last()).map_or(32, |row| row.lanes)
-            }),
+            known => options
+                .lanes
+                .filter(|lanes| known.contains(lanes))
+                .unwrap_or_else(|| {
+                    let rows = match operation.multiplies() {
+                        true => &self.mul.lanes,
+                        false => &self.scan.lanes,
+                    };
+                    let row = rows.iter().find(|row| n.max(m) <= row.max_width);
+                    row.or(rows.last()).map_or(32, |row| row.lanes)
+                }),
         };
         let algorithm = match options.algorithm_for(operation) {
             Algorithm::Auto => self.algorithm(operation, (n, m), level),
@@ -262,6 +291,8 @@ mod tests {
         assert_eq!(lanes(Operation::Mul), 8);
         assert_eq!(lanes(Operation::Add), 32);
         assert_eq!(lanes(Operation::Sub), 32);
+        assert_eq!(lanes(Operation::Xor), 32);
+        assert_eq!(lanes(Operation::Compare), 8);
     }
 
     #[test]

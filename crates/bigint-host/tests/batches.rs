@@ -147,6 +147,26 @@ fn the_first_negative_difference_is_named() {
 }
 
 #[test]
+fn a_shift_is_as_wide_as_the_longest_needs() {
+    let engine = Engine::cpu();
+    let numbers = |numbers: &[u64]| {
+        let numbers: Vec<BigUint> = numbers.iter().map(|&n| n.into()).collect();
+        engine.batch_from_biguints(&numbers).unwrap()
+    };
+    let (a, bits) = (numbers(&[1 << 40, 5, 0]), numbers(&[3, 70, 64]));
+    let shifted = engine.shl(&a, &bits).unwrap();
+    assert_eq!(shifted.width(), 5);
+    let exact = [1_u64 << 43, 5, 0].map(BigUint::from);
+    let exact = [exact[0].clone(), &exact[1] << 70, exact[2].clone()];
+    assert_eq!(shifted.to_biguints().unwrap(), exact);
+    let cut = engine.wrapping_shl(&a, &bits).unwrap();
+    assert_eq!(cut.to_biguints().unwrap()[1], BigUint::ZERO);
+    let far = numbers(&[1 << 40]);
+    assert!(matches!(engine.shl(&a, &far), Err(Error::Width { .. })));
+    assert_eq!(engine.wrapping_shl(&a, &far).unwrap().width(), 2);
+}
+
+#[test]
 fn an_algorithm_binds_only_the_operations_that_have_it() {
     let engine = Engine::cpu();
     let a = engine.batch_from_biguints(&powers(40)).unwrap();

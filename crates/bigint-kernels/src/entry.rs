@@ -42,6 +42,15 @@ macro_rules! entry_points {
 
 /// Multiplies lanes and layouts out.
 macro_rules! row {
+    // A whole warp on a stretch of limbs: its leaves have no choice of lanes.
+    ($operation:ident $algorithm:ident warp [32] [$($layout:ident)*]) => {$(
+        entry_point! { ($operation, "_", $algorithm, "_warp32_", $layout)
+            arguments => warp::$operation::$algorithm::<stride!($layout)>(
+                // SAFETY: below.
+                unsafe { warp::Batches::new(&arguments) }
+            )
+        }
+    )*};
     ($operation:ident $algorithm:ident $level:ident [$($lanes:tt)*] $layouts:tt) => {$(
         row! { @ $operation $algorithm $level $lanes $layouts }
     )*};
@@ -50,15 +59,6 @@ macro_rules! row {
             arguments => thread::$operation::$algorithm::<stride!($layout)>(
                 // SAFETY: below.
                 unsafe { thread::Batches::new(&arguments) }
-            )
-        }
-    )*};
-    // A whole warp on a stretch of limbs: its leaves have no choice of lanes.
-    (@ $operation:ident carry_lookahead warp 32 [$($layout:ident)*]) => {$(
-        entry_point! { ($operation, "_carry_lookahead_warp32_", $layout)
-            arguments => warp::$operation::carry_lookahead::<stride!($layout)>(
-                // SAFETY: below.
-                unsafe { warp::Batches::new(&arguments) }
             )
         }
     )*};

@@ -13,6 +13,19 @@ pub fn of(operation: Operation, rng: &mut ChaCha8Rng, widths: &[usize]) -> Vec<B
         [n, m, ..] => pair(rng, n, m).into(),
         [] => unreachable!("{operation:?} has operands"),
     };
+    let counts_bits = matches!(
+        operation,
+        Operation::Shl | Operation::Shr | Operation::TestBit | Operation::SetBit
+    );
+    // Mostly within the number or just above; of a width that holds it.
+    if counts_bits && rng.random_range(0..8u32) > 0 {
+        let bits = 32 * widths[0] as u64;
+        numbers[1] = match rng.random_range(0..4u32) {
+            0 => 32 * rng.random_range(0..=widths[0] as u64),
+            _ => rng.random_range(0..bits + 40),
+        }
+        .into();
+    }
     numbers.extend(widths.iter().skip(2).map(|&width| number(rng, width)));
     numbers
 }

@@ -3,10 +3,16 @@
 use bigint_host::{BigUint, Operation};
 use num_bigint::BigInt;
 
+/// Bits that a count of them is cut to: more than any result of the suite has.
+const MOST_BITS: u64 = 1 << 17;
+
 /// The exact value of each result, from as many operands as the operation has, of these
-/// widths in limbs.
+/// widths in limbs; where that is too long to write down, what equals it modulo
+/// `2^MOST_BITS`.
 pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> Vec<BigInt> {
     let x = |i: usize| BigInt::from(operands[i].clone());
+    let bits = |i: usize| u64::try_from(operands[i]).map_or(MOST_BITS, |n| n.min(MOST_BITS));
+    let one = || BigInt::from(1);
     match operation {
         Operation::Add => vec![x(0) + x(1)],
         Operation::Sub => vec![x(0) - x(1)],
@@ -14,5 +20,26 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         Operation::Square => vec![x(0) * x(0)],
         Operation::MulHigh => vec![(x(0) * x(1)) >> (32 * widths[0].max(widths[1]))],
         Operation::MulAdd => vec![x(0) * x(1) + x(2)],
+        Operation::And => vec![x(0) & x(1)],
+        Operation::Or => vec![x(0) | x(1)],
+        Operation::Xor => vec![x(0) ^ x(1)],
+        Operation::Not => vec![!x(0)],
+        Operation::Shl => vec![x(0) << bits(1)],
+        Operation::Shr => vec![x(0) >> bits(1)],
+        Operation::TestBit => vec![operands[0].bit(bits(1)).into()],
+        Operation::SetBit => vec![x(0) | one() << bits(1)],
+        Operation::Select => vec![if x(2) == BigInt::ZERO { x(1) } else { x(0) }],
+        Operation::Compare => vec![one() + x(0).cmp(&x(1)) as i8],
+        Operation::Equal => vec![(x(0) == x(1)).into()],
+        Operation::Min => vec![x(0).min(x(1))],
+        Operation::Max => vec![x(0).max(x(1))],
+        Operation::MinMax => vec![x(0).min(x(1)), x(0).max(x(1))],
+        Operation::AbsDiff => vec![BigInt::from((x(0) - x(1)).magnitude().clone())],
+        Operation::BitLength => vec![operands[0].bits().into()],
+        Operation::TrailingZeros => {
+            let zeros = operands[0].trailing_zeros();
+            vec![zeros.unwrap_or(32 * widths[0] as u64).into()]
+        }
+        Operation::CountOnes => vec![operands[0].count_ones().into()],
     }
 }

@@ -30,6 +30,22 @@ fn selftest_agrees_with_num_bigint_and_says_so() {
 }
 
 #[test]
+fn selftest_compares_the_operations_that_are_named() {
+    let place = Workplace::new();
+    let named = place.run(&["selftest", "--operations", "xor,select", "--cases", "100"]);
+    assert_eq!(named.code, 0, "{}", named.stderr);
+    let lines: Vec<_> = named.stdout.lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("xor on") && lines[1].starts_with("select"));
+    let unknown = place.run(&["selftest", "--operations", "xnor"]);
+    assert_eq!(unknown.code, 2, "{}", unknown.stderr);
+    assert!(
+        unknown
+            .stderr
+            .contains("expected one of add, sub, mul, and")
+    );
+}
+
+#[test]
 fn without_a_driver_auto_computes_on_the_cpu_and_cuda_is_an_error() {
     let place = Workplace::new();
     place.file("a", "3\n4\n");

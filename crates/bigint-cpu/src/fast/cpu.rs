@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use bigint_core::{Algorithm, Limb, Operation};
 
-use super::{Path, Tuning};
+use super::limbwise::{limbwise, numberwise};
+use super::{Path, Tuning, shift};
 use crate::{Error, Numbers, NumbersMut, Results, reference};
 
 /// How this process computes: the path in use and the thresholds.
@@ -137,6 +138,22 @@ impl Cpu {
             }
             (Operation::MulAdd, Algorithm::Auto, &[a, b, c]) => {
                 super::mul_add::mul_add(self, r, a, b, c)
+            }
+            (Operation::And, Algorithm::Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x & y),
+            (Operation::Or, Algorithm::Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x | y),
+            (Operation::Xor, Algorithm::Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x ^ y),
+            (Operation::Not, Algorithm::Auto, &[a]) => limbwise(self, r, [a], |[x]| !x),
+            (Operation::Shl, Algorithm::Auto, &[a, b]) => {
+                numberwise(self, r, [a, b], |r, [a, b]| shift::left(r, a, b))
+            }
+            (Operation::Shr, Algorithm::Auto, &[a, b]) => {
+                numberwise(self, r, [a, b], |r, [a, b]| shift::right(r, a, b))
+            }
+            (Operation::AbsDiff, Algorithm::Auto, &[a, b]) => {
+                numberwise(self, r, [a, b], |r, [a, b]| super::sub::abs_diff(r, a, b))
+            }
+            (Operation::CountOnes, Algorithm::Auto, &[a]) => {
+                numberwise(self, r, [a], |r, [a]| reference::count_ones::scan(r, a))
             }
             _ => reference::compute(operation, Results { r, s, flags }, operands, algorithm),
         }

@@ -29,15 +29,15 @@ pub(super) trait Linear {
 }
 
 /// Limbs of a result that a worker writes before it takes the next piece.
-const PIECE_LIMBS: usize = 1 << 17;
+pub(super) const PIECE_LIMBS: usize = 1 << 17;
 
 /// Limbs of a result that are computed before they are written past the caches: they
 /// and their operands stay in L1.
-const TILE_LIMBS: usize = 1 << 11;
+pub(super) const TILE_LIMBS: usize = 1 << 11;
 
 /// Numbers to a multiple of which pieces of an interleaved batch are cut: stretches of
 /// a row long enough to be read ahead, and whole cache lines.
-const ROW_NUMBERS: usize = 1 << 11;
+pub(super) const ROW_NUMBERS: usize = 1 << 11;
 
 /// Numbers that stand one after another.
 #[derive(Clone, Copy)]
@@ -270,7 +270,7 @@ fn rows<O: Linear>(piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>, is_streamed
 /// Limb `j` of `count` numbers from `first`: in place, or as many times as needed in
 /// `buffer` where one number stands for all or ends below limb `j`.
 #[inline(always)]
-fn stretch<'a>(
+pub(super) fn stretch<'a>(
     x: Numbers<'a>,
     j: usize,
     first: usize,

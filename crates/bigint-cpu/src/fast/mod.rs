@@ -7,6 +7,7 @@ mod cpu;
 // Without a vector for the machine nothing calls the lanes.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused))]
 mod lanes;
+mod limbwise;
 mod linear;
 #[cfg(target_arch = "x86_64")]
 mod lookahead;
@@ -16,6 +17,7 @@ mod mul_high;
 pub mod number;
 mod path;
 mod prefetch;
+mod shift;
 mod stream;
 mod sub;
 mod tune;

@@ -2,8 +2,9 @@
 
 use bigint_core::Limb;
 
-use super::Cpu;
 use super::linear::{Linear, apply};
+use super::{Cpu, words};
+use crate::reference::compare::order;
 use crate::{Error, Numbers, NumbersMut};
 
 struct Sub;
@@ -27,6 +28,15 @@ impl Linear for Sub {
         let r = difference.wrapping_sub(carry);
         (r, Limb::from(x < y) | Limb::from(difference < carry))
     }
+}
+
+/// `r = |a - b|` of one number.
+#[inline(always)]
+pub(super) fn abs_diff(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
+    let (greater, less) = if order(a, b).is_lt() { (b, a) } else { (a, b) };
+    let greater = &greater[..greater.len().min(r.len())];
+    let less = &less[..less.len().min(r.len())];
+    words::number::<Sub>(r, greater, less);
 }
 
 pub(super) fn sub(

@@ -74,9 +74,9 @@ fn fixed<O: Linear, const R: usize, const N: usize>(stretch: Stretch<'_>) {
     }
 }
 
-/// One number: `r = a op b`, and the carry out.
+/// One number: `r = a op b`, and the carry out; `r` is no narrower than an operand.
 #[inline(always)]
-fn number<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool {
+pub(super) fn number<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool {
     let (a, a_rest) = a.split_at(a.len().min(b.len()));
     let (b, b_rest) = b.split_at(a.len());
     let (r, r_rest) = r.split_at_mut(a.len());

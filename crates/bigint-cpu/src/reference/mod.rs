@@ -5,14 +5,32 @@
 //! and the fast engine are checked against, so they trade speed for being easy to
 //! believe.
 
+pub mod abs_diff;
 pub mod add;
+pub mod and;
+pub mod bit_length;
+pub mod compare;
+pub mod count_ones;
+pub mod equal;
+pub mod max;
+pub mod min;
+pub mod min_max;
 pub mod mul;
 pub mod mul_add;
 pub mod mul_high;
+pub mod not;
+pub mod or;
+pub mod select;
+pub mod set_bit;
+pub mod shl;
+pub mod shr;
 pub mod square;
 pub mod sub;
+pub mod test_bit;
+pub mod trailing_zeros;
+pub mod xor;
 
-use bigint_core::{Algorithm, Limb, Operation};
+use bigint_core::{Algorithm, LIMB_BITS, Limb, Operation};
 use rayon::prelude::*;
 
 use crate::piece::Piece;
@@ -22,7 +40,6 @@ use crate::{Error, Numbers, NumbersMut, Results, memory};
 const PIECE_LIMBS: usize = 1 << 15;
 
 /// One number of a batch: its results, its operands, scratch, and the flag.
-#[expect(dead_code, reason = "the first operation of two results is to come")]
 struct Work<'a> {
     r: &'a mut [Limb],
     s: &'a mut [Limb],
@@ -38,7 +55,7 @@ type Leaf = fn(&mut Work<'_>);
 /// The leaf of every algorithm; `Auto` is the plainest. A row of a declaration without
 /// one is found by a test.
 fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
-    use Algorithm::{Auto, CarryLookahead, Comba, Karatsuba, Ripple, School};
+    use Algorithm::{Auto, CarryLookahead, Comba, Karatsuba, Limbwise, Ripple, Scan, School};
     Some(match (operation, algorithm) {
         (Operation::Add, Auto | Ripple) => |w| w.flag = add::ripple(w.r, w.a, w.b),
         (Operation::Add, CarryLookahead) => |w| w.flag = add::carry_lookahead(w.r, w.a, w.b),
@@ -50,6 +67,24 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Square, Auto | Comba) => |w| square::comba(w.r, w.a),
         (Operation::MulHigh, Auto | Comba) => |w| mul_high::comba(w.r, w.a, w.b),
         (Operation::MulAdd, Auto | Comba) => |w| mul_add::comba(w.r, w.a, w.b, w.c),
+        (Operation::And, Auto | Limbwise) => |w| and::limbwise(w.r, w.a, w.b),
+        (Operation::Or, Auto | Limbwise) => |w| or::limbwise(w.r, w.a, w.b),
+        (Operation::Xor, Auto | Limbwise) => |w| xor::limbwise(w.r, w.a, w.b),
+        (Operation::Not, Auto | Limbwise) => |w| not::limbwise(w.r, w.a),
+        (Operation::Shl, Auto | Limbwise) => |w| shl::limbwise(w.r, w.a, w.b),
+        (Operation::Shr, Auto | Limbwise) => |w| shr::limbwise(w.r, w.a, w.b),
+        (Operation::TestBit, Auto | Limbwise) => |w| test_bit::limbwise(w.r, w.a, w.b),
+        (Operation::SetBit, Auto | Limbwise) => |w| set_bit::limbwise(w.r, w.a, w.b),
+        (Operation::Select, Auto | Limbwise) => |w| select::limbwise(w.r, w.a, w.b, w.c),
+        (Operation::Compare, Auto | Scan) => |w| compare::scan(w.r, w.a, w.b),
+        (Operation::Equal, Auto | Scan) => |w| equal::scan(w.r, w.a, w.b),
+        (Operation::Min, Auto | Scan) => |w| min::scan(w.r, w.a, w.b),
+        (Operation::Max, Auto | Scan) => |w| max::scan(w.r, w.a, w.b),
+        (Operation::MinMax, Auto | Scan) => |w| min_max::scan(w.r, w.s, w.a, w.b),
+        (Operation::AbsDiff, Auto | Scan) => |w| abs_diff::scan(w.r, w.a, w.b),
+        (Operation::BitLength, Auto | Scan) => |w| bit_length::scan(w.r, w.a),
+        (Operation::TrailingZeros, Auto | Scan) => |w| trailing_zeros::scan(w.r, w.a),
+        (Operation::CountOnes, Auto | Scan) => |w| count_ones::scan(w.r, w.a),
         _ => return None,
     })
 }
@@ -148,6 +183,39 @@ pub(crate) fn check(
 /// Limb `i` of a number that zeros extend.
 fn limb(number: &[Limb], i: usize) -> Limb {
     number.get(i).copied().unwrap_or(0)
+}
+
+/// `r = a`, cut or extended to the length of `r`.
+fn copy(r: &mut [Limb], a: &[Limb]) {
+    let (below, above) = r.split_at_mut(a.len().min(r.len()));
+    below.copy_from_slice(&a[..below.len()]);
+    above.fill(0);
+}
+
+/// `r = value`.
+pub(crate) fn tell(r: &mut [Limb], value: Limb) {
+    copy(r, &[value]);
+}
+
+/// `r = count` of bits, which may need two limbs.
+fn tell_count(r: &mut [Limb], count: usize) {
+    copy(r, &[count as Limb, (count as u64 >> LIMB_BITS) as Limb]);
+}
+
+/// A number of bits as whole limbs, and bits beyond them; of 2^64 bits and more, as many
+/// limbs as no number has.
+pub(crate) fn place(count: &[Limb]) -> (usize, u32) {
+    if count.iter().skip(2).any(|&limb| limb != 0) {
+        return (usize::MAX, 0);
+    }
+    let bits = word(limb(count, 1), limb(count, 0));
+    let limbs = usize::try_from(bits / LIMB_BITS as u64).unwrap_or(usize::MAX);
+    (limbs, (bits % LIMB_BITS as u64) as u32)
+}
+
+/// Two neighbouring limbs as one word.
+fn word(high: Limb, low: Limb) -> u64 {
+    u64::from(high) << LIMB_BITS | u64::from(low)
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ impl<const LANES: u32> Group<LANES> {
     /// From here on, all 32 lanes of the warp must come to every call of
     /// [`shuffle`](Self::shuffle), [`ballot`](Self::ballot) and
     /// [`sync`](Self::sync) together: control flow may depend on what is the same
-    /// for the whole launch (widths, the batch), never on limbs or the lane. A
+    /// for the whole launch (widths, the batch) or on what [`all`](Self::all) says, never
+    /// on limbs or the lane. A
     /// group that is the whole warp may also branch on what is the same in the warp:
     /// its place in the launch, and what a ballot says.
     #[inline(always)]
@@ -84,6 +85,14 @@ impl<const LANES: u32> Group<LANES> {
         let warp = unsafe { vote_ballot(ALL, predicate) };
         let first = self.lane - self.lane % LANES;
         u64::from(warp >> first) & ((1 << LANES) - 1)
+    }
+
+    /// Whether `predicate` holds in every lane of the warp, those of other groups too: the
+    /// same in all of them, so that they may branch on it.
+    #[inline(always)]
+    pub fn all(self, predicate: bool) -> bool {
+        // SAFETY: the warp is converged by the contract of `new`.
+        unsafe { vote_ballot(ALL, predicate) == ALL }
     }
 
     /// Waits for the warp: what its lanes wrote before, all of them may read after.

@@ -1,12 +1,33 @@
 //! One thread per number.
 
+pub mod abs_diff;
 pub mod add;
+pub mod and;
+pub mod bit_length;
+pub mod compare;
+pub mod count_ones;
+pub mod equal;
+pub mod limbwise;
+pub mod max;
+pub mod min;
+pub mod min_max;
 pub mod mul;
 pub mod mul_add;
 pub mod mul_high;
+pub mod not;
+pub mod or;
+pub mod place;
+pub mod scan;
+pub mod select;
+pub mod set_bit;
+pub mod shl;
+pub mod shr;
 pub mod square;
 pub mod sub;
+pub mod test_bit;
 pub mod tile;
+pub mod trailing_zeros;
+pub mod xor;
 
 use crate::gpu::memory::{Any, CarryOut, Number, Stride};
 use crate::gpu::thread;
@@ -34,6 +55,8 @@ fn pick(limbs: [Limb; CHUNK as usize], at: u32) -> Limb {
 pub struct Work<S> {
     /// The result.
     pub r: Number<S>,
+    /// The second result.
+    pub s: Number<S>,
     /// The first operand.
     pub a: Number<S>,
     /// The second operand.
@@ -125,6 +148,7 @@ impl<S: Stride> Iterator for Numbers<'_, S> {
         Some(unsafe {
             Work {
                 r: Number::new(&arguments.r, index),
+                s: Number::new(&arguments.s, index),
                 a: Number::new(&arguments.a, index),
                 b: Number::new(&arguments.b, index),
                 c: Number::new(&arguments.c, index),

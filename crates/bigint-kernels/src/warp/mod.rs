@@ -1,19 +1,39 @@
 //! `LANES` lanes of a warp per number, 4, 8, 16 or 32: limb `j` belongs to lane
 //! `j mod LANES`, so that a chunk of `LANES` limbs stands in one register of each.
-//! Addition and subtraction know no such groups: there all 32 lanes work on one stretch
-//! of limbs, of several numbers or of a part of one.
+//! Addition, subtraction and what is limbwise know no such groups: there all 32 lanes work
+//! on one stretch of limbs, of several numbers or of a part of one.
 //!
 //! All lanes of a warp run the same instructions: loops and branches around a
 //! shuffle or a vote depend on widths and the batch only.
 
+pub mod abs_diff;
 pub mod add;
+pub mod and;
+pub mod bit_length;
 pub mod columns;
+pub mod compare;
+pub mod count_ones;
+pub mod equal;
+pub mod limbwise;
 pub mod lookahead;
+pub mod max;
+pub mod min;
+pub mod min_max;
 pub mod mul;
 pub mod mul_add;
 pub mod mul_high;
+pub mod not;
+pub mod or;
+pub mod scan;
+pub mod select;
+pub mod set_bit;
+pub mod shl;
+pub mod shr;
 pub mod square;
 pub mod sub;
+pub mod test_bit;
+pub mod trailing_zeros;
+pub mod xor;
 
 use crate::gpu::memory::{Number, Stride, Unit};
 use crate::gpu::thread;
@@ -28,6 +48,8 @@ pub struct Work<const LANES: u32, S> {
     pub group: Group<LANES>,
     /// The result.
     pub r: Number<S>,
+    /// The second result.
+    pub s: Number<S>,
     /// The first operand.
     pub a: Number<S>,
     /// The second operand.
@@ -140,6 +162,7 @@ impl<const LANES: u32, S: Stride> Iterator for Numbers<'_, LANES, S> {
             Work {
                 group,
                 r: Number::new(&arguments.r, index).switched(on),
+                s: Number::new(&arguments.s, index).switched(on),
                 a: Number::new(&arguments.a, index),
                 b: Number::new(&arguments.b, index),
                 c: Number::new(&arguments.c, index),

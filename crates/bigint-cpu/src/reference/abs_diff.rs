@@ -1,0 +1,20 @@
+//! The absolute difference of two numbers, modulo `2^(32 w)`, `w = r.len()`.
+//!
+//! Operands of any widths; no scratch.
+
+use bigint_core::Limb;
+
+use super::compare::order;
+use super::sub;
+
+/// A [comparison](super::compare) and a subtraction of the less from the greater.
+///
+/// ```
+/// let mut r = [0];
+/// bigint_cpu::reference::abs_diff::scan(&mut r, &[7], &[9]);
+/// assert_eq!(r, [2]);
+/// ```
+pub fn scan(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
+    let (greater, less) = if order(a, b).is_lt() { (b, a) } else { (a, b) };
+    sub::ripple(r, greater, less);
+}

@@ -1,0 +1,26 @@
+//! Selection: `r = a` where `mask` is not zero, else `r = b`, modulo `2^(32 w)`,
+//! `w = r.len()`.
+//!
+//! Operands of any widths; no scratch.
+
+use bigint_core::Limb;
+
+use super::copy;
+
+/// A copy.
+///
+/// ```
+/// let mut r = [0];
+/// bigint_cpu::reference::select::limbwise(&mut r, &[7], &[8], &[0, 1]);
+/// assert_eq!(r, [7]);
+/// ```
+pub fn limbwise(r: &mut [Limb], a: &[Limb], b: &[Limb], mask: &[Limb]) {
+    copy(
+        r,
+        if mask.iter().any(|&limb| limb != 0) {
+            a
+        } else {
+            b
+        },
+    );
+}

@@ -1,0 +1,25 @@
+//! Zeros below the lowest 1: the greatest `k` for which `2^k` divides `a`; for 0 as many as
+//! `a` is wide, in bits.
+//!
+//! An operand of any width; no scratch.
+
+use bigint_core::{LIMB_BITS, Limb};
+
+use super::tell_count;
+
+/// From the lowest limb on.
+///
+/// ```
+/// let mut r = [0];
+/// bigint_cpu::reference::trailing_zeros::scan(&mut r, &[0, 4, 0]);
+/// assert_eq!(r, [34]);
+/// ```
+pub fn scan(r: &mut [Limb], a: &[Limb]) {
+    let lowest = a.iter().position(|&limb| limb != 0);
+    tell_count(
+        r,
+        lowest.map_or(LIMB_BITS * a.len(), |i| {
+            i * LIMB_BITS + a[i].trailing_zeros() as usize
+        }),
+    );
+}

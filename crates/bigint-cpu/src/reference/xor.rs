@@ -1,0 +1,20 @@
+//! Exclusive disjunction, bit by bit: `r[i] = a[i] ^ b[i]`.
+//!
+//! Operands of any widths; no scratch.
+
+use bigint_core::Limb;
+
+use super::limb;
+
+/// Limb after limb.
+///
+/// ```
+/// let mut r = [0; 2];
+/// bigint_cpu::reference::xor::limbwise(&mut r, &[0b1100, 7], &[0b1010]);
+/// assert_eq!(r, [0b0110, 7]);
+/// ```
+pub fn limbwise(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
+    for (i, r) in r.iter_mut().enumerate() {
+        *r = limb(a, i) ^ limb(b, i);
+    }
+}

@@ -1,0 +1,42 @@
+//! Length in bits (Scan): limb `j`, where it is not zero, says `32 (j + 1)` less the zeros above
+//! its highest 1; the highest such limb's word is the greatest.
+//!
+//! [`scan`](super::scan) says how, and at what cost.
+
+use super::Batches;
+use super::scan::{self, Scan};
+use crate::gpu::memory::Stride;
+use bigint_core::{LIMB_BITS, Limb};
+
+/// What is told.
+pub struct BitLength;
+
+impl Scan for BitLength {
+    const NOTHING: Limb = 0;
+    const SETTLES: bool = true;
+
+    #[inline(always)]
+    fn word(x: Limb, _: Limb, at: u32) -> Limb {
+        if x == 0 {
+            0
+        } else {
+            LIMB_BITS as u32 * (at + 1) - x.leading_zeros()
+        }
+    }
+
+    #[inline(always)]
+    fn both(first: Limb, second: Limb) -> Limb {
+        first.max(second)
+    }
+
+    #[inline(always)]
+    fn answer(word: Limb, _: u32) -> Limb {
+        word
+    }
+}
+
+/// The numbers that fall to the calling thread.
+#[inline(always)]
+pub fn scan<S: Stride>(batches: Batches<'_, S>) {
+    scan::numbers::<BitLength, S>(batches);
+}

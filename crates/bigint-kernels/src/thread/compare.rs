@@ -1,0 +1,52 @@
+//! Comparison (Scan): 0, 1 or 2 where `a` is less than, equal to or greater than `b`. Limb
+//! `j`, where they differ, says `2 (j + 1)` for less and one more for greater; the greatest
+//! word is that of the highest such limb.
+//!
+//! [`scan`](super::scan) says how, and at what cost.
+
+use super::Batches;
+use super::scan::{self, Scan};
+use crate::gpu::memory::Stride;
+use bigint_core::Limb;
+
+/// What is told where `a` is less than `b`.
+pub const LESS: Limb = 0;
+
+/// What is told where they are equal.
+pub const EQUAL: Limb = 1;
+
+/// What is told where `a` is greater.
+pub const GREATER: Limb = 2;
+
+/// What is told.
+pub struct Compare;
+
+impl Scan for Compare {
+    const NOTHING: Limb = 0;
+    const SETTLES: bool = true;
+
+    #[inline(always)]
+    fn word(x: Limb, y: Limb, at: u32) -> Limb {
+        if x == y {
+            0
+        } else {
+            2 * (at + 1) + Limb::from(x > y)
+        }
+    }
+
+    #[inline(always)]
+    fn both(first: Limb, second: Limb) -> Limb {
+        first.max(second)
+    }
+
+    #[inline(always)]
+    fn answer(word: Limb, _: u32) -> Limb {
+        if word == 0 { EQUAL } else { 2 * (word & 1) }
+    }
+}
+
+/// The numbers that fall to the calling thread.
+#[inline(always)]
+pub fn scan<S: Stride>(batches: Batches<'_, S>) {
+    scan::numbers::<Compare, S>(batches);
+}

@@ -1,0 +1,29 @@
+//! Complement (Limbwise): `r[j] = !a[j]`, the operand zero-extended.
+//!
+//! [`limbwise`](super::limbwise) says how, and at what cost.
+
+use super::Batches;
+use super::limbwise::{self, Limbwise};
+use crate::gpu::memory::{Number, Stride};
+use bigint_core::Limb;
+
+/// A limb of `!a`.
+pub struct Not;
+
+impl Limbwise for Not {
+    type Plan = ();
+
+    #[inline(always)]
+    fn plan<S: Stride>(_: [Number<S>; 3]) {}
+
+    #[inline(always)]
+    fn limb<S: Stride>([a, ..]: [Number<S>; 3], (): (), at: u32) -> Limb {
+        !a.limb(at)
+    }
+}
+
+/// The numbers that fall to the calling thread.
+#[inline(always)]
+pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
+    limbwise::numbers::<Not, S>(batches);
+}

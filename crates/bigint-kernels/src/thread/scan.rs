@@ -1,0 +1,74 @@
+//! What is told of a number, or of two, by one pass over their limbs (Scan), by the thread
+//! that has them.
+//!
+//! Every limb, or pair of limbs, says a word, and of the words of all there is a greatest,
+//! a least or a sum: an order in which they meet does not matter, so that lanes of a warp
+//! may share them. A comparison's words, say, grow with the place of the limb:
+//!
+//! ```text
+//! a         7 5 3 9
+//! b         7 4 3 9
+//! a[j] b[j] = > = =    words 0 7 0 0: limb 2 decides, 2 (2 + 1) + 1, odd, for greater
+//! ```
+//!
+//! Cost: one pass from the top, which ends early where a word settles the matter. No
+//! scratch.
+
+use super::{Batches, CHUNK};
+use crate::gpu::memory::{Number, Stride};
+use bigint_core::Limb;
+
+/// What is told.
+pub trait Scan {
+    /// The word of limbs that say nothing.
+    const NOTHING: Limb;
+
+    /// Whether any other word of higher limbs makes those below superfluous.
+    const SETTLES: bool;
+
+    /// What limb `at` of both numbers says.
+    fn word(x: Limb, y: Limb, at: u32) -> Limb;
+
+    /// What two words say together.
+    fn both(first: Limb, second: Limb) -> Limb;
+
+    /// The answer, of a first number of `width` limbs, where all limbs together say `word`.
+    fn answer(word: Limb, width: u32) -> Limb;
+}
+
+/// What is told of `a` and `b`.
+#[inline(always)]
+pub fn number<O: Scan>(a: Number<impl Stride>, b: Number<impl Stride>) -> Limb {
+    let mut word = O::NOTHING;
+    let mut at = a.width().max(b.width()).next_multiple_of(CHUNK);
+    while at > 0 && !(O::SETTLES && word != O::NOTHING) {
+        at -= CHUNK;
+        let (x, y) = (a.limbs::<4>(at), b.limbs::<4>(at));
+        let of = |i: u32| O::word(x[i as usize], y[i as usize], at + i);
+        word = O::both(word, O::both(O::both(of(3), of(2)), O::both(of(1), of(0))));
+    }
+    O::answer(word, a.width())
+}
+
+/// What is told of the numbers that fall to the calling thread.
+#[inline(always)]
+pub fn numbers<O: Scan, S: Stride>(batches: Batches<'_, S>) {
+    for work in batches.numbers() {
+        work.r.set(0, number::<O>(work.a, work.b));
+        let mut at = 1;
+        while at < work.r.width() {
+            work.r.set(at, 0);
+            at += 1;
+        }
+    }
+}
+
+/// `r = x`, cut or extended to the width of `r`.
+#[inline(always)]
+pub fn copy(r: Number<impl Stride>, x: Number<impl Stride>) {
+    let mut at = 0;
+    while at < r.width() {
+        r.set_limbs(at, x.limbs::<4>(at));
+        at += CHUNK;
+    }
+}

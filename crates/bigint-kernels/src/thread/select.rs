@@ -1,0 +1,37 @@
+//! One of two numbers by a mask (Limbwise): `r[j] = a[j]` where a limb of the mask is not
+//! zero, else `b[j]`.
+//!
+//! [`limbwise`](super::limbwise) says how, and at what cost.
+
+use super::Batches;
+use super::limbwise::{self, Limbwise};
+use crate::gpu::memory::{Number, Stride};
+use bigint_core::Limb;
+
+/// A limb of the result.
+pub struct Select;
+
+impl Limbwise for Select {
+    type Plan = bool;
+
+    #[inline(always)]
+    fn plan<S: Stride>([_, _, mask]: [Number<S>; 3]) -> bool {
+        let (mut any, mut at) = (0, 0);
+        while at < mask.width() {
+            any |= mask.limb(at);
+            at += 1;
+        }
+        any != 0
+    }
+
+    #[inline(always)]
+    fn limb<S: Stride>([a, b, _]: [Number<S>; 3], is_first: bool, at: u32) -> Limb {
+        if is_first { a.limb(at) } else { b.limb(at) }
+    }
+}
+
+/// The numbers that fall to the calling thread.
+#[inline(always)]
+pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
+    limbwise::numbers::<Select, S>(batches);
+}

@@ -1,0 +1,36 @@
+//! Shift to the left (Limbwise): with `bits = 32 q + s`, `0 <= s < 32`,
+//! `r[j] = (a[j - q] 2^s + floor(a[j - q - 1] / 2^(32 - s))) mod 2^32`.
+//!
+//! [`limbwise`](super::limbwise) says how, and at what cost.
+
+use super::Batches;
+use super::limbwise::{self, Limbwise};
+use super::place::{Place, word};
+use crate::gpu::memory::{Number, Stride};
+use bigint_core::{LIMB_BITS, Limb};
+
+/// A limb of the result.
+pub struct Shl;
+
+impl Limbwise for Shl {
+    type Plan = Place;
+
+    #[inline(always)]
+    fn plan<S: Stride>([_, place, _]: [Number<S>; 3]) -> Place {
+        Place::of(place)
+    }
+
+    #[inline(always)]
+    fn limb<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> Limb {
+        // Below limb 0 the places wrap around, to above every number.
+        let from = at.wrapping_sub(by.limbs);
+        let both = word(a.limb(from), a.limb(from.wrapping_sub(1)));
+        (both << by.bits >> LIMB_BITS) as Limb
+    }
+}
+
+/// The numbers that fall to the calling thread.
+#[inline(always)]
+pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
+    limbwise::numbers::<Shl, S>(batches);
+}

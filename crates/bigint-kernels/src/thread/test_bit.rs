@@ -1,0 +1,37 @@
+//! One bit of each number (Limbwise): with `place = 32 q + s`, `0 <= s < 32`, bit `s` of
+//! `a[q]` is limb 0 of the result.
+//!
+//! [`limbwise`](super::limbwise) says how, and at what cost.
+
+use super::Batches;
+use super::limbwise::{self, Limbwise};
+use super::place::Place;
+use crate::gpu::memory::{Number, Stride};
+use bigint_core::Limb;
+
+/// A limb of the result.
+pub struct TestBit;
+
+impl Limbwise for TestBit {
+    type Plan = Place;
+
+    #[inline(always)]
+    fn plan<S: Stride>([_, place, _]: [Number<S>; 3]) -> Place {
+        Place::of(place)
+    }
+
+    #[inline(always)]
+    fn limb<S: Stride>([a, ..]: [Number<S>; 3], place: Place, at: u32) -> Limb {
+        if at == 0 {
+            a.limb(place.limbs) >> place.bits & 1
+        } else {
+            0
+        }
+    }
+}
+
+/// The numbers that fall to the calling thread.
+#[inline(always)]
+pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
+    limbwise::numbers::<TestBit, S>(batches);
+}
