@@ -25,8 +25,10 @@
 //! **Cost**: two products of `n/2` by `n` limbs at the top, `O(M(n))` in all.
 
 use super::product;
+use crate::Path;
+use crate::fast::number;
 use crate::fast::number::limbs::{add_assign, decrement, increment, sub_assign, trim};
-use crate::memory::{empty, reserve_scratch};
+use crate::memory::{empty, scratch};
 
 /// A divisor's reciprocal.
 pub(super) struct Reciprocal {
@@ -92,10 +94,10 @@ fn reciprocal(d: &[u64]) -> Vec<u64> {
     let h = n / 2 + 1;
     let u = reciprocal(&d[n - h..]);
     // e = B^(n+h) - u d, with its sign; below B^n times a few.
-    let mut e = product(&u, d);
-    let more = (n + h + 2).saturating_sub(e.len());
-    reserve_scratch(&mut e, more);
-    e.resize(n + h + 2, 0);
+    let mut e = scratch(n + h + 2);
+    let zeros = d.iter().take_while(|&&limb| limb == 0).count();
+    let long = &mut e[zeros..n + u.len()];
+    number::mul(long, &u, &d[zeros..], Path::best(), true);
     let too_large = e[n + h] != 0 || e[n + h + 1] != 0;
     if too_large {
         e[n + h] -= 1;
