@@ -136,28 +136,16 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
         let text = modules
             .get_mut(module)
             .expect("every kernel's module is listed");
-        let kernel = Kernel::ALL.iter().find(|kernel| kernel.name == name);
-        let limited = kernel
-            .and_then(Kernel::most_registers)
-            .map(|registers| with_registers(part, registers));
-        text.extend([ENTRY, limited.as_deref().unwrap_or(part)]);
+        text.extend([ENTRY, part]);
     }
     Ok(modules)
 }
 
-/// An entry point whose threads have so many registers at most, for which Rust has no word.
-fn with_registers(part: &str, registers: u32) -> String {
-    part.replacen("\n)\n", &format!("\n)\n.maxnreg {registers}\n"), 1)
-}
-
 /// The PTX without what depends on an entry point's place among the others, so that a
 /// new operation leaves the modules of the old ones as they are: the comments between
-/// them, and the numbers that labels, which hold within one, begin with. Nor are there
-/// comments around `asm!`, which would be a tenth of it.
+/// them, and the numbers that labels, which hold within one, begin with.
 fn without_places(ptx: &str) -> String {
-    let lines = ptx
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"));
+    let lines = ptx.lines().filter(|line| !line.contains("// .globl"));
     let mut text = String::with_capacity(ptx.len());
     for line in lines {
         let mut parts = line.split(LABEL);
@@ -205,16 +193,9 @@ mod tests {
 
     #[test]
     fn a_module_does_not_depend_on_the_place_of_its_kernels() {
-        let line = "\t@%p1 bra \t$L__BB17_4;\n\t// .globl\tmul_school\n$L__BB17_4:\n\t// begin inline asm\n";
+        let line = "\t@%p1 bra \t$L__BB17_4;\n\t// .globl\tmul_school\n$L__BB17_4:\n";
         let text = "\t@%p1 bra \t$L__BB_4;\n$L__BB_4:\n";
         assert_eq!(without_places(line), text);
-    }
-
-    #[test]
-    fn registers_are_limited_behind_the_parameters() {
-        let part = "mul(\n\t.param .b8 a[8]\n)\n{\n\tret;\n}\n";
-        let limited = "mul(\n\t.param .b8 a[8]\n)\n.maxnreg 72\n{\n\tret;\n}\n";
-        assert_eq!(with_registers(part, 72), limited);
     }
 
     #[test]

@@ -7,7 +7,6 @@ use crate::algorithm::{Algorithm, Level};
 use crate::karatsuba;
 use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
-use crate::staging::Staging;
 
 /// One operand or result of a kernel, as the device sees it.
 ///
@@ -331,13 +330,18 @@ const fn stretches(count: u64, width: u64) -> u64 {
     )
 }
 
-/// Fours of limbs in shared memory for each thread that multiplies operands of `n` and `m`
-/// limbs by columns, both of the same width and results of twice that; zero where numbers
-/// go another way. The number is odd, so that neighbouring threads meet in no bank. A slot
-/// takes the product; of operands of eight limbs, first these.
+/// Fours of limbs in shared memory for each thread that has a product of `n` by `m` limbs
+/// to itself; zero where numbers do not go by way of shared memory. The number is odd, so
+/// that neighbouring threads meet in no bank.
+///
+/// A slot takes both operands and then the product, for 32 limbs also half of the first
+/// row's; of operands of fewer than 8 limbs only products come here.
 pub const fn staged_fours(algorithm: Algorithm, n: usize, m: usize) -> usize {
     match (algorithm, n) {
         _ if n != m => 0,
+        (Algorithm::School, 8) => 5,
+        (Algorithm::School, 16) => 9,
+        (Algorithm::School, 32) => 21,
         (Algorithm::Comba, 1 | 2 | 4) => 3,
         (Algorithm::Comba, 8) => 5,
         _ => 0,
@@ -403,30 +407,7 @@ impl Kernel {
         }
     }
 
-    /// Whether operands and results go by way of shared memory, and where they are there:
-    /// for operands of `n` and `m` limbs, and results of `width`.
-    pub const fn staging(&self, (n, m): (usize, usize), width: usize) -> Option<Staging> {
-        match (self.operation, self.layout) {
-            (Operation::Mul, Layout::Contiguous) => {
-                Staging::of(self.algorithm, self.lanes, (n, m), width)
-            }
-            _ => None,
-        }
-    }
-
-    /// The registers that a thread has at most, so that as many blocks are at work on one
-    /// multiprocessor as it takes to keep it, or the memory, busy: four, or seven of short
-    /// products. `None` where the compiler may choose.
-    pub const fn most_registers(&self) -> Option<u32> {
-        match (self.operation, self.algorithm, self.level, self.layout) {
-            (Operation::Mul, Algorithm::School, Level::Warp, _)
-            | (Operation::Mul, Algorithm::School, Level::Thread, Layout::Contiguous) => Some(128),
-            (Operation::Mul, Algorithm::Comba, Level::Thread, Layout::Contiguous) => Some(72),
-            _ => None,
-        }
-    }
-
-    /// Whether several short numbers are moved at once.
+    /// Whether threads that have a number each move numbers together.
     const fn has_tiles(&self) -> bool {
         matches!(
             (self.operation, self.level, self.layout),
@@ -452,7 +433,7 @@ impl Kernel {
             let by_budget = SCRATCH_BUDGET / (4 * scratch_width * workers_per_block);
             if by_budget == 0 { 1 } else { by_budget }
         };
-        let (at_a_time, slots) = if self.has_tiles() && width == 2 * n {
+        let (at_a_time, shared_bytes) = if self.has_tiles() && width == 2 * n {
             (
                 numbers_at_a_time(self.algorithm, n, m),
                 16 * BLOCK * staged_fours(self.algorithm, n, m) as u32,
@@ -460,11 +441,6 @@ impl Kernel {
         } else {
             (1, 0)
         };
-        let staged = match self.staging((n, m), width) {
-            Some(staging) => BLOCK / 32 * 4 * staging.limbs(),
-            None => 0,
-        };
-        let shared_bytes = if slots > staged { slots } else { staged };
         let workers = if self.takes_stretches() {
             stretches(count as u64, width as u64) as usize
         } else {

@@ -6,7 +6,6 @@ pub mod karatsuba;
 pub mod kernel;
 pub mod operation;
 pub mod shape;
-pub mod staging;
 
 pub use algorithm::{Algorithm, Level};
 pub use kernel::{Arguments, Kernel, Launch, MatrixArgument};

@@ -1,7 +1,6 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
 use crate::{Error, Options};
-use bigint_core::staging::Staging;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -64,9 +63,9 @@ pub struct ScanTuning {
 pub struct MulTuning {
     /// The widest operand whose product one thread computes.
     pub thread_max_width: usize,
-    /// The widest operand whose product one thread computes where all batches are contiguous
-    /// and the kernels bring them through shared memory.
-    pub staged_thread_max_width: usize,
+    /// Wider operands whose product one thread computes as well, where both have this
+    /// width and all batches are contiguous: the kernels bring them through shared memory.
+    pub thread_widths: Vec<usize>,
     /// The widest operand that a thread multiplies by columns.
     pub comba_max_width_thread: usize,
     /// Lanes per number by the wider operand's width, narrowest first.
@@ -164,7 +163,7 @@ impl Tuning {
         } = shape;
         let by_threads = match (operation, layout) {
             (Operation::Mul, Layout::Contiguous) => {
-                n.max(m) <= self.mul.thread_max_width || self.suits_a_thread((n, m), width, layout)
+                n.max(m) <= self.mul.thread_max_width || self.suits_a_thread(n, m, layout)
             }
             // Lanes would touch a line of memory for each limb, which only products wide
             // enough to be busy multiplying can afford.
@@ -226,10 +225,8 @@ impl Tuning {
         count >= self.add.interleaved_thread_min_count
     }
 
-    fn suits_a_thread(&self, (n, m): (usize, usize), width: usize, layout: Layout) -> bool {
-        layout == Layout::Contiguous
-            && n.max(m) <= self.mul.staged_thread_max_width
-            && Staging::of(Algorithm::School, 1, (n, m), width).is_some()
+    fn suits_a_thread(&self, n: usize, m: usize, layout: Layout) -> bool {
+        n == m && layout == Layout::Contiguous && self.mul.thread_widths.contains(&n)
     }
 
     fn algorithm(&self, operation: Operation, (n, m): (usize, usize), level: Level) -> Algorithm {
@@ -305,10 +302,6 @@ mod tests {
         };
         assert_eq!(level(32, 32, Layout::Contiguous), Level::Thread);
         assert_eq!(level(32, 32, Layout::Interleaved), Level::Warp);
-        assert_eq!(level(31, 31, Layout::Contiguous), Level::Thread);
-        assert_eq!(level(31, 31, Layout::Interleaved), Level::Warp);
-        assert_eq!(level(33, 1, Layout::Contiguous), Level::Warp);
-        // These have no room there.
         assert_eq!(level(32, 31, Layout::Contiguous), Level::Warp);
     }
 

@@ -32,8 +32,6 @@ struct Case {
     alias: bool,
     /// Whether carries are asked for.
     carries: bool,
-    /// Numbers of each contiguous batch before the first of the case.
-    before: usize,
 }
 
 const PLAIN: [Layout; 3] = [Layout::Contiguous; 3];
@@ -144,21 +142,15 @@ impl Bench {
         four.iter().copied().map(Limb::from_le_bytes).collect()
     }
 
-    /// Puts a batch into device memory, behind `before` numbers that are not its own where
-    /// numbers are contiguous; its address, and that of all.
-    fn batch(&self, shape: Shape, numbers: &[Vec<Limb>], before: usize) -> (u64, u64) {
-        let before = match shape.layout {
-            Layout::Contiguous => before * shape.width,
-            Layout::Interleaved => 0,
-        };
-        let mut limbs = vec![0; before + shape.limbs()];
+    /// Puts a batch into device memory.
+    fn batch(&self, shape: Shape, numbers: &[Vec<Limb>]) -> u64 {
+        let mut limbs = vec![0; shape.limbs()];
         for (i, number) in numbers.iter().enumerate() {
             for (j, limb) in number.iter().enumerate() {
-                limbs[before + shape.index(i, j)] = *limb;
+                limbs[shape.index(i, j)] = *limb;
             }
         }
-        let address = self.upload(&limbs);
-        (address + 4 * before as u64, address)
+        self.upload(&limbs)
     }
 
     /// Runs one case and compares every number, its carry, and the padding.
@@ -186,30 +178,20 @@ impl Bench {
         }
 
         let planned = kernel.launch(count, &[n, m], width);
-        // Rows in shared memory have a tile for each warp of the launch.
-        let is_by_tiles =
-            kernel.algorithm == Algorithm::School && kernel.staging((n, m), width).is_some();
-        let grid = case.grid.filter(|_| !is_by_tiles).unwrap_or(planned.grid);
+        let grid = case.grid.unwrap_or(planned.grid);
         let launch = Launch {
             grid,
             workers: grid as usize * (planned.block / kernel.lanes) as usize,
             ..planned
         };
-        let (device_a, all_of_a) = self.batch(a_shape, &a, case.before);
-        let (device_b, all_of_b) = match case.alias {
-            true => (device_a, all_of_a),
-            false => self.batch(b_shape, &b, case.before),
+        let device_a = self.batch(a_shape, &a);
+        let device_b = if case.alias {
+            device_a
+        } else {
+            self.batch(b_shape, &b)
         };
         // The result starts uninitialised: a kernel that reads it is caught.
-        let before = match r_shape.layout {
-            Layout::Contiguous => 4 * (case.before * width) as u64,
-            Layout::Interleaved => 0,
-        };
-        let all_of_r = self
-            .device
-            .alloc(before + 4 * r_shape.limbs() as u64)
-            .unwrap();
-        let device_r = all_of_r + before;
+        let device_r = self.device.alloc(4 * r_shape.limbs() as u64).unwrap();
         let padding = 0xa5a5_a5a5;
         for i in count..r_shape.strides().limb.max(count) {
             for j in 0..width {
@@ -280,11 +262,11 @@ impl Bench {
         for i in count..r_shape.strides().limb.max(count) {
             assert!((0..width).all(|j| r[i + j * r_shape.strides().limb] == padding));
         }
-        for address in [all_of_a, all_of_r, carries, first_carry, scratch] {
+        for address in [device_a, device_r, carries, first_carry, scratch] {
             self.device.free(address).unwrap();
         }
         if !case.alias {
-            self.device.free(all_of_b).unwrap();
+            self.device.free(device_b).unwrap();
         }
     }
 }
@@ -338,7 +320,6 @@ fn cases(kernel: &Kernel) -> Vec<Case> {
                 broadcast: (i + 2 * j) % 4 == 0,
                 alias: false,
                 carries: (i + j) % 2 == 0,
-                before: (i + j) % 3,
             });
         }
     }
@@ -352,7 +333,6 @@ fn cases(kernel: &Kernel) -> Vec<Case> {
         broadcast: false,
         alias: false,
         carries: true,
-        before: 0,
     };
     let squares = widths.iter().map(|&n| Case {
         n,
@@ -464,45 +444,6 @@ fn products_by_rows_are_right_at_every_width() {
                         broadcast: n % 4 == 0,
                         alias: false,
                         carries: false,
-                        before: n % 3,
-                    },
-                );
-            }
-        }
-    }
-}
-
-/// Operands of any width by way of shared memory, wherever the batch begins: what is copied
-/// by fours begins and ends inside them.
-#[test]
-fn products_of_every_width_in_shared_memory_are_right() {
-    let mut bench = Bench::new(MUL);
-    for kernel in Kernel::ALL {
-        let widest = match (kernel.algorithm, kernel.lanes) {
-            (Algorithm::Comba, 1) => 8,
-            (Algorithm::School, 1) => 32,
-            (Algorithm::School, lanes) => 16 * lanes as usize,
-            _ => 0,
-        };
-        let tile = 32 / kernel.lanes as usize;
-        // All widths of threads and few lanes; of many, those around a digit's end.
-        let widths = (1..=widest).filter(|n| *n <= 64 || n % 8 < 2 || n % 16 == 15);
-        for n in widths.filter(|n| kernel.staging((*n, *n), 2 * n).is_some()) {
-            let m = 1 + 7 * n % widest;
-            for (m, width) in [(n, 2 * n), (m, n + m), (n, n)] {
-                bench.check(
-                    kernel,
-                    Case {
-                        n,
-                        m,
-                        width: if n % 6 == 5 { width + 3 } else { width },
-                        count: tile + 1 + n % tile,
-                        grid: None,
-                        layouts: PLAIN,
-                        broadcast: n % 5 == 4,
-                        alias: false,
-                        carries: false,
-                        before: n % 4,
                     },
                 );
             }
@@ -527,7 +468,6 @@ fn products_in_shared_memory_are_right() {
                 broadcast: false,
                 alias: false,
                 carries: false,
-                before: 0,
             };
             for count in [1, 2, 3, 31, 32, 33, 127, 128, 130, 261] {
                 let alias = count == 33;

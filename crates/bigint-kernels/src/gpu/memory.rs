@@ -4,7 +4,6 @@
 // from the launch as integers, which the compiler would take for generic ones.
 #![allow(unsafe_code)]
 
-use super::fours::{self, Fours, Reach};
 use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::arch::asm;
 
@@ -114,16 +113,6 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// The same number, ending at limb `end` at the latest, a multiple of four.
-    #[inline(always)]
-    pub fn cut(self, end: u32) -> Self {
-        Number {
-            width: self.width.min(end),
-            reach: self.reach.min(end),
-            ..self
-        }
-    }
-
     /// Limbs in the number.
     #[inline(always)]
     pub fn width(self) -> u32 {
@@ -225,8 +214,15 @@ impl<S: Stride> Number<S> {
         limbs
     }
 
+    /// Whether four limbs can be moved at once, at places that are multiples of 4. It is
+    /// the same for all numbers of a batch.
+    #[inline(always)]
+    pub fn in_fours(self) -> bool {
+        self.in_fours
+    }
+
     /// Limbs `at .. at + N`, without a branch; `at` and `N` are multiples of 4. `FOURS`
-    /// says that every fourth limb is aligned to 16 bytes, and none follows the last four.
+    /// says that [`in_fours`](Self::in_fours) holds.
     #[inline(always)]
     pub fn fours<const N: usize, const FOURS: bool>(self, at: u32) -> [Limb; N] {
         let mut limbs = [0; N];
@@ -283,102 +279,6 @@ impl<S: Stride> Number<S> {
                 self.set(at + i as u32, *limb);
             }
         }
-    }
-}
-
-impl<S: Stride> Fours for Number<S> {
-    #[inline(always)]
-    fn four(self, at: u32) -> [Limb; 4] {
-        if S::UNIT {
-            let reach = Reach::new(self.reach, if self.in_fours { 4 } else { 1 });
-            // SAFETY: by `in_fours` the limbs inside the number are aligned as is said.
-            unsafe { fours::load_global(at, reach, self.address_of(at)) }
-        } else {
-            [
-                self.limb(at),
-                self.limb(at + 1),
-                self.limb(at + 2),
-                self.limb(at + 3),
-            ]
-        }
-    }
-
-    #[inline(always)]
-    fn set_four(self, at: u32, limbs: [Limb; 4]) {
-        if S::UNIT {
-            let reach = Reach::new(self.reach, if self.in_fours { 4 } else { 1 });
-            // SAFETY: as in `four`.
-            unsafe { fours::store_global(at, reach, self.address_of(at), limbs) };
-        } else {
-            let [a, b, c, d] = limbs;
-            self.set(at, a);
-            self.set(at + 1, b);
-            self.set(at + 2, c);
-            self.set(at + 3, d);
-        }
-    }
-}
-
-/// Neighbouring numbers as one run of limbs, which is moved by aligned fours; the first and
-/// the last may be the run's in part.
-#[derive(Clone, Copy)]
-pub struct Run {
-    /// Of the four that the run begins in.
-    address: u64,
-    /// Limbs before the run in its first four.
-    lead: u32,
-    limbs: u32,
-}
-
-impl Run {
-    /// Numbers `first .. first + numbers` of a batch without gaps.
-    ///
-    /// # Safety
-    /// As for [`Number::new`], for all of them.
-    #[inline(always)]
-    pub unsafe fn new(argument: &MatrixArgument, first: u64, numbers: u32) -> Self {
-        let address = argument.limbs + LIMB_BYTES * first * argument.width;
-        Run {
-            address: address - address % 16,
-            lead: (address / LIMB_BYTES) as u32 % 4,
-            limbs: numbers * argument.width as u32,
-        }
-    }
-
-    /// Limbs before the run in its first four.
-    #[inline(always)]
-    pub fn lead(self) -> u32 {
-        self.lead
-    }
-
-    /// Limbs of the run.
-    #[inline(always)]
-    pub fn limbs(self) -> u32 {
-        self.limbs
-    }
-
-    /// Fours that have limbs of the run.
-    #[inline(always)]
-    pub fn fours(self) -> u32 {
-        (self.lead + self.limbs).div_ceil(4)
-    }
-
-    /// The limbs of four `f`, zeros for those that are not the run's.
-    #[inline(always)]
-    pub fn four(self, f: u32) -> [Limb; 4] {
-        let at = (4 * f).wrapping_sub(self.lead);
-        let reach = Reach::of_run(at, self.limbs);
-        // SAFETY: the run's limbs are allocated, and the four is aligned.
-        unsafe { fours::load_global(at, reach, self.address + 16 * u64::from(f)) }
-    }
-
-    /// Sets the limbs of four `f` that are the run's.
-    #[inline(always)]
-    pub fn set_four(self, f: u32, limbs: [Limb; 4]) {
-        let at = (4 * f).wrapping_sub(self.lead);
-        let reach = Reach::of_run(at, self.limbs);
-        // SAFETY: as in `four`.
-        unsafe { fours::store_global(at, reach, self.address + 16 * u64::from(f), limbs) };
     }
 }
 

@@ -4,7 +4,6 @@
 //! Names follow `cuda_std` where it has them.
 
 pub mod carry;
-pub mod fours;
 pub mod memory;
 pub mod shared;
 pub mod thread;

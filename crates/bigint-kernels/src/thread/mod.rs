@@ -31,8 +31,7 @@ pub mod xor;
 
 use crate::gpu::memory::{Any, CarryOut, Number, Stride};
 use crate::gpu::thread;
-use crate::staged::Tile;
-use bigint_core::{Algorithm, Arguments, Limb};
+use bigint_core::{Arguments, Limb};
 use core::marker::PhantomData;
 
 /// Limbs that addition and subtraction keep in registers at a time. Of eight, the
@@ -104,18 +103,6 @@ impl<'a, S: Stride> Batches<'a, S> {
             next: worker,
             stride: PhantomData,
         }
-    }
-
-    /// The first tile of the calling thread's warp, where products by `algorithm` come by way of shared memory. The second
-    /// operand is not the wider one.
-    #[allow(unsafe_code)]
-    #[inline(always)]
-    pub fn staged(self, algorithm: Algorithm) -> Option<Tile<'a, 1>> {
-        if !S::UNIT {
-            return None;
-        }
-        // SAFETY: by the contract of `new`; the warp is here as a whole.
-        unsafe { Tile::new(self.arguments, algorithm, |n, m| n < m) }
     }
 }
 

@@ -6,13 +6,13 @@
 //! number; a thread that fetched a number by itself would take a small piece of a line
 //! from each of many lines.
 
-use super::Batches;
-use crate::gpu::memory::{Number, Stride, Unit};
+use super::{Batches, Work};
+use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
 use crate::gpu::shared::Slots;
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use bigint_core::kernel::{numbers_at_a_time, staged_fours};
-use bigint_core::{Algorithm, Arguments, MatrixArgument};
+use bigint_core::{Algorithm, Arguments, Limb, MatrixArgument};
 use core::marker::PhantomData;
 
 /// Threads in a warp.
@@ -23,12 +23,15 @@ pub struct Tile<S> {
     /// A copy: what is read by reference would be kept in memory.
     arguments: Arguments,
     group: Group<32>,
+    worker: u64,
     /// The tile's first number.
     first: u64,
     /// Numbers in the tile.
     numbers: u32,
-    /// Limbs of each operand.
-    pub width: u32,
+    /// The limbs of each operand where tiles are runs of memory: where operands have the
+    /// same width, results twice that, all follow each other without a gap, and the
+    /// launch has shared memory for them. Else zero.
+    pub dense_width: u32,
     stride: PhantomData<S>,
 }
 
@@ -51,19 +54,42 @@ impl<S: Stride> Tile<S> {
         self.group.sync();
     }
 
-    /// All first operands as one long number.
+    /// The thread's own number; past the batch's end, where its result is switched off,
+    /// the last one.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn work(&self) -> Work<S> {
+        let arguments = &self.arguments;
+        let own = self.first + u64::from(self.lane());
+        let index = own.min(arguments.count - 1);
+        // SAFETY: by the contract of `Batches::new`; `index` is in the batch, no other
+        // thread has it with its result switched on, or has this worker's scratch.
+        unsafe {
+            Work {
+                r: Number::new(&arguments.r, index).switched(own < arguments.count),
+                s: Number::new(&arguments.s, index).switched(own < arguments.count),
+                a: Number::new(&arguments.a, index),
+                b: Number::new(&arguments.b, index),
+                c: Number::new(&arguments.c, index),
+                scratch: Number::new(&arguments.scratch, self.worker),
+                carry: CarryOut::new(arguments, index),
+            }
+        }
+    }
+
+    /// All first operands of a dense tile as one long number.
     #[inline(always)]
     pub fn a(&self) -> Number<Unit> {
         self.run(&self.arguments.a)
     }
 
-    /// All second operands.
+    /// All second operands of a dense tile.
     #[inline(always)]
     pub fn b(&self) -> Number<Unit> {
         self.run(&self.arguments.b)
     }
 
-    /// All results.
+    /// All results of a dense tile.
     #[inline(always)]
     pub fn r(&self) -> Number<Unit> {
         self.run(&self.arguments.r)
@@ -77,8 +103,8 @@ impl<S: Stride> Tile<S> {
         unsafe { Number::<S>::run(argument, self.first, self.numbers) }
     }
 
-    /// The warp's slots in shared memory. `FOURS` is that of
-    /// [`staged_fours`] for numbers of `width` limbs.
+    /// The warp's slots in shared memory, for a dense tile. `FOURS` is that of
+    /// [`staged_fours`] for numbers of `dense_width` limbs.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn slots<const FOURS: u32>(&self) -> Slots<FOURS> {
@@ -88,45 +114,49 @@ impl<S: Stride> Tile<S> {
 }
 
 /// The numbers of the calling thread's warp, a tile after the other, in a kernel that
-/// multiplies by columns.
-pub struct Tiles<'a, S> {
+/// multiplies by rows (School) or by columns (Comba).
+pub struct Tiles<'a, S, const BY_ROWS: bool> {
     arguments: &'a Arguments,
     group: Group<32>,
     worker: u64,
     first: u64,
+    dense_width: u32,
     at_a_time: u64,
     stride: PhantomData<S>,
 }
 
 impl<'a, S: Stride> Batches<'a, S> {
     /// The tiles that fall to the calling thread's warp, whose threads go through them
-    /// together. Operands have the same width, one of a few, results twice that, and all
-    /// follow each other without a gap; else there are none.
+    /// together.
     #[allow(unsafe_code)]
     #[inline(always)]
-    pub fn tiles(self) -> Option<Tiles<'a, S>> {
+    pub fn tiles<const BY_ROWS: bool>(self) -> Tiles<'a, S, BY_ROWS> {
         let arguments = self.arguments;
         let Arguments { r, a, b, .. } = arguments;
         let width = a.width as usize;
+        let algorithm = match BY_ROWS {
+            true => Algorithm::School,
+            false => Algorithm::Comba,
+        };
         let is_dense = S::UNIT
-            && has_no_gaps(r)
-            && has_no_gaps(a)
-            && has_no_gaps(b)
+            && [r, a, b].into_iter().all(has_no_gaps)
             && a.width == b.width
             && r.width == 2 * a.width
-            && staged_fours(Algorithm::Comba, width, width) > 0;
-        is_dense.then(
-            #[inline(always)]
-            || Tiles {
-                arguments,
-                // SAFETY: by the contract of `Batches::new` the warp is here as a whole.
-                group: unsafe { Group::new() },
-                worker: thread::index_1d(),
-                first: 0,
-                at_a_time: numbers_at_a_time(Algorithm::Comba, width, width) as u64,
-                stride: PhantomData,
+            && staged_fours(algorithm, width, width) > 0;
+        Tiles {
+            arguments,
+            // SAFETY: by the contract of `Batches::new` the warp is here as a whole.
+            group: unsafe { Group::new() },
+            worker: thread::index_1d(),
+            first: 0,
+            dense_width: if is_dense { width as u32 } else { 0 },
+            at_a_time: if is_dense {
+                numbers_at_a_time(algorithm, width, width) as u64
+            } else {
+                1
             },
-        )
+            stride: PhantomData,
+        }
     }
 }
 
@@ -135,7 +165,7 @@ fn has_no_gaps(argument: &MatrixArgument) -> bool {
     argument.number_stride == argument.width && argument.limbs % 16 == 0
 }
 
-impl<S: Stride> Iterator for Tiles<'_, S> {
+impl<S: Stride, const BY_ROWS: bool> Iterator for Tiles<'_, S, BY_ROWS> {
     type Item = Tile<S>;
 
     #[inline(always)]
@@ -144,6 +174,7 @@ impl<S: Stride> Iterator for Tiles<'_, S> {
             arguments,
             group,
             worker,
+            dense_width,
             at_a_time,
             ..
         } = *self;
@@ -156,26 +187,55 @@ impl<S: Stride> Iterator for Tiles<'_, S> {
         Some(Tile {
             arguments: *arguments,
             group,
+            worker,
             first,
             numbers: (arguments.count - first).min(numbers) as u32,
-            width: arguments.a.width as u32,
+            dense_width,
             stride: PhantomData,
         })
     }
 }
 
-/// Brings numbers of two fours into the slots, from four `at` on. Thread `lane` moves fours
-/// `lane` and `lane + 32` of the run.
+/// Brings numbers of `Q` fours into the slots, from four `at` on; `GAP` fours are left out
+/// in the middle. Thread `lane` moves fours `lane`, `lane + 32`, ... of the run, up to eight
+/// at a time: always the same part of a number, as `Q` divides 32.
 #[inline(always)]
-pub fn bring_in<const FOURS: u32>(run: Number<Unit>, slots: Slots<FOURS>, lane: u32, at: u32) {
-    let first = run.fours::<4, true>(4 * lane);
-    let next = run.fours::<4, true>(4 * lane + 4 * WARP);
-    slots.set_four(lane / 2, at + lane % 2, first);
-    slots.set_four(lane / 2 + WARP / 2, at + lane % 2, next);
+pub fn bring_in<const Q: u32, const GAP: u32, const FOURS: u32>(
+    run: Number<Unit>,
+    slots: Slots<FOURS>,
+    lane: u32,
+    at: u32,
+) {
+    let four = |k: u32| run.fours::<4, true>(4 * lane + 4 * WARP * k);
+    let (number, part) = (lane / Q, lane % Q);
+    let at = at + part + GAP * (part / (Q / 2));
+    let (f0, f1) = (four(0), four(1));
+    if Q == 2 {
+        slots.set_four(number, at, f0);
+        slots.set_four(number + WARP / Q, at, f1);
+        return;
+    }
+    let (f2, f3) = (four(2), four(3));
+    if Q == 4 {
+        slots.set_four(number, at, f0);
+        slots.set_four(number + WARP / Q, at, f1);
+        slots.set_four(number + 2 * (WARP / Q), at, f2);
+        slots.set_four(number + 3 * (WARP / Q), at, f3);
+        return;
+    }
+    let (f4, f5, f6, f7) = (four(4), four(5), four(6), four(7));
+    slots.set_four(number, at, f0);
+    slots.set_four(number + WARP / Q, at, f1);
+    slots.set_four(number + 2 * (WARP / Q), at, f2);
+    slots.set_four(number + 3 * (WARP / Q), at, f3);
+    slots.set_four(number + 4 * (WARP / Q), at, f4);
+    slots.set_four(number + 5 * (WARP / Q), at, f5);
+    slots.set_four(number + 6 * (WARP / Q), at, f6);
+    slots.set_four(number + 7 * (WARP / Q), at, f7);
 }
 
-/// Stores the first `P` fours of all slots, two or four, likewise; `WHOLE` says that the run
-/// ends with a four.
+/// Stores the first `P` fours of all slots, likewise; `WHOLE` says that the run ends with a
+/// four.
 #[inline(always)]
 pub fn bring_out<const P: u32, const WHOLE: bool, const FOURS: u32>(
     run: Number<Unit>,
@@ -185,6 +245,16 @@ pub fn bring_out<const P: u32, const WHOLE: bool, const FOURS: u32>(
     bring_two_out::<P, 0, WHOLE, FOURS>(run, slots, lane);
     if P > 2 {
         bring_two_out::<P, 2, WHOLE, FOURS>(run, slots, lane);
+    }
+    if P > 4 {
+        bring_two_out::<P, 4, WHOLE, FOURS>(run, slots, lane);
+        bring_two_out::<P, 6, WHOLE, FOURS>(run, slots, lane);
+    }
+    if P > 8 {
+        bring_two_out::<P, 8, WHOLE, FOURS>(run, slots, lane);
+        bring_two_out::<P, 10, WHOLE, FOURS>(run, slots, lane);
+        bring_two_out::<P, 12, WHOLE, FOURS>(run, slots, lane);
+        bring_two_out::<P, 14, WHOLE, FOURS>(run, slots, lane);
     }
 }
 

@@ -38,8 +38,7 @@ pub mod xor;
 use crate::gpu::memory::{Number, Stride, Unit};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use crate::staged::Tile;
-use bigint_core::{Algorithm, Arguments};
+use bigint_core::Arguments;
 use core::marker::PhantomData;
 
 /// One number's operands and where its results go.
@@ -111,28 +110,6 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
             first: 0,
             stride: PhantomData,
         }
-    }
-
-    /// The first tile of the calling lane's warp, where products by `algorithm` come by
-    /// way of shared memory. `exchanges` says of their widths whether to exchange operands.
-    #[allow(unsafe_code)]
-    #[inline(always)]
-    pub fn staged(
-        self,
-        algorithm: Algorithm,
-        exchanges: impl Fn(u32, u32) -> bool,
-    ) -> Option<Tile<'a, LANES>> {
-        if !S::UNIT {
-            return None;
-        }
-        // SAFETY: by the contract of `new`; the warp is here as a whole.
-        unsafe { Tile::new(self.arguments, algorithm, exchanges) }
-    }
-
-    /// The calling lane's group.
-    #[inline(always)]
-    pub fn group(self) -> Group<LANES> {
-        self.group
     }
 }
 

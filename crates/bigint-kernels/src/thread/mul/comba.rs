@@ -12,67 +12,48 @@
 //! 2^64 - 1 from the one below: less than 2^91.
 //!
 //! Operands of 1, 2, 4 or 8 limbs, as wide as each other, are moved by the whole warp (see
-//! [`tile`](crate::thread::tile)) and multiplied in registers; so are others of up to 8 limbs
-//! (see [`staged`](crate::staged)).
+//! [`tile`](crate::thread::tile)) and multiplied in registers.
 //!
 //! Cost: `ceil4(n) ceil4(m)` products, an add for each; each limb of the result
 //! is written once and none is read. No scratch. `r` is not an operand.
 
 use crate::columns::{Columns, STEP};
 use crate::gpu::carry::Accumulator;
-use crate::gpu::fours::Fours;
 use crate::gpu::memory::{Number, Stride};
-use crate::staged;
 use crate::thread::tile::{Tile, bring_in, bring_out};
 use bigint_core::{LIMB_BITS, Limb};
 
-/// The products of a tile of operands of the same width.
+/// The products of a tile.
 #[inline(always)]
-pub fn dense<S: Stride>(tile: Tile<S>) {
-    match tile.width {
+pub fn products<S: Stride>(tile: Tile<S>) {
+    match tile.dense_width {
         1 if tile.numbers() % 4 == 0 => short::<S, 1, true>(tile),
         1 => short::<S, 1, false>(tile),
         2 if tile.numbers() % 2 == 0 => short::<S, 2, true>(tile),
         2 => short::<S, 2, false>(tile),
         4 => short::<S, 4, true>(tile),
-        _ => eight(tile),
+        8 => eight(tile),
+        _ => {
+            let work = tile.work();
+            product(work.r, work.a, work.b);
+        }
     }
-}
-
-/// The products of a tile of operands of up to eight limbs.
-#[inline(always)]
-pub fn staged(tile: &staged::Tile<'_, 1>) {
-    tile.bring_in::<1>();
-    let number = tile.lane();
-    columns(
-        tile.width(),
-        tile.r(number),
-        (tile.n(), tile.a(number)),
-        (tile.m(), tile.b(number)),
-    );
-    tile.bring_out();
 }
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
 pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) {
-    columns(r.width(), r, (a.width(), a), (b.width(), b));
-}
-
-/// `r = a * b`, cut or zero-extended to `width` limbs; operands with their widths.
-#[inline(always)]
-fn columns(width: u32, r: impl Fours, (n, a): (u32, impl Fours), (m, b): (u32, impl Fours)) {
     const FOUR: u32 = STEP as u32;
-    let (n, m) = (n.div_ceil(FOUR), m.div_ceil(FOUR));
+    let (n, m) = (a.width().div_ceil(FOUR), b.width().div_ceil(FOUR));
     let mut columns = Columns::default();
     let mut k = 0;
-    while FOUR * k < width {
+    while FOUR * k < r.width() {
         let mut i = (k + 1).saturating_sub(m);
         while i <= k && i < n {
-            columns.add(a.four(FOUR * i), b.four(FOUR * (k - i)));
+            columns.add(a.limbs(FOUR * i), b.limbs(FOUR * (k - i)));
             i += 1;
         }
-        r.set_four(FOUR * k, columns.next());
+        r.set_limbs(FOUR * k, columns.next());
         k += 1;
     }
 }
@@ -134,8 +115,8 @@ fn two([a0, a1]: [Limb; 2], [b0, b1]: [Limb; 2]) -> [Limb; 4] {
 fn eight<S: Stride>(tile: Tile<S>) {
     let lane = tile.lane();
     let slots = tile.slots::<5>();
-    bring_in::<5>(tile.a(), slots, lane, 0);
-    bring_in::<5>(tile.b(), slots, lane, 2);
+    bring_in::<2, 0, 5>(tile.a(), slots, lane, 0);
+    bring_in::<2, 0, 5>(tile.b(), slots, lane, 2);
     tile.sync();
     let (a0, a1) = (slots.four(lane, 0), slots.four(lane, 1));
     let (b0, b1) = (slots.four(lane, 2), slots.four(lane, 3));

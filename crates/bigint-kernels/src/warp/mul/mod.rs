@@ -6,21 +6,12 @@ pub mod school;
 
 use super::Batches;
 use crate::gpu::memory::Stride;
-use bigint_core::Algorithm;
 
-/// By rows, a tile of neighbouring numbers at a time where they come by way of shared
-/// memory.
+/// By rows.
 #[inline(always)]
 pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
-    if let Some(tile) = batches.staged(Algorithm::School, school::exchanges::<LANES>) {
-        // A launch has a tile for each warp.
-        if tile.is_some() {
-            school::staged(batches.group(), tile);
-        }
-    } else {
-        for work in batches.numbers() {
-            school::product(work.group, work.r, work.a, work.b);
-        }
+    for work in batches.numbers() {
+        school::product(work.group, work.r, work.a, work.b);
     }
 }
 
