@@ -70,7 +70,8 @@ pub struct Strides {
 /// `count` numbers of `width` limbs each, in a layout.
 ///
 /// ```
-/// use bigint_core::{Layout, Shape};
+/// # use bigint_core as bigint_host;
+/// use bigint_host::{Layout, Shape};
 /// let shape = Shape::new(3, 2, Layout::Interleaved);
 /// assert_eq!(shape.strides().limb, 32); // rows are padded to 32 numbers
 /// assert_eq!(shape.index(1, 1), 33);
