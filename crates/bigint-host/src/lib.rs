@@ -37,7 +37,9 @@ pub use operations::{Form, Outcome};
 pub use options::Options;
 pub use ptx::ptx_hashes;
 pub use signed::SignedBatch;
-pub use tuning::{AddTuning, LanesTuning, MulTuning, Provenance, ScanTuning, Tuning};
+pub use tuning::{
+    AddTuning, LanesTuning, LimbwiseTuning, MulTuning, Provenance, ScanTuning, Tuning,
+};
 
 #[doc = include_str!("../RECIPES.md")]
 pub mod recipes {}

@@ -16,6 +16,8 @@ pub struct Tuning {
     pub provenance: Provenance,
     /// Addition and subtraction.
     pub add: AddTuning,
+    /// Bits and masks, limb by limb.
+    pub limbwise: LimbwiseTuning,
     /// What is told of numbers by a pass over them, and what follows from it.
     pub scan: ScanTuning,
     /// Multiplication.
@@ -44,6 +46,15 @@ pub struct AddTuning {
     /// The fewest interleaved numbers that threads compute, one each. Fewer are not
     /// enough threads, and lanes share them, far apart as their limbs are.
     pub interleaved_thread_min_count: usize,
+}
+
+/// Thresholds of operations limb by limb, widths in limbs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimbwiseTuning {
+    /// The narrowest interleaved result that one thread computes, where there are as many
+    /// numbers as for a sum; whole warps take neighbouring words of any other.
+    pub interleaved_thread_min_width: usize,
 }
 
 /// Thresholds of comparisons, counts of bits and the like, widths in limbs. Of interleaved
@@ -175,8 +186,11 @@ impl Tuning {
                 n.max(m) <= self.mul.thread_max_width
                     || layout == Layout::Interleaved && self.fills_threads(count)
             }
-            // Whole warps take neighbouring words of either layout.
-            _ if operation.has(Algorithm::Limbwise) => false,
+            (operation, _) if operation.has(Algorithm::Limbwise) => {
+                layout == Layout::Interleaved
+                    && width >= self.limbwise.interleaved_thread_min_width
+                    && self.fills_threads(count)
+            }
             (_, Layout::Contiguous) if operation.has(Algorithm::Scan) => {
                 n.max(m) <= self.scan.thread_max_width
             }
@@ -271,6 +285,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn bits_of_many_wide_interleaved_numbers_are_for_threads_and_all_others_for_warps() {
+        let tuning = Tuning::default();
+        let level = |count, width, layout| {
+            let shape = Shape::new(count, width, layout);
+            let kernel = tuning.kernel(Operation::Xor, &[width; 2], shape, Options::default());
+            kernel.unwrap().level
+        };
+        assert_eq!(level(1 << 20, 32, Layout::Interleaved), Level::Thread);
+        assert_eq!(level(1 << 20, 1, Layout::Interleaved), Level::Warp);
+        assert_eq!(level(100, 32, Layout::Interleaved), Level::Warp);
+        assert_eq!(level(1 << 20, 32, Layout::Contiguous), Level::Warp);
     }
 
     #[test]
