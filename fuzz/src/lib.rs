@@ -162,10 +162,10 @@ impl Input {
     pub fn check(&self, operation: Operation) {
         let (n, m) = (self.a.width.limbs(), self.b.width.limbs());
         let m = if self.square { n } else { m };
-        let exact = operation.exact_width(n, m);
+        let exact = operation.exact_width(&[n, m]);
         let width = match self.result {
             ResultWidth::Exact => exact,
-            ResultWidth::Wrapping => operation.wrapping_width(n, m),
+            ResultWidth::Wrapping => operation.wrapping_width(&[n, m]),
             ResultWidth::Other(w) => usize::from(w) % (exact + 3) + 1,
         };
         let most = (MOST_LIMBS / (n + m + width)).max(1);
