@@ -55,11 +55,6 @@ impl Engine {
         if width > MAX_WIDTH {
             return Err(Error::Width { width });
         }
-        let outcome = self.compute(Operation::Shl, Form::Modulo(width), &[a, bits])?;
-        Ok(outcome
-            .results
-            .into_iter()
-            .next()
-            .expect("a shift has a result"))
+        self.first_of(Operation::Shl, Form::Modulo(width), &[a, bits])
     }
 }

@@ -197,4 +197,15 @@ impl Engine {
             }),
         }
     }
+
+    /// [`Engine::compute`], for the first result alone.
+    pub(crate) fn first_of(
+        &self,
+        operation: Operation,
+        form: Form,
+        operands: &[&Batch],
+    ) -> Result<Batch, Error> {
+        let mut results = self.compute(operation, form, operands)?.results;
+        Ok(results.swap_remove(0))
+    }
 }

@@ -29,7 +29,7 @@ impl Engine {
     pub fn sum(&self, a: &Batch) -> Result<Batch, Error> {
         let form = Form::Modulo(width_of_sum(a));
         let zero = || self.one_limb(0, a.shape().layout);
-        self.by_halves(a, zero, |x, y| self.one(Operation::Add, form, x, y))
+        self.by_halves(a, zero, |x, y| self.first_of(Operation::Add, form, &[x, y]))
     }
 
     /// The product of all numbers, as a batch of one; one for none.
@@ -76,7 +76,7 @@ impl Engine {
             let complete = self.slice(&sums, 0..by)?;
             let (lower, upper) = (0..a.len() - by, by..a.len());
             let (lower, upper) = (self.slice(&sums, lower)?, self.slice(&sums, upper)?);
-            let upper = self.one(Operation::Add, form, &lower, &upper)?;
+            let upper = self.first_of(Operation::Add, form, &[&lower, &upper])?;
             sums = self.concatenate(&[&complete, &upper])?;
             by *= 2;
         }
@@ -182,12 +182,6 @@ impl Engine {
             (_, None) => Ok(all),
             (_, Some(others)) => operation(&all, &others),
         }
-    }
-
-    /// An operation of one result.
-    fn one(&self, operation: Operation, form: Form, a: &Batch, b: &Batch) -> Result<Batch, Error> {
-        let mut results = self.compute(operation, form, &[a, b])?.results;
-        Ok(results.swap_remove(0))
     }
 
     /// One number of one limb.
