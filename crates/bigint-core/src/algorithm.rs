@@ -1,5 +1,18 @@
 //! How operations are computed, and by whom: the names of algorithms and levels.
 
+/// The one of `$all` that has this name, at compile time: none ends the compilation.
+macro_rules! named {
+    ($all:expr, $name:expr) => {{
+        let mut i = 0;
+        while i < $all.len() && !$crate::algorithm::same($all[i].name(), $name) {
+            i += 1;
+        }
+        assert!(i < $all.len(), "a declaration names what there is not");
+        $all[i]
+    }};
+}
+pub(crate) use named;
+
 /// How an operation is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -57,14 +70,7 @@ impl Algorithm {
 
     /// The algorithm of this name in a declaration, which is read at compile time.
     pub(crate) const fn named(name: &str) -> Self {
-        let mut i = 0;
-        while i < Self::NAMED.len() {
-            if same(Self::NAMED[i].name(), name) {
-                return Self::NAMED[i];
-            }
-            i += 1;
-        }
-        panic!("a declaration names an algorithm that there is not")
+        named!(Self::NAMED, name)
     }
 }
 
@@ -92,14 +98,7 @@ impl Level {
 
     /// The level of this name in a declaration.
     pub(crate) const fn named(name: &str) -> Self {
-        let mut i = 0;
-        while i < Self::ALL.len() {
-            if same(Self::ALL[i].name(), name) {
-                return Self::ALL[i];
-            }
-            i += 1;
-        }
-        panic!("a declaration names a level that there is not")
+        named!(Self::ALL, name)
     }
 }
 

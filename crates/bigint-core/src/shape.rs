@@ -1,6 +1,6 @@
 //! How a batch of fixed-width numbers lies in memory.
 
-use crate::algorithm::same;
+use crate::algorithm::named;
 
 /// The digit of every number: numbers are little-endian arrays of 32-bit limbs.
 ///
@@ -46,14 +46,7 @@ impl Layout {
 
     /// The layout of this name in a declaration, which is read at compile time.
     pub(crate) const fn named(name: &str) -> Self {
-        let mut i = 0;
-        while i < Self::ALL.len() {
-            if same(Self::ALL[i].name(), name) {
-                return Self::ALL[i];
-            }
-            i += 1;
-        }
-        panic!("a declaration names a layout that there is not")
+        named!(Self::ALL, name)
     }
 }
 
