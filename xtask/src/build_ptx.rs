@@ -9,7 +9,7 @@ use bigint_core::kernel::{CEILING, EntryPoint, MODULES};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Build the kernels to PTX, with a manifest of what they were built from
 #[derive(Args)]
@@ -17,11 +17,27 @@ pub struct Options {
     /// Build nothing: fail where the committed PTX is not that of the sources
     #[arg(long)]
     check: bool,
+    /// Build a device crate of one's own instead: a folder with a Cargo.toml that depends
+    /// on bigint-kernels
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        requires = "out",
+        conflicts_with = "check"
+    )]
+    device_crate: Option<PathBuf>,
+    /// Where the PTX of the device crate goes
+    #[arg(long, value_name = "FILE", requires = "device_crate")]
+    out: Option<PathBuf>,
 }
 
 /// Runs the task.
 pub fn run(options: &Options) -> Result<()> {
-    if options.check { check() } else { build() }
+    match (&options.device_crate, &options.out) {
+        (Some(folder), Some(out)) => build_device_crate(folder, out),
+        _ if options.check => check(),
+        _ => build(),
+    }
 }
 
 /// Where a module is committed.
@@ -60,6 +76,21 @@ fn build() -> Result<()> {
         modules: hashes,
     }
     .write()
+}
+
+fn build_device_crate(folder: &Path, out: &Path) -> Result<()> {
+    let ptx = DeviceToolchain::find(None)?.build_crate(folder, &[])?;
+    let entries = entry_points(&ptx);
+    ensure!(
+        !entries.is_empty(),
+        "{} has no entry point: a kernel is an exported `extern \"ptx-kernel\" fn`",
+        folder.display()
+    );
+    fs::write(out, &ptx).with_context(|| format!("{}", out.display()))?;
+    for entry in entries {
+        eprintln!("{}: {}", out.display(), entry.name);
+    }
+    Ok(())
 }
 
 fn check() -> Result<()> {

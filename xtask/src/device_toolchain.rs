@@ -7,6 +7,7 @@
 
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -95,49 +96,71 @@ impl DeviceToolchain {
         Ok(DeviceToolchain { rustc, version })
     }
 
-    /// Builds all kernels, as one PTX module.
+    /// Builds all kernels of the library, as one PTX module.
     pub fn build(&self) -> Result<String> {
+        self.build_crate(
+            &workspace::root().join("crates/bigint-kernels"),
+            &["--features", "entry-points"],
+        )
+    }
+
+    /// Builds a device crate with its entry points, as one PTX module.
+    pub fn build_crate(&self, folder: &Path, options: &[&str]) -> Result<String> {
+        let package = package_name(folder)?;
         let target = workspace::target("device");
-        let ptx = target.join("kernels.ptx");
+        let ptx = target.join(&package).with_extension("ptx");
         fs::create_dir_all(&target)?;
+        let cargo = |task: &str| {
+            let mut command = clean("cargo");
+            command
+                .args([task, "--release", "--package", &package, "--target", TARGET])
+                .arg("--target-dir")
+                .arg(&target)
+                .env("RUSTC", &self.rustc)
+                .env("RUSTC_BOOTSTRAP", "1")
+                .current_dir(folder);
+            command
+        };
         if !ptx.exists() {
             // Cargo does not know this file: it would take the build for fresh.
-            output(
-                clean("cargo")
-                    .args([
-                        "clean",
-                        "--quiet",
-                        "--package",
-                        "bigint-kernels",
-                        "--target-dir",
-                    ])
-                    .arg(&target)
-                    .current_dir(workspace::root()),
-            )?;
+            output(cargo("clean").arg("--quiet"))?;
         }
         let mut emit = OsString::from("--emit=asm=");
         emit.push(&ptx);
         output(
-            clean("cargo")
-                .args(["rustc", "--release", "--package", "bigint-kernels"])
-                .args(["-Zbuild-std=core", "--target", TARGET, "--target-dir"])
-                .arg(&target)
+            cargo("rustc")
+                .arg("-Zbuild-std=core")
+                .args(options)
                 .arg("--")
                 .arg(emit)
-                .env("RUSTC", &self.rustc)
-                .env("RUSTC_BOOTSTRAP", "1")
                 // One unit, so that everything a kernel calls is inlined.
                 .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
                 .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
                 // Debug sections would carry paths.
                 .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-                .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\u{1f}"))
-                .current_dir(workspace::root()),
+                .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\u{1f}")),
         )?;
         let text = fs::read_to_string(&ptx).with_context(|| format!("{}", ptx.display()))?;
-        refuse(&text)?;
+        refuse(&package, &text)?;
         Ok(text)
     }
+}
+
+/// The name of the package in a folder.
+fn package_name(folder: &Path) -> Result<String> {
+    #[derive(Deserialize)]
+    struct Manifest {
+        package: Package,
+    }
+    #[derive(Deserialize)]
+    struct Package {
+        name: String,
+    }
+    let path = folder.join("Cargo.toml");
+    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    let manifest: Manifest =
+        toml::from_str(&text).with_context(|| format!("{}", path.display()))?;
+    Ok(manifest.package.name)
 }
 
 /// Compilers that may have library sources, the likeliest first.
@@ -156,7 +179,7 @@ fn candidates() -> Vec<PathBuf> {
 }
 
 /// A kernel stands alone: PTX that calls or needs anything else is refused.
-fn refuse(ptx: &str) -> Result<()> {
+fn refuse(package: &str, ptx: &str) -> Result<()> {
     for (number, line) in ptx.lines().enumerate() {
         let line = line.trim();
         // The launch says how long the block's shared memory is, not a linker.
@@ -170,7 +193,7 @@ fn refuse(ptx: &str) -> Result<()> {
         } else {
             continue;
         };
-        bail!("kernels.ptx:{}: `{line}` {why}", number + 1);
+        bail!("{package}.ptx:{}: `{line}` {why}", number + 1);
     }
     Ok(())
 }
@@ -216,7 +239,7 @@ mod tests {
 
     #[test]
     fn ptx_that_does_not_stand_alone_is_refused() {
-        assert!(refuse(".visible .entry add(\n)\n{\n\tret;\n}").is_ok());
+        assert!(refuse("kernels", ".visible .entry add(\n)\n{\n\tret;\n}").is_ok());
         for line in [
             ".extern .func panic_bounds_check",
             ".func helper(",
@@ -224,7 +247,7 @@ mod tests {
             "trap;",
             "@%p1 trap;",
         ] {
-            let refused = refuse(&format!("ret;\n\t{line}\n"));
+            let refused = refuse("kernels", &format!("ret;\n\t{line}\n"));
             let why = refused.unwrap_err().to_string();
             assert!(
                 why.starts_with(&format!("kernels.ptx:2: `{line}`")),

@@ -11,7 +11,7 @@
 pub mod ceiling;
 #[cfg(target_arch = "nvptx64")]
 pub mod columns;
-#[cfg(target_arch = "nvptx64")]
+#[cfg(all(target_arch = "nvptx64", feature = "entry-points"))]
 mod entry;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
