@@ -17,27 +17,31 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{self, AtomicU64};
 use std::time::Instant;
 use std::{io, iter, thread};
 
-use bigint_core::{Algorithm, Operation};
+use bigint_core::Algorithm;
+use bigint_host::expression::Function;
+use bigint_host::plan::Evaluator;
+use bigint_host::{Engine, SignedBatch};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
-use crate::expression::{self, Expression, Operand, Step};
+use crate::column::{Column, read_column};
+use crate::expression::{self, Expression, Operand};
 use crate::failure::{Failure, Place};
 use crate::lines::{self, Chunk, LineReader};
 use crate::number::{Format, Number, Unread};
+use crate::operands::{Operands, Origin};
 use crate::output::Output;
 use crate::pool::Pool;
 use crate::profile::{Profile, Stage};
-use crate::program::{Machine, Origin, Program};
 use crate::progress::Progress;
 use crate::source::Input;
 use crate::standard::{self, Stream, Target};
 use crate::threads::{Pieces, ahead};
-use crate::window::{self, Column, Results, Window};
+use crate::window::{self, Order, Results, Window};
 
 /// Text that is read ahead, all files together, in bytes.
 const TEXT_BYTES: usize = 1 << 24;
@@ -51,8 +55,7 @@ const LEAST_TEXT_BYTES: usize = 1 << 16;
 /// for all lines. One result per line is written, exact, in order.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The expression: + - * unary minus, parentheses, names, integers
-    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    #[arg(value_name = "EXPR", allow_hyphen_values = true, help = expression_help())]
     expression: String,
 
     /// Bind a name to a file with one integer per line (decimal, or 0x hex, 0o octal or
@@ -81,6 +84,10 @@ pub struct Arguments {
     /// Say on standard error which back end did what, and how long each part took
     #[arg(short, long)]
     verbose: bool,
+}
+
+fn expression_help() -> String {
+    format!("The expression: unary minus, {}", expression::vocabulary())
 }
 
 #[derive(Clone, Debug)]
@@ -123,10 +130,9 @@ enum Source {
     Lines(LineReader),
 }
 
-/// Sources, in the order the program counts them.
+/// The files, in the order of the formula's columns.
 #[derive(Default)]
 struct Sources {
-    constants: Vec<Column>,
     readers: Vec<LineReader>,
     /// Bytes of the files whose size is known.
     total_bytes: u64,
@@ -141,48 +147,64 @@ struct Sources {
 /// [`Failure`], with no output file left behind.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let expression = Expression::parse(&arguments.expression)?;
-    check_algorithm(&expression, arguments.algorithm)?;
     let profile = Profile::default();
-    let (program, mut sources) = bind(&expression, &arguments.bindings, &profile)?;
+    let (operands, sources) = bind(&expression, &arguments.bindings, &profile)?;
+    check_algorithm(&operands, arguments.algorithm)?;
     let engine = arguments.backend.engine()?.using(arguments.algorithm);
-    let mut machine = Machine::new(&engine, &program, std::mem::take(&mut sources.constants))
-        .map_err(|error| Failure::Running(error.to_string()))?;
+    let constants = operands.constants(&engine);
+    let mut computation = Computation {
+        operands: &operands,
+        places: (0..operands.origins.len())
+            .map(|input| expression.place(input))
+            .collect(),
+        paths: sources
+            .readers
+            .iter()
+            .map(|r| r.path().to_owned())
+            .collect(),
+        constants: constants.map_err(|error| Failure::Running(error.to_string()))?,
+        engine: &engine,
+        evaluator: Evaluator::new(&engine, &operands.formula),
+    };
     let output = Output::open(arguments.output.as_deref())?;
     let pipeline = Pipeline {
-        program: &program,
+        operands: &operands,
         format: arguments.format,
         profile: &profile,
     };
-    let outcome = pipeline.run(sources, &mut machine, output);
+    let outcome = pipeline.run(sources, &mut computation, output);
     for warning in engine.warnings() {
         eprintln!("warning: {warning}");
     }
     if arguments.verbose {
-        profile.print(&machine.tallies);
+        profile.print(&computation.evaluator.tallies);
     }
     outcome
 }
 
 /// Refuses an algorithm that no operation of the expression has.
-fn check_algorithm(expression: &Expression, algorithm: Algorithm) -> Result<(), Failure> {
-    let mut operations = expression.steps.iter().filter_map(|step| match step {
-        Step::Add | Step::Sub => Some(Operation::Add),
-        Step::Mul => Some(Operation::Mul),
-        Step::Push(_) | Step::Negate => None,
-    });
-    if algorithm == Algorithm::Auto || operations.any(|operation| operation.has(algorithm)) {
+fn check_algorithm(operands: &Operands, algorithm: Algorithm) -> Result<(), Failure> {
+    let operations = || operands.formula.functions().flat_map(Function::operations);
+    if algorithm == Algorithm::Auto || operations().any(|operation| operation.has(algorithm)) {
         return Ok(());
     }
-    let names = |operation: Operation| {
+    let mut known: Vec<String> = Vec::new();
+    for operation in operations() {
         let has_it = |algorithm: &Algorithm| operation.has(*algorithm);
         let names = Algorithm::NAMED.into_iter().filter(has_it);
-        names.map(Algorithm::name).collect::<Vec<_>>().join(", ")
-    };
+        let names: Vec<_> = names.map(Algorithm::name).collect();
+        let has = format!("{} has {}", operation.name(), names.join(", "));
+        if !known.contains(&has) {
+            known.push(has);
+        }
+    }
     Err(Failure::Usage(format!(
-        "--algorithm {} would do nothing: + and - have {}; * has {}",
+        "--algorithm {} would do nothing: {}",
         algorithm.name(),
-        names(Operation::Add),
-        names(Operation::Mul),
+        match known.is_empty() {
+            true => "the expression has no operation".to_owned(),
+            false => known.join("; "),
+        },
     )))
 }
 
@@ -191,7 +213,7 @@ fn bind(
     expression: &Expression,
     bindings: &[Binding],
     profile: &Profile,
-) -> Result<(Program, Sources), Failure> {
+) -> Result<(Operands, Sources), Failure> {
     let mut sources_by_name = HashMap::new();
     for binding in bindings {
         let earlier = sources_by_name.insert(binding.name.as_str(), &*binding.source);
@@ -224,14 +246,11 @@ fn bind(
         });
     }
     find_single_numbers(&mut opened, profile)?;
-    profile.set_bytes(Stage::Read, sources.read.load(Ordering::Relaxed));
+    profile.set_bytes(Stage::Read, sources.read.load(atomic::Ordering::Relaxed));
     let mut origins = Vec::new();
     for source in opened {
         origins.push(match source {
-            Source::Constant(column) => {
-                sources.constants.push(column);
-                Origin::Constant(sources.constants.len() - 1)
-            }
+            Source::Constant(number) => Origin::Constant(number),
             Source::Lines(reader) => {
                 sources.readers.push(reader);
                 Origin::Column(sources.readers.len() - 1)
@@ -242,11 +261,11 @@ fn bind(
     for reader in &mut sources.readers {
         reader.set_capacity((TEXT_BYTES / files).max(LEAST_TEXT_BYTES));
     }
-    let bits = sources.constants.iter().map(Column::bits).collect();
-    Ok((
-        Program::new(expression.steps.clone(), origins, bits),
-        sources,
-    ))
+    let are_rows = origins
+        .iter()
+        .map(|origin| matches!(origin, Origin::Column(_)));
+    let formula = expression.formula(&are_rows.collect::<Vec<_>>())?;
+    Ok((Operands { formula, origins }, sources))
 }
 
 impl Sources {
@@ -368,7 +387,7 @@ fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
 /// One number, met at this place.
 fn constant(text: &[u8], source: &str, line: u64, column: u64) -> Result<Source, Failure> {
     let read = Number::scan(text).map_err(Unread::Bad);
-    match read.and_then(|number| window::read_column(1, number.width(), |_| text)) {
+    match read.and_then(|number| read_column(1, number.width(), |_| text)) {
         Ok(column) => Ok(Source::Constant(column)),
         Err(Unread::Memory(error)) => Err(error.into()),
         Err(Unread::Bad(bad)) => {
@@ -384,10 +403,98 @@ fn constant(text: &[u8], source: &str, line: u64, column: u64) -> Result<Source,
 
 type Piece<T> = Result<T, Failure>;
 
+/// What computes window after window.
+struct Computation<'a> {
+    operands: &'a Operands,
+    /// Where each input stands in the expression.
+    places: Vec<Place>,
+    /// The files, in the order of the columns.
+    paths: Vec<String>,
+    constants: Vec<SignedBatch>,
+    engine: &'a Engine,
+    evaluator: Evaluator<'a>,
+}
+
+impl Computation<'_> {
+    /// Computes a window; nothing comes of one that goes into a total.
+    fn window(&mut self, window: Window) -> Piece<Option<Results>> {
+        let mut groups = Vec::with_capacity(window.groups.len());
+        let (order, text) = (window.order, window.text);
+        for (group, columns) in window.groups.into_iter().enumerate() {
+            let computed = self.group(columns).map_err(|error| {
+                let blamed = self.evaluator.blamed(&error);
+                self.failure(&error, blamed, |column, row| {
+                    text.place(column, order.line(group, row)?, &self.paths)
+                })
+            });
+            // A line alone is to blame for whatever happens.
+            let computed = computed.map_err(|failure| match (failure, text.len()) {
+                (Failure::Running(what), 1) => match text.place(0, 0, &self.paths) {
+                    Some(place) => Failure::Running(format!("{place}: {what}")),
+                    None => Failure::Running(what),
+                },
+                (failure, _) => failure,
+            })?;
+            groups.extend(computed);
+        }
+        Ok((!groups.is_empty()).then_some(Results { groups, order }))
+    }
+
+    fn group(&mut self, columns: Vec<Column>) -> Result<Option<SignedBatch>, bigint_host::Error> {
+        let columns = columns.into_iter().map(|column| column.batch(self.engine));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let inputs = self.operands.inputs(&self.constants, &columns);
+        let result = self.evaluator.rows(&inputs)?;
+        // Brings the limbs here, where an error can still be told.
+        if let Some(result) = &result {
+            result.magnitude().rows()?;
+        }
+        Ok(result)
+    }
+
+    /// The one line of a total.
+    fn total(&mut self) -> Piece<Option<Results>> {
+        let inputs = self.operands.inputs(&self.constants, &self.constants);
+        let total = self.evaluator.finish(&inputs).and_then(|total| {
+            if let Some(total) = &total {
+                total.magnitude().rows()?;
+            }
+            Ok(total)
+        });
+        let total = total.map_err(|error| {
+            let blamed = self.evaluator.blamed(&error);
+            self.failure(&error, blamed, |_, _| None)
+        })?;
+        Ok(total.map(|total| Results {
+            groups: vec![total],
+            order: Order::Straight(1),
+        }))
+    }
+
+    /// An error, told with the place of the number that is to blame: in a file by `place`,
+    /// else in the expression.
+    fn failure(
+        &self,
+        error: &bigint_host::Error,
+        blamed: Option<(usize, usize)>,
+        place: impl Fn(usize, usize) -> Option<Place>,
+    ) -> Failure {
+        let Some((input, row)) = blamed else {
+            return Failure::Running(error.to_string());
+        };
+        let place = match self.operands.origins[input] {
+            Origin::Column(column) => place(column, row),
+            Origin::Constant(_) => None,
+        };
+        let place = place.unwrap_or_else(|| self.places[input].clone());
+        Failure::Input(place, error.to_string())
+    }
+}
+
 /// What the stages share.
 #[derive(Clone, Copy)]
 struct Pipeline<'a> {
-    program: &'a Program,
+    operands: &'a Operands,
     format: Format,
     profile: &'a Profile,
 }
@@ -397,15 +504,14 @@ impl Pipeline<'_> {
     fn run(
         self,
         sources: Sources,
-        machine: &mut Machine<'_>,
+        computation: &mut Computation<'_>,
         output: Output,
     ) -> Result<(), Failure> {
-        let paths = sources.readers.iter().map(|r| r.path().to_owned());
-        let paths: Vec<String> = paths.collect();
+        let paths = computation.paths.clone();
         thread::scope(|scope| {
             let chunks = ahead(scope, self.read(sources));
             let windows = ahead(scope, self.parse(&paths, chunks));
-            let results = ahead(scope, self.compute(machine, windows));
+            let results = ahead(scope, self.compute(computation, windows));
             let text = ahead(scope, self.format(results));
             self.write(text, output)
         })
@@ -422,7 +528,7 @@ impl Pipeline<'_> {
             let chunks = self
                 .profile
                 .time(Stage::Read, || lines::next_chunks(&mut sources.readers));
-            let read = sources.read.load(Ordering::Relaxed);
+            let read = sources.read.load(atomic::Ordering::Relaxed);
             progress.set(read);
             self.profile.set_bytes(Stage::Read, read);
             chunks.transpose()
@@ -447,7 +553,7 @@ impl Pipeline<'_> {
                     Ok(chunks) if chunks.is_empty() => return Some(Ok(Window::constant())),
                     Ok(chunks) => {
                         bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
-                        let read = || window::read(chunks, paths, self.program, self.format);
+                        let read = || window::read(chunks, paths, self.operands, self.format);
                         Some(self.profile.time(Stage::Parse, || pool.run(bytes, read)))
                     }
                     Err(failure) => return Some(Err(failure)),
@@ -458,23 +564,17 @@ impl Pipeline<'_> {
 
     fn compute(
         self,
-        machine: &mut Machine<'_>,
+        computation: &mut Computation<'_>,
         windows: Pieces<'_, Window>,
     ) -> impl Iterator<Item = Piece<Results>> {
-        let mut compute = move |window: Window| {
-            let groups = window.groups.into_iter();
-            let groups = groups.map(|columns| machine.run(columns));
-            let groups = groups.collect::<Result<_, _>>().map_err(|error| {
-                Failure::Running(match &window.place {
-                    Some(place) => format!("{place}: {error}"),
-                    None => error.to_string(),
-                })
-            })?;
-            let order = window.order;
-            Ok(Results { groups, order })
-        };
-        windows.map(move |window| {
-            window.and_then(|window| self.profile.time(Stage::Compute, || compute(window)))
+        // A total is computed when there are no more windows.
+        let windows = windows.map(Some).chain(iter::once(None));
+        windows.filter_map(move |window| {
+            let results = self.profile.time(Stage::Compute, || match window {
+                Some(window) => window.and_then(|window| computation.window(window)),
+                None => computation.total(),
+            });
+            results.transpose()
         })
     }
 

@@ -1,48 +1,53 @@
-//! Expressions over named batches: `+`, `-`, `*`, unary minus, parentheses,
-//! names and integer literals.
+//! Expressions over named batches: the operators and functions that the library's
+//! declarations write, unary minus, parentheses, names and integer literals.
 //!
 //! ```text
-//! sum     = product { ("+" | "-") product }
-//! product = factor { "*" factor }
-//! factor  = { "+" | "-" } ( name | literal | "(" sum ")" )
+//! expression = factor { operator factor }          (as strong as `strength` says)
+//! factor     = { "+" | "-" } primary [ "^" factor ]
+//! primary    = name | literal | "(" expression ")" | function "(" expression { "," expression } ")"
 //! ```
 //!
-//! The result is a program for a stack machine, not a tree: neither running nor
-//! dropping it recurses, however long the expression is. Only parentheses nest,
-//! and those are counted.
+//! The result is a formula's terms, not a tree: neither running nor dropping it
+//! recurses, however long the expression is. Only parentheses and powers nest, and those
+//! are counted.
 
 use std::ops::Range;
 
+use bigint_host::Syntax;
+use bigint_host::expression::{Formula, Function, Misplaced, Part, Terms};
+
 use crate::failure::{Failure, Place};
 
-/// Parentheses that may be open at one time.
-///
-/// Each may hold a batch of intermediate results, and takes a few stack frames
-/// of the parser.
+/// Parentheses that may be open at one time: each takes a few stack frames of the parser.
 pub const MAX_DEPTH: usize = 1000;
-
-/// What an expression may be made of.
-const THERE_ARE: &str = "there are +, -, *, parentheses, names and integers";
 
 /// The name errors carry in place of a file's.
 pub const SOURCE_NAME: &str = "expression";
 
-/// One step of the stack machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Push operand number `.0`.
-    Push(usize),
-    /// Change the sign of the top.
-    Negate,
-    /// Pop `b`, then `a`; push `a + b`.
-    Add,
-    /// Pop `b`, then `a`; push `a - b`.
-    Sub,
-    /// Pop `b`, then `a`; push `a * b`.
-    Mul,
+/// How strongly an operator binds: as Python's do.
+fn strength(symbol: &str) -> u8 {
+    match symbol {
+        "<<" | ">>" => 0,
+        "+" | "-" => 1,
+        POWER => 3,
+        _ => 2,
+    }
 }
 
-/// What a [`Step::Push`] pushes.
+/// The operator that binds more strongly than a sign, and from the right.
+const POWER: &str = "^";
+
+/// What an expression may be made of.
+pub fn vocabulary() -> String {
+    let written: Vec<String> = Function::written().map(|known| known.to_string()).collect();
+    format!("{}, parentheses, names and integers", written.join(", "))
+}
+
+fn there_are() -> String {
+    format!("there are {}", vocabulary())
+}
+
+/// A named input of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// The batch bound to this name.
@@ -52,11 +57,11 @@ pub enum Operand {
 }
 
 /// A parsed expression.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Expression {
-    /// The program; leaves exactly one value on the stack.
-    pub steps: Vec<Step>,
-    /// Distinct operands, in order of first appearance.
+    terms: Terms,
+    root: Part,
+    /// Distinct operands, in order of first appearance: the inputs.
     pub operands: Vec<Operand>,
     /// For each operand, the column of its first appearance, from 1.
     pub columns: Vec<u64>,
@@ -73,23 +78,42 @@ impl Expression {
             text,
             token: Token::End,
             span: 0..0,
-            expression: Expression {
-                steps: Vec::new(),
-                operands: Vec::new(),
-                columns: Vec::new(),
-            },
+            terms: Terms::default(),
+            operands: Vec::new(),
+            columns: Vec::new(),
         };
         parser.advance()?;
         if parser.token == Token::End {
             return Err(parser.error_here("the expression is empty"));
         }
-        parser.sum(0)?;
+        let root = parser.expression(0, 0)?;
         match parser.token {
-            Token::End => Ok(parser.expression),
+            Token::End => Ok(Expression {
+                terms: parser.terms,
+                root,
+                operands: parser.operands,
+                columns: parser.columns,
+            }),
             Token::Symbol(')') => Err(parser.error_here("this ')' closes nothing")),
-            Token::Symbol('(') => Err(parser.error_here(format!("no such function: {THERE_ARE}"))),
-            _ => Err(parser.error_here("expected '+', '-', '*' or the end of the expression")),
+            _ => Err(parser.error_here(format!(
+                "expected an operator or the end of the expression: {}",
+                there_are()
+            ))),
         }
+    }
+
+    /// The formula, whose inputs are the operands; `are_rows` says which of them have one
+    /// number for each line.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] where such an operand stands beside a sum of all lines.
+    pub fn formula(&self, are_rows: &[bool]) -> Result<Formula, Failure> {
+        self.terms
+            .formula(self.root, are_rows)
+            .map_err(|misplaced| {
+                let (Misplaced::Beside { input } | Misplaced::Within { input }) = misplaced;
+                Failure::Input(self.place(input), misplaced.to_string())
+            })
     }
 
     /// The place of an operand's first appearance.
@@ -115,6 +139,8 @@ fn is_word(c: char) -> bool {
 enum Token {
     Name,
     Literal,
+    /// An operator, and what it applies.
+    Infix(&'static str, Function),
     Symbol(char),
     End,
 }
@@ -124,7 +150,23 @@ struct Parser<'a> {
     token: Token,
     /// The bytes of `text` that `token` was read from.
     span: Range<usize>,
-    expression: Expression,
+    terms: Terms,
+    operands: Vec<Operand>,
+    columns: Vec<u64>,
+}
+
+/// The longest operator that `text` begins with.
+fn infix(text: &str) -> Option<(&'static str, Function)> {
+    let known = Function::written().filter_map(|function| match function.syntax() {
+        Syntax::Infix(symbol) if text.starts_with(symbol) => Some((symbol, function)),
+        _ => None,
+    });
+    known.max_by_key(|(symbol, _)| symbol.len())
+}
+
+/// The function of this name.
+fn function(name: &str) -> Option<Function> {
+    Function::written().find(|function| function.syntax_is(name))
 }
 
 impl Parser<'_> {
@@ -137,18 +179,19 @@ impl Parser<'_> {
             self.token = Token::End;
             return Ok(());
         };
-        self.token = match first {
-            '0'..='9' => Token::Literal,
-            c if is_word(c) => Token::Name,
-            '+' | '-' | '*' | '(' | ')' => Token::Symbol(first),
-            _ => {
-                let what = format!("unexpected character {first:?}: {THERE_ARE}");
-                return Err(self.error_at(start, what));
-            }
-        };
-        let length = match self.token {
-            Token::Symbol(_) => 1,
-            _ => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+        let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let length;
+        (self.token, length) = match first {
+            '0'..='9' => (Token::Literal, word),
+            c if is_word(c) => (Token::Name, word),
+            '(' | ')' | ',' => (Token::Symbol(first), 1),
+            _ => match infix(rest) {
+                Some((symbol, function)) => (Token::Infix(symbol, function), symbol.len()),
+                None => {
+                    let what = format!("unexpected character {first:?}: {}", there_are());
+                    return Err(self.error_at(start, what));
+                }
+            },
         };
         self.span = start..start + length;
         if self.token == Token::Literal {
@@ -160,83 +203,123 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn sum(&mut self, depth: usize) -> Result<(), Failure> {
-        self.product(depth)?;
-        loop {
-            let step = match self.token {
-                Token::Symbol('+') => Step::Add,
-                Token::Symbol('-') => Step::Sub,
-                _ => return Ok(()),
-            };
+    /// Factors, and operators that bind at least so strongly.
+    fn expression(&mut self, least: u8, depth: usize) -> Result<Part, Failure> {
+        let mut value = self.factor(depth)?;
+        while let Token::Infix(symbol, function) = self.token
+            && strength(symbol) >= least
+        {
             self.advance()?;
-            self.product(depth)?;
-            self.expression.steps.push(step);
+            let other = self.expression(strength(symbol) + 1, depth)?;
+            value = self.terms.apply(function, &[value, other]);
         }
+        Ok(value)
     }
 
-    fn product(&mut self, depth: usize) -> Result<(), Failure> {
-        self.factor(depth)?;
-        while self.token == Token::Symbol('*') {
-            self.advance()?;
-            self.factor(depth)?;
-            self.expression.steps.push(Step::Mul);
-        }
-        Ok(())
-    }
-
-    fn factor(&mut self, depth: usize) -> Result<(), Failure> {
+    fn factor(&mut self, depth: usize) -> Result<Part, Failure> {
         let mut negative = false;
-        while let Token::Symbol(sign @ ('+' | '-')) = self.token {
-            negative ^= sign == '-';
+        while let Token::Infix(sign @ ("+" | "-"), _) = self.token {
+            negative ^= sign == "-";
             self.advance()?;
         }
+        let mut value = self.primary(depth)?;
+        if let Token::Infix(POWER, function) = self.token {
+            self.check_depth(depth)?;
+            self.advance()?;
+            let exponent = self.factor(depth + 1)?;
+            value = self.terms.apply(function, &[value, exponent]);
+        }
+        Ok(match negative {
+            true => self.terms.apply(Function::Negate, &[value]),
+            false => value,
+        })
+    }
+
+    fn primary(&mut self, depth: usize) -> Result<Part, Failure> {
         match self.token {
-            Token::Name => self.operand(Operand::Name),
-            Token::Literal => self.operand(Operand::Literal),
-            Token::Symbol('(') => {
-                if depth == MAX_DEPTH {
-                    let what = format!("more than {MAX_DEPTH} parentheses are open here");
-                    return Err(self.error_here(what));
-                }
-                let open = self.span.start;
+            Token::Name => {
+                let name = self.span.clone();
                 self.advance()?;
-                self.sum(depth + 1)?;
-                if self.token == Token::End {
-                    return Err(self.error_at(open, "this '(' is never closed"));
+                match self.token {
+                    Token::Symbol('(') => self.call(name, depth),
+                    _ => Ok(self.operand(Operand::Name, name)),
                 }
-                if self.token != Token::Symbol(')') {
-                    return Err(self.error_here("expected '+', '-', '*' or ')'"));
-                }
+            }
+            Token::Literal => {
+                let literal = self.span.clone();
+                self.advance()?;
+                Ok(self.operand(Operand::Literal, literal))
+            }
+            Token::Symbol('(') => {
+                let (value, _) = self.parentheses(depth, 1)?;
+                Ok(value[0])
             }
             Token::End => {
-                return Err(self.error_here(
-                    "the expression ends where a name, an integer or '(' should stand",
-                ));
+                Err(self
+                    .error_here("the expression ends where a name, an integer or '(' should stand"))
             }
-            Token::Symbol(_) => {
-                return Err(self.error_here("expected a name, an integer, '-' or '('"));
+            Token::Symbol(_) | Token::Infix(..) => {
+                Err(self.error_here("expected a name, an integer, '-' or '('"))
+            }
+        }
+    }
+
+    /// A function whose name has been read, up to the parenthesis that closes.
+    fn call(&mut self, name: Range<usize>, depth: usize) -> Result<Part, Failure> {
+        let Some(function) = function(&self.text[name.clone()]) else {
+            let what = format!("no such function: {}", there_are());
+            return Err(self.error_at(name.start, what));
+        };
+        let expected = function.operands().len();
+        let (operands, found) = self.parentheses(depth, expected)?;
+        if found != expected {
+            let what = format!("{function} has {expected} operands, not {found}");
+            return Err(self.error_at(name.start, what));
+        }
+        Ok(self.terms.apply(function, &operands))
+    }
+
+    /// What stands in parentheses: `most` expressions, or of one function more; those that
+    /// count, and how many there are.
+    fn parentheses(&mut self, depth: usize, most: usize) -> Result<(Vec<Part>, usize), Failure> {
+        self.check_depth(depth)?;
+        let open = self.span.start;
+        let mut values = Vec::with_capacity(most);
+        let mut found = 0;
+        loop {
+            self.advance()?;
+            let value = self.expression(0, depth + 1)?;
+            values.push(value);
+            found += 1;
+            match self.token {
+                Token::Symbol(',') if most > 1 => {}
+                Token::Symbol(')') => break,
+                Token::End => return Err(self.error_at(open, "this '(' is never closed")),
+                _ => return Err(self.error_here("expected an operator or ')'")),
             }
         }
         self.advance()?;
-        if negative {
-            self.expression.steps.push(Step::Negate);
-        }
-        Ok(())
+        Ok((values, found))
     }
 
-    /// Pushes the token as an operand, the same one each time it is named.
-    fn operand(&mut self, kind: fn(String) -> Operand) {
-        let operand = kind(self.text[self.span.clone()].to_owned());
-        let operands = &mut self.expression.operands;
-        let index = operands.iter().position(|known| *known == operand);
+    fn check_depth(&self, depth: usize) -> Result<(), Failure> {
+        if depth < MAX_DEPTH {
+            return Ok(());
+        }
+        let what = format!("more than {MAX_DEPTH} parentheses are open here");
+        Err(self.error_here(what))
+    }
+
+    /// An operand, the same one each time it is named.
+    fn operand(&mut self, kind: fn(String) -> Operand, span: Range<usize>) -> Part {
+        let operand = kind(self.text[span.clone()].to_owned());
+        let index = self.operands.iter().position(|known| *known == operand);
         let index = index.unwrap_or_else(|| {
-            operands.push(operand);
-            self.expression
-                .columns
-                .push(column(self.text, self.span.start));
-            operands.len() - 1
+            self.operands.push(operand);
+            self.columns.push(column(self.text, span.start));
+            self.operands.len() - 1
         });
-        self.expression.steps.push(Step::Push(index));
+        self.terms.input(index)
     }
 
     fn error_here(&self, what: impl Into<String>) -> Failure {
@@ -261,24 +344,16 @@ fn column(text: &str, byte: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// The program, written as in a book on stack machines.
-    fn postfix(text: &str) -> String {
+    /// The formula, with the operands' names.
+    fn formula(text: &str) -> String {
         let expression = Expression::parse(text).unwrap();
-        let word = |step: &Step| match step {
-            Step::Push(i) => match &expression.operands[*i] {
-                Operand::Name(word) | Operand::Literal(word) => word.clone(),
-            },
-            Step::Negate => "neg".into(),
-            Step::Add => "+".into(),
-            Step::Sub => "-".into(),
-            Step::Mul => "*".into(),
-        };
-        expression
-            .steps
-            .iter()
-            .map(word)
-            .collect::<Vec<_>>()
-            .join(" ")
+        let columns = vec![true; expression.operands.len()];
+        let mut text = expression.formula(&columns).unwrap().to_string();
+        for (input, operand) in expression.operands.iter().enumerate().rev() {
+            let (Operand::Name(word) | Operand::Literal(word)) = operand;
+            text = text.replace(&input.to_string(), word);
+        }
+        text
     }
 
     fn error(text: &str) -> (u64, String) {
@@ -289,27 +364,43 @@ mod tests {
     }
 
     #[test]
-    fn products_bind_tighter_than_sums_and_both_associate_to_the_left() {
-        assert_eq!(postfix("a*b"), "a b *");
-        assert_eq!(postfix("a+b*c-d"), "a b c * + d -");
-        assert_eq!(postfix("a-b-c"), "a b - c -");
-        assert_eq!(postfix("(a - b) * (c + 0x1F)"), "a b - c 0x1F + *");
+    fn operators_bind_as_pythons_and_associate_to_the_left() {
+        assert_eq!(formula("a*b"), "mul(a, b)");
+        assert_eq!(formula("a-b*c-d"), "sub(sub(a, mul(b, c)), d)");
+        assert_eq!(formula("a-b-c"), "sub(sub(a, b), c)");
+        assert_eq!(formula("(a - b) * (c + d)"), "mul(sub(a, b), add(c, d))");
+        assert_eq!(formula("a << b + c >> d"), "shr(shl(a, add(b, c)), d)");
+        assert_eq!(formula("min(a - b, c)"), "min(sub(a, b), c)");
     }
 
     #[test]
     fn unary_minus_binds_tightest_and_cancels_in_pairs() {
-        assert_eq!(postfix("-a*-b"), "a neg b neg *");
-        assert_eq!(postfix("2 - -3"), "2 3 neg -");
-        assert_eq!(postfix("---a"), "a neg");
-        assert_eq!(postfix("a-+b++c"), "a b - c +");
-        assert_eq!(postfix("--(a+b)"), "a b +");
+        assert_eq!(formula("-a*-b"), "mul(negate(a), negate(b))");
+        assert_eq!(formula("a - -b"), "sub(a, negate(b))");
+        assert_eq!(formula("---a"), "negate(a)");
+        assert_eq!(formula("a-+b++c"), "add(sub(a, b), c)");
+        assert_eq!(formula("--(a+b)"), "add(a, b)");
     }
 
     #[test]
-    fn an_operand_named_twice_is_one_operand() {
-        let square = Expression::parse("a*a").unwrap();
-        assert_eq!(square.operands.len(), 1);
-        assert_eq!(square.steps, [Step::Push(0), Step::Push(0), Step::Mul]);
+    fn what_is_written_twice_is_computed_once() {
+        assert_eq!(formula("a*a"), "square(a)");
+        assert_eq!(formula("a*b+c"), "mul_add(a, b, c)");
+        let expression = Expression::parse("(a*b+c) * (c+b*a) - a*b").unwrap();
+        let formula = expression.formula(&[true; 3]).unwrap();
+        // a*b is needed twice, and their sum with c is squared.
+        assert_eq!(formula.functions().count(), 4);
+    }
+
+    #[test]
+    fn lines_stand_in_a_sum_of_all_or_beside_none() {
+        let parsed = |text| Expression::parse(text).unwrap();
+        assert!(parsed("sum(a*b) + 3").formula(&[true, true, false]).is_ok());
+        assert!(parsed("sum(a) + b").formula(&[true, false]).is_ok());
+        let beside = parsed("sum(a) + b").formula(&[true, true]);
+        assert!(matches!(beside, Err(Failure::Input(place, _)) if place.column == 10));
+        let within = parsed("sum(b * sum(a))").formula(&[true, true]);
+        assert!(matches!(within, Err(Failure::Input(..))));
     }
 
     #[test]
@@ -327,17 +418,24 @@ mod tests {
         assert_eq!(error("a*0x").0, 5);
         assert_eq!(error("é").0, 1);
         assert_eq!(error("a+π").0, 3);
-        assert_eq!(error("a/b").0, 2);
+        assert_eq!(error("a?b").0, 2);
+        assert_eq!(error("f(a)").0, 1);
+        assert_eq!(error("a+min(a)").0, 3);
+        assert_eq!(error("abs(a, b)").0, 6);
+        assert_eq!(error("min(a, b").0, 4);
+        assert_eq!(error("(a, b)").0, 3);
+        assert_eq!(error("a,b").0, 2);
+        assert_eq!(error("a<b").0, 2);
     }
 
     #[test]
     fn nesting_is_bounded_and_long_chains_are_not() {
         let nested = |n| format!("{}a{}", "(".repeat(n), ")".repeat(n));
-        assert_eq!(postfix(&nested(MAX_DEPTH)), "a");
+        assert_eq!(formula(&nested(MAX_DEPTH)), "a");
         assert_eq!(error(&nested(MAX_DEPTH + 1)).0, MAX_DEPTH as u64 + 1);
         assert_eq!(error(&"(".repeat(1_000_000)).0, MAX_DEPTH as u64 + 1);
-        let chain = format!("a{}", "+a".repeat(100_000));
-        assert_eq!(Expression::parse(&chain).unwrap().steps.len(), 200_001);
-        assert_eq!(postfix(&format!("{}a", "-".repeat(100_001))), "a neg");
+        let chain = Expression::parse(&format!("a{}", "+a".repeat(100_000))).unwrap();
+        assert_eq!(chain.formula(&[true]).unwrap().functions().count(), 100_000);
+        assert_eq!(formula(&format!("{}a", "-".repeat(100_001))), "negate(a)");
     }
 }

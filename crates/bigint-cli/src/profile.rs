@@ -1,10 +1,10 @@
 //! Where the time goes, for `--verbose`.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::program::Tally;
+use bigint_host::plan::Tallies;
+
 use crate::table;
 
 /// A stage of the pipeline.
@@ -68,7 +68,7 @@ impl Profile {
     }
 
     /// Prints both tables to standard error.
-    pub fn print(&self, tallies: &BTreeMap<(String, &'static str), Tally>) {
+    pub fn print(&self, tallies: &Tallies) {
         let total = self.started.elapsed().as_secs_f64();
         let mut stages = table::new(["stage", "busy s", "of the time", "MB"]);
         for (index, name) in NAMES.iter().enumerate() {

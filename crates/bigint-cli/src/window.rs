@@ -1,52 +1,24 @@
 //! Rows of numbers on their way from text to limbs and back.
 //!
-//! A batch has one width, and a number of ten million digits among short ones
-//! must not make them all as wide. A window is a run of consecutive lines whose
-//! results fit into memory together. Inside it, lines of similar widths form
-//! groups, each computed as one batch; the window remembers the order.
+//! Which lines are computed together, the library says ([`Grouping`]); a window
+//! remembers the order.
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use bigint_core::Limb;
+use bigint_host::plan::Grouping;
 use bigint_host::{Error, SignedBatch};
 use rayon::prelude::*;
 
+use crate::column::{Column, read_column};
 use crate::failure::{Failure, Place};
 use crate::lines::Chunk;
 use crate::number::{Format, Formatter, Number, Unread};
-use crate::program::Program;
-
-/// Limbs that the batches and the text of one window may take together, unless
-/// a single line takes more.
-const WINDOW_LIMBS: usize = 1 << 24;
-
-/// Numbers below this width are grouped as if they had it.
-const NARROWEST: usize = 4;
-
-/// Lines that one task reads at least.
-const LINES_PER_TASK: usize = 64;
+use crate::operands::Operands;
 
 /// Text that one task writes, about, in bytes.
 const BYTES_PER_TASK: usize = 1 << 18;
-
-/// Numbers of one width, row after row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Limbs in each number.
-    pub width: usize,
-    /// The magnitudes, each little-endian.
-    pub limbs: Vec<Limb>,
-    /// The signs.
-    pub negative: Vec<bool>,
-}
-
-impl Column {
-    /// Bits of the widest magnitude that fits.
-    pub fn bits(&self) -> usize {
-        self.width * Limb::BITS as usize
-    }
-}
 
 /// Consecutive lines, read.
 #[derive(Debug)]
@@ -55,8 +27,28 @@ pub struct Window {
     pub groups: Vec<Vec<Column>>,
     /// Where the lines are.
     pub order: Order,
-    /// Where the line stands, if the window has no other.
-    pub place: Option<Place>,
+    /// The text they were read from.
+    pub text: Text,
+}
+
+/// Lines of chunks, one of each file.
+#[derive(Clone, Debug, Default)]
+pub struct Text {
+    chunks: Arc<Vec<Chunk>>,
+    lines: Range<usize>,
+}
+
+impl Text {
+    /// Where a line's number stands, of the file of this column.
+    pub fn place(&self, column: usize, line: usize, paths: &[String]) -> Option<Place> {
+        let (chunk, path) = (self.chunks.get(column)?, paths.get(column)?);
+        Some(place(chunk, path, self.lines.start + line, 0))
+    }
+
+    /// Lines in all.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
 }
 
 /// Where the lines of a window are.
@@ -66,6 +58,19 @@ pub enum Order {
     Straight(usize),
     /// For each line its group, and its row there.
     Mixed(Vec<(u32, u32)>),
+}
+
+impl Order {
+    /// The line of a row.
+    pub fn line(&self, group: usize, row: usize) -> Option<usize> {
+        match self {
+            Order::Straight(_) => Some(row),
+            Order::Mixed(order) => {
+                let place = (group as u32, row as u32);
+                order.iter().position(|other| *other == place)
+            }
+        }
+    }
 }
 
 /// A window's lines, computed.
@@ -83,7 +88,7 @@ impl Window {
         Window {
             groups: vec![Vec::new()],
             order: Order::Straight(1),
-            place: None,
+            text: Text::default(),
         }
     }
 }
@@ -95,30 +100,35 @@ enum Plan {
     Mixed(Range<usize>),
 }
 
-/// Reads chunks, one of each file and equally long, window by window.
+/// Reads chunks, one of each file and equally long, window by window, for `operands`.
 ///
 /// # Errors
 /// The first number, line by line, that is none, told by `paths`.
 pub fn read<'a>(
     chunks: Vec<Chunk>,
     paths: &'a [String],
-    program: &Program,
+    operands: &Operands,
     format: Format,
 ) -> impl Iterator<Item = Result<Window, Failure>> + use<'a> {
-    let plans = plan(&chunks, program, format);
+    let plans = plan(&chunks, operands, format);
+    let chunks = Arc::new(chunks);
     plans.into_iter().map(move |plan| {
-        let chunks = &chunks[..];
         let (window, lines) = match plan {
-            Plan::Straight(lines, widths) => (read_straight(chunks, lines.clone(), &widths), lines),
-            Plan::Mixed(lines) => (read_mixed(chunks, lines.clone()), lines),
+            Plan::Straight(lines, widths) => {
+                (read_straight(&chunks, lines.clone(), &widths), lines)
+            }
+            Plan::Mixed(lines) => (read_mixed(&chunks, lines.clone()), lines),
         };
         match window {
             Ok((groups, order)) => Ok(Window {
                 groups,
                 order,
-                place: (lines.len() == 1).then(|| place(&chunks[0], &paths[0], lines.start, 0)),
+                text: Text {
+                    chunks: Arc::clone(&chunks),
+                    lines,
+                },
             }),
-            Err(Unread::Bad(_)) => Err(first_error(chunks, paths, lines)),
+            Err(Unread::Bad(_)) => Err(first_error(&chunks, paths, lines)),
             Err(Unread::Memory(error)) => Err(error.into()),
         }
     })
@@ -139,54 +149,40 @@ fn width(chunk: &Chunk, line: usize) -> usize {
     Number::scan(chunk.number(line)).map_or(1, |number| number.width())
 }
 
-fn plan(chunks: &[Chunk], program: &Program, format: Format) -> Vec<Plan> {
+fn plan(chunks: &[Chunk], operands: &Operands, format: Format) -> Vec<Plan> {
     let count = chunks.first().map_or(0, |chunk| chunk.numbers.len());
-    let cost = |widths: &[usize]| {
-        let cost = program.cost(widths);
-        cost.peak + format.text_bytes(cost.result) / size_of::<Limb>()
-    };
+    let text_bytes = |limbs| format.text_bytes(limbs);
+    let mut grouping = Grouping::new(&operands.formula, operands.extents(), &text_bytes);
     let sizes = chunks.iter().map(|chunk| {
         let widths = (0..count).into_par_iter().with_min_len(1024);
         let widths = widths.map(|line| width(chunk, line));
-        widths.map(|w| (w, w.max(NARROWEST))).reduce(
+        widths.map(|w| (w, Grouping::counted(w))).reduce(
             || (1, 0),
             |(widest, sum), (other, others)| (widest.max(other), sum + others),
         )
     });
     let sizes: Vec<(usize, usize)> = sizes.collect();
-    let alike = sizes
-        .iter()
-        .all(|&(widest, sum)| widest * count <= sum + sum / 2);
-    if alike {
+    if let Some(lines) = grouping.rows_alike(count, &sizes) {
         let widths: Vec<usize> = sizes.iter().map(|&(widest, _)| widest).collect();
-        let lines = (WINDOW_LIMBS / cost(&widths)).max(1);
         let starts = (0..count).step_by(lines);
         let window = |start| Plan::Straight(start..count.min(start + lines), widths.clone());
         return starts.map(window).collect();
     }
     let mut plans = Vec::new();
-    let (mut start, mut used) = (0, 0);
-    let mut costs: HashMap<Vec<usize>, usize> = HashMap::new();
+    let mut start = 0;
     for line in 0..count {
-        let class: Vec<usize> = chunks
-            .iter()
-            .map(|chunk| class(width(chunk, line)))
-            .collect();
-        let needed = *costs.entry(class).or_insert_with_key(|class| cost(class));
-        if used + needed > WINDOW_LIMBS && line > start {
+        if grouping.begins(class(chunks, line)) {
             plans.push(Plan::Mixed(start..line));
-            (start, used) = (line, 0);
+            start = line;
         }
-        used += needed;
     }
     plans.push(Plan::Mixed(start..count));
     plans
 }
 
-/// Four classes to each doubling of the width; answers the widest of the class.
-fn class(width: usize) -> usize {
-    let step = (width.max(NARROWEST).next_power_of_two() / 8).max(1);
-    width.max(NARROWEST).next_multiple_of(step)
+/// The group of a line.
+fn class(chunks: &[Chunk], line: usize) -> Vec<usize> {
+    Grouping::class(chunks.iter().map(|chunk| width(chunk, line)))
 }
 
 /// The groups of a window, and where their lines are.
@@ -209,11 +205,7 @@ fn read_mixed(chunks: &[Chunk], lines: Range<usize>) -> Result<Groups, Unread> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut classes: HashMap<Vec<usize>, u32> = HashMap::new();
     let place = |line: usize| {
-        let key = chunks
-            .iter()
-            .map(|chunk| class(width(chunk, line)))
-            .collect();
-        let group = *classes.entry(key).or_insert_with(|| {
+        let group = *classes.entry(class(chunks, line)).or_insert_with(|| {
             groups.push(Vec::new());
             (groups.len() - 1) as u32
         });
@@ -233,46 +225,6 @@ fn read_mixed(chunks: &[Chunk], lines: Range<usize>) -> Result<Groups, Unread> {
     };
     let groups = groups.iter().map(columns).collect::<Result<_, _>>()?;
     Ok((groups, Order::Mixed(order)))
-}
-
-/// Reads `count` numbers of at most `width` limbs.
-///
-/// # Errors
-/// [`Unread::Bad`] tells of any that is none, not of the first.
-pub fn read_column<'a>(
-    count: usize,
-    width: usize,
-    text: impl Fn(usize) -> &'a [u8] + Sync,
-) -> Result<Column, Unread> {
-    let mut limbs = bigint_cpu::zeroed(count * width)?;
-    let mut negative = bigint_cpu::with_capacity(count)?;
-    negative.resize(count, false);
-    let rows = limbs.par_chunks_exact_mut(width).zip(&mut negative);
-    let rows = rows.enumerate().with_min_len(LINES_PER_TASK);
-    rows.try_for_each_init(Vec::new, |scratch, (row, (limbs, negative))| {
-        let number = Number::scan(text(row)).map_err(Unread::Bad)?;
-        *negative = number.negative;
-        number.write(limbs, scratch)
-    })?;
-    Ok(without_zero_limbs(width, limbs, negative))
-}
-
-/// A decimal's width is known only when it is read: 309 digits may take 33
-/// limbs, and those of a 1024-bit number take 32.
-fn without_zero_limbs(width: usize, mut limbs: Vec<Limb>, negative: Vec<bool>) -> Column {
-    let is_zero = |limb: usize| limbs.chunks_exact(width).all(|row| row[limb] == 0);
-    let narrow = 1 + (1..width).rev().find(|&limb| !is_zero(limb)).unwrap_or(0);
-    if narrow < width {
-        for row in 0..negative.len() {
-            limbs.copy_within(row * width..row * width + narrow, row * narrow);
-        }
-        limbs.truncate(negative.len() * narrow);
-    }
-    Column {
-        width: narrow,
-        limbs,
-        negative,
-    }
 }
 
 fn first_error(chunks: &[Chunk], paths: &[String], lines: Range<usize>) -> Failure {

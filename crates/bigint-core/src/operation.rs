@@ -16,6 +16,7 @@ use crate::shape::Layout;
 ///     flag: Carry,                            (what is told beside the results: None, Carry, Borrow)
 ///     methods: add [wrapping_add] [overflowing_add],   (the engine's; the forms in brackets may be missing)
 ///     syntax: Infix("+"),                     (how the command writes it: Infix, Function, Unwritten)
+///     signs: Sum,                             (what it is of signed numbers: see Signs; may be missing)
 ///     kernels: {                              (algorithm, level, numbers of lanes, layouts)
 ///         ripple thread [1] [contiguous interleaved]
 ///         carry_lookahead warp [32] [contiguous interleaved]
@@ -40,6 +41,7 @@ macro_rules! for_each_operation {
                 flag: Carry,
                 methods: add [wrapping_add] [overflowing_add],
                 syntax: Infix("+"),
+                signs: Sum,
                 kernels: {
                     ripple thread [1] [contiguous interleaved]
                     carry_lookahead warp [32] [contiguous interleaved]
@@ -54,6 +56,7 @@ macro_rules! for_each_operation {
                 flag: Borrow,
                 methods: sub [wrapping_sub] [overflowing_sub],
                 syntax: Infix("-"),
+                signs: Difference,
                 kernels: {
                     ripple thread [1] [contiguous interleaved]
                     carry_lookahead warp [32] [contiguous interleaved]
@@ -68,6 +71,7 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: mul [wrapping_mul] [],
                 syntax: Infix("*"),
+                signs: Product,
                 kernels: {
                     school thread [1] [contiguous interleaved]
                     comba thread [1] [contiguous interleaved]
@@ -87,6 +91,7 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: square [wrapping_square] [],
                 syntax: Unwritten,
+                signs: Magnitudes,
                 kernels: {
                     comba thread [1] [contiguous interleaved]
                     comba warp [4 8 16 32] [contiguous interleaved]
@@ -117,6 +122,7 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: mul_add [wrapping_mul_add] [],
                 syntax: Unwritten,
+                signs: ProductPlus,
                 kernels: {
                     comba thread [1] [contiguous interleaved]
                     comba warp [4 8 16 32] [contiguous interleaved]
@@ -181,7 +187,8 @@ macro_rules! for_each_operation {
                 exact: [Cut(0)],
                 flag: None,
                 methods: wrapping_shl [] [],
-                syntax: Unwritten,
+                syntax: Infix("<<"),
+                signs: Shifted,
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
                     limbwise warp [32] [contiguous interleaved]
@@ -194,7 +201,8 @@ macro_rules! for_each_operation {
                 exact: [First(0)],
                 flag: None,
                 methods: shr [] [],
-                syntax: Unwritten,
+                syntax: Infix(">>"),
+                signs: ShiftedFloor,
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
                     limbwise warp [32] [contiguous interleaved]
@@ -248,7 +256,8 @@ macro_rules! for_each_operation {
                 exact: [Limbs(1)],
                 flag: None,
                 methods: order [] [],
-                syntax: Unwritten,
+                syntax: Function("cmp"),
+                signs: Order,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
                     scan warp [8 32] [contiguous interleaved]
@@ -275,6 +284,7 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: min [] [],
                 syntax: Function("min"),
+                signs: Least,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
                     scan warp [8 32] [contiguous interleaved]
@@ -288,6 +298,7 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: max [] [],
                 syntax: Function("max"),
+                signs: Greatest,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
                     scan warp [8 32] [contiguous interleaved]
@@ -327,6 +338,7 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: bit_length [] [],
                 syntax: Function("bits"),
+                signs: Magnitudes,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
                     scan warp [8 32] [contiguous interleaved]
@@ -444,6 +456,44 @@ pub enum Syntax {
     Unwritten,
 }
 
+/// What an operation is of signed numbers, said by what it is of their magnitudes: the only
+/// place that says so. Back ends know magnitudes only; `Engine::signed_compute` puts the
+/// two together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signs {
+    /// Nothing: a negative operand is an error.
+    Natural,
+    /// What it is of the magnitudes; signs mean nothing, and the result has none.
+    Magnitudes,
+    /// What it is of the magnitudes, negative where an odd number of operands is.
+    Product,
+    /// The sum: magnitudes are added where signs agree, and subtracted where not.
+    Sum,
+    /// The sum with the second operand's sign turned.
+    Difference,
+    /// A product of the first two operands, and a sum with the third.
+    ProductPlus,
+    /// The lesser operand.
+    Least,
+    /// The greater operand.
+    Greatest,
+    /// -1, 0 or 1 as the first operand is less than, equal to or greater than the second.
+    Order,
+    /// What it is of the magnitudes, with the first operand's sign; the second operand must
+    /// not be negative.
+    Shifted,
+    /// A quotient rounded down, by a second operand that must not be negative, as a number
+    /// of bits is not.
+    ShiftedFloor,
+    /// A quotient rounded down (`-7 / 2` is -4). Of magnitudes it is rounded to zero; where
+    /// signs differ, `floor(-x / y) = -(floor((x - 1) / y) + 1)` for `x >= 1`.
+    Quotient,
+    /// What a [`Quotient`](Signs::Quotient) leaves, which has the sign of the second
+    /// operand (`-7 % 2` is 1): where signs differ, `(-x) mod y = y - 1 - (x - 1) mod y`
+    /// for `x >= 1`.
+    Remainder,
+}
+
 /// Kernels of one operation that differ in lanes and layout only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
@@ -474,6 +524,8 @@ pub struct Declaration {
     pub wraps: bool,
     /// How the command writes it.
     pub syntax: Syntax,
+    /// What it is of signed numbers.
+    pub signs: Signs,
     /// Its kernels.
     pub rows: &'static [Row],
 }
@@ -486,6 +538,7 @@ macro_rules! operations {
             flag: $flag:ident,
             methods: $method:ident [$($wrapping:ident)?] [$($overflowing:ident)?],
             syntax: $syntax:ident$(($symbol:literal))?,
+            $(signs: $signs:ident,)?
             kernels: {$(
                 $algorithm:ident $level:ident [$($lanes:literal)*] [$($layout:ident)*]
             )*}
@@ -517,6 +570,10 @@ macro_rules! operations {
                         flag: Flag::$flag,
                         wraps: !<[&str]>::is_empty(&[$(stringify!($wrapping))?]),
                         syntax: Syntax::$syntax$(($symbol))?,
+                        signs: {
+                            let signs = [$(Signs::$signs,)? Signs::Natural];
+                            signs[0]
+                        },
                         rows: &[$(Row {
                             algorithm: Algorithm::named(stringify!($algorithm)),
                             level: Level::named(stringify!($level)),

@@ -52,6 +52,16 @@ pub enum Error {
         /// Which number of the batch, from 0.
         index: usize,
     },
+    /// A negative operand of an operation that takes none.
+    #[error("{operand} of {} must not be negative, and number {index} is", operation.name())]
+    Negative {
+        /// The operation.
+        operation: Operation,
+        /// What the operand is called in its declaration.
+        operand: &'static str,
+        /// Which number of the batch, from 0.
+        index: usize,
+    },
     /// A width of zero limbs, or of more than [`MAX_WIDTH`].
     #[error("a number of {width} limbs is not possible: widths go from 1 to {MAX_WIDTH} limbs")]
     Width {
@@ -113,6 +123,24 @@ pub enum Error {
         /// What is wrong with it, and where.
         message: String,
     },
+}
+
+impl Error {
+    /// Of an operation's error about a number that it does not take: which operand has it,
+    /// and where in that, both from 0.
+    pub fn blamed_operand(&self) -> Option<(usize, usize)> {
+        match *self {
+            Error::Negative {
+                operation,
+                operand,
+                index,
+            } => {
+                let mut names = operation.declaration().operands.iter();
+                Some((names.position(|name| *name == operand)?, index))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl From<bigint_cpu::Error> for Error {

@@ -10,12 +10,14 @@ mod cuda;
 mod elementary;
 mod engine;
 mod error;
+pub mod expression;
 mod into;
 mod job;
 mod limbs;
 mod operations;
 mod options;
 mod pieces;
+pub mod plan;
 mod pool;
 mod ptx;
 mod reduce;
@@ -23,7 +25,7 @@ mod signed;
 mod tuning;
 
 pub use batch::Batch;
-pub use bigint_core::operation::{Flag, MOST_OPERANDS, Width};
+pub use bigint_core::operation::{Flag, MOST_OPERANDS, Signs, Syntax, Width};
 pub use bigint_core::shape::INTERLEAVE;
 pub use bigint_core::{
     Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape, Strides,

@@ -21,6 +21,7 @@ macro_rules! methods {
             flag: $flag:ident,
             methods: $method:ident $wrapping:tt $overflowing:tt,
             syntax: $syntax:ident$(($symbol:literal))?,
+            $(signs: $signs:ident,)?
             kernels: $kernels:tt
         }
     )*) => {

@@ -1,8 +1,11 @@
 //! Signed numbers: a batch of magnitudes, and a sign for each.
 
+use crate::operations::Form;
 use crate::{Batch, BigInt, Engine, Error};
-use bigint_core::{Layout, Shape};
+use bigint_core::operation::Signs;
+use bigint_core::{Layout, Limb, Operation, Shape};
 use num_bigint::Sign;
+use std::cmp::Ordering;
 
 /// A batch of signed integers: magnitudes, and which of them are negative.
 ///
@@ -83,8 +86,39 @@ impl SignedBatch {
         Ok(signed.collect())
     }
 
+    /// Numbers without signs.
+    pub(crate) fn natural(magnitude: Batch) -> Self {
+        let negative = vec![false; magnitude.len()];
+        SignedBatch {
+            magnitude,
+            negative,
+        }
+    }
+
     fn sign(&self, index: usize) -> bool {
         self.negative[if self.negative.len() == 1 { 0 } else { index }]
+    }
+
+    /// Whether a number has a sign; a zero that has one too.
+    pub(crate) fn has_signs(&self) -> bool {
+        self.negative.contains(&true)
+    }
+
+    /// Whether number `index`, or the only one, is zero. Brings the numbers to the host.
+    fn is_zero(&self, index: usize) -> Result<bool, Error> {
+        let (rows, width) = (self.magnitude.rows()?, self.magnitude.width());
+        let index = if self.len() == 1 { 0 } else { index };
+        Ok(rows[index * width..][..width].iter().all(|&limb| limb == 0))
+    }
+
+    /// The first negative number, if there is one.
+    fn first_negative(&self) -> Result<Option<usize>, Error> {
+        for (index, _) in self.negative.iter().enumerate().filter(|(_, sign)| **sign) {
+            if !self.is_zero(index)? {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -104,9 +138,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::mul`].
     pub fn signed_mul(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
-        let magnitude = self.mul(&a.magnitude, &b.magnitude)?;
-        let negative = (0..magnitude.len()).map(|i| a.sign(i) != b.sign(i));
-        SignedBatch::new(magnitude, negative.collect())
+        self.signed_compute(Operation::Mul, &[a, b])
     }
 
     /// `a - b`, exact.
@@ -114,7 +146,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::signed_add`].
     pub fn signed_sub(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
-        self.signed_add(a, &b.clone().negated())
+        self.signed_compute(Operation::Sub, &[a, b])
     }
 
     /// `a + b`, exact.
@@ -126,6 +158,203 @@ impl Engine {
     /// # Errors
     /// As [`Engine::add`].
     pub fn signed_add(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
+        self.signed_compute(Operation::Add, &[a, b])
+    }
+
+    /// The sum of all numbers, as a batch of one; zero for none. Cost: as
+    /// [`Engine::sum`]'s of those that are negative, and of the others.
+    ///
+    /// # Errors
+    /// As [`Engine::sum`].
+    pub fn signed_sum(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+        if !a.has_signs() {
+            return Ok(SignedBatch::natural(self.sum(&a.magnitude)?));
+        }
+        let (mask, zero) = (self.mask(&a.negative)?, self.mask(&[false])?);
+        let of_sign = |x, y| {
+            let numbers = self.select(x, y, &mask)?;
+            Ok::<_, Error>(SignedBatch::natural(self.sum(&numbers)?))
+        };
+        self.signed_sub(
+            &of_sign(&zero, &a.magnitude)?,
+            &of_sign(&a.magnitude, &zero)?,
+        )
+    }
+
+    /// The product of all numbers, as a batch of one; one for none.
+    ///
+    /// # Errors
+    /// As [`Engine::product`].
+    pub fn signed_product(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+        let odd = a.negative.iter().filter(|sign| **sign).count() % 2 == 1;
+        SignedBatch::new(self.product(&a.magnitude)?, vec![odd])
+    }
+
+    /// Any operation on signed numbers, exact: what it is of them, its declaration's
+    /// [`Signs`] say.
+    ///
+    /// ```
+    /// use bigint_host::{Engine, Operation};
+    /// let engine = Engine::auto();
+    /// let a = engine.signed_from_bigints(&[(-7).into(), 7.into()])?;
+    /// let bits = engine.signed_from_bigints(&[1.into()])?;
+    /// let shifted = engine.signed_compute(Operation::Shr, &[&a, &bits])?;
+    /// assert_eq!(shifted.to_bigints()?, [(-4).into(), 3.into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Negative`] where an operand must not be negative and is; otherwise as
+    /// [`Engine::compute`].
+    pub fn signed_compute(
+        &self,
+        operation: Operation,
+        operands: &[&SignedBatch],
+    ) -> Result<SignedBatch, Error> {
+        self.signed_in(operation, Form::Exact, operands)
+    }
+
+    /// [`Engine::signed_compute`] with results as wide as `form` says, who knows that they
+    /// fit.
+    pub(crate) fn signed_in(
+        &self,
+        operation: Operation,
+        form: Form,
+        operands: &[&SignedBatch],
+    ) -> Result<SignedBatch, Error> {
+        let magnitudes: Vec<&Batch> = operands.iter().map(|operand| &operand.magnitude).collect();
+        let of_magnitudes = || self.first_of(operation, form, &magnitudes);
+        let have_signs = operands.iter().any(|operand| operand.has_signs());
+        let sign = |operand: usize, i: usize| operands[operand].sign(i);
+        match (operation.declaration().signs, operands) {
+            (Signs::Natural, _) => {
+                for operand in 0..operands.len() {
+                    self.refuse_negatives(operation, operands, operand)?;
+                }
+                Ok(SignedBatch::natural(of_magnitudes()?))
+            }
+            (Signs::Magnitudes, _) => Ok(SignedBatch::natural(of_magnitudes()?)),
+            (Signs::Product, _) => {
+                let magnitude = of_magnitudes()?;
+                let is_odd = |i| (0..operands.len()).fold(false, |odd, k| odd != sign(k, i));
+                let negative = (0..magnitude.len()).map(is_odd).collect();
+                SignedBatch::new(magnitude, negative)
+            }
+            (Signs::Sum, [a, b]) => self.sum_in(form, a, b),
+            (Signs::Difference, [a, b]) => self.sum_in(form, a, &(*b).clone().negated()),
+            (Signs::ProductPlus, [a, b, c]) if have_signs => {
+                self.sum_in(form, &self.signed_mul(a, b)?, c)
+            }
+            (Signs::Least | Signs::Greatest, [a, b]) if have_signs => {
+                let is_least = operation.declaration().signs == Signs::Least;
+                let first = match is_least {
+                    true => Ordering::Less,
+                    false => Ordering::Greater,
+                };
+                let order = self.signed_order(a, b)?;
+                let takes_a: Vec<bool> = order.iter().map(|&order| order == first).collect();
+                let pair = [&a.magnitude, &b.magnitude, &self.mask(&takes_a)?];
+                let magnitude = self.first_of(Operation::Select, form, &pair)?;
+                let negative = takes_a.iter().enumerate();
+                let negative = negative.map(|(i, &of_a)| if of_a { a.sign(i) } else { b.sign(i) });
+                SignedBatch::new(magnitude, negative.collect())
+            }
+            (Signs::Order, [a, b]) => {
+                let order = self.signed_order(a, b)?;
+                let differ: Vec<bool> = order.iter().map(|&order| order.is_ne()).collect();
+                let negative = order.iter().map(|&order| order.is_lt()).collect();
+                SignedBatch::new(self.mask(&differ)?, negative)
+            }
+            (Signs::Shifted, [a, bits]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                let magnitude = self.shl(&a.magnitude, &bits.magnitude)?;
+                let negative = (0..magnitude.len()).map(|i| a.sign(i)).collect();
+                SignedBatch::new(magnitude, negative)
+            }
+            (Signs::ShiftedFloor, [a, bits]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                let divisor = SignedBatch::natural(bits.magnitude.clone());
+                self.floor(operation, a, &divisor)
+            }
+            (Signs::Quotient | Signs::Remainder, [a, b]) => self.floor(operation, a, b),
+            // Without signs they are what they are of magnitudes.
+            _ => Ok(SignedBatch::natural(of_magnitudes()?)),
+        }
+    }
+
+    /// How each number of `a` compares with that of `b`. Waits for the device.
+    ///
+    /// # Errors
+    /// As [`Engine::compare`].
+    pub fn signed_order(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Vec<Ordering>, Error> {
+        let mut order = self.compare(&a.magnitude, &b.magnitude)?;
+        for (i, order) in order.iter_mut().enumerate() {
+            *order = match (a.sign(i), b.sign(i)) {
+                (false, false) => *order,
+                (true, true) => order.reverse(),
+                _ if order.is_eq() && a.is_zero(i)? => Ordering::Equal,
+                (true, false) => Ordering::Less,
+                (false, true) => Ordering::Greater,
+            };
+        }
+        Ok(order)
+    }
+
+    /// One limb for each flag: 1 where it is set.
+    fn mask(&self, flags: &[bool]) -> Result<Batch, Error> {
+        let shape = Shape::new(flags.len(), 1, Layout::Contiguous);
+        self.batch_from_limbs(flags.iter().map(|&flag| Limb::from(flag)).collect(), shape)
+    }
+
+    fn refuse_negatives(
+        &self,
+        operation: Operation,
+        operands: &[&SignedBatch],
+        operand: usize,
+    ) -> Result<(), Error> {
+        match operands[operand].first_negative()? {
+            None => Ok(()),
+            Some(index) => Err(Error::Negative {
+                operation,
+                operand: operation.declaration().operands[operand],
+                index,
+            }),
+        }
+    }
+
+    /// A quotient rounded down, or what it leaves: see [`Signs::Quotient`] and
+    /// [`Signs::Remainder`].
+    fn floor(
+        &self,
+        operation: Operation,
+        a: &SignedBatch,
+        b: &SignedBatch,
+    ) -> Result<SignedBatch, Error> {
+        let (x, y) = (&a.magnitude, &b.magnitude);
+        let count = if a.len() == 1 { b.len() } else { a.len() };
+        let differ: Vec<bool> = (0..count).map(|i| a.sign(i) != b.sign(i)).collect();
+        let is_remainder = operation.declaration().signs == Signs::Remainder;
+        let of_b = || (0..count).map(|i| b.sign(i)).collect();
+        if !differ.contains(&true) {
+            let negative = if is_remainder { of_b() } else { differ };
+            let magnitude = self.first_of(operation, Form::Exact, &[x, y])?;
+            return SignedBatch::new(magnitude, negative);
+        }
+        // 1 where signs differ and `x` is not 0.
+        let one = self.first_of(Operation::Min, Form::Modulo(1), &[x, &self.mask(&differ)?])?;
+        let less = self.wrapping_sub(x, &one)?;
+        let of_less = self.first_of(operation, Form::Exact, &[&less, y])?;
+        if is_remainder {
+            let most = self.wrapping_sub(y, &one)?;
+            let flipped = self.wrapping_sub(&most, &of_less)?;
+            return SignedBatch::new(self.select(&flipped, &of_less, &one)?, of_b());
+        }
+        let magnitude = self.wrapping_add(&of_less, &one)?;
+        SignedBatch::new(magnitude, differ)
+    }
+
+    /// `a + b`; `form` says how wide, where it is not exact.
+    fn sum_in(&self, form: Form, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
         let (x, y) = (&a.magnitude, &b.magnitude);
         let count = match (x.len(), y.len()) {
             (n, m) if n == m || m == 1 => n,
@@ -134,8 +363,9 @@ impl Engine {
         };
         let differ: Vec<bool> = (0..count).map(|i| a.sign(i) != b.sign(i)).collect();
         let signs = |of: &SignedBatch| (0..count).map(|i| of.sign(i)).collect::<Vec<_>>();
+        let add = || self.first_of(Operation::Add, form, &[x, y]);
         if !differ.contains(&true) {
-            return SignedBatch::new(self.add(x, y)?, signs(a));
+            return SignedBatch::new(add()?, signs(a));
         }
         let (difference, borrow) = self.overflowing_sub(x, y)?;
         let none_equal = !differ.contains(&false);
@@ -146,20 +376,22 @@ impl Engine {
         if none_equal && !borrow.contains(&false) {
             return SignedBatch::new(reverse, signs(b));
         }
-        let sum = self.add(x, y)?;
+        let sum = add()?;
         let (sums, differences, reverses) = (sum.rows()?, difference.rows()?, reverse.rows()?);
         let (width, narrow) = (sum.width(), difference.width());
         let shape = Shape::new(count, width, Layout::Contiguous);
         let mut limbs = bigint_cpu::zeroed(shape.limbs())?;
         let mut negative = signs(a);
         for (i, row) in limbs.chunks_mut(width).enumerate() {
+            let mut copy = |rows: &[Limb], of: usize| {
+                let limbs = of.min(width);
+                row[..limbs].copy_from_slice(&rows[i * of..][..limbs]);
+            };
             match (differ[i], borrow[i]) {
-                (false, _) => row.copy_from_slice(&sums[i * width..][..width]),
-                (true, false) => {
-                    row[..narrow].copy_from_slice(&differences[i * narrow..][..narrow])
-                }
+                (false, _) => copy(&sums, width),
+                (true, false) => copy(&differences, narrow),
                 (true, true) => {
-                    row[..narrow].copy_from_slice(&reverses[i * narrow..][..narrow]);
+                    copy(&reverses, narrow);
                     negative[i] = b.sign(i);
                 }
             }

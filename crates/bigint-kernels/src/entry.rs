@@ -31,6 +31,7 @@ macro_rules! entry_points {
             flag: $flag:ident,
             methods: $method:ident $wrapping:tt $overflowing:tt,
             syntax: $syntax:ident$(($symbol:literal))?,
+            $(signs: $signs:ident,)?
             kernels: {$(
                 $algorithm:ident $level:ident $lanes:tt $layouts:tt
             )*}

@@ -4,6 +4,7 @@ mod bad_input;
 mod calc;
 mod commands;
 mod common;
+mod functions;
 #[cfg(target_os = "linux")]
 mod memory;
 mod output;

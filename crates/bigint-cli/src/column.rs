@@ -1,0 +1,73 @@
+//! A column of numbers, read from text.
+
+use bigint_core::{Layout, Limb, Shape};
+use bigint_host::{Engine, Error, SignedBatch};
+use rayon::prelude::*;
+
+use crate::number::{Number, Unread};
+
+/// Lines that one task reads at least.
+const LINES_PER_TASK: usize = 64;
+
+/// Numbers of one width, row after row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Limbs in each number.
+    pub width: usize,
+    /// The magnitudes, each little-endian.
+    pub limbs: Vec<Limb>,
+    /// The signs.
+    pub negative: Vec<bool>,
+}
+
+impl Column {
+    /// The numbers in batches of an engine's.
+    ///
+    /// # Errors
+    /// As [`Engine::batch_from_limbs`].
+    pub fn batch(self, engine: &Engine) -> Result<SignedBatch, Error> {
+        let shape = Shape::new(self.negative.len(), self.width, Layout::Contiguous);
+        let magnitude = engine.batch_from_limbs(self.limbs, shape)?;
+        SignedBatch::new(magnitude, self.negative)
+    }
+}
+
+/// Reads `count` numbers of at most `width` limbs.
+///
+/// # Errors
+/// [`Unread::Bad`] tells of any that is none, not of the first.
+pub fn read_column<'a>(
+    count: usize,
+    width: usize,
+    text: impl Fn(usize) -> &'a [u8] + Sync,
+) -> Result<Column, Unread> {
+    let mut limbs = bigint_cpu::zeroed(count * width)?;
+    let mut negative = bigint_cpu::with_capacity(count)?;
+    negative.resize(count, false);
+    let rows = limbs.par_chunks_exact_mut(width).zip(&mut negative);
+    let rows = rows.enumerate().with_min_len(LINES_PER_TASK);
+    rows.try_for_each_init(Vec::new, |scratch, (row, (limbs, negative))| {
+        let number = Number::scan(text(row)).map_err(Unread::Bad)?;
+        *negative = number.negative;
+        number.write(limbs, scratch)
+    })?;
+    Ok(without_zero_limbs(width, limbs, negative))
+}
+
+/// A decimal's width is known only when it is read: 309 digits may take 33
+/// limbs, and those of a 1024-bit number take 32.
+fn without_zero_limbs(width: usize, mut limbs: Vec<Limb>, negative: Vec<bool>) -> Column {
+    let is_zero = |limb: usize| limbs.chunks_exact(width).all(|row| row[limb] == 0);
+    let narrow = 1 + (1..width).rev().find(|&limb| !is_zero(limb)).unwrap_or(0);
+    if narrow < width {
+        for row in 0..negative.len() {
+            limbs.copy_within(row * width..row * width + narrow, row * narrow);
+        }
+        limbs.truncate(negative.len() * narrow);
+    }
+    Column {
+        width: narrow,
+        limbs,
+        negative,
+    }
+}

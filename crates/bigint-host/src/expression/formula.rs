@@ -1,0 +1,214 @@
+//! A formula: what is computed of its inputs, row by row, each part of it once.
+
+use super::function::Function;
+use bigint_core::Operation;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// A part of a formula: an input, or a function of other parts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Term {
+    Input(usize),
+    Apply(Function, Vec<usize>),
+}
+
+/// Parts of a formula that is being put together. Equal parts are one: `a*b - b*a` has one
+/// product. A product of a part with itself is a square.
+///
+/// ```
+/// use bigint_host::expression::{Function, Terms};
+/// use bigint_host::Operation::{Add, Mul};
+/// let mut terms = Terms::default();
+/// let (a, b) = (terms.input(0), terms.input(1));
+/// let product = terms.apply(Function::Operation(Mul), &[a, b]);
+/// assert_eq!(terms.apply(Function::Operation(Mul), &[b, a]), product);
+/// let sum = terms.apply(Function::Operation(Add), &[product, a]);
+/// assert_eq!(terms.formula(sum, &[true, true])?.to_string(), "mul_add(0, 1, 0)");
+/// # Ok::<(), bigint_host::expression::Misplaced>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    terms: Vec<Term>,
+    known: HashMap<Term, usize>,
+}
+
+/// A part of [`Terms`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part(usize);
+
+/// An input that stands for many rows where it must not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misplaced {
+    /// Beside a reduction, which is one number for all rows.
+    #[error("rows cannot stand beside a sum or product of all rows")]
+    Beside {
+        /// The input.
+        input: usize,
+    },
+    /// In a reduction that is within another.
+    #[error("a sum or product of all rows stands in another")]
+    Within {
+        /// The input.
+        input: usize,
+    },
+}
+
+impl Terms {
+    /// Input number `index`.
+    pub fn input(&mut self, index: usize) -> Part {
+        self.part(Term::Input(index))
+    }
+
+    /// A function of parts, as many as it has operands.
+    ///
+    /// # Panics
+    /// Where there are more or fewer.
+    pub fn apply(&mut self, function: Function, operands: &[Part]) -> Part {
+        assert_eq!(operands.len(), function.operands().len(), "{function}");
+        let mut operands: Vec<usize> = operands.iter().map(|part| part.0).collect();
+        if function.commutes() {
+            operands.sort_unstable();
+        }
+        let function = match (function, &operands[..]) {
+            (Function::Operation(Operation::Mul), [a, b]) if a == b => {
+                operands.pop();
+                Function::Operation(Operation::Square)
+            }
+            _ => function,
+        };
+        // A sign turned twice is as it was.
+        if let (Function::Negate, Term::Apply(Function::Negate, of)) =
+            (function, &self.terms[operands[0]])
+        {
+            return Part(of[0]);
+        }
+        self.part(Term::Apply(function, operands))
+    }
+
+    fn part(&mut self, term: Term) -> Part {
+        match self.known.entry(term) {
+            Entry::Occupied(known) => Part(*known.get()),
+            Entry::Vacant(new) => {
+                self.terms.push(new.key().clone());
+                Part(*new.insert(self.terms.len() - 1))
+            }
+        }
+    }
+
+    /// The formula of a part. `are_rows` says which inputs are columns, with one number for
+    /// each row; the others are one number for all. A sum or product of what is one number
+    /// is that number.
+    ///
+    /// # Errors
+    /// [`Misplaced`] where a column stands beside a reduction, or in two.
+    ///
+    /// # Panics
+    /// Where an input is not in `are_rows`.
+    pub fn formula(&self, root: Part, are_rows: &[bool]) -> Result<Formula, Misplaced> {
+        let mut terms = self.terms[..=root.0].to_vec();
+        let mut uses = vec![0_usize; terms.len()];
+        uses[root.0] = 1;
+        for at in (0..terms.len()).rev() {
+            if let (Term::Apply(_, operands), true) = (&terms[at], uses[at] > 0) {
+                operands.iter().for_each(|&operand| uses[operand] += 1);
+            }
+        }
+        // A product that is needed for a sum alone is part of that.
+        for at in 0..terms.len() {
+            let Term::Apply(Function::Operation(Operation::Add), sum) = &terms[at] else {
+                continue;
+            };
+            let product = [(sum[0], sum[1]), (sum[1], sum[0])];
+            let product = product.into_iter().find_map(|(product, other)| {
+                let Term::Apply(Function::Operation(Operation::Mul), of) = &terms[product] else {
+                    return None;
+                };
+                (uses[product] == 1).then(|| (product, vec![of[0], of[1], other]))
+            });
+            if let Some((product, operands)) = product {
+                uses[product] = 0;
+                terms[at] = Term::Apply(Function::Operation(Operation::MulAdd), operands);
+            }
+        }
+        // What is needed moves together. A column is followed on its way up.
+        let mut column: Vec<Option<usize>> = vec![None; terms.len()];
+        let mut reduced: Vec<Option<usize>> = vec![None; terms.len()];
+        let mut place = vec![0; terms.len()];
+        let mut formula = Formula::default();
+        for at in (0..terms.len()).filter(|&at| uses[at] > 0) {
+            match &terms[at] {
+                Term::Input(index) => column[at] = are_rows[*index].then_some(*index),
+                Term::Apply(function, operands) => {
+                    let first = |of: &[Option<usize>]| operands.iter().find_map(|&o| of[o]);
+                    (column[at], reduced[at]) = (first(&column), first(&reduced));
+                    if function.reduces() {
+                        match (column[at].take(), reduced[at]) {
+                            (Some(_), Some(input)) => return Err(Misplaced::Within { input }),
+                            (Some(input), None) => reduced[at] = Some(input),
+                            // One number is its own sum.
+                            (None, Some(input)) => return Err(Misplaced::Within { input }),
+                            (None, None) => {
+                                place[at] = place[operands[0]];
+                                continue;
+                            }
+                        }
+                    } else if let (Some(input), Some(_)) = (column[at], reduced[at]) {
+                        return Err(Misplaced::Beside { input });
+                    }
+                }
+            }
+            place[at] = formula.terms.len();
+            let mut term = terms[at].clone();
+            if let Term::Apply(_, operands) = &mut term {
+                operands
+                    .iter_mut()
+                    .for_each(|operand| *operand = place[*operand]);
+            }
+            formula.terms.push(term);
+            formula.is_total.push(reduced[at].is_some());
+        }
+        formula.root = place[root.0];
+        Ok(formula)
+    }
+}
+
+/// What is computed of inputs, in order: every term comes after its operands.
+#[derive(Clone, Debug, Default)]
+pub struct Formula {
+    pub(crate) terms: Vec<Term>,
+    /// Whether a term is of all rows: a reduction, or made of one.
+    pub(crate) is_total: Vec<bool>,
+    pub(crate) root: usize,
+}
+
+impl Formula {
+    /// Every function that it applies.
+    pub fn functions(&self) -> impl Iterator<Item = Function> + '_ {
+        self.terms.iter().filter_map(|term| match term {
+            Term::Apply(function, _) => Some(*function),
+            Term::Input(_) => None,
+        })
+    }
+
+    /// Whether it makes one number of all rows.
+    pub fn is_total(&self) -> bool {
+        self.is_total[self.root]
+    }
+}
+
+/// As functions of functions; an input is its number.
+impl std::fmt::Display for Formula {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut texts: Vec<String> = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            texts.push(match term {
+                Term::Input(index) => index.to_string(),
+                Term::Apply(function, operands) => {
+                    let operands: Vec<&str> = operands.iter().map(|&o| &*texts[o]).collect();
+                    format!("{}({})", function.name(), operands.join(", "))
+                }
+            });
+        }
+        f.write_str(&texts[self.root])
+    }
+}

@@ -1,0 +1,111 @@
+//! What expressions apply to their operands, and how it is written.
+
+use bigint_core::Operation;
+use bigint_core::operation::{Signs, Syntax};
+use std::fmt;
+
+/// What an expression applies to its operands: an operation, or what is made of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// An operation, on signed numbers as its declaration's [`Signs`] says.
+    Operation(Operation),
+    /// `-a`.
+    Negate,
+    /// `|a|`.
+    Absolute,
+    /// The sum of all rows, as one number.
+    Sum,
+    /// The product of all rows, as one number.
+    Product,
+}
+
+impl Function {
+    /// All that can be written: the declared operations that have a syntax, then what is no
+    /// operation.
+    pub fn written() -> impl Iterator<Item = Function> {
+        let operations = Operation::ALL.into_iter().map(Function::Operation);
+        let others = [Function::Absolute, Function::Sum, Function::Product];
+        let all = operations.chain(others);
+        all.filter(|function| function.syntax() != Syntax::Unwritten)
+    }
+
+    /// How it is written; the sign of [`Negate`](Function::Negate) stands before its operand.
+    pub fn syntax(self) -> Syntax {
+        match self {
+            Function::Operation(operation) => operation.declaration().syntax,
+            Function::Negate => Syntax::Unwritten,
+            Function::Absolute => Syntax::Function("abs"),
+            Function::Sum => Syntax::Function("sum"),
+            Function::Product => Syntax::Function("product"),
+        }
+    }
+
+    /// Whether it is written as a function of this name.
+    pub fn syntax_is(self, name: &str) -> bool {
+        matches!(self.syntax(), Syntax::Function(known) if known == name)
+    }
+
+    /// What its operands are called.
+    pub fn operands(self) -> &'static [&'static str] {
+        match self {
+            Function::Operation(operation) => operation.declaration().operands,
+            _ => &["a"],
+        }
+    }
+
+    /// The operation's name, or its own.
+    pub fn name(self) -> &'static str {
+        match self {
+            Function::Operation(operation) => operation.name(),
+            Function::Negate => "negate",
+            Function::Absolute => "abs",
+            Function::Sum => "sum",
+            Function::Product => "product",
+        }
+    }
+
+    /// The operations that may compute it: of a square and of `a b + c` also the product
+    /// and the sum, where an algorithm is named that only those have.
+    pub fn operations(self) -> &'static [Operation] {
+        use Operation::{Add, Mul, MulAdd, Square};
+        match self {
+            Function::Operation(Square) => &[Square, Mul],
+            Function::Operation(MulAdd) => &[MulAdd, Mul, Add],
+            Function::Operation(operation) => {
+                let all = const { &Operation::ALL };
+                let at = all.iter().position(|known| *known == operation);
+                at.map_or(&[], |at| &all[at..=at])
+            }
+            Function::Negate | Function::Absolute => &[],
+            Function::Sum => &[Add],
+            Function::Product => &[Mul],
+        }
+    }
+
+    /// Whether it makes one number of all rows.
+    pub fn reduces(self) -> bool {
+        matches!(self, Function::Sum | Function::Product)
+    }
+
+    /// Whether the order of its operands makes no difference.
+    pub(super) fn commutes(self) -> bool {
+        match self {
+            Function::Operation(operation) => match operation.declaration().signs {
+                Signs::Sum | Signs::Least | Signs::Greatest => true,
+                _ => operation == Operation::Mul,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// As it is written: `+`, or `min(a, b)`.
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.syntax() {
+            Syntax::Infix(symbol) => f.write_str(symbol),
+            Syntax::Function(name) => write!(f, "{name}({})", self.operands().join(", ")),
+            Syntax::Unwritten => f.write_str(self.name()),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Every operator and function that the declarations write, on signed numbers, beside
+//! num-bigint.
+
+use crate::common::Workplace;
+use num_bigint::BigInt;
+
+fn abs(a: &BigInt) -> BigInt {
+    BigInt::from(a.magnitude().clone())
+}
+
+/// `a / 2^bits`, rounded down.
+fn floor_shift(a: &BigInt, bits: u32) -> BigInt {
+    let divisor = BigInt::from(1) << bits;
+    let rest = ((a % &divisor) + &divisor) % &divisor;
+    (a - rest) / divisor
+}
+
+/// Numbers around zero, around limbs' ends, and long ones, of both signs; a zero with a
+/// sign too.
+fn numbers() -> Vec<(String, BigInt)> {
+    let one = BigInt::from(1);
+    let mut numbers = vec![
+        ("-0".to_owned(), BigInt::ZERO),
+        ("0".to_owned(), BigInt::ZERO),
+    ];
+    for bits in [0, 1, 3, 31, 32, 33, 64, 100, 1000] {
+        for near in [-1, 0, 1_i32] {
+            for sign in [-1, 1] {
+                let number: BigInt = ((&one << bits) + BigInt::from(near)) * sign;
+                numbers.push((number.to_string(), number));
+            }
+        }
+    }
+    numbers
+}
+
+/// Computes `text` over all pairs of numbers, and compares.
+fn check(text: &str, meaning: impl Fn(&BigInt, &BigInt) -> BigInt) {
+    let place = Workplace::new();
+    let numbers = numbers();
+    let (mut a, mut b, mut expected) = (String::new(), String::new(), String::new());
+    for (x_text, x) in &numbers {
+        for (y_text, y) in numbers.iter().step_by(5) {
+            a += &format!("{x_text}\n");
+            b += &format!("{y_text}\n");
+            expected += &format!("{}\n", meaning(x, y));
+        }
+    }
+    place.file("a", a);
+    place.file("b", b);
+    let mut arguments = vec!["--backend", "cpu", text, "--let", "a=a"];
+    if text.contains('b') {
+        arguments.extend(["--let", "b=b"]);
+    }
+    assert_eq!(place.calc(&arguments), expected, "{text}");
+}
+
+#[test]
+fn functions_of_signed_numbers_are_those_of_num_bigint() {
+    check("min(a, b)", |a, b| a.min(b).clone());
+    check("max(a, b) - a", |a, b| a.max(b) - a);
+    check("cmp(a, b)", |a, b| BigInt::from(a.cmp(b) as i8));
+    check("abs(a - b)", |a, b| abs(&(a - b)));
+    check("a * b + b", |a, b| a * b + b);
+    check("a + a - b * b", |a, b| a + a - b * b);
+}
+
+#[test]
+fn bits_are_of_the_magnitude() {
+    let place = Workplace::new();
+    let numbers = numbers();
+    let text: String = numbers
+        .iter()
+        .map(|(text, _)| format!("{text}\n"))
+        .collect();
+    let bits = numbers
+        .iter()
+        .map(|(_, number)| format!("{}\n", number.bits()));
+    place.file("n", text);
+    assert_eq!(
+        place.calc(&["bits(n)", "--let", "n=n"]),
+        bits.collect::<String>()
+    );
+}
+
+#[test]
+fn shifts_round_down_as_pythons_do() {
+    for bits in [0, 1, 31, 32, 33, 70] {
+        check(&format!("a >> {bits} << 0"), |a, _| floor_shift(a, bits));
+        check(&format!("(a << {bits}) - 1"), |a, _| (a << bits) - 1);
+    }
+    let place = Workplace::new();
+    place.file("a", "-7\n7\n-1\n-8\n5\n");
+    place.file("k", "1\n1\n100\n3\n64\n");
+    let shifted = place.calc(&["a >> k", "--let", "a=a", "--let", "k=k"]);
+    assert_eq!(shifted, "-4\n3\n-1\n-1\n0\n");
+    let shifted = place.calc(&["a << k", "--let", "a=a", "--let", "k=k", "--format", "hex"]);
+    assert_eq!(
+        shifted,
+        format!(
+            "-0xe\n0xe\n-0x1{}\n-0x40\n0x5{}\n",
+            "0".repeat(25),
+            "0".repeat(16)
+        )
+    );
+}
+
+#[test]
+fn totals_are_one_line_of_all_lines() {
+    let place = Workplace::new();
+    let numbers: Vec<BigInt> = numbers().into_iter().map(|(_, number)| number).collect();
+    let text: String = numbers.iter().map(|number| format!("{number}\n")).collect();
+    place.file("n", text);
+    let sum: BigInt = numbers.iter().sum();
+    assert_eq!(place.calc(&["sum(n)", "--let", "n=n"]), format!("{sum}\n"));
+    let odd: BigInt = numbers.iter().map(|n| n * 2u32 + 1u32).product();
+    let text = "product(2*n + 1) - sum(n) * 3";
+    let expected = format!("{}\n", odd - sum * 3u32);
+    assert_eq!(place.calc(&[text, "--let", "n=n"]), expected);
+    // Numbers of unlike widths are in several groups and windows.
+    let many: Vec<String> = (0..20_000_u64)
+        .map(|i| format!("-0x{:x}", i << (i % 40)))
+        .collect();
+    place.file("many", many.join("\n"));
+    let sum: i128 = (0..20_000).map(|i: i128| i << (i % 40)).sum();
+    assert_eq!(
+        place.calc(&["sum(m)", "--let", "m=many"]),
+        format!("-{sum}\n")
+    );
+    place.file("none", "");
+    assert_eq!(place.calc(&["sum(n)", "--let", "n=none"]), "0\n");
+    assert_eq!(place.calc(&["product(n) + 1", "--let", "n=none"]), "2\n");
+    assert_eq!(place.calc(&["sum(3) + product(4)"]), "7\n");
+}
+
+#[test]
+fn a_negative_shift_is_told_with_its_line() {
+    let place = Workplace::new();
+    place.file("a", "1\n2\n3\n");
+    place.file("k", "1\n# two\n-0\n  -2\n");
+    for text in ["a << k", "a >> k"] {
+        let ended = place.run(&["calc", text, "--let", "a=a", "--let", "k=k", "-o", "r"]);
+        let told = "error: k:4:3: bits of sh";
+        assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
+        assert_eq!((ended.code, place.files().len()), (2, 2));
+    }
+    let ended = place.run(&["calc", "a << -1", "--let", "a=a"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let ended = place.run(&["calc", "a << (a - 2)", "--let", "a=a"]);
+    assert!(ended.stderr.contains("number 0 is"), "{}", ended.stderr);
+    assert_eq!(ended.code, 1);
+}
+
+#[test]
+fn lines_beside_a_total_are_refused() {
+    let place = Workplace::new();
+    place.file("a", "1\n2\n3\n");
+    let ended = place.run(&["calc", "a - sum(a)", "--let", "a=a"]);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(
+        ended
+            .stderr
+            .starts_with("error: expression:1:1: rows cannot")
+    );
+}
+
+#[test]
+fn help_names_what_the_declarations_write() {
+    let place = Workplace::new();
+    let help = place.run(&["calc", "--help"]).stdout;
+    let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for known in [
+        "+, -, *, <<, >>",
+        "min(a, b)",
+        "cmp(a, b)",
+        "bits(a)",
+        "abs(a)",
+        "sum(a)",
+    ] {
+        assert!(help.contains(known), "{known} is not in {help}");
+    }
+}
+
+#[test]
+fn an_algorithm_that_only_a_part_has_is_taken() {
+    let place = Workplace::new();
+    for (text, algorithm) in [
+        ("a*a", "school"),
+        ("a*a+3", "karatsuba"),
+        ("a*b+3", "school"),
+    ] {
+        let arguments = [
+            text,
+            "--let",
+            "a=5",
+            "--let",
+            "b=5",
+            "--algorithm",
+            algorithm,
+        ];
+        let expected = if text == "a*a" { "25\n" } else { "28\n" };
+        let ended = place.run(&[&["calc"], &arguments[..]].concat());
+        assert_eq!(ended.stdout, expected, "{}", ended.stderr);
+    }
+}
