@@ -579,8 +579,12 @@ impl<'m, 's> Decoder<'m, 's> {
             Reg::Long(a) if from.bits == 64 => {
                 let whole = self.new_long();
                 self.emit(Op::L1(float::long_integral(mode), whole, a), class);
-                let op = Op::L1(float::double_to_integer(to), result, whole);
-                self.emit(op, None);
+                let convert = float::double_to_integer(to);
+                if let (Reg::Long(d), 64) = (target, to.bits) {
+                    self.emit(Op::L1(convert, d, whole), None);
+                    return Ok(());
+                }
+                self.emit(Op::L1(convert, result, whole), None);
             }
             _ => return self.fail("a source of another width than the type"),
         }

@@ -119,6 +119,10 @@ impl Shared {
     }
 
     fn check_written(&self, at: u64, bytes: u32, lane: usize) -> Step {
+        let bits = bits(at, bytes);
+        if self.written[at as usize / 4] & bits == bits {
+            return Ok(());
+        }
         for byte in at..at + u64::from(bytes) {
             if self.written[byte as usize / 4] >> (byte % 4) & 1 == 0 {
                 return Err(Mistake::at(
@@ -133,8 +137,9 @@ impl Shared {
     }
 
     fn mark_written(&mut self, at: u64, bytes: u32) {
-        for byte in at..at + u64::from(bytes) {
-            self.written[byte as usize / 4] |= 1 << (byte % 4);
+        let first = at as usize / 4;
+        for written in &mut self.written[first..first + bytes.div_ceil(4) as usize] {
+            *written |= bits(at, bytes);
         }
     }
 
@@ -260,9 +265,14 @@ impl Worker<'_> {
         let Block { shared, clocks, .. } = &mut *self.block;
         shared.check_bounds(transfer)?;
         let words = transfer.bytes.div_ceil(4) as usize;
+        let checked = shared.uninitialised || shared.races;
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
-            for k in 0..words {
+            let held = &shared.words[at as usize / 4..][..words];
+            for (word, held) in buffer.iter_mut().zip(held) {
+                word[lane] = held >> (8 * (at % 4));
+            }
+            for k in 0..if checked { words } else { 0 } {
                 if transfer.wanted >> k & 1 == 0 {
                     continue;
                 }
@@ -275,7 +285,6 @@ impl Worker<'_> {
                     let strong = transfer.strong();
                     shared.note_read(clocks, at, bits, thread, transfer.line, strong)?;
                 }
-                buffer[k][lane] = shared.words[at as usize / 4 + k] >> (8 * (at % 4));
             }
             if transfer.order == Order::Strong {
                 clocks.look(32 * warp + lane);
@@ -298,6 +307,16 @@ impl Worker<'_> {
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
             let shift = 8 * (at % 4);
+            if transfer.bytes >= 4 && !shared.races {
+                let held = &mut shared.words[at as usize / 4..][..words];
+                for (held, word) in held.iter_mut().zip(buffer) {
+                    *held = word[lane];
+                }
+                if shared.uninitialised {
+                    shared.mark_written(at, transfer.bytes);
+                }
+                continue;
+            }
             for k in 0..words {
                 let word = at as usize / 4 + k;
                 let old = shared.words[word];
@@ -377,6 +396,18 @@ impl Worker<'_> {
             (1 << lanes_at_once) - 1
         };
         let counts = &mut self.global.counts;
+        if transfer.mask == u32::MAX && transfer.bytes >= 4 {
+            // Mostly lanes go to neighbouring places, and meet every bank once.
+            let first = transfer.addresses[0];
+            let each = u64::from(transfer.bytes);
+            let expected = (0..).map(|lane: u64| first.wrapping_add(lane * each));
+            if transfer.addresses.iter().copied().eq(expected.take(32)) {
+                let passes = u64::from(32 / lanes_at_once).max(words);
+                counts.shared_wavefronts += passes;
+                counts.shared_wavefronts_fewest += passes;
+                return;
+            }
+        }
         for first in (0..32).step_by(lanes_at_once as usize) {
             let mask = transfer.mask & group << first;
             if mask == 0 {

@@ -6,7 +6,7 @@
 //! precision keeps what the processor gives.
 
 use super::rounding::{self, Rounding, adjust};
-use super::{lanes, test};
+use super::{fused, lanes, test};
 use crate::ir::{L1, L2, L3, LongTest2, Longs, Narrow1, Test2, W1, W2, W3, Widen1, Words};
 use crate::ptx::types::{Kind, Type};
 
@@ -22,7 +22,7 @@ pub(super) fn s(a: u32) -> f32 {
 }
 
 #[inline(always)]
-fn d(a: u64) -> f64 {
+pub(super) fn d(a: u64) -> f64 {
     f64::from_bits(a)
 }
 
@@ -239,7 +239,7 @@ fn long_least(a: u64, b: u64) -> u64 {
     }
 }
 
-/// `fma`: one rounding, in hardware or by the exact routine of the C library.
+/// `fma`: one rounding.
 pub(crate) fn fused(mode: Rounding) -> W3 {
     macro_rules! f {
         ($m:expr) => {
@@ -250,7 +250,7 @@ pub(crate) fn fused(mode: Rounding) -> W3 {
         };
     }
     match mode {
-        Rounding::Nearest => lanes!(|a, b, c| bits(s(a).mul_add(s(b), s(c)))),
+        Rounding::Nearest => fused::nearest(),
         _ => by_mode!(mode, f),
     }
 }
@@ -265,7 +265,7 @@ pub(crate) fn long_fused(mode: Rounding) -> L3 {
         };
     }
     match mode {
-        Rounding::Nearest => lanes!(|a, b, c| d(a).mul_add(d(b), d(c)).to_bits()),
+        Rounding::Nearest => fused::long_nearest(),
         _ => by_mode!(mode, f),
     }
 }
@@ -327,23 +327,48 @@ pub(crate) fn to_single(mode: Rounding) -> Narrow1 {
     by_mode!(mode, f)
 }
 
+/// `integral!(x, f64, mode)`: an integral value of the same format. The obvious
+/// functions are calls for each lane where a processor may lack the instruction.
+macro_rules! integral {
+    ($x:expr, $float:ty, $mode:expr) => {{
+        let x: $float = $x;
+        // What is as large has no fraction, and a sum with it has no room for one.
+        let large = 1.0 / <$float>::EPSILON;
+        let size = x.abs();
+        let nearest = (size + large - large).copysign(x);
+        let whole = match $mode {
+            Rounding::Nearest => nearest,
+            Rounding::Zero => (nearest.abs() - one_if!(nearest.abs() > size, $float)),
+            Rounding::Down => nearest - one_if!(nearest > x, $float),
+            Rounding::Up => nearest + one_if!(nearest < x, $float),
+        };
+        if size < large { whole.copysign(x) } else { x }
+    }};
+}
+
+macro_rules! one_if {
+    ($condition:expr, $float:ty) => {
+        if $condition { 1.0 as $float } else { 0.0 }
+    };
+}
+
 /// Rounds to an integral value of the same format.
 pub(crate) fn integral(mode: Rounding) -> W1 {
-    match mode {
-        Rounding::Nearest => lanes!(|a| bits(s(a).round_ties_even())),
-        Rounding::Zero => lanes!(|a| bits(s(a).trunc())),
-        Rounding::Down => lanes!(|a| bits(s(a).floor())),
-        Rounding::Up => lanes!(|a| bits(s(a).ceil())),
+    macro_rules! f {
+        ($m:expr) => {
+            lanes!(|a| bits(integral!(s(a), f32, $m)))
+        };
     }
+    by_mode!(mode, f)
 }
 
 pub(crate) fn long_integral(mode: Rounding) -> L1 {
-    match mode {
-        Rounding::Nearest => lanes!(|a| d(a).round_ties_even().to_bits()),
-        Rounding::Zero => lanes!(|a| d(a).trunc().to_bits()),
-        Rounding::Down => lanes!(|a| d(a).floor().to_bits()),
-        Rounding::Up => lanes!(|a| d(a).ceil().to_bits()),
+    macro_rules! f {
+        ($m:expr) => {
+            lanes!(|a| integral!(d(a), f64, $m).to_bits())
+        };
     }
+    by_mode!(mode, f)
 }
 
 /// An integral double to an integer, clamped to its range. What is not a number
@@ -400,16 +425,50 @@ pub(crate) fn single_to_integer(ty: Type) -> fn(&Words) -> Longs {
 pub(crate) fn double_to_integer(ty: Type) -> fn(&Longs) -> Longs {
     macro_rules! f {
         ($kind:expr, $bits:literal) => {
-            lanes!(|a| {
+            |xs| {
                 let ty = Type {
                     kind: $kind,
                     bits: $bits,
                 };
-                to_integer(d(a), ty, true)
-            })
+                small_integers(xs, ty).unwrap_or_else(|| xs.map(|x| to_integer(d(x), ty, true)))
+            }
         };
     }
     by_integer!(ty, f)
+}
+
+/// What `to_integer` gives, by vector instructions, where all are below 2^51: the sum
+/// with 1.5 2^52 then has the integer for its lowest bits.
+#[inline(always)]
+fn small_integers(xs: &Longs, ty: Type) -> Option<Longs> {
+    const ONE_AND_A_HALF: f64 = 6_755_399_441_055_744.0;
+    let mut small = true;
+    for x in xs {
+        small &= d(*x).abs() < 2_251_799_813_685_248.0;
+    }
+    if !small {
+        return None;
+    }
+    // Rounding to a double moves no bound of a type of up to 32 bits, and no
+    // value here reaches those of 64 bits but zero.
+    let signed = ty.kind == Kind::Signed;
+    let least = if signed {
+        -((1u64 << (ty.bits - 1)) as f64)
+    } else {
+        0.0
+    };
+    let most = (u64::MAX >> (64 - ty.bits + u32::from(signed))) as f64;
+    let mut out = [0; 32];
+    for i in 0..32 {
+        let x = d(xs[i]);
+        let x = if x < least { least } else { x };
+        let x = if x > most { most } else { x };
+        let long = (x + ONE_AND_A_HALF)
+            .to_bits()
+            .wrapping_sub(ONE_AND_A_HALF.to_bits());
+        out[i] = long & u64::MAX >> (64 - ty.bits);
+    }
+    Some(out)
 }
 
 /// The integer that a long holds.

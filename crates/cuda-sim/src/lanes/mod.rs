@@ -4,6 +4,7 @@
 pub(crate) mod approximate;
 pub(crate) mod carry;
 pub(crate) mod float;
+pub(crate) mod fused;
 pub(crate) mod half;
 pub(crate) mod integer;
 pub(crate) mod rounding;

@@ -1,0 +1,103 @@
+//! How fast the simulator runs single instructions, one at a time in long loops:
+//! `cargo bench -p cuda-sim --bench opcodes [-- TEXT]`, those whose line contains TEXT.
+//!
+//! Lane-instructions per second, best of five launches, with every check off and with
+//! all of them on. Rates are of the simulator on this machine; they say nothing about
+//! a GPU.
+
+use cuda_sim::ptx::Module;
+use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid};
+use std::time::Instant;
+
+/// Instructions in a row, and how often the row is run.
+const ROW: u32 = 64;
+const ROUNDS: u32 = 64;
+const GRID: Grid = Grid {
+    grid: [16, 1, 1],
+    block: [128, 1, 1],
+    shared_bytes: 0,
+};
+
+const LINES: [&str; 21] = [
+    "add.u32 %r1, %r1, %r2;",
+    "mad.lo.u32 %r1, %r1, %r2, %r3;",
+    "mad.wide.u32 %d1, %r1, %r2, %d1;",
+    "add.u64 %d1, %d1, %d2;",
+    "add.rn.f64 %g1, %g1, %g2;",
+    "mul.rn.f64 %g1, %g1, %g2;",
+    "fma.rn.f64 %g1, %g1, %g2, %g3;",
+    "fma.rn.f32 %f1, %f1, %f2, %f3;",
+    "fma.rz.f64 %g1, %g1, %g2, %g3;",
+    "cvt.rni.f64.f64 %g1, %g2;",
+    "cvt.rni.s64.f64 %d1, %g2;",
+    "cvt.rzi.s32.f64 %r1, %g2;",
+    "cvt.rn.f64.s32 %g1, %r1;",
+    "cvt.rn.f64.s64 %g1, %d1;",
+    "mov.b64 {%r4, %r5}, %g1;",
+    "st.shared.v2.f64 [%r8], {%g1, %g2};",
+    "ld.shared.v2.f64 {%g4, %g5}, [%r8];",
+    "st.shared.f64 [%r7+2048], %g1;",
+    "ld.shared.f64 %g4, [%r7+2048];",
+    "ld.shared.u32 %r4, [%r7+3072];",
+    "shfl.sync.bfly.b32 %r4, %r1, 3, 31, 0xffffffff;",
+];
+
+fn source(line: &str) -> String {
+    let row = format!("{line}\n").repeat(ROW as usize);
+    format!(
+        ".version 8.7\n.target sm_90\n.address_size 64
+        .visible .entry k()
+        {{
+        .reg .pred %p; .reg .b32 %n; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .f64 %g<9>;
+        .shared .align 16 .b8 space[4096];
+        mov.u32 %r1, %tid.x; mov.u32 %r2, 12345; mov.u32 %r3, 77;
+        mad.lo.u32 %r8, %r1, 16, space; mad.lo.u32 %r7, %r1, 8, space;
+        cvt.u64.u32 %d1, %r1; mov.u64 %d2, 0x123456789;
+        cvt.rn.f64.u32 %g1, %r1; mov.f64 %g2, 0d3FEFFFFFFF000000; mov.f64 %g3, 0d3FB999999999999A;
+        cvt.rn.f32.u32 %f1, %r1; mov.f32 %f2, 0f3F7FFFF0; mov.f32 %f3, 0f3DCCCCCD;
+        st.shared.v2.f64 [%r8], {{%g1, %g2}}; st.shared.f64 [%r7+2048], %g1; st.shared.u32 [%r7+3072], %r1;
+        mov.u32 %n, {ROUNDS};
+        L:
+        {row}
+        sub.u32 %n, %n, 1;
+        setp.ne.u32 %p, %n, 0;
+        @%p bra L;
+        ret;
+        }}"
+    )
+}
+
+/// Lane-instructions per second, in millions.
+fn rate(module: &Module, checks: Checks) -> f64 {
+    let device = Device::new(DeviceConfig {
+        arch: Arch::SM_90,
+        checks,
+        ..DeviceConfig::default()
+    });
+    let loaded = device.load(module).expect("the module loads");
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let start = Instant::now();
+        let report = device.launch(&loaded, "k", GRID, &[]);
+        report.unwrap_or_else(|fault| panic!("{fault}"));
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    let lanes = GRID.blocks() * GRID.threads() * u64::from(ROW * ROUNDS);
+    lanes as f64 / best / 1e6
+}
+
+fn main() {
+    let wanted = std::env::args()
+        .skip(1)
+        .find(|word| !word.starts_with("--"));
+    println!("{:50} {:>9} {:>9}", "instruction", "off, M/s", "all, M/s");
+    for line in LINES {
+        if wanted.as_ref().is_some_and(|text| !line.contains(text)) {
+            continue;
+        }
+        let text = source(line);
+        let module = Module::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let [off, all] = [Checks::NONE, Checks::ALL].map(|checks| rate(&module, checks));
+        println!("{line:50} {off:>9.0} {all:>9.0}");
+    }
+}
