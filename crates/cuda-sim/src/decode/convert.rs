@@ -4,15 +4,16 @@ use super::opcode::Opcode;
 use super::symbols::{B64, U32};
 use super::{Decoder, Result};
 use crate::count::Class;
-use crate::ir::{Cond, L, Logic2, Op, Outcome, Reg, W};
+use crate::ir::{Cond, L, Logic2, Op, Outcome, P, Reg, W};
+use crate::lanes::half::Half;
 use crate::lanes::rounding::Rounding;
-use crate::lanes::{float, half, lanes, wide};
+use crate::lanes::{float, lanes, wide};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::ptx::syntax::Operand;
 use crate::ptx::types::{Kind, Space, Type};
 
 /// How a test's outcome is combined with another predicate, if it is.
-type Combination = Option<(Logic2, Cond)>;
+pub(super) type Combination = Option<(Logic2, Cond)>;
 
 const B16: Type = Type {
     kind: Kind::Bits,
@@ -222,18 +223,26 @@ impl<'m, 's> Decoder<'m, 's> {
         let comparison = self.comparison(opcode)?;
         let (operands, with) = self.combination(opcode, operands)?;
         let flush = opcode.take("ftz");
+        if let Some(half) = opcode.take_with(Half::named) {
+            return self.half_setp((comparison, with), half, flush, operands);
+        }
         let ty = opcode.take_type()?;
         let [d, a, b] = self.operands(operands)?;
-        let (p, q) = match *d {
-            Operand::Name(p) => (self.target_predicate(p)?, None),
-            Operand::Pair(p, q) => (self.target_predicate(p)?, self.target_predicate(q)?),
-            _ => return self.fail("a predicate is wanted as destination"),
-        };
+        let (p, q) = self.predicate_pair(d)?;
         let outcome = Outcome { p, q, with };
         if flush && ty.bits == 32 {
             return self.flushed_test(comparison, ty, a, b, outcome);
         }
         self.test(comparison, ty, a, b, outcome)
+    }
+
+    /// `p` or `p|q` to write.
+    pub(super) fn predicate_pair(&mut self, d: &Operand<'s>) -> Result<(Option<P>, Option<P>)> {
+        match *d {
+            Operand::Name(p) => Ok((self.target_predicate(p)?, None)),
+            Operand::Pair(p, q) => Ok((self.target_predicate(p)?, self.target_predicate(q)?)),
+            _ => self.fail("a predicate is wanted as destination"),
+        }
     }
 
     fn flushed_test(
@@ -259,6 +268,9 @@ impl<'m, 's> Decoder<'m, 's> {
     fn set(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let comparison = self.comparison(opcode)?;
         let (operands, with) = self.combination(opcode, operands)?;
+        if opcode.is_half() {
+            return self.half_set((comparison, with), opcode, operands);
+        }
         let flush = opcode.take("ftz");
         let (to, ty) = (opcode.take_type()?, opcode.take_type()?);
         if to.bits != 32 {
@@ -331,13 +343,9 @@ impl<'m, 's> Decoder<'m, 's> {
         let mode = opcode.take_with(Rounding::named);
         let flush = opcode.take("ftz");
         let saturate = opcode.take("sat");
-        if let Some(half) = opcode.take_of(&["f16", "bf16", "f16x2", "bf16x2"]) {
-            // `cvt.f32.f16` is exact, so only the other direction is rounded.
-            let narrows = opcode.text().ends_with(".f32");
-            if saturate || integral.is_some() || narrows != mode.is_some() {
-                return opcode.fail("a conversion that 16-bit floats do not have");
-            }
-            return self.cvt_half(opcode, operands, half, (mode, flush));
+        if opcode.is_half() {
+            let (modes, steps) = ((integral, mode), (flush, saturate));
+            return self.half_cvt(opcode, operands, modes, steps);
         }
         let (to, from) = (opcode.take_type()?, opcode.take_type()?);
         let [d, a] = self.operands(operands)?;
@@ -374,55 +382,8 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
-    /// Between singles and the formats of 16 bits.
-    fn cvt_half(
-        &mut self,
-        opcode: &mut Opcode<'s>,
-        operands: &'m [Operand<'s>],
-        half: &str,
-        (mode, flush): (Option<Rounding>, bool),
-    ) -> Result<()> {
-        let ty = opcode.take_type()?;
-        if ty.bits != 32 || !ty.is_float() {
-            return opcode.fail("a conversion of 16-bit floats other than to or from singles");
-        }
-        let packed = half.ends_with("x2");
-        let Some(mode) = mode else {
-            if packed {
-                return opcode.fail("a rounding mode is missing");
-            }
-            let [d, a] = self.operands(operands)?;
-            let a = self.word(a, B16)?;
-            let d = self.target_word(d, ty)?;
-            self.emit(Op::W1(half::widen(half), d, a), Some(Class::Convert));
-            return Ok(());
-        };
-        let Some(narrow) = half::narrowing(half, mode) else {
-            return opcode.fail("a rounding that the type does not have");
-        };
-        if !packed {
-            let [d, a] = self.operands(operands)?;
-            let a = self.single(a, ty, flush)?;
-            let d = self.target_word(d, B16)?;
-            self.emit(Op::W1(narrow, d, a), Some(Class::Convert));
-            return Ok(());
-        }
-        // The first of the two goes above.
-        let [d, hi, lo] = self.operands(operands)?;
-        let (hi, lo) = (self.single(hi, ty, flush)?, self.single(lo, ty, flush)?);
-        let d = self.target_word(d, U32)?;
-        let (above, below) = (self.new_word(), self.new_word());
-        self.emit(Op::W1(narrow, above, hi), Some(Class::Convert));
-        self.emit(Op::W1(narrow, below, lo), None);
-        self.emit(
-            Op::W2(lanes!(|hi, lo| hi << 16 | lo), d, above, below),
-            None,
-        );
-        Ok(())
-    }
-
     /// A value of an integer type as a long.
-    fn extended(&mut self, source: Reg, from: Type) -> L {
+    pub(super) fn extended(&mut self, source: Reg, from: Type) -> L {
         let d = self.new_long();
         let signed = from.is_signed();
         match source {
@@ -553,7 +514,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
-    fn cvt_to_integer(
+    pub(super) fn cvt_to_integer(
         &mut self,
         target: Reg,
         to: Type,

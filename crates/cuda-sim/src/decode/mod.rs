@@ -8,6 +8,7 @@ mod convert;
 mod copies;
 mod float;
 mod flow;
+mod half;
 mod matrix;
 mod opcode;
 mod products;
@@ -466,7 +467,8 @@ impl<'m, 's> Decoder<'m, 's> {
         let mut opcode = Opcode::new(instruction.opcode, instruction.at);
         self.check_requirements(&opcode)?;
         let operands = &instruction.operands;
-        let known = self.arithmetic(&mut opcode, operands)?
+        let known = self.half_arithmetic(&mut opcode, operands)?
+            || self.arithmetic(&mut opcode, operands)?
             || self.conversion(&mut opcode, operands)?
             || self.memory_access(&mut opcode, operands)?
             || self.control(&mut opcode, operands)?;

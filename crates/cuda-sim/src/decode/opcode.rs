@@ -1,6 +1,7 @@
 //! An opcode and its modifiers. Each modifier must be taken by somebody: what is
 //! left over is an error, so that nothing is silently ignored.
 
+use crate::lanes::half::Half;
 use crate::ptx::ParseError;
 use crate::ptx::lexer::Position;
 use crate::ptx::types::{Space, Type};
@@ -38,6 +39,11 @@ impl<'s> Opcode<'s> {
     /// Whether the modifier is there.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers.contains(&modifier)
+    }
+
+    /// Whether a type is a 16-bit floating-point format.
+    pub fn is_half(&self) -> bool {
+        self.modifiers.iter().any(|m| Half::named(m).is_some())
     }
 
     /// Takes the modifier if it is there.

@@ -118,3 +118,11 @@ pub fn fault(source: &str, grid: impl Into<Extent>, buffers: &mut [Vec<u8>]) -> 
     let device = device_with(Checks::ALL);
     launch_on(&device, source, grid, buffers).expect_err("a fault was planted")
 }
+
+/// The error of a source that must not be taken.
+pub fn fault_of_parsing(source: &str) -> cuda_sim::ptx::ParseError {
+    match Module::parse(source) {
+        Err(error) => error,
+        Ok(_) => panic!("this was taken:\n{source}"),
+    }
+}
