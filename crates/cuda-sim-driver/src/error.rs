@@ -90,6 +90,7 @@ codes! {
     CAPTURED_EVENT = 907, false, c"CUDA_ERROR_CAPTURED_EVENT", c"operation not permitted on an event last recorded in a capturing stream";
     TIMEOUT = 909, false, c"CUDA_ERROR_TIMEOUT", c"wait operation timed out";
     GRAPH_EXEC_UPDATE_FAILURE = 910, false, c"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", c"the graph update was not performed because it included changes which violated constraints specific to instantiated graph update";
+    INVALID_CLUSTER_SIZE = 912, false, c"CUDA_ERROR_INVALID_CLUSTER_SIZE", c"a kernel launch error has occurred due to cluster misconfiguration";
     UNKNOWN = 999, true, c"CUDA_ERROR_UNKNOWN", c"unknown error";
 }
 

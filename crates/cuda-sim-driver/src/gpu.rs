@@ -5,7 +5,8 @@ use crate::error::{Code, Result};
 use crate::log;
 use sim::ptx::Module;
 use sim::{
-    Arch, Class, Counts, Device, DeviceConfig, Fault, FaultKind, Grid, LoadError, LoadedModule,
+    Arch, Class, Counts, Device, DeviceConfig, Fault, FaultKind, Grid, LaunchOptions, LoadError,
+    LoadedModule,
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -114,13 +115,11 @@ impl Gpu {
         kernel: &str,
         grid: Grid,
         params: &[u8],
-        cooperative: bool,
+        options: LaunchOptions,
     ) -> Result {
-        let done = if cooperative {
-            self.device.launch_cooperative(module, kernel, grid, params)
-        } else {
-            self.device.launch(module, kernel, grid, params)
-        };
+        let done = self
+            .device
+            .launch_with(module, kernel, grid, params, options);
         print(&self.device.take_printed());
         let report = self.answer(done)?;
         if let Some(path) = &self.environment.counts {

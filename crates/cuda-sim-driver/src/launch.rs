@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::{Code, Result};
 use crate::memory::Kind;
 use crate::module::Function;
-use sim::Grid;
+use sim::{Grid, LaunchOptions};
 use std::sync::Arc;
 
 /// A kernel with its grid and the bytes of its parameters.
@@ -16,8 +16,8 @@ pub struct Launch {
     pub function: Arc<Function>,
     /// Its extent.
     pub grid: Grid,
-    /// Whether all of its blocks run at once.
-    pub cooperative: bool,
+    /// Whether all of its blocks run at once, and which of them form clusters.
+    pub options: LaunchOptions,
     /// The parameter buffer.
     pub params: Vec<u8>,
 }
@@ -36,7 +36,7 @@ impl Launch {
         let module = &self.function.module;
         let loaded = module.loaded().ok_or(Code::INVALID_HANDLE)?;
         let name = &self.function.kernel.name;
-        gpu.launch(loaded, name, self.grid, &self.params, self.cooperative)?;
+        gpu.launch(loaded, name, self.grid, &self.params, self.options)?;
         for block in &managed {
             if let Kind::Managed(memory) = &block.kind {
                 let span = memory.span();

@@ -9,7 +9,7 @@ use sim::LoadedModule;
 use sim::ptx::Kernel;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 /// A loaded module.
 pub struct Module {
@@ -40,6 +40,8 @@ pub struct Function {
     pub max_dynamic_shared: AtomicU32,
     /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`: kept and answered.
     pub carveout: AtomicU32,
+    /// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`
+    pub large_clusters: AtomicBool,
 }
 
 impl Module {
@@ -128,6 +130,7 @@ impl Function {
             kernel,
             max_dynamic_shared: AtomicU32::new(most),
             carveout: AtomicU32::new(u32::MAX),
+            large_clusters: AtomicBool::new(false),
         })
     }
 }

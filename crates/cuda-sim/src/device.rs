@@ -3,7 +3,7 @@
 use crate::arch::Arch;
 use crate::check::{Checks, Fault, FaultKind};
 use crate::count::Counts;
-use crate::exec::{self, EPOCHS, Launch, Layout, Schedule};
+use crate::exec::{self, Clusters, EPOCHS, Launch, Layout, Schedule};
 use crate::memory::{Memory, OutOfMemory, is_global};
 use crate::occupancy::{BlockNeeds, resident_blocks};
 use crate::ptx::{Global, Kernel, Module};
@@ -74,6 +74,17 @@ impl Grid {
     pub fn threads(&self) -> u64 {
         self.block.iter().map(|&size| u64::from(size)).product()
     }
+}
+
+/// How blocks of a launch belong together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchOptions {
+    /// All blocks are resident together, and may wait for each other.
+    pub cooperative: bool,
+    /// Blocks along x, y and z of a cluster, whose blocks are resident together and
+    /// reach each other's shared memory. Without one it is what the kernel asks for
+    /// ([`Kernel::required_cluster`]), or one block.
+    pub cluster: Option<[u32; 3]>,
 }
 
 /// What a launch that ended well did.
@@ -333,22 +344,7 @@ impl Device {
         grid: Grid,
         params: &[u8],
     ) -> Result<Report, Fault> {
-        self.start(module, kernel, grid, params, false)
-    }
-
-    /// Runs a kernel whose blocks may wait for each other: all of them are resident
-    /// together. As [`Device::launch`] otherwise.
-    ///
-    /// # Errors
-    /// As [`Device::launch`]; and if the device does not hold so many blocks.
-    pub fn launch_cooperative(
-        &self,
-        module: &LoadedModule,
-        kernel: &str,
-        grid: Grid,
-        params: &[u8],
-    ) -> Result<Report, Fault> {
-        self.start(module, kernel, grid, params, true)
+        self.launch_with(module, kernel, grid, params, LaunchOptions::default())
     }
 
     /// Blocks of a kernel that the device holds at once, with so many threads and
@@ -365,13 +361,19 @@ impl Device {
         u64::from(blocks) * u64::from(self.config.arch.multiprocessors)
     }
 
-    fn start(
+    /// Runs a kernel whose blocks belong together. As [`Device::launch`] otherwise.
+    ///
+    /// # Errors
+    /// As [`Device::launch`]; and if the device does not hold so many cooperative blocks,
+    /// or clusters are none that it has: before sm_90 it has none, there they have at
+    /// most 16 blocks and divide the grid evenly.
+    pub fn launch_with(
         &self,
         module: &LoadedModule,
         kernel: &str,
         grid: Grid,
         params: &[u8],
-        cooperative: bool,
+        options: LaunchOptions,
     ) -> Result<Report, Fault> {
         let fault = |kind, detail| Err(Fault::of_launch(kind, kernel, detail));
         let Some(entry) = module.kernel(kernel) else {
@@ -392,6 +394,8 @@ impl Device {
             return fault(FaultKind::InvalidLaunch, detail);
         }
         check_limits(&self.config.arch, entry, grid)?;
+        let clusters = clusters(&self.config.arch, entry, grid, options.cluster)?;
+        let cooperative = options.cooperative;
         let resident = self.resident_blocks(entry, grid.threads() as u32, grid.shared_bytes);
         if cooperative && grid.blocks() > resident {
             let detail = format!(
@@ -434,6 +438,7 @@ impl Device {
             ),
             resident,
             cooperative,
+            clusters,
             printed: &self.printed,
         };
         match exec::run(launch, next_epoch) {
@@ -471,6 +476,48 @@ fn initial_bytes(
         bytes[offset..offset + len].copy_from_slice(&value.to_le_bytes()[..len]);
     }
     Ok(bytes)
+}
+
+/// Blocks that a cluster may have at most: 8 on every chip that has clusters, 16 where
+/// the program says that it knows its chip.
+const MOST_OF_CLUSTER: u64 = 16;
+
+/// The clusters of a launch, held to what the architecture and the kernel allow.
+fn clusters(
+    arch: &Arch,
+    kernel: &Kernel,
+    grid: Grid,
+    asked: Option<[u32; 3]>,
+) -> Result<Clusters, Fault> {
+    let fault = |kind, detail| Err(Fault::of_launch(kind, &kernel.name, detail));
+    if let (Some(asked), Some(required)) = (asked, kernel.required_cluster)
+        && asked != required
+    {
+        let detail = format!("clusters of {asked:?} blocks, exactly {required:?} required");
+        return fault(FaultKind::InvalidLaunch, detail);
+    }
+    let Some(shape) = asked.or(kernel.required_cluster) else {
+        return Ok(Clusters {
+            shape: [1; 3],
+            explicit: false,
+        });
+    };
+    let clusters = Clusters {
+        shape,
+        explicit: true,
+    };
+    let divides = (0..3).all(|axis| grid.grid[axis].is_multiple_of(shape[axis]));
+    let fits = shape.iter().all(|&n| u64::from(n) <= MOST_OF_CLUSTER);
+    if arch.sm() < 90 || !divides || !fits || clusters.size() > MOST_OF_CLUSTER {
+        let detail = format!(
+            "clusters of {shape:?} blocks in a grid of {:?}; they have at most \
+             {MOST_OF_CLUSTER} blocks, divide the grid and come with sm_90 (sm_{})",
+            grid.grid,
+            arch.sm()
+        );
+        return fault(FaultKind::LaunchTooLarge, detail);
+    }
+    Ok(clusters)
 }
 
 /// Holds a launch to what the architecture and the kernel allow.

@@ -166,8 +166,11 @@ pub(crate) enum Wait {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Transit {
+    /// Of any block of the cluster.
     ToShared,
     ToGlobal,
+    /// From the block's shared memory to that of any block of the cluster.
+    Across,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,6 +248,8 @@ pub(crate) enum WarpOp {
         p: P,
     },
     Matrix(Box<Matrix>),
+    /// The lanes meet, and nothing else.
+    Meet,
     Sync,
 }
 
@@ -258,6 +263,17 @@ pub(crate) struct Matrix {
     pub a: Box<[Reg]>,
     pub b: Box<[Reg]>,
     pub c: Box<[Reg]>,
+}
+
+/// `ldmatrix` and `stmatrix`: lane `8 m + r` has the address of row `r` of matrix `m`.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    pub space: Space,
+    pub stores: bool,
+    pub transposed: bool,
+    /// One word a matrix.
+    pub words: Box<[W]>,
+    pub address: Address,
 }
 
 /// What A and B are made of.
@@ -370,6 +386,17 @@ pub(crate) enum Op {
         a: Reg,
         b: Option<Reg>,
     },
+    /// An exchange of 16 bytes, where `compared` stands there if that is given; pairs
+    /// of longs, the lower first.
+    Exchange {
+        space: Space,
+        d: [Option<Reg>; 2],
+        address: Address,
+        new: [Reg; 2],
+        compared: Option<[Reg; 2]>,
+    },
+    /// Rows of 8x8 matrices of 16-bit values, between memory and the whole warp.
+    Rows(Box<Rows>),
     /// A kernel's own parameter, or a function's parameter area, at a fixed place.
     LoadParam {
         element: Element,
@@ -396,6 +423,9 @@ pub(crate) enum Op {
         count: Option<W>,
         aligned: bool,
     },
+    /// `barrier.cluster.arrive` and `barrier.cluster.wait`.
+    ClusterArrive,
+    ClusterWait,
     Branch(u32),
     /// Through a table of blocks.
     BranchTable(W, Box<[u32]>),
@@ -462,7 +492,31 @@ pub(crate) enum Special {
     GridId,
     DynamicShared,
     TotalShared,
+    /// Of the block: its place in its cluster, and its cluster's in the grid.
+    ClusterBlock(u8),
+    Cluster(u8),
+    ClusterRank,
+    /// Blocks along an axis of a cluster, clusters along one of the grid, blocks of a
+    /// cluster, and whether the launch asked for clusters.
+    ClusterBlockCount(u8),
+    ClusterCount(u8),
+    ClusterSize,
+    IsCluster,
     Zero,
+}
+
+impl Special {
+    /// Whether it differs from block to block.
+    pub fn is_of_block(self) -> bool {
+        matches!(
+            self,
+            Special::Block(_)
+                | Special::ClusterBlock(_)
+                | Special::Cluster(_)
+                | Special::ClusterRank
+                | Special::Multiprocessor
+        )
+    }
 }
 
 /// Straight-line code: instructions `start..end`, then block `next` unless the
@@ -581,7 +635,7 @@ impl Op {
     /// Whether lanes meet here: such an instruction begins a block, so that
     /// parts of a warp which arrive one by one are merged.
     pub fn is_meeting(&self) -> bool {
-        matches!(self, Op::Warp(..) | Op::Barrier { .. })
+        matches!(self, Op::Warp(..) | Op::Barrier { .. } | Op::ClusterWait)
     }
 
     /// Whether control may go elsewhere than to the next instruction.

@@ -17,6 +17,6 @@ pub mod ptx;
 pub use arch::Arch;
 pub use check::{Checks, Fault, FaultKind};
 pub use count::{Class, Counts, Issued};
-pub use device::{Device, DeviceConfig, Grid, LoadError, LoadedModule, Report};
+pub use device::{Device, DeviceConfig, Grid, LaunchOptions, LoadError, LoadedModule, Report};
 pub use exec::Schedule;
 pub use memory::OutOfMemory;

@@ -23,6 +23,9 @@ pub(crate) const LOCAL_WINDOW: u64 = 0x0200_0000_0000;
 pub(crate) const PARAM_WINDOW: u64 = 0x0300_0000_0000;
 /// Values of function pointers begin here.
 pub(crate) const CODE_WINDOW: u64 = 0x0400_0000_0000;
+/// In addresses of a cluster's shared memory, from this bit on: zero for the block
+/// itself, or one more than the rank of the block whose memory it is.
+pub(crate) const RANK_SHIFT: u32 = 26;
 /// Bytes that each window spans.
 pub(crate) const WINDOW_BYTES: u64 = 1 << 32;
 /// Addresses of global memory begin here.
@@ -59,8 +62,8 @@ pub(crate) struct Allocation {
     /// Of each word of the store, its shadow and the threads of a block that touched
     /// it last (see `exec::threads`); empty where no check wants it.
     shadow: Box<[Shadow]>,
-    /// Held while two words change as one.
-    long: Mutex<()>,
+    /// Held while several words change as one.
+    several: Mutex<()>,
 }
 
 impl Allocation {
@@ -73,7 +76,7 @@ impl Allocation {
             writable,
             words: bytemuck::allocation::try_zeroed_slice_box(words).ok()?,
             shadow: bytemuck::allocation::try_zeroed_slice_box(shadows).ok()?,
-            long: Mutex::new(()),
+            several: Mutex::new(()),
         })
     }
 
@@ -113,16 +116,16 @@ impl Allocation {
         Some(threads)
     }
 
-    /// Changes the 8 bytes at `offset` as one and returns what they were.
-    pub fn update_long(&self, offset: u64, change: impl Fn(u64) -> u64) -> u64 {
-        let _held = self.long.lock().unwrap_or_else(PoisonError::into_inner);
-        let [low, high] = self.words_from(offset, 2) else {
-            return 0;
-        };
-        let old = u64::from(high.load(Relaxed)) << 32 | u64::from(low.load(Relaxed));
+    /// Changes up to four words from `offset` on as one and returns what they were.
+    pub fn update_words(&self, offset: u64, count: usize, change: impl Fn(u128) -> u128) -> u128 {
+        let _held = self.several.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = self.words_from(offset, count);
+        let joined = |value, word: &AtomicU32| value << 32 | u128::from(word.load(Relaxed));
+        let old = words.iter().rev().fold(0, joined);
         let new = change(old);
-        low.store(new as u32, Relaxed);
-        high.store((new >> 32) as u32, Relaxed);
+        for (k, word) in words.iter().enumerate() {
+            word.store((new >> (32 * k)) as u32, Relaxed);
+        }
         old
     }
 

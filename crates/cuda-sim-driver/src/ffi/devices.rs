@@ -184,6 +184,8 @@ pub(super) fn attribute_of(
         111 => arch.reserved_shared_per_block,
         // cuMemAllocAsync, since CUDA 11.2.
         115 => u32::from(driver.environment.version.0 >= 11020),
+        // Launches in clusters.
+        120 => u32::from(arch.sm() >= 90),
         _ if (1..=LAST_ATTRIBUTE).contains(&attribute) => 0,
         _ => return Err(Code::INVALID_VALUE),
     };

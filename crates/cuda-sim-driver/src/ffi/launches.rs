@@ -10,8 +10,8 @@ use crate::graph::Work;
 use crate::handle::Handle;
 use crate::launch::Launch;
 use crate::module::Function;
-use sim::Grid;
 use sim::occupancy::{self, BlockNeeds};
+use sim::{Grid, LaunchOptions};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -85,9 +85,11 @@ entries! {
             let Attribute { id, value, .. } = attributes.get(index)?;
             match id {
                 COOPERATIVE if value[0] as u32 != 0 => cooperate(&mut launch)?,
-                // Three dimensions of 32 bits; none means that there are no clusters.
-                CLUSTER if value[0] != 0 && (value[0], value[1] as u32) != (1 | 1 << 32, 1) => {
-                    return Err(Code::NOT_SUPPORTED);
+                // Three dimensions of 32 bits; none means that nothing is asked for.
+                CLUSTER if value[0] != 0 => {
+                    let shape = [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32];
+                    launch.options.cluster = Some(shape);
+                    check_cluster(context, &launch.function, &grid, shape)?;
                 }
                 PROGRAMMATIC_EVENT | COMPLETION_EVENT => events.push(Handle(value[0] as usize)),
                 // Priorities, caches, and launches that may overlap: none need to.
@@ -118,6 +120,47 @@ entries! {
         _flags: u32,
     ) |context| {
         blocks.set(active_blocks(context, function, threads, dynamic_shared)?)
+    }
+
+    context fn cuOccupancyMaxPotentialClusterSize(
+        size: Out<i32>,
+        function: Handle,
+        config: Values<LaunchConfig>,
+    ) |context| {
+        config.get(0)?;
+        let function = known_function(context, function)?;
+        if context.device().gpu.arch().sm() < 90 {
+            return Err(Code::NOT_SUPPORTED);
+        }
+        let large = function.large_clusters.load(Ordering::Relaxed);
+        size.set(if large { LARGEST_CLUSTER } else { PORTABLE_CLUSTER } as i32)
+    }
+
+    context fn cuOccupancyMaxActiveClusters(
+        clusters: Out<i32>,
+        function: Handle,
+        config: Values<LaunchConfig>,
+    ) |context| {
+        let config = config.get(0)?;
+        let function = known_function(context, function)?;
+        let grid = Grid {
+            grid: config.grid,
+            block: config.block,
+            shared_bytes: config.shared_bytes,
+        };
+        let mut shape = function.kernel.required_cluster.unwrap_or([1; 3]);
+        let attributes = config.attributes.values::<Attribute>();
+        for index in 0..config.count as usize {
+            let Attribute { id, value, .. } = attributes.get(index)?;
+            if id == CLUSTER && value[0] != 0 {
+                shape = [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32];
+            }
+        }
+        check_cluster(context, &function, &grid, shape)?;
+        let (threads, dynamic) = (grid.threads() as u32, u64::from(grid.shared_bytes));
+        let multiprocessors = context.device().gpu.arch().multiprocessors;
+        let blocks = resident(context, &function, threads, dynamic) * multiprocessors;
+        clusters.set((blocks / shape.iter().product::<u32>()) as i32)
     }
 
     context fn cuOccupancyMaxPotentialBlockSize(
@@ -214,12 +257,15 @@ pub(super) fn prepare(
         return Err(Code::NOT_SUPPORTED);
     }
     check_shape(context, &function, &grid)?;
+    if let Some(shape) = function.kernel.required_cluster {
+        check_cluster(context, &function, &grid, shape)?;
+    }
     let params = read_params(&function, params, extra)?;
     Ok(Launch {
         context: Arc::clone(context),
         function,
         grid,
-        cooperative: false,
+        options: LaunchOptions::default(),
         params,
     })
 }
@@ -234,7 +280,37 @@ fn cooperate(launch: &mut Launch) -> Result {
     if grid.blocks() > most {
         return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
     }
-    launch.cooperative = true;
+    launch.options.cooperative = true;
+    Ok(())
+}
+
+/// Blocks of a cluster that every device with clusters takes, and that ours does where
+/// the program allows for it.
+const PORTABLE_CLUSTER: u64 = 8;
+const LARGEST_CLUSTER: u64 = 16;
+
+/// Holds clusters to what the device has and the kernel asks for.
+fn check_cluster(context: &Context, function: &Function, grid: &Grid, shape: [u32; 3]) -> Result {
+    let required = function.kernel.required_cluster;
+    let one = shape == [1; 3];
+    if context.device().gpu.arch().sm() < 90 && !one {
+        return Err(Code::NOT_SUPPORTED);
+    }
+    let most = if function.large_clusters.load(Ordering::Relaxed) {
+        LARGEST_CLUSTER
+    } else {
+        PORTABLE_CLUSTER
+    };
+    let blocks = shape
+        .iter()
+        .try_fold(1u64, |all, &n| all.checked_mul(n.into()));
+    let divides = (0..3).all(|axis| grid.grid[axis].is_multiple_of(shape[axis]));
+    if blocks.is_none_or(|blocks| blocks > most)
+        || !divides
+        || required.is_some_and(|required| required != shape)
+    {
+        return Err(Code::INVALID_CLUSTER_SIZE);
+    }
     Ok(())
 }
 

@@ -148,6 +148,7 @@ entries! {
 
 const MAX_DYNAMIC_SHARED: u32 = 8;
 const CARVEOUT: u32 = 9;
+const LARGE_CLUSTERS: u32 = 14;
 
 /// Sets a `CUfunction_attribute`.
 pub(super) fn set_attribute(
@@ -171,8 +172,11 @@ pub(super) fn set_attribute(
             let value = value.cast_unsigned();
             function.carveout.store(value, Ordering::Relaxed);
         }
-        // Clusters: their shape, whether it may be any, how they are scheduled.
-        10..=15 => {}
+        LARGE_CLUSTERS => {
+            function.large_clusters.store(value != 0, Ordering::Relaxed);
+        }
+        // Clusters: their shape, which the kernel says, and how they are scheduled.
+        10..=13 | 15 => {}
         _ => return Err(Code::INVALID_VALUE),
     }
     Ok(())
@@ -221,8 +225,14 @@ pub(super) fn attribute_of(context: &Context, function: &Function, attribute: u3
         MAX_DYNAMIC_SHARED => function.max_dynamic_shared.load(Ordering::Relaxed),
         // -1, the default, is kept as its two's complement.
         CARVEOUT => return Ok(function.carveout.load(Ordering::Relaxed).cast_signed()),
-        // No cluster's shape is required, and each is one block.
-        10..=15 => 0,
+        // Clusters: whether their shape is required, and which.
+        10 => kernel.required_cluster.is_some().into(),
+        11..=13 => kernel
+            .required_cluster
+            .map_or(0, |shape| shape[attribute as usize - 11]),
+        LARGE_CLUSTERS => function.large_clusters.load(Ordering::Relaxed).into(),
+        // How they are scheduled: by default.
+        15 => 0,
         _ => return Err(Code::INVALID_VALUE),
     };
     i32::try_from(value).map_err(|_| Code::INVALID_VALUE)

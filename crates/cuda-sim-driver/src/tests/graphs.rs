@@ -189,9 +189,9 @@ fn a_launch_has_attributes() {
         api::event_synchronize(event).expect("reached");
         assert_eq!(api::read(a, 1000), Ok(vec![3; 1000]));
         assert!(later::elapsed(event, event).expect("the time") >= 0.0);
-        // More blocks than the device holds at once; clusters of two.
+        // More blocks than the device holds at once; clusters larger than the grid.
         assert_eq!(launch([100_000, 1, 1], &[attribute(2, [1, 0])]), Err(720));
-        assert_eq!(launch(ONE, &[attribute(4, [2 | 1 << 32, 1])]), Err(801));
+        assert_eq!(launch(ONE, &[attribute(4, [2 | 1 << 32, 1])]), Err(912));
         api::free(a).expect("freed");
         api::event_destroy(event).expect("destroyed");
         api::stream_destroy(stream).expect("destroyed");

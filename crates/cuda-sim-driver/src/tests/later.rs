@@ -19,6 +19,11 @@ unsafe extern "C" {
     fn cuStreamEndCapture(stream: usize, graph: *mut usize) -> u32;
     fn cuStreamIsCapturing(stream: usize, status: *mut u32) -> u32;
     fn cuGraphDestroy(graph: usize) -> u32;
+    fn cuOccupancyMaxActiveClusters(
+        clusters: *mut i32,
+        function: usize,
+        config: *const Config,
+    ) -> u32;
     fn cuGraphGetNodes(graph: usize, nodes: *mut usize, count: *mut usize) -> u32;
     fn cuGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, count: *mut usize) -> u32;
     fn cuGraphNodeGetType(node: usize, kind: *mut u32) -> u32;
@@ -390,6 +395,22 @@ pub fn launch_ex(
         // SAFETY: everything lives through the call.
         answer(unsafe { cuLaunchKernelEx(&config, function, params.params, ptr::null_mut()) })
     })
+}
+
+/// Clusters of a launch that the device holds at once.
+pub fn active_clusters(function: usize, grid: [u32; 3], attributes: &[Attribute]) -> Answer<i32> {
+    let config = Config {
+        grid,
+        block: [32, 1, 1],
+        shared: 0,
+        stream: 0,
+        attributes: attributes.as_ptr(),
+        count: attributes.len() as u32,
+    };
+    let mut clusters = 0;
+    // SAFETY: everything lives through the call.
+    answer(unsafe { cuOccupancyMaxActiveClusters(&mut clusters, function, &config) })?;
+    Ok(clusters)
 }
 
 pub fn pool_create(device: i32) -> Answer<usize> {

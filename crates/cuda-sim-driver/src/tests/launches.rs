@@ -1,6 +1,6 @@
 //! Launches: what they compute, what they refuse, what a fault does to a context.
 
-use super::api;
+use super::{api, later};
 use super::{process, program};
 
 /// `scale(out, in, count, factor)`: out[i] = in[i] * factor for i < count, 32-bit
@@ -244,6 +244,62 @@ fn the_blocks_of_a_cooperative_launch_run_together() {
             kernels.stop();
         });
     }
+}
+
+/// Each block gives its number to the next of its cluster, and notes what it was given.
+const CLUSTERED: &str = ".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry pass(.param .u64 out) {
+    .reg .b32 %r<9>; .reg .b64 %d<3>; .shared .b32 gift;
+    ld.param.u64 %d0, [out];
+    mov.u32 %r0, %ctaid.x; mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, %cluster_nctarank;
+    add.u32 %r1, %r1, 1; rem.u32 %r1, %r1, %r2;
+    mov.u32 %r3, gift; mapa.shared::cluster.u32 %r3, %r3, %r1;
+    barrier.cluster.arrive; barrier.cluster.wait;
+    st.shared::cluster.u32 [%r3], %r0;
+    barrier.cluster.arrive; barrier.cluster.wait;
+    ld.shared.u32 %r4, [gift];
+    mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st.global.u32 [%d2], %r4;
+    ret;
+}
+.visible .entry pairs(.param .u64 out) .reqnctapercluster 2, 1, 1 { ret; }";
+
+#[test]
+fn blocks_of_a_cluster_run_together() {
+    program(&[], || {
+        api::start();
+        let module = api::load(CLUSTERED).expect("the kernels load");
+        let [pass, pairs] = ["pass", "pairs"].map(|name| api::function(module, name));
+        let (pass, pairs) = (pass.expect("a kernel"), pairs.expect("a kernel"));
+        let out = api::alloc(4 * 32).expect("memory");
+        let cluster = |x: u64| [later::Attribute::new(4, [1 << 32 | x, 1])];
+        let launch = |function, blocks, x| {
+            let extent = ([blocks, 1, 1], ONE);
+            later::launch_ex(function, extent, 0, &cluster(x), &[out])
+        };
+        launch(pass, 32, 4).expect("launched");
+        let given: Vec<u32> = (0..32).map(|i| i / 4 * 4 + (i + 3) % 4).collect();
+        assert_eq!(api::read(out, 32), Ok(given));
+        // CUDA_ERROR_INVALID_CLUSTER_SIZE: uneven, too large without leave, not as required.
+        assert_eq!(launch(pass, 31, 4), Err(912));
+        assert_eq!(launch(pass, 32, 16), Err(912));
+        api::function_set(pass, 14, 1).expect("set");
+        launch(pass, 32, 16).expect("launched");
+        assert_eq!(launch(pairs, 32, 4), Err(912));
+        api::launch(pairs, [32, 1, 1], ONE, 0, 0, &[out]).expect("launched");
+        assert_eq!(api::launch(pairs, [3, 1, 1], ONE, 0, 0, &[out]), Err(912));
+        assert_eq!(
+            [10, 11, 12].map(|a| api::function_attribute(a, pairs)),
+            [Ok(1), Ok(2), Ok(1)]
+        );
+        // 132 multiprocessors hold 32 blocks each.
+        let held = later::active_clusters(pass, [32, 1, 1], &cluster(4));
+        assert_eq!(held, Ok(132 * 32 / 4));
+        api::free(out).expect("freed");
+        api::module_unload(module).expect("unloaded");
+        api::stop();
+    });
 }
 
 #[test]

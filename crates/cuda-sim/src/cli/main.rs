@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use arguments::{Buffers, Dimensions};
 use clap::{Args, Parser, Subcommand};
 use cuda_sim::ptx::Module;
-use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid, Schedule};
+use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid, LaunchOptions, Schedule};
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run a kernel.
-    Run(Run),
+    Run(Box<Run>),
     /// List the kernels of a PTX file.
     Info {
         /// The PTX file.
@@ -83,6 +83,9 @@ struct Run {
     /// Run all blocks together: a cooperative launch.
     #[arg(long)]
     cooperative: bool,
+    /// Blocks of a cluster: x, x,y or x,y,z.
+    #[arg(long)]
+    cluster: Option<Dimensions>,
     /// Print the counts as JSON.
     #[arg(long)]
     json: bool,
@@ -194,11 +197,11 @@ impl Run {
             block: self.block.0,
             shared_bytes: self.shared,
         };
-        let done = if self.cooperative {
-            device.launch_cooperative(&loaded, &kernel.name, grid, &params)
-        } else {
-            device.launch(&loaded, &kernel.name, grid, &params)
+        let options = LaunchOptions {
+            cooperative: self.cooperative,
+            cluster: self.cluster.as_ref().map(|dimensions| dimensions.0),
         };
+        let done = device.launch_with(&loaded, &kernel.name, grid, &params, options);
         print(&device.take_printed())?;
         let report = done?;
         if self.json {

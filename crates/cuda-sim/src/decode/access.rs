@@ -1,7 +1,7 @@
 //! Loads, stores and atomic operations.
 
 use super::opcode::Opcode;
-use super::symbols::{AddressOperand, U32};
+use super::symbols::{AddressOperand, B64, U32};
 use super::vectors::registers_of;
 use super::{Decoder, Result};
 use crate::count::Class;
@@ -36,7 +36,7 @@ fn take_order(opcode: &mut Opcode<'_>) -> (bool, bool) {
 fn class(space: Space) -> Class {
     match space {
         Space::Generic | Space::Global | Space::Constant => Class::Global,
-        Space::Shared => Class::Shared,
+        Space::Shared | Space::Cluster => Class::Shared,
         Space::Local => Class::Local,
         Space::Param => Class::Param,
     }
@@ -55,6 +55,7 @@ impl<'m, 's> Decoder<'m, 's> {
             "cp" => self.copy(opcode, operands)?,
             "mbarrier" => self.memory_barrier(opcode, operands)?,
             "atom" | "red" => self.atomic(opcode, operands)?,
+            "createpolicy" => self.cache_policy(opcode, operands)?,
             "prefetch" | "prefetchu" | "discard" | "applypriority" => {
                 opcode.take_space();
                 opcode.take_of(&["L1", "L2"]);
@@ -66,8 +67,37 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(true)
     }
 
+    /// `createpolicy`: a policy is a number that nothing here looks at.
+    fn cache_policy(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let kind = self.half(opcode, &["fractional", "range", "cvt"])?;
+        opcode.take_space();
+        opcode.take("L2");
+        while opcode.take_with(is_cache_hint).is_some() {}
+        if opcode.take_type()? != B64 {
+            return opcode.fail("another type than .b64");
+        }
+        let Some((d, rest)) = operands.split_first() else {
+            return self.fail("operands are missing");
+        };
+        let wanted = match kind {
+            "fractional" => 0..=1,
+            "range" => 3..=3,
+            _ => 1..=1,
+        };
+        if !wanted.contains(&rest.len()) {
+            return self.fail("another number of operands is wanted");
+        }
+        let none = self.constant_long(0);
+        let d = self.target_long(d, B64)?;
+        self.emit(Op::MovL(d, none), Some(Class::Move));
+        Ok(())
+    }
+
     /// Space, order, width of the vector, and type.
-    fn qualifiers(&mut self, opcode: &mut Opcode<'s>) -> Result<(Space, Order, usize, Type)> {
+    pub(super) fn qualifiers(
+        &mut self,
+        opcode: &mut Opcode<'s>,
+    ) -> Result<(Space, Order, usize, Type)> {
         let (strong, releases) = take_order(opcode);
         let space = opcode.take_space();
         let mut order = if strong { Order::Strong } else { Order::Weak };
@@ -92,7 +122,7 @@ impl<'m, 's> Decoder<'m, 's> {
             return opcode.fail("a vector too wide");
         }
         // Order among blocks decides how they are run.
-        self.uses.ordered |= strong && matches!(space, Space::Generic | Space::Global);
+        self.uses.ordered |= strong && !matches!(space, Space::Shared | Space::Local);
         Ok((space, order, lanes, ty))
     }
 
@@ -104,8 +134,9 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     fn load(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let hinted = opcode.has("L2::cache_hint");
         let (space, order, lanes, ty) = self.qualifiers(opcode)?;
-        let [d, address] = self.without_cache_policy(operands)?;
+        let [d, address] = self.without_cache_policy(operands, hinted)?;
         let targets = self.targets(d, ty, lanes)?;
         let (ty, lanes) = registers_of(ty, lanes);
         let element = Self::element(ty);
@@ -143,8 +174,21 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     fn store(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        if opcode.take("async") {
+            return self.store_and_tell(opcode, operands);
+        }
+        let hinted = opcode.has("L2::cache_hint");
         let (space, order, lanes, ty) = self.qualifiers(opcode)?;
-        let [address, a] = self.without_cache_policy(operands)?;
+        let operands = self.without_cache_policy(operands, hinted)?;
+        self.store_to((space, order), (ty, lanes), operands)
+    }
+
+    pub(super) fn store_to(
+        &mut self,
+        (space, order): (Space, Order),
+        (ty, lanes): (Type, usize),
+        [address, a]: &'m [Operand<'s>; 2],
+    ) -> Result<()> {
         let sources = self.sources(a, ty, lanes)?;
         let (ty, lanes) = registers_of(ty, lanes);
         let element = Self::element(ty);
@@ -169,13 +213,19 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
-    /// A trailing cache policy operand is a hint.
-    fn without_cache_policy(&self, operands: &'m [Operand<'s>]) -> Result<&'m [Operand<'s>; 2]> {
-        self.operands(if operands.len() == 3 {
-            &operands[..2]
-        } else {
-            operands
-        })
+    /// Two operands, and with `.L2::cache_hint` a policy, which changes no value.
+    fn without_cache_policy(
+        &mut self,
+        operands: &'m [Operand<'s>],
+        hinted: bool,
+    ) -> Result<&'m [Operand<'s>; 2]> {
+        match operands.split_last() {
+            Some((policy, rest)) if hinted => {
+                self.long(policy, B64)?;
+                self.operands(rest)
+            }
+            _ => self.operands(operands),
+        }
     }
 
     /// Bytes of the parameters that a kernel was launched with.
@@ -205,10 +255,25 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(offset as u32)
     }
 
-    fn atomic(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+    pub(super) fn atomic(
+        &mut self,
+        opcode: &mut Opcode<'s>,
+        operands: &'m [Operand<'s>],
+    ) -> Result<()> {
+        if opcode.base == "red" && opcode.take("async") {
+            return self.change_and_tell(opcode, operands);
+        }
         let (_, releases) = take_order(opcode);
         let space = opcode.take_space();
+        let hinted = opcode.has("L2::cache_hint");
         while opcode.take_with(is_cache_hint).is_some() {}
+        let operands = match operands.split_last() {
+            Some((policy, rest)) if hinted => {
+                self.long(policy, B64)?;
+                rest
+            }
+            _ => operands,
+        };
         let name = self.half(
             opcode,
             &[
@@ -216,6 +281,9 @@ impl<'m, 's> Decoder<'m, 's> {
             ],
         )?;
         let ty = opcode.take_type()?;
+        if ty.bits == 128 {
+            return self.exchange(opcode, operands, name, space, releases);
+        }
         let op = match (name, ty.kind, ty.bits) {
             ("add", Kind::Float, 32) => AtomicOp::AddF32,
             ("add", Kind::Float, 64) => AtomicOp::AddF64,
@@ -287,6 +355,58 @@ impl<'m, 's> Decoder<'m, 's> {
         };
         self.emit(op, Some(Class::Atomic));
         Ok(())
+    }
+
+    /// `atom.exch.b128` and `atom.cas.b128`
+    fn exchange(
+        &mut self,
+        opcode: &mut Opcode<'s>,
+        operands: &'m [Operand<'s>],
+        name: &str,
+        space: Space,
+        releases: bool,
+    ) -> Result<()> {
+        let (d, address, compared, new) = match (opcode.base, name, operands) {
+            ("atom", "exch", [d, address, new]) => (d, address, None, new),
+            ("atom", "cas", [d, address, compared, new]) => (d, address, Some(compared), new),
+            _ => return opcode.fail("an operation that 128 bits do not have"),
+        };
+        let wide = Type {
+            kind: Kind::Bits,
+            bits: 128,
+        };
+        let AddressOperand::Register(base, offset) = self.address(address)? else {
+            return self.fail("an atomic operation on a parameter");
+        };
+        let compared = match compared {
+            Some(compared) => Some(self.pair(compared, wide)?),
+            None => None,
+        };
+        let new = self.pair(new, wide)?;
+        let targets = self.targets(d, wide, 1)?;
+        let [low, high] = targets[..] else {
+            return self.fail("a register of 128 bits is wanted");
+        };
+        self.uses.ordered |= space != Space::Shared;
+        if releases {
+            self.emit(Op::Release, None);
+        }
+        let op = Op::Exchange {
+            space,
+            d: [low, high],
+            address: Address { base, offset },
+            new,
+            compared,
+        };
+        self.emit(op, Some(Class::Atomic));
+        Ok(())
+    }
+
+    fn pair(&mut self, operand: &'m Operand<'s>, wide: Type) -> Result<[Reg; 2]> {
+        match self.sources(operand, wide, 1)?[..] {
+            [low, high] => Ok([low, high]),
+            _ => self.fail("a register of 128 bits is wanted"),
+        }
     }
 
     /// A word operand of a warp-wide operation or barrier.

@@ -62,12 +62,17 @@ impl<'m, 's> Decoder<'m, 's> {
             }
             ("exit", false) => self.emit(Op::Exit, Some(Class::Control)),
             ("trap", false) => self.emit_whole(Op::Trap, Class::Control),
+            ("barrier", false) if opcode.take("cluster") => {
+                self.cluster_barrier(opcode, operands)?;
+            }
+            ("mapa" | "getctarank", false) => self.cluster_address(opcode, operands)?,
             ("bar" | "barrier", _) => self.barrier(opcode, operands, sync)?,
             ("shfl", true) => self.shuffle(opcode, operands)?,
             ("vote", true) => self.vote(opcode, operands)?,
             ("match", true) => self.matching(opcode, operands)?,
             ("redux", true) => self.reduce(opcode, operands)?,
             ("mma", true) => self.matrix(opcode, operands)?,
+            ("ldmatrix" | "stmatrix", true) => self.rows(opcode, operands)?,
             ("elect", true) => {
                 let [Operand::Pair(d, p), mask] = self.operands(operands)? else {
                     return self.fail("a register and a predicate are wanted");
@@ -137,11 +142,16 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
-    /// Emits an operation that has no guard of its own: with a guard, a branch
-    /// leads the other lanes around it.
+    /// Emits an operation that has no guard of its own.
     pub(super) fn emit_whole(&mut self, op: Op, class: Class) {
+        self.whole(|this| this.emit(op, Some(class)));
+    }
+
+    /// Emits operations that have no guard of their own: with a guard, a branch
+    /// leads the other lanes around them.
+    pub(super) fn whole(&mut self, emit: impl FnOnce(&mut Self)) {
         let Some(guard) = self.guard.take() else {
-            return self.emit(op, Some(class));
+            return emit(self);
         };
         let after = self.labels.len();
         let around = Cond {
@@ -149,7 +159,7 @@ impl<'m, 's> Decoder<'m, 's> {
             ..guard
         };
         self.emit_guarded(Op::Branch(after as u32), None, Some(around));
-        self.emit_guarded(op, Some(class), None);
+        emit(self);
         self.labels.push(Some(self.insts.len()));
     }
 

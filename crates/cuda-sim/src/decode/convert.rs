@@ -317,7 +317,7 @@ impl<'m, 's> Decoder<'m, 's> {
                 self.emit(Op::MovL(d, a), Some(Class::Convert));
                 return Ok(());
             }
-            Space::Shared => SHARED_WINDOW,
+            Space::Shared | Space::Cluster => SHARED_WINDOW,
             Space::Local => LOCAL_WINDOW,
             Space::Param => PARAM_WINDOW,
         };

@@ -134,7 +134,8 @@ impl<'m, 's> Decoder<'m, 's> {
             _ => return self.fail("another number of operands is wanted"),
         };
         let transit = match (to, from, counted, grouped) {
-            (Space::Shared, Space::Global, true, false) => Transit::ToShared,
+            (Space::Shared | Space::Cluster, Space::Global, true, false) => Transit::ToShared,
+            (Space::Cluster, Space::Shared, true, false) => Transit::Across,
             (Space::Global, Space::Shared, false, true) => Transit::ToGlobal,
             _ => return opcode.fail("a bulk copy between these spaces"),
         };
@@ -150,18 +151,16 @@ impl<'m, 's> Decoder<'m, 's> {
         if let Some(barrier) = barrier {
             let done = self.new_long();
             self.emit(Op::Widen1(lanes!(|n| u64::from(n)), done, bytes), None);
-            self.barrier_step(AtomicOp::Landed, None, barrier, done)?;
+            self.barrier_step_in(Space::Cluster, AtomicOp::Landed, None, barrier, done)?;
         }
         Ok(())
     }
 
     /// Target and source, in this order.
     fn copy_spaces(&self, opcode: &mut Opcode<'s>) -> Result<[Space; 2]> {
-        // A cluster here is one block.
-        let known = |word: &str| match word {
-            "shared" | "shared::cta" | "shared::cluster" => Some(Space::Shared),
-            "global" => Some(Space::Global),
-            _ => None,
+        let known = |word: &str| {
+            let wanted = [Space::Shared, Space::Cluster, Space::Global];
+            Space::named(word).filter(|space| wanted.contains(space))
         };
         match (opcode.take_with(known), opcode.take_with(known)) {
             (Some(to), Some(from)) => Ok([to, from]),
@@ -170,9 +169,9 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     fn shared_space(&self, opcode: &mut Opcode<'s>) -> Result<Space> {
-        match opcode.take_of(&["shared", "shared::cta", "shared::cluster"]) {
-            Some(_) => Ok(Space::Shared),
-            None => Ok(Space::Generic),
+        match opcode.take_space() {
+            space @ (Space::Shared | Space::Cluster | Space::Generic) => Ok(space),
+            _ => opcode.fail("another space than shared memory"),
         }
     }
 
@@ -199,7 +198,7 @@ impl<'m, 's> Decoder<'m, 's> {
         self.barrier_step_in(Space::Shared, op, d, barrier, a)
     }
 
-    fn barrier_step_in(
+    pub(super) fn barrier_step_in(
         &mut self,
         space: Space,
         op: AtomicOp,

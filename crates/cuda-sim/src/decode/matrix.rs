@@ -1,16 +1,86 @@
-//! Products of small matrices that a warp holds together: `mma.sync`.
+//! Products of small matrices that a warp holds together (`mma.sync`), and how they
+//! come from memory and go there (`ldmatrix`, `stmatrix`).
 
 use super::opcode::Opcode;
-use super::symbols::U32;
+use super::symbols::{AddressOperand, U32};
 use super::{Decoder, Result};
 use crate::count::Class;
-use crate::ir::{Factors, Matrix, Op, Reg, WarpOp};
+use crate::ir::{Address, Factors, Matrix, Op, Reg, Rows, W, WarpOp};
 use crate::lanes::float;
 use crate::lanes::rounding::Rounding;
 use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::ptx::types::{Kind, Space, Type};
+
+fn as_word(reg: Reg) -> Option<W> {
+    match reg {
+        Reg::Word(word) => Some(word),
+        _ => None,
+    }
+}
 
 impl<'m, 's> Decoder<'m, 's> {
+    /// `ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 {r, ...}, [p]`
+    pub(super) fn rows(
+        &mut self,
+        opcode: &mut Opcode<'s>,
+        operands: &'m [Operand<'s>],
+    ) -> Result<()> {
+        let stores = opcode.base == "stmatrix";
+        for word in ["aligned", "m8n8"] {
+            if !opcode.take(word) {
+                return opcode.fail(&format!(".{word} is missing"));
+            }
+        }
+        let count = match self.half(opcode, &["x1", "x2", "x4"])? {
+            "x1" => 1,
+            "x2" => 2,
+            _ => 4,
+        };
+        let transposed = opcode.take("trans");
+        let space = opcode.take_space();
+        if opcode.take_type()?.bits != 16 {
+            return opcode.fail("another type than .b16");
+        }
+        if !matches!(space, Space::Generic | Space::Shared) {
+            return opcode.fail("another space than shared memory");
+        }
+        let [first, second] = self.operands(operands)?;
+        let (place, list) = if stores {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        let mut words: Vec<W> = Vec::with_capacity(count);
+        if stores {
+            for source in self.sources(list, U32, count)? {
+                words.extend(as_word(source));
+            }
+        } else {
+            for target in self.targets(list, U32, count)? {
+                words.push(match target.and_then(as_word) {
+                    Some(word) => word,
+                    None => self.new_word(),
+                });
+            }
+        }
+        let AddressOperand::Register(base, offset) = self.address(place)? else {
+            return self.fail("an address of a parameter");
+        };
+        let rows = Rows {
+            space,
+            stores,
+            transposed,
+            words: words.into(),
+            address: Address { base, offset },
+        };
+        let all = self.constant_word(u32::MAX);
+        self.whole(|this| {
+            this.emit(Op::Warp(WarpOp::Meet, all), Some(Class::Matrix));
+            this.emit(Op::Rows(Box::new(rows)), None);
+        });
+        Ok(())
+    }
+
     /// `mma.sync.aligned.SHAPE.row.col[.satfinite].D.A.B.C d, a, b, c`
     pub(super) fn matrix(
         &mut self,

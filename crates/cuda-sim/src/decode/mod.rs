@@ -3,6 +3,7 @@
 
 mod access;
 mod arithmetic;
+mod cluster;
 mod control;
 mod convert;
 mod copies;
@@ -124,14 +125,11 @@ pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
     let mut refused = Vec::new();
     for function in defined() {
         let body = function.body.as_deref().unwrap_or_default();
+        if function.cluster.is_some() && (source.sm() < 90 || source.version < (7, 8)) {
+            let message = "`.reqnctapercluster` needs .version 7.8 and .target sm_90 or later";
+            return Err(ParseError::at(function.at, message));
+        }
         let decoded = match Decoder::new(&mut common, function).function(body) {
-            Ok(_) if function.cluster != [1; 3] => {
-                let message = "clusters of more than one block";
-                Err(ParseError::unknown(function.at, message))
-            }
-            decoded => decoded,
-        };
-        let decoded = match decoded {
             Err(why) if why.unknown => {
                 refused.push((functions.len() as u32, why));
                 Decoder::new(&mut common, function).function(&[])

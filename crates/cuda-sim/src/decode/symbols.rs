@@ -183,7 +183,10 @@ impl<'s> Decoder<'_, 's> {
                     _ => self.fail(format!("`{name}` cannot be an operand here")),
                 },
                 None => match special(name) {
-                    Some(special) if class != PRED => {
+                    Some(special) if (class == PRED) == (special == Special::IsCluster) => {
+                        if self.common.sm < 90 && name.contains("cluster") {
+                            return self.fail(format!("`{name}` needs .target sm_90 or later"));
+                        }
                         Ok(self.preset(class, Preset::Special(special)))
                     }
                     _ => self.fail(format!("`{name}` is not declared")),
@@ -372,6 +375,10 @@ fn special(name: &str) -> Option<Special> {
             "%ntid" => Special::ThreadCount(axis),
             "%ctaid" => Special::Block(axis),
             "%nctaid" => Special::BlockCount(axis),
+            "%cluster_ctaid" => Special::ClusterBlock(axis),
+            "%cluster_nctaid" => Special::ClusterBlockCount(axis),
+            "%clusterid" => Special::Cluster(axis),
+            "%nclusterid" => Special::ClusterCount(axis),
             _ => return None,
         });
     }
@@ -389,6 +396,9 @@ fn special(name: &str) -> Option<Special> {
         "%gridid" => Special::GridId,
         "%dynamic_smem_size" => Special::DynamicShared,
         "%total_smem_size" | "%aggr_smem_size" => Special::TotalShared,
+        "%cluster_ctarank" => Special::ClusterRank,
+        "%cluster_nctarank" => Special::ClusterSize,
+        "%is_explicit_cluster" => Special::IsCluster,
         "%current_graph_exec" => Special::Zero,
         _ => return None,
     })

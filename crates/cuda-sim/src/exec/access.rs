@@ -260,15 +260,7 @@ impl Worker<'_> {
                     wanted: ALL_WORDS,
                 };
                 transfer.check_alignment()?;
-                self.in_spaces(*space, &transfer, |worker, space, transfer| match space {
-                    Space::Shared => worker.shared_write(warp.index, transfer, &buffer),
-                    Space::Local => warp.local.write(transfer, &buffer),
-                    Space::Param | Space::Constant => Err(read_only(transfer, space)),
-                    _ => {
-                        let clocks = &mut worker.block.clocks;
-                        worker.global.write(clocks, warp.index, transfer, &buffer)
-                    }
-                })?;
+                self.store(*space, &transfer, warp, &buffer)?;
                 if *order == Order::Strong {
                     self.acted(warp);
                 } else if *space != Space::Local {
@@ -300,59 +292,71 @@ impl Worker<'_> {
                     Some(b) => value_of(&warp.frames[frame], *b),
                     None => [0; 32],
                 };
-                let mut old = [0; 32];
-                let changed = Cell::new(false);
-                let change = |lane: usize, old: u64| {
-                    let new = apply(*op, *bytes, old, a[lane], b[lane]);
-                    changed.set(changed.get() | (new != old));
-                    new
+                let returns = d.is_some();
+                let change = |lane: usize, old: u128| {
+                    u128::from(apply(*op, *bytes, old as u64, a[lane], b[lane]))
                 };
-                self.in_spaces(*space, &transfer, |worker, space, transfer| match space {
-                    Space::Shared => worker.shared_atomic(warp.index, transfer, &change, &mut old),
-                    Space::Local => Err(Mistake::at(
-                        FaultKind::InvalidOperand,
-                        transfer.mask.trailing_zeros(),
-                        transfer.addresses[transfer.mask.trailing_zeros() as usize],
-                        "an atomic operation on local memory",
-                    )),
-                    Space::Param | Space::Constant => Err(read_only(transfer, space)),
-                    _ => {
-                        let clocks = &mut worker.block.clocks;
-                        let returns = d.is_some();
-                        worker.global.atomic(
-                            clocks,
-                            warp.index,
-                            transfer,
-                            (returns, &change),
-                            &mut old,
-                        )
-                    }
-                })?;
+                let (old, changed) = self.atomic(warp, *space, &transfer, returns, &change)?;
                 let frame = &mut warp.frames[frame];
                 match *d {
                     Some(Reg::Word(d)) => {
-                        let low = old.map(|long| long as u32);
+                        let low = old.map(|value| value as u32);
                         put(&mut frame.words[d.0 as usize], &low, mask);
                     }
-                    Some(Reg::Long(d)) => put_long(&mut frame.longs[d.0 as usize], &old, mask),
+                    Some(Reg::Long(d)) => {
+                        let low = old.map(|value| value as u64);
+                        put_long(&mut frame.longs[d.0 as usize], &low, mask);
+                    }
                     _ => {}
                 }
-                if d.is_none() {
-                    self.changed(warp);
-                } else if changed.get()
-                    || matches!(
-                        op,
-                        AtomicOp::MinU | AtomicOp::MinS | AtomicOp::MaxU | AtomicOp::MaxS
-                    )
-                {
-                    // Nobody waits by a minimum or maximum.
-                    self.acted(warp);
-                } else {
-                    let first = addresses[mask.trailing_zeros() as usize];
-                    self.polled(warp, first, mask, line);
-                }
+                // Nobody waits by a minimum or maximum.
+                let extreme = matches!(
+                    op,
+                    AtomicOp::MinU | AtomicOp::MinS | AtomicOp::MaxU | AtomicOp::MaxS
+                );
+                self.changed_atomically(warp, &transfer, returns, changed || extreme);
                 Ok(())
             }
+            Op::Exchange {
+                space,
+                d,
+                address,
+                new,
+                compared,
+            } => {
+                let addresses = addresses(&warp.frames[frame], address);
+                let transfer = Transfer {
+                    addresses: &addresses,
+                    mask,
+                    bytes: 16,
+                    line,
+                    order: Order::Strong,
+                    wanted: ALL_WORDS,
+                };
+                transfer.check_alignment()?;
+                let joined = |[low, high]: [Reg; 2]| -> [u128; 32] {
+                    let low = value_of(&warp.frames[frame], low);
+                    let high = value_of(&warp.frames[frame], high);
+                    std::array::from_fn(|i| u128::from(high[i]) << 64 | u128::from(low[i]))
+                };
+                let (new, compared) = (joined(*new), compared.map(joined));
+                let change = |lane: usize, old: u128| match &compared {
+                    Some(compared) if compared[lane] != old => old,
+                    _ => new[lane],
+                };
+                let (old, changed) = self.atomic(warp, *space, &transfer, true, &change)?;
+                let frame = &mut warp.frames[frame];
+                for (d, shift) in d.iter().zip([0, 64]) {
+                    if let Some(Reg::Long(d)) = d {
+                        let part = old.map(|value| (value >> shift) as u64);
+                        put_long(&mut frame.longs[d.0 as usize], &part, mask);
+                    }
+                }
+                self.changed_atomically(warp, &transfer, true, changed);
+                Ok(())
+            }
+            Op::ClusterArrive => self.arrive_in_cluster(warp, mask),
+            Op::Rows(rows) => self.rows(warp, frame, rows, mask, line),
             Op::Release => {
                 let block = &mut *self.block;
                 block.clocks.release();
@@ -363,6 +367,79 @@ impl Worker<'_> {
             Op::Copy(copy) => self.copy(warp, frame, copy, mask, line),
             _ => Ok(()),
         }
+    }
+
+    /// Changes memory atomically, lane by lane; what it was, and whether any differs.
+    fn atomic(
+        &mut self,
+        warp: &mut super::warp::Warp,
+        space: Space,
+        transfer: &Transfer<'_>,
+        returns: bool,
+        change: &dyn Fn(usize, u128) -> u128,
+    ) -> Step<([u128; 32], bool)> {
+        let mut old = [0; 32];
+        let changed = Cell::new(false);
+        let change = |lane: usize, old: u128| {
+            let new = change(lane, old);
+            changed.set(changed.get() | (new != old));
+            new
+        };
+        self.in_spaces(space, transfer, |worker, space, transfer| match space {
+            Space::Shared => worker.shared_atomic(warp.index, transfer, &change, &mut old),
+            Space::Local => Err(Mistake::at(
+                FaultKind::InvalidOperand,
+                transfer.mask.trailing_zeros(),
+                transfer.addresses[transfer.mask.trailing_zeros() as usize],
+                "an atomic operation on local memory",
+            )),
+            Space::Param | Space::Constant => Err(read_only(transfer, space)),
+            _ => {
+                let clocks = &mut worker.block.clocks;
+                let change = (returns, &change as &dyn Fn(usize, u128) -> u128);
+                worker
+                    .global
+                    .atomic(clocks, warp.index, transfer, change, &mut old)
+            }
+        })?;
+        Ok((old, changed.get()))
+    }
+
+    /// Notes for the turns of others what an atomic operation did.
+    fn changed_atomically(
+        &mut self,
+        warp: &mut super::warp::Warp,
+        transfer: &Transfer<'_>,
+        returns: bool,
+        acted: bool,
+    ) {
+        if !returns {
+            self.changed(warp);
+        } else if acted {
+            self.acted(warp);
+        } else {
+            let first = transfer.addresses[transfer.mask.trailing_zeros() as usize];
+            self.polled(warp, first, transfer.mask, transfer.line);
+        }
+    }
+
+    /// Writes to one space, or to each that generic addresses lie in.
+    pub(super) fn store(
+        &mut self,
+        space: Space,
+        transfer: &Transfer<'_>,
+        warp: &mut super::warp::Warp,
+        buffer: &Buffer,
+    ) -> Step {
+        self.in_spaces(space, transfer, |worker, space, transfer| match space {
+            Space::Shared => worker.shared_write(warp.index, transfer, buffer),
+            Space::Local => warp.local.write(transfer, buffer),
+            Space::Param | Space::Constant => Err(read_only(transfer, space)),
+            _ => {
+                let clocks = &mut worker.block.clocks;
+                worker.global.write(clocks, warp.index, transfer, buffer)
+            }
+        })
     }
 
     /// Reads from one space, or from each that generic addresses lie in.
@@ -393,6 +470,16 @@ impl Worker<'_> {
         transfer: &Transfer<'_>,
         mut act: impl FnMut(&mut Self, Space, &Transfer<'_>) -> Step,
     ) -> Step {
+        let of_block = |act: &mut dyn FnMut(&mut Self, Space, &Transfer<'_>) -> Step,
+                        worker: &mut Self,
+                        transfer: &Transfer<'_>| {
+            worker.in_cluster(transfer, |worker, transfer| {
+                act(worker, Space::Shared, transfer)
+            })
+        };
+        if space == Space::Cluster {
+            return of_block(&mut act, self, transfer);
+        }
         if space != Space::Generic {
             return act(self, space, transfer);
         }
@@ -418,7 +505,11 @@ impl Worker<'_> {
                 mask,
                 ..*transfer
             };
-            act(self, space, &part)?;
+            if space == Space::Shared {
+                of_block(&mut act, self, &part)?;
+            } else {
+                act(self, space, &part)?;
+            }
             rest &= !mask;
         }
         if rest == 0 {

@@ -35,6 +35,8 @@ pub(crate) struct Block<'l> {
     pub spent: u64,
     /// Whether it has synchronised with other blocks.
     pub synchronised: bool,
+    /// Whether none of it can go on before its cluster has arrived at a barrier.
+    pub waits: bool,
 }
 
 impl<'l> Block<'l> {
@@ -49,6 +51,7 @@ impl<'l> Block<'l> {
             barriers: [Barrier::default(); 16],
             spent: 0,
             synchronised: false,
+            waits: false,
         }
     }
 
@@ -69,6 +72,7 @@ impl<'l> Block<'l> {
         self.barriers = [Barrier::default(); 16];
         self.spent = 0;
         self.synchronised = false;
+        self.waits = false;
         self.warps.resize_with(warps, Warp::default);
         for index in 0..warps {
             let lanes = (threads - 32 * index as u32).min(32);

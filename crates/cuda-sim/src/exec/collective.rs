@@ -55,6 +55,7 @@ impl Worker<'_> {
                 }
                 self.arrive(warp, part, inst, (kind, *id, *count, *aligned))
             }
+            Op::ClusterWait => self.wait_for_cluster(warp, part.mask),
             _ => Ok(None),
         }
     }
@@ -291,7 +292,7 @@ fn collective(frame: &mut Frame, op: &WarpOp, masks: &Words, here: u32, check: b
                 .fold(0, |mask, lane| mask | 1 << lane);
             put_pred(frame, p, bits);
         }
-        WarpOp::Sync => {}
+        WarpOp::Meet | WarpOp::Sync => {}
     }
     Ok(())
 }

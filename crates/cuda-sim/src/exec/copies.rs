@@ -223,7 +223,15 @@ impl Worker<'_> {
             match transit {
                 Transit::ToShared => {
                     self.read_global(warp, &read, &mut buffer)?;
-                    self.shared_write(warp, &write, &buffer)?;
+                    self.in_cluster(&write, |worker, write| {
+                        worker.shared_write(warp, write, &buffer)
+                    })?;
+                }
+                Transit::Across => {
+                    self.shared_read(warp, &read, &mut buffer)?;
+                    self.in_cluster(&write, |worker, write| {
+                        worker.shared_write(warp, write, &buffer)
+                    })?;
                 }
                 Transit::ToGlobal => {
                     self.shared_read(warp, &read, &mut buffer)?;

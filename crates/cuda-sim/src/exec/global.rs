@@ -19,7 +19,7 @@ use super::threads;
 use super::{Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::count::Counts;
-use crate::ir::{Longs, Order};
+use crate::ir::Order;
 use crate::memory::{Allocation, INITIALISED};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -311,8 +311,8 @@ impl<'l> Global<'l> {
         clocks: &mut Clocks,
         warp: usize,
         transfer: &Transfer<'_>,
-        (returns, change): (bool, &dyn Fn(usize, u64) -> u64),
-        old: &mut Longs,
+        (returns, change): (bool, &dyn Fn(usize, u128) -> u128),
+        old: &mut [u128; 32],
     ) -> Step {
         if self.count {
             let (sectors, fewest) = sectors(transfer);
@@ -331,13 +331,14 @@ impl<'l> Global<'l> {
             for lane in lanes_of(mask) {
                 let offset = transfer.addresses[lane] - allocation.start;
                 old[lane] = if transfer.bytes == 4 {
-                    let update = |word| Some(change(lane, u64::from(word)) as u32);
+                    let update = |word| Some(change(lane, u128::from(word)) as u32);
                     let word = allocation
                         .word(offset)
                         .fetch_update(Relaxed, Relaxed, update);
-                    u64::from(word.unwrap_or_else(|word| word))
+                    u128::from(word.unwrap_or_else(|word| word))
                 } else {
-                    allocation.update_long(offset, |long| change(lane, long))
+                    let words = transfer.bytes as usize / 4;
+                    allocation.update_words(offset, words, |value| change(lane, value))
                 };
             }
             Ok(())

@@ -1,4 +1,5 @@
-//! `mma.sync`: D = A B + C for matrices spread over the registers of a warp.
+//! `mma.sync`: D = A B + C for matrices spread over the registers of a warp; and
+//! `ldmatrix` and `stmatrix`, which bring them from and to memory.
 //!
 //! Lane `l` belongs to group `g = l / 4` and is its thread `t = l % 4`. With `w`
 //! values to a register (4 bytes or one double), register `r` of A holds row
@@ -10,20 +11,89 @@
 //! PTX does not say in what order terms are added; here it is C first and then the
 //! products by ascending column of A, each fused into the sum with one rounding.
 
-use super::warp::Frame;
+use super::access::{ALL_WORDS, Buffer, Transfer, addresses};
+use super::run::Worker;
+use super::warp::{Frame, Warp};
 use super::{FULL, Mistake, Step};
 use crate::check::FaultKind;
-use crate::ir::{Factors, L3, Longs, Matrix, Reg, Words};
+use crate::ir::{Factors, L3, Longs, Matrix, Order, Reg, Rows, Words};
+
+fn all_lanes(here: u32, what: &str) -> Step {
+    if here == FULL {
+        return Ok(());
+    }
+    Err(Mistake::new(
+        FaultKind::InactiveLane,
+        (!here).trailing_zeros(),
+        format!("{what} takes all 32 lanes of the warp"),
+    ))
+}
+
+impl Worker<'_> {
+    /// Brings 8x8 matrices of 16-bit values from memory or there. A lane `l` holds row
+    /// `l / 4` and columns `2 (l % 4)` and the next, or the other way round.
+    pub(super) fn rows(
+        &mut self,
+        warp: &mut Warp,
+        frame: usize,
+        rows: &Rows,
+        here: u32,
+        line: u32,
+    ) -> Step {
+        all_lanes(here, "a row of a matrix")?;
+        let addresses = addresses(&warp.frames[frame], &rows.address);
+        let lanes = 8 * rows.words.len();
+        let transfer = Transfer {
+            addresses: &addresses,
+            mask: FULL >> (32 - lanes),
+            bytes: 16,
+            line,
+            order: Order::Weak,
+            wanted: ALL_WORDS,
+        };
+        transfer.check_alignment()?;
+        // Of matrix `m`, the half word of lane `l` that comes at place `i`: the lane
+        // that has its row, and its column.
+        let place = |m: usize, l: usize, i: usize| {
+            let (row, column) = (l / 4, 2 * (l % 4) + i);
+            if rows.transposed {
+                (8 * m + column, row)
+            } else {
+                (8 * m + row, column)
+            }
+        };
+        let mut buffer: Buffer = [[0; 32]; 8];
+        if rows.stores {
+            for (m, words) in rows.words.iter().enumerate() {
+                let words = &warp.frames[frame].words[words.0 as usize];
+                for (l, word) in words.iter().enumerate() {
+                    for i in 0..2 {
+                        let (lane, column) = place(m, l, i);
+                        let half = word >> (16 * i) & 0xffff;
+                        buffer[column / 2][lane] |= half << (16 * (column % 2));
+                    }
+                }
+            }
+            self.store(rows.space, &transfer, warp, &buffer)?;
+            self.changed(warp);
+            return Ok(());
+        }
+        self.load(rows.space, &transfer, warp, frame, &mut buffer)?;
+        for (m, d) in rows.words.iter().enumerate() {
+            let half = |l: usize, i: usize| {
+                let (lane, column) = place(m, l, i);
+                buffer[column / 2][lane] >> (16 * (column % 2)) & 0xffff
+            };
+            let word = |l| half(l, 1) << 16 | half(l, 0);
+            warp.frames[frame].words[d.0 as usize] = std::array::from_fn(word);
+        }
+        Ok(())
+    }
+}
 
 /// What the lanes in `here`, all of a warp, hold, multiplied.
 pub(super) fn multiply(frame: &mut Frame, matrix: &Matrix, here: u32) -> Step {
-    if here != FULL {
-        return Err(Mistake::new(
-            FaultKind::InactiveLane,
-            (!here).trailing_zeros(),
-            "a product of matrices takes all 32 lanes of the warp",
-        ));
-    }
+    all_lanes(here, "a product of matrices")?;
     match matrix.factors {
         Factors::Bytes {
             a_signed,

@@ -20,6 +20,7 @@
 mod access;
 mod block;
 mod clocks;
+mod cluster;
 mod collective;
 mod control;
 mod copies;
@@ -42,6 +43,7 @@ use crate::count::Counts;
 use crate::device::Grid;
 use crate::ir::{Entry, Program};
 use crate::memory::Allocation;
+pub(crate) use cluster::Clusters;
 pub(crate) use global::EPOCHS;
 use global::Undo;
 pub(crate) use layout::Layout;
@@ -75,6 +77,7 @@ pub(crate) struct Launch<'l> {
     pub resident: u64,
     /// Whether all blocks must be resident together.
     pub cooperative: bool,
+    pub clusters: Clusters,
     /// What the kernel prints.
     pub printed: &'l Mutex<String>,
 }
@@ -132,7 +135,7 @@ pub(crate) fn run(
 ) -> Result<Counts, Fault> {
     let workers = rayon::current_num_threads() as u64;
     let workers = workers.min(launch.grid.blocks());
-    if launch.entry.ordered || launch.cooperative {
+    if launch.entry.ordered || launch.cooperative || launch.clusters.explicit {
         return schedule::together(&launch);
     }
     if workers <= 1 {

@@ -32,8 +32,12 @@ pub(crate) struct Worker<'l> {
     pub idle: u64,
     /// The last of them.
     pub looked: Looked,
-    /// Blocks that are resident.
-    pub residents: u64,
+    /// Blocks that are resident, where they take turns; in the place of the running
+    /// one stands another.
+    #[expect(clippy::vec_box, reason = "they are swapped and removed all the time")]
+    pub resident: Vec<Box<Block<'l>>>,
+    /// The place of the running block.
+    pub cursor: usize,
 }
 
 /// Where memory was looked at.
@@ -93,7 +97,8 @@ impl<'l> Worker<'l> {
             seen: Seen::Nothing,
             idle: 0,
             looked: Looked::default(),
-            residents: 1,
+            resident: Vec::new(),
+            cursor: 0,
         }
     }
 
@@ -141,7 +146,10 @@ impl<'l> Worker<'l> {
         if opened > 0 {
             self.idle = 0;
         } else if running == 0 {
-            return Err(self.block.deadlock());
+            self.block.waits = self.block.awaits_cluster();
+            if !self.block.waits {
+                return Err(self.block.deadlock());
+            }
         }
         self.hopeless().map_or(Ok(false), Err)
     }

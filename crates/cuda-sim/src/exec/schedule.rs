@@ -117,17 +117,18 @@ impl Dice {
     }
 }
 
-/// Runs as many blocks together as have room, in turns.
+/// Runs as many blocks together as have room, in turns; of a cluster all or none.
 pub(super) fn together(launch: &Launch<'_>) -> Result<Counts, Fault> {
     let mut worker = Worker::new(launch, false);
     let blocks = launch.grid.blocks();
-    let mut resident: Vec<Box<Block<'_>>> = Vec::new();
+    let clusters = launch.clusters;
     let mut spare = Vec::new();
     let mut begun = 0;
     let mut cursor = 0;
     loop {
-        let len = resident.len();
-        let room = begun < blocks && (len as u64) < launch.resident;
+        let len = worker.resident.len();
+        let fits = len == 0 || len as u64 + clusters.size() <= launch.resident;
+        let room = begun < blocks && fits;
         if len == 0 && !room {
             return Ok(worker.finish().0);
         }
@@ -139,29 +140,33 @@ pub(super) fn together(launch: &Launch<'_>) -> Result<Counts, Fault> {
             Schedule::Adversarial => cursor.checked_sub(1).unwrap_or(len - 1),
         };
         if cursor == len {
-            let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::new(launch)));
-            block.begin(begun)?;
-            begun += 1;
-            resident.push(block);
+            for _ in 0..clusters.size() {
+                let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::new(launch)));
+                block.begin(clusters.number(launch.grid.grid, begun))?;
+                begun += 1;
+                worker.resident.push(block);
+            }
             if launch.schedule == Schedule::Adversarial {
                 // It runs once all are there.
-                cursor = resident.len();
+                cursor = worker.resident.len();
                 continue;
             }
         }
-        worker.residents = resident.len() as u64;
-        std::mem::swap(&mut worker.block, &mut resident[cursor]);
+        worker.cursor = cursor;
+        std::mem::swap(&mut worker.block, &mut worker.resident[cursor]);
         let block = &worker.block;
+        let at = block.at;
         worker.global.enter(block.number, block.synchronised);
         let ended = worker.sweep();
         worker.block.synchronised = worker.global.synchronised;
-        std::mem::swap(&mut worker.block, &mut resident[cursor]);
+        std::mem::swap(&mut worker.block, &mut worker.resident[cursor]);
         if ended? {
             worker.idle = 0;
-            spare.push(resident.remove(cursor));
+            spare.push(worker.resident.remove(cursor));
         } else if launch.schedule == Schedule::Rotating {
             cursor += 1;
         }
+        worker.open_cluster(at)?;
     }
 }
 
@@ -172,7 +177,7 @@ impl Worker<'_> {
         // Loops that give up after some tries must get there.
         const LEAST: u64 = 1 << 20;
         const EACH: u64 = 1 << 12;
-        if self.idle <= LEAST.max(EACH * self.residents) {
+        if self.idle <= LEAST.max(EACH * self.resident.len() as u64) {
             return None;
         }
         let detail = format!(

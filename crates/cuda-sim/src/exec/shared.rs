@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::run::Worker;
 use super::{Mistake, Step, lanes_of};
 use crate::check::{Checks, FaultKind};
-use crate::ir::{Longs, Order};
+use crate::ir::Order;
 
 /// An access to a word, as far as it matters later.
 #[derive(Clone, Copy, Default)]
@@ -49,7 +49,8 @@ pub(crate) struct Shared {
     /// Bits of the bytes written, per word.
     written: Vec<u8>,
     histories: Vec<History>,
-    races: bool,
+    /// Whether races are looked for.
+    pub races: bool,
     uninitialised: bool,
 }
 
@@ -347,8 +348,8 @@ impl Worker<'_> {
         &mut self,
         warp: usize,
         transfer: &Transfer<'_>,
-        change: &dyn Fn(usize, u64) -> u64,
-        old: &mut Longs,
+        change: &dyn Fn(usize, u128) -> u128,
+        old: &mut [u128; 32],
     ) -> Step {
         self.count_wavefronts(transfer);
         let Block { shared, clocks, .. } = &mut *self.block;
@@ -365,16 +366,12 @@ impl Worker<'_> {
                     shared.note_write(clocks, at + 4 * k, 0xf, thread, line, (true, true))?;
                 }
             }
-            let low = u64::from(shared.words[word]);
-            old[lane] = if transfer.bytes == 8 {
-                u64::from(shared.words[word + 1]) << 32 | low
-            } else {
-                low
-            };
+            let held = &mut shared.words[word..][..transfer.bytes as usize / 4];
+            let joined = |value, &word: &u32| value << 32 | u128::from(word);
+            old[lane] = held.iter().rev().fold(0, joined);
             let new = change(lane, old[lane]);
-            shared.words[word] = new as u32;
-            if transfer.bytes == 8 {
-                shared.words[word + 1] = (new >> 32) as u32;
+            for (k, word) in held.iter_mut().enumerate() {
+                *word = (new >> (32 * k)) as u32;
             }
             clocks.look(32 * warp + lane);
         }

@@ -4,7 +4,9 @@ use super::warp::Frame;
 use super::{FULL, Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{Cond, Longs, Op, Outcome, Reg, Words};
-use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES, in_window};
+use crate::memory::{
+    LOCAL_WINDOW, PARAM_WINDOW, RANK_SHIFT, SHARED_WINDOW, WINDOW_BYTES, in_window,
+};
 use crate::ptx::types::Space;
 
 /// A bit per lane, as an array: masks become vector compares.
@@ -248,7 +250,8 @@ fn lop3(table: u8, a: &Words, b: &Words, c: &Words) -> Words {
 
 fn is_in(space: Space, address: u64) -> bool {
     match space {
-        Space::Shared => in_window(address, SHARED_WINDOW),
+        Space::Shared => address.wrapping_sub(SHARED_WINDOW) >> RANK_SHIFT == 0,
+        Space::Cluster => in_window(address, SHARED_WINDOW),
         Space::Local => in_window(address, LOCAL_WINDOW),
         Space::Param => in_window(address, PARAM_WINDOW),
         _ => address.wrapping_sub(SHARED_WINDOW) >= 4 * WINDOW_BYTES.max(SHARED_WINDOW),

@@ -82,6 +82,10 @@ pub(crate) struct Warp {
     pub polls: u32,
     /// Where it looked at memory lately.
     pub looked_at: [u64; 4],
+    /// Lanes that have arrived at the barrier of their cluster and not waited yet, and
+    /// those of them whose cluster has not arrived.
+    pub arrived: u32,
+    pub awaits: u32,
     /// Whether the part that waited longest has the next turn.
     pub oldest_next: bool,
 }
@@ -120,6 +124,8 @@ impl Warp {
             ran: 0,
         });
         self.polls = 0;
+        self.arrived = 0;
+        self.awaits = 0;
         self.oldest_next = false;
         Ok(())
     }
@@ -383,7 +389,7 @@ impl Frame {
             self.fill(*reg, &[0; 32]);
         }
         for (reg, preset) in &code.presets {
-            let changes = matches!(preset, Preset::Special(Special::Block(_)));
+            let changes = matches!(preset, Preset::Special(special) if special.is_of_block());
             if !self.ready || changes {
                 let value = self.preset(launch, *preset, block, warp);
                 self.fill(*reg, &value);
@@ -453,6 +459,16 @@ impl Frame {
             Special::MaskGe => lane(&|i| u64::from(u32::MAX) << i & u64::from(u32::MAX)),
             Special::MaskGt => lane(&|i| u64::from(u32::MAX) << i << 1 & u64::from(u32::MAX)),
             Special::Zero => same(0),
+            Special::ClusterBlock(_)
+            | Special::Cluster(_)
+            | Special::ClusterRank
+            | Special::ClusterBlockCount(_)
+            | Special::ClusterCount(_)
+            | Special::ClusterSize
+            | Special::IsCluster => {
+                let value = launch.clusters.special(special, grid.grid, block);
+                same(value.unwrap_or(0))
+            }
             Special::Multiprocessor => same(linear % multiprocessors),
             Special::MultiprocessorCount => same(multiprocessors),
             Special::GridId => same(u64::from(launch.epoch)),

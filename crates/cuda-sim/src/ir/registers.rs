@@ -210,6 +210,28 @@ impl Op {
                     visit(d, Write);
                 }
             }
+            Op::Exchange {
+                d,
+                address,
+                new,
+                compared,
+                ..
+            } => {
+                visit(&mut address.base, Read);
+                for a in new.iter_mut().chain(compared.iter_mut().flatten()) {
+                    visit(a, Read);
+                }
+                for d in d.iter_mut().flatten() {
+                    visit(d, Write);
+                }
+            }
+            Op::Rows(rows) => {
+                visit(&mut rows.address.base, Read);
+                let access = if rows.stores { Read } else { Write };
+                for r in &mut rows.words {
+                    word(visit, r, access);
+                }
+            }
             Op::Copy(
                 CopyOp::Start {
                     to, from, given: n, ..
@@ -334,7 +356,7 @@ impl WarpOp {
                 }
                 matrix.d.iter_mut().for_each(|r| visit(r, Write));
             }
-            WarpOp::Sync => {}
+            WarpOp::Meet | WarpOp::Sync => {}
         }
     }
 }

@@ -85,6 +85,8 @@ pub struct Kernel {
     pub max_threads: u32,
     /// The exact block that `.reqntid` asks for.
     pub required_threads: Option<[u32; 3]>,
+    /// The exact cluster, in blocks, that `.reqnctapercluster` asks for.
+    pub required_cluster: Option<[u32; 3]>,
     /// Line of the kernel's name in the source.
     pub line: u32,
     /// Why the kernel cannot be launched: it reaches, in its own body or through a
@@ -253,6 +255,7 @@ fn kernel(function: &syntax::Function<'_>) -> Result<Kernel, ParseError> {
         registers: 0,
         max_threads,
         required_threads: function.required_threads,
+        required_cluster: function.cluster,
         line: function.at.line,
         refused: None,
     })

@@ -270,7 +270,7 @@ impl<'s> Parser<'s> {
             body: None,
             max_threads: None,
             required_threads: None,
-            cluster: [1; 3],
+            cluster: None,
             at,
         };
         loop {
@@ -285,7 +285,7 @@ impl<'s> Parser<'s> {
                 }
                 Token::Word(".reqnctapercluster") => {
                     self.next();
-                    function.cluster = self.dimensions()?;
+                    function.cluster = Some(self.dimensions()?);
                 }
                 Token::Word(".minnctapersm" | ".maxnctapersm" | ".maxnreg" | ".maxclusterrank") => {
                     self.next();

@@ -63,8 +63,8 @@ pub(crate) struct Function<'s> {
     /// `.maxntid` and `.reqntid`: each dimension, or nothing.
     pub max_threads: Option<[u32; 3]>,
     pub required_threads: Option<[u32; 3]>,
-    /// `.reqnctapercluster`: blocks of a cluster.
-    pub cluster: [u32; 3],
+    /// `.reqnctapercluster`: blocks of a cluster, or nothing.
+    pub cluster: Option<[u32; 3]>,
     pub at: Position,
 }
 

@@ -67,6 +67,8 @@ pub(crate) enum Space {
     Global,
     Constant,
     Shared,
+    /// Shared memory of any block of the cluster.
+    Cluster,
     Local,
     Param,
 }
@@ -78,6 +80,7 @@ impl Space {
             "global" => Space::Global,
             "const" => Space::Constant,
             "shared" | "shared::cta" => Space::Shared,
+            "shared::cluster" => Space::Cluster,
             "local" => Space::Local,
             "param" | "param::entry" | "param::func" => Space::Param,
             _ => return None,
@@ -90,6 +93,7 @@ impl Space {
             Space::Global => "global",
             Space::Constant => "constant",
             Space::Shared => "shared",
+            Space::Cluster => "a cluster's shared",
             Space::Local => "local",
             Space::Param => "parameter",
         }

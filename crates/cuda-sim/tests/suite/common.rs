@@ -1,7 +1,7 @@
 //! Running a kernel in a test: buffers in, buffers and report out.
 
 use cuda_sim::ptx::Module;
-use cuda_sim::{Arch, Checks, Device, DeviceConfig, Fault, Grid, Report};
+use cuda_sim::{Arch, Checks, Device, DeviceConfig, Fault, Grid, LaunchOptions, Report};
 
 /// A device with every check, and a budget that ends what would not end.
 pub fn device_with(checks: Checks) -> Device {
@@ -52,16 +52,16 @@ pub fn launch_on(
     grid: impl Into<Extent>,
     buffers: &mut [Vec<u8>],
 ) -> Result<Report, Fault> {
-    launch_on_with(device, source, grid, buffers, false)
+    launch_on_with(device, source, grid, buffers, LaunchOptions::default())
 }
 
-/// Runs kernel `k` on buffers, cooperatively where that is asked for.
+/// Runs kernel `k` on buffers.
 pub fn launch_on_with(
     device: &Device,
     source: &str,
     grid: impl Into<Extent>,
     buffers: &mut [Vec<u8>],
-    cooperative: bool,
+    options: LaunchOptions,
 ) -> Result<Report, Fault> {
     let module = Module::parse(source).unwrap_or_else(|error| panic!("{error}\n{source}"));
     let loaded = device.load(&module).unwrap();
@@ -74,11 +74,7 @@ pub fn launch_on_with(
         addresses.push(address);
     }
     let grid = grid.into().0;
-    let result = if cooperative {
-        device.launch_cooperative(&loaded, "k", grid, &params)
-    } else {
-        device.launch(&loaded, "k", grid, &params)
-    };
+    let result = device.launch_with(&loaded, "k", grid, &params, options);
     for (buffer, &address) in buffers.iter_mut().zip(&addresses) {
         device.read(address, buffer).unwrap();
         device.free(address).unwrap();

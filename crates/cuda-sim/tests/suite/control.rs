@@ -364,7 +364,7 @@ fn what_is_not_understood_is_an_error_that_names_the_line() {
         "`%d0` has 64 bits where 32 are wanted",
     );
     check(
-        "add.f16 %r0, %r0, %r0;",
+        "div.rn.f16 %h0, %h0, %h0;",
         "type that is missing or not supported",
     );
     check("bra nowhere;", "`nowhere` is no label");

@@ -3,6 +3,7 @@
 mod approximate;
 mod bits;
 mod carry;
+mod cluster;
 mod common;
 mod control;
 mod copies;

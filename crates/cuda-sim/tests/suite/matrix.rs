@@ -291,3 +291,80 @@ fn a_product_of_part_of_a_warp_is_a_fault() {
         FaultKind::InactiveLane
     );
 }
+
+#[test]
+fn matrices_come_from_shared_memory_and_go_there() {
+    // Four 8x8 matrices of half words, their rows in any order in memory.
+    let halves: Vec<u16> = (0..256u32)
+        .map(|i| (i.wrapping_mul(40_503) / 8) as u16)
+        .collect();
+    let bytes: Vec<u8> = halves.iter().flat_map(|h| h.to_le_bytes()).collect();
+    // Lane `l` has row `l % 8` of matrix `l / 8`, which lies in place `5 l % 32`.
+    let row_at = |l: usize| 5 * l % 32;
+    for (count, transposed) in [(1, false), (2, true), (4, false), (4, true)] {
+        let trans = if transposed { ".trans" } else { "" };
+        let registers: Vec<String> = (10..10 + count).map(|n| format!("%r{n}")).collect();
+        let list = registers.join(", ");
+        let stores: String = registers
+            .iter()
+            .enumerate()
+            .map(|(m, r)| format!("st.global.u32 [%d2+{}], {r};\n", 128 * m))
+            .collect();
+        let body = format!(
+            ".shared .align 16 .b8 rows[512]; .shared .align 16 .b8 back[512];
+             mov.u32 %r0, %laneid; mul.wide.u32 %d0, %r0, 16; add.u64 %d1, %a0, %d0;
+             ld.global.v4.u32 {{%r1, %r2, %r3, %r4}}, [%d1];
+             mov.u32 %r5, rows; mad.lo.u32 %r6, %r0, 16, %r5;
+             st.shared.v4.u32 [%r6], {{%r1, %r2, %r3, %r4}};
+             bar.warp.sync 0xffffffff;
+             mul.lo.u32 %r7, %r0, 5; and.b32 %r7, %r7, 31; mad.lo.u32 %r7, %r7, 16, %r5;
+             ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{list}}}, [%r7];
+             mul.wide.u32 %d0, %r0, 4; add.u64 %d2, %a1, %d0;
+             {stores}
+             mov.u32 %r5, back; mul.lo.u32 %r7, %r0, 5; and.b32 %r7, %r7, 31;
+             mad.lo.u32 %r7, %r7, 16, %r5;
+             mov.u32 %r8, 0; mad.lo.u32 %r6, %r0, 16, %r5;
+             st.shared.v4.u32 [%r6], {{%r8, %r8, %r8, %r8}};
+             bar.warp.sync 0xffffffff;
+             cvt.u64.u32 %d3, %r7; cvta.shared.u64 %d3, %d3;
+             stmatrix.sync.aligned.m8n8.x{count}{trans}.b16 [%d3], {{{list}}};
+             bar.warp.sync 0xffffffff;
+             ld.shared.v4.u32 {{%r1, %r2, %r3, %r4}}, [%r6];
+             mul.wide.u32 %d0, %r0, 16; add.u64 %d1, %a2, %d0;
+             st.global.v4.u32 [%d1], {{%r1, %r2, %r3, %r4}};"
+        );
+        let mut buffers = [bytes.clone(), vec![0; 512], vec![0; 512]];
+        run(&kernel(3, &body), (1, 32), &mut buffers);
+        let got = words_of(&buffers[1]);
+        for m in 0..count {
+            for l in 0..32 {
+                let half = |i: usize| {
+                    let (mut row, mut column) = (l / 4, l % 4 * 2 + i);
+                    if transposed {
+                        (row, column) = (column, row);
+                    }
+                    u32::from(halves[8 * row_at(8 * m + row) + column])
+                };
+                assert_eq!(
+                    got[32 * m + l],
+                    half(1) << 16 | half(0),
+                    "x{count}{trans} {m} {l}"
+                );
+            }
+        }
+        // Back at the same places, and nothing elsewhere.
+        for l in 0..32 {
+            let at = 16 * row_at(l)..16 * row_at(l) + 16;
+            let want = if l < 8 * count {
+                bytes[at.clone()].to_vec()
+            } else {
+                vec![0; 16]
+            };
+            assert_eq!(buffers[2][at], want, "x{count}{trans} row {l}");
+        }
+    }
+    let part = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0];";
+    let body = format!(".shared .align 16 .b8 rows[128]; mov.u32 %r0, rows; {part}");
+    let found = fault(&kernel(0, &body), (1, 24), &mut []);
+    assert_eq!(found.kind, FaultKind::InactiveLane);
+}

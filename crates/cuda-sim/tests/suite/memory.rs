@@ -1,6 +1,8 @@
 //! Loads, stores and atomics in every space.
 
-use crate::common::{bytes_of, device_with, kernel, launch_on, module, run, words_of};
+use crate::common::{
+    bytes_of, device_with, fault, fault_of_parsing, kernel, launch_on, module, run, words_of,
+};
 use cuda_sim::{Checks, FaultKind, Grid};
 
 /// One thread on one buffer of words.
@@ -357,4 +359,74 @@ fn freed_memory_is_named_when_it_is_used() {
     assert!(found.detail.contains("were freed"), "{found}");
     let null = device.launch(&loaded, "k", grid, &[0; 8]).unwrap_err();
     assert_eq!(null.address, Some(0));
+}
+
+#[test]
+fn sixteen_bytes_change_as_one() {
+    // Every thread of every block adds (1, 3) to a pair in global memory, by exchange of
+    // what it saw, then the last of each block leaves its mark in shared memory.
+    let source = kernel(
+        2,
+        ".reg .b128 %q<5>; .shared .align 16 .b64 pair[2];
+         mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;
+         ld.volatile.global.v2.b64 {%d0, %d1}, [%a0];
+         L: add.u64 %d2, %d0, 1; add.u64 %d3, %d1, 3;
+         mov.b128 %q0, {%d0, %d1}; mov.b128 %q1, {%d2, %d3};
+         atom.global.relaxed.gpu.cas.b128 %q2, [%a0], %q0, %q1;
+         mov.b128 {%d4, %d5}, %q2;
+         setp.ne.u64 %p0, %d4, %d0; setp.ne.u64 %p1, %d5, %d1; or.pred %p0, %p0, %p1;
+         mov.u64 %d0, %d4; mov.u64 %d1, %d5;
+         @%p0 bra L;
+         setp.eq.u32 %p2, %r0, 0; mov.u64 %d6, 7; mov.u64 %d7, -9; mov.b128 %q3, {%d6, %d7};
+         @%p2 st.shared.v2.b64 [pair], {%d7, %d6};
+         bar.sync 0;
+         setp.eq.u32 %p3, %r0, 33; @!%p3 ret;
+         atom.shared.exch.b128 %q4, [pair], %q3;
+         mov.b128 {%d8, %d9}, %q4; ld.shared.v2.b64 {%d10, %d11}, [pair];
+         sub.u64 %d8, %d8, %d11; sub.u64 %d9, %d9, %d10; or.b64 %d8, %d8, %d9;
+         mul.wide.u32 %d12, %r1, 8; add.u64 %d12, %a1, %d12; st.global.u64 [%d12], %d8;",
+    );
+    let mut buffers = [vec![0; 16], vec![0xff; 24]];
+    run(&source, (3, 64), &mut buffers);
+    let want: Vec<u8> = [192u64, 576].iter().flat_map(|n| n.to_le_bytes()).collect();
+    assert_eq!(buffers[0], want);
+    assert_eq!(buffers[1], [0; 24]);
+    let misaligned = kernel(
+        1,
+        ".reg .b128 %q<2>; mov.b128 %q0, {%a0, %a0};
+         atom.global.exch.b128 %q1, [%a0+8], %q0;",
+    );
+    let found = fault(&misaligned, (1, 1), &mut [vec![0; 32]]);
+    assert_eq!(found.kind, FaultKind::Misaligned);
+}
+
+#[test]
+fn cache_policies_are_taken_and_change_no_value() {
+    let source = kernel(
+        1,
+        "createpolicy.fractional.L2::evict_last.b64 %d0, 1.0;
+         createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %d1;
+         createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 %d2, [%a0], 16, 32;
+         ld.global.L2::cache_hint.u32 %r0, [%a0], %d0;
+         ld.global.L1::evict_last.L2::256B.u32 %r1, [%a0+4];
+         add.u32 %r0, %r0, %r1;
+         st.global.L2::cache_hint.u32 [%a0], %r0, %d1;
+         atom.global.add.L2::cache_hint.u32 %r2, [%a0], 5, %d2;
+         red.global.add.L2::cache_hint.u32 [%a0], 7, %d0;
+         st.global.L1::no_allocate.u32 [%a0+4], %r2;
+         prefetch.global.L2::evict_last [%a0];
+         applypriority.global.L2::evict_normal [%a0], 128;
+         griddepcontrol.wait; griddepcontrol.launch_dependents;",
+    );
+    let mut buffers = [bytes_of(&[30, 12])];
+    run(&source, (1, 1), &mut buffers);
+    assert_eq!(words_of(&buffers[0]), [54, 42]);
+    // A policy must be there where it is said to be, and only there.
+    for line in [
+        "ld.global.L2::cache_hint.u32 %r0, [%a0];",
+        "ld.global.u32 %r0, [%a0], %d0;",
+        "st.global.L2::cache_hint.u32 [%a0], %r0, %r1;",
+    ] {
+        fault_of_parsing(&kernel(1, line));
+    }
 }

@@ -4,7 +4,7 @@
 use crate::common::{
     bytes_of, device_with, fault, kernel, launch_on, launch_on_with, run, words_of,
 };
-use cuda_sim::{Arch, Checks, Device, DeviceConfig, FaultKind, Schedule};
+use cuda_sim::{Arch, Checks, Device, DeviceConfig, FaultKind, LaunchOptions, Schedule};
 
 const SCHEDULES: [Schedule; 5] = [
     Schedule::Rotating,
@@ -53,6 +53,11 @@ const POOL: &str = ".shared .align 4 .b32 item;
     bra outer;
     done: mov.u32 %r5, %ctaid.x; mul.wide.u32 %d2, %r5, 4; add.u64 %d3, %a2, %d2;
     @!%p0 st.global.u32 [%d3], %r2;";
+
+const COOPERATIVE: LaunchOptions = LaunchOptions {
+    cooperative: true,
+    cluster: None,
+};
 
 #[test]
 fn a_loop_with_two_ways_back_to_its_barrier() {
@@ -239,7 +244,7 @@ fn all_blocks_of_a_cooperative_launch_meet() {
     for schedule in SCHEDULES {
         let device = scheduled(schedule);
         let mut out = [vec![0; 4], vec![0; 52], vec![0; 4], vec![0; 52]];
-        launch_on_with(&device, &source, (13, 64), &mut out, true)
+        launch_on_with(&device, &source, (13, 64), &mut out, COOPERATIVE)
             .unwrap_or_else(|fault| panic!("{schedule:?}: {fault}"));
         // The neighbour's number, and its neighbour's with it.
         let want: Vec<u32> = (0..13).map(|i| (i + 1) % 13 + (i + 2) % 13).collect();
@@ -252,8 +257,22 @@ fn a_cooperative_launch_must_fit_the_device() {
     // 2048 threads on each of 132 multiprocessors: two blocks of 1024.
     let source = kernel(1, "");
     let device = scheduled(Schedule::Rotating);
-    launch_on_with(&device, &source, (264, 1024), &mut [vec![0; 4]], true).unwrap();
-    let found = launch_on_with(&device, &source, (265, 1024), &mut [vec![0; 4]], true).unwrap_err();
+    launch_on_with(
+        &device,
+        &source,
+        (264, 1024),
+        &mut [vec![0; 4]],
+        COOPERATIVE,
+    )
+    .unwrap();
+    let found = launch_on_with(
+        &device,
+        &source,
+        (265, 1024),
+        &mut [vec![0; 4]],
+        COOPERATIVE,
+    )
+    .unwrap_err();
     assert_eq!(found.kind, FaultKind::LaunchTooLarge);
     assert!(found.detail.contains("holds 264"), "{found}");
     launch_on(&device, &source, (265, 1024), &mut [vec![0; 4]]).unwrap();
