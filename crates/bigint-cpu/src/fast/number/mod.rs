@@ -24,6 +24,7 @@ mod toom3;
 mod toom4;
 mod transform;
 mod tuning;
+pub mod weighted;
 
 use self::isa::Isa;
 pub(crate) use self::transform::Factor;

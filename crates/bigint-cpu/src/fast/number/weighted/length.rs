@@ -1,0 +1,93 @@
+//! Which lengths there are, and how long an exponent needs them.
+
+/// A transform's length: `2 slow fast` words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Length {
+    /// Rows. Prime factors 2, 3, 5 and 7.
+    pub(super) slow: usize,
+    /// Points of a row; a multiple of 16.
+    pub(super) fast: usize,
+}
+
+/// Bits that a word may have, less a quarter of the logarithms of the words' number and
+/// of that: rounding errors grow with the root of the words' number, that of the steps,
+/// and the square of a word. Chosen so that errors over a whole test stay near 0.3 (see
+/// docs/mersenne.md).
+const BITS: f64 = 25.0;
+
+/// Products of odd primes that lengths have.
+const ODD: [usize; 12] = [1, 3, 5, 7, 9, 15, 21, 25, 27, 35, 45, 49];
+
+impl Length {
+    /// The shortest: 64 words.
+    pub const SHORTEST: Length = Length { slow: 2, fast: 16 };
+
+    /// So many words exactly, where that is `2^a` times a product of 3, 5 and 7 with `a`
+    /// large enough.
+    ///
+    /// ```
+    /// use bigint_cpu::fast::number::weighted::Length;
+    /// assert_eq!(Length::of_words(6 << 20).unwrap().words(), 6 << 20);
+    /// assert!(Length::of_words(11 << 20).is_none());
+    /// ```
+    pub fn of_words(words: usize) -> Option<Length> {
+        let points = words / 2;
+        let odd = words.checked_shr(words.trailing_zeros())?;
+        if odd == 0 || !ODD.contains(&odd) || !words.is_multiple_of(64) {
+            return None;
+        }
+        // As square as it gets: both passes have pieces of their side's length.
+        let all = (4..=points.trailing_zeros()).flat_map(|log| {
+            let factors = (1..=odd).filter(move |factor| odd.is_multiple_of(*factor));
+            factors.map(move |factor| factor << log)
+        });
+        let fast = all
+            .filter(|&fast| points / fast >= 2)
+            .min_by_key(|&fast| fast.max(points / fast))?;
+        Some(Length {
+            slow: points / fast,
+            fast,
+        })
+    }
+
+    /// The shortest that is thought safe for `2^p - 1`. `None` below exponents that have
+    /// so many bits, and above those that 62-bit arithmetic of offsets takes.
+    pub fn for_exponent(p: u32) -> Option<Length> {
+        let mut length = Length::SHORTEST;
+        while !length.suits(p) {
+            length = length.next()?;
+        }
+        (length.words() * 8 <= p as usize).then_some(length)
+    }
+
+    /// Whether rounding errors are expected to stay small.
+    fn suits(self, p: u32) -> bool {
+        let log = (self.words() as f64).log2();
+        let bits = f64::from(p) / self.words() as f64;
+        bits <= BITS - 0.25 * (log + log.log2())
+    }
+
+    /// The next longer one.
+    pub fn next(self) -> Option<Length> {
+        Self::all().find(|length| length.words() > self.words())
+    }
+
+    /// Every length up to `2^26` words, shortest first.
+    pub fn all() -> impl Iterator<Item = Length> {
+        let of = |odd: &'static usize| (6..=26).map(move |log| odd << log);
+        let mut words: Vec<usize> = ODD.iter().flat_map(of).collect();
+        words.retain(|&words| words <= 1 << 26);
+        words.sort_unstable();
+        words.into_iter().filter_map(Length::of_words)
+    }
+
+    /// Words: doubles that are transformed.
+    pub fn words(self) -> usize {
+        2 * self.points()
+    }
+
+    /// Complex points.
+    pub(super) fn points(self) -> usize {
+        self.slow * self.fast
+    }
+}

@@ -1,0 +1,403 @@
+//! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform.
+//!
+//! **Maths** (Crandall and Fagin; Thall's gpuLucas). A residue is written in `n` words,
+//! word `j` at bit `ceil(p j / n)`: words of two lengths, `floor(p / n)` bits and one
+//! more, whose digits lie on both sides of zero. Weighted by `2^(ceil(p j / n) - p j /
+//! n)` the words are coefficients in the base `2^(p / n)`, and as `2^p = 1` the square
+//! is their cyclic convolution: a transform without padding, in doubles.
+//!
+//! Example, `p = 7`, `n = 4`: words of 2, 2, 2 and 1 bits at 0, 2, 4 and 6, with weights
+//! `1, 2^(1/4), 2^(1/2), 2^(3/4)`.
+//!
+//! **Transform.** Two words are a complex point; `M = n / 2 = slow fast` points are a
+//! matrix of `slow` rows. One iteration goes twice over the memory: over rows (twiddles,
+//! transform, squares, and back: [`rows`]) and over columns (back, weights off, rounding,
+//! carries, weights on, and forward: [`columns`]), each in pieces that stay in the
+//! second-level cache. Points are two vectors wide, so that nothing is shuffled but at
+//! the ends of the rows.
+//!
+//! **Error.** Doubles round; nothing here is exact by proof. What each word is away from
+//! an integer before it is rounded is measured in every iteration: near 1/2 it could be
+//! the wrong integer. [`Weighted::square`] answers with the greatest; beyond 0.4 the
+//! result is not to be trusted, and a longer transform is. Residues that come out are
+//! the same on every machine.
+//!
+//! **Memory**: `8 n` bytes, and an eighth of that for tables. Threads: all of the current
+//! rayon pool where a transform is long enough, two meetings an iteration.
+
+mod columns;
+mod fft;
+mod length;
+mod machine;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::sync::{Mutex, PoisonError};
+
+use self::columns::{Carry, ColumnWeights, Columns, Digits, Finish, Read, Weight};
+use self::fft::{Pair, Plan};
+pub use self::length::Length;
+#[cfg(target_arch = "x86_64")]
+use self::machine::{Fma256, Fma512};
+use self::machine::{Machine, Portable};
+use self::rows::{Group, Leaf, Matrix, Square};
+use super::isa::Isa;
+use crate::fast::Path;
+use crate::share;
+
+/// A residue modulo `2^p - 1` that is squared again and again.
+///
+/// ```
+/// use bigint_cpu::fast::number::weighted::{Length, Weighted};
+/// use bigint_cpu::Path;
+/// // Lucas-Lehmer: 2^1279 - 1 is prime.
+/// let p = 1279;
+/// let mut s = Weighted::new(p, Length::for_exponent(p).unwrap(), Path::best());
+/// s.set(&[4]);
+/// for _ in 0..p - 2 {
+///     assert!(s.square(2) < 0.4);
+/// }
+/// assert!(s.residue().iter().all(|&limb| limb == 0));
+/// ```
+pub struct Weighted {
+    transform: Box<dyn Transform>,
+}
+
+/// [`Weighted`], for a machine.
+trait Transform: Send {
+    fn set(&mut self, limbs: &[u64]);
+    fn residue(&self) -> Vec<u64>;
+    fn square(&mut self, minus: u32) -> f64;
+    fn length(&self) -> Length;
+}
+
+impl Weighted {
+    /// Zero modulo `2^p - 1`, to be squared by transforms of this length, with the
+    /// instructions of `path` or the best below that the machine has.
+    ///
+    /// # Panics
+    /// Where the length has more words than `p` has bits.
+    pub fn new(p: u32, length: Length, path: Path) -> Self {
+        let transform: Box<dyn Transform> = match Isa::of(path) {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(token, _) => Box::new(Words::new(Fma512(token), p, length)),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(token) => Box::new(Words::new(Fma256(token), p, length)),
+            _ => Box::new(Words::new(Portable, p, length)),
+        };
+        Weighted { transform }
+    }
+
+    /// Takes the number with these limbs for the residue.
+    ///
+    /// # Panics
+    /// Where it has more than `p` bits.
+    pub fn set(&mut self, limbs: &[u64]) {
+        self.transform.set(limbs);
+    }
+
+    /// The residue, below `2^p - 1`, in as many limbs as `p` bits need. Takes as long as
+    /// an iteration or two, on one thread.
+    pub fn residue(&self) -> Vec<u64> {
+        self.transform.residue()
+    }
+
+    /// Replaces the residue `x` by `x^2 - minus`. Answers with the greatest distance of a
+    /// word from an integer before it was rounded.
+    pub fn square(&mut self, minus: u32) -> f64 {
+        self.transform.square(minus)
+    }
+
+    /// The transform's length.
+    pub fn length(&self) -> Length {
+        self.transform.length()
+    }
+}
+
+/// Points below which one thread does all.
+const ALONE: usize = 1 << 13;
+
+struct Words<M: Machine> {
+    m: M,
+    p: u32,
+    length: Length,
+    /// Block after block of `slow` points: what the column pass leaves.
+    points: Vec<Pair<M::V>>,
+    slow: Plan,
+    fast: Plan,
+    leaves: Vec<Leaf>,
+    groups: Vec<Group<M::V>>,
+    row_weights: Vec<Weight<f64>>,
+    column_weights: Vec<ColumnWeights<M::V>>,
+    /// A range of blocks for each thread.
+    parts: Vec<Part<M::V>>,
+    scratch: Mutex<Vec<Vec<Pair<M::V>>>>,
+}
+
+/// Blocks that follow one another, with their carries.
+struct Part<V> {
+    blocks: usize,
+    /// Out of the last block, for each row.
+    carry: Vec<V>,
+    error: V,
+}
+
+impl<M: Machine> Words<M> {
+    fn new(m: M, p: u32, length: Length) -> Self {
+        let Length { slow, fast } = length;
+        let n = length.words() as u64;
+        assert!(n <= p.into(), "a word has at least one bit");
+        let blocks = fast / M::LANES / 2;
+        // The weight of word j has the exponent g / n.
+        let g = |j: usize| (n - u64::from(p) * j as u64 % n) % n;
+        let weight = |g: u64| (g as f64 / n as f64).exp2();
+        let zero: M::V = bytemuck::Zeroable::zeroed();
+        let row_weights = (0..slow)
+            .map(|row| {
+                let g = g(2 * fast * row);
+                Weight {
+                    weight: weight(g),
+                    inverse: 1.0 / weight(g),
+                    g: g as f64,
+                }
+            })
+            .collect();
+        let scale = 1.0 / (4.0 * length.points() as f64);
+        let column_weights = (0..blocks)
+            .map(|block| {
+                [0, 1].map(|h| {
+                    [0, 1].map(|part| {
+                        let word = |lane| 2 * (lane * (fast / M::LANES) + 2 * block + h) + part;
+                        let lanes = |f: &dyn Fn(u64) -> f64| {
+                            let mut v = zero;
+                            let lanes: &mut [f64] =
+                                bytemuck::cast_slice_mut(std::slice::from_mut(&mut v));
+                            for (lane, x) in lanes.iter_mut().enumerate() {
+                                *x = f(g(word(lane)));
+                            }
+                            v
+                        };
+                        Weight {
+                            weight: lanes(&weight),
+                            inverse: lanes(&|g| scale / weight(g)),
+                            g: lanes(&|g| g as f64),
+                        }
+                    })
+                })
+            })
+            .collect();
+        let (slow_plan, fast_plan) = (Plan::new(slow), Plan::new(fast));
+        let threads = if length.points() < ALONE {
+            1
+        } else {
+            rayon::current_num_threads().clamp(1, blocks)
+        };
+        let part = |i: usize| Part {
+            blocks: (i + 1) * blocks / threads - i * blocks / threads,
+            carry: vec![zero; slow],
+            error: zero,
+        };
+        Words {
+            m,
+            p,
+            length,
+            points: vec![bytemuck::Zeroable::zeroed(); slow * blocks],
+            leaves: rows::leaves(&fast_plan),
+            groups: rows::groups(m, &slow_plan, fast),
+            slow: slow_plan,
+            fast: fast_plan,
+            row_weights,
+            column_weights,
+            parts: (0..threads).map(part).collect(),
+            scratch: Mutex::new(Vec::new()),
+        }
+    }
+
+    fn columns(&self) -> Columns<'_, M> {
+        let n = self.length.words() as u32;
+        Columns {
+            m: self.m,
+            plan: &self.slow,
+            rows: &self.row_weights,
+            digits: Digits {
+                n: n.into(),
+                long: (self.p % n).into(),
+                base: f64::from(self.p / n).exp2(),
+            },
+        }
+    }
+
+    /// The place of word `j`: of a point, and of a double within it.
+    fn place(&self, j: usize) -> (usize, usize) {
+        let Length { slow, fast } = self.length;
+        let (row, column) = (j / 2 / fast, j / 2 % fast);
+        let (lane, i) = (column / (fast / M::LANES), column % (fast / M::LANES));
+        let within = (j % 2) * 2 * M::LANES + i % 2 * M::LANES + lane;
+        (i / 2 * slow + row, within)
+    }
+
+    fn square_rows(&mut self) {
+        let threads = self.parts.len();
+        // SAFETY: the slice is borrowed for the whole function, which uses it through
+        // this alone, and each group is in one of the ranges below.
+        #[allow(unsafe_code)]
+        let matrix = unsafe { Matrix::new(&mut self.points, self.length.slow) };
+        let (m, plan, leaves) = (self.m, &self.fast, &self.leaves[..]);
+        let pool = &self.scratch;
+        let take = || pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let range = self.groups.len().div_ceil(4 * threads);
+        share(self.groups.chunks(range), threads, |groups| {
+            let zero = bytemuck::Zeroable::zeroed;
+            let scratch = take();
+            let mut scratch = scratch.unwrap_or_else(|| vec![zero(); plan.order.len()]);
+            for group in groups {
+                m.enter(Square {
+                    plan,
+                    leaves,
+                    group,
+                    matrix,
+                    scratch: &mut scratch,
+                });
+            }
+            let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
+            pool.push(scratch);
+        });
+    }
+
+    fn carry_columns(&mut self, minus: u32) -> f64 {
+        let mut parts = std::mem::take(&mut self.parts);
+        let mut points = std::mem::take(&mut self.points);
+        let columns = self.columns();
+        let (m, slow, threads) = (self.m, self.length.slow, parts.len());
+        for part in &mut parts {
+            part.carry.fill(m.splat(0.0));
+            part.error = m.splat(0.0);
+        }
+        let doubles: &mut [f64] = bytemuck::cast_slice_mut(&mut parts[0].carry);
+        doubles[0] = -f64::from(minus);
+
+        share(self.ranges(&mut points, &mut parts), threads, |range| {
+            let (blocks, weights, part) = range;
+            for (i, (x, weights)) in blocks.chunks_exact_mut(slow).zip(weights).enumerate() {
+                part.error = m.enter(Carry {
+                    columns,
+                    weights,
+                    x,
+                    carry: &mut part.carry,
+                    error: part.error,
+                    waits: i == 0,
+                });
+            }
+        });
+
+        // Out of the last lane of a row into the first of the next.
+        let last = &parts[threads - 1].carry;
+        let mut turned = last.clone();
+        let doubles: &mut [f64] = bytemuck::cast_slice_mut(&mut turned);
+        doubles.rotate_right(1);
+        let carries: Vec<Vec<M::V>> = std::iter::once(turned)
+            .chain(parts[..threads - 1].iter().map(|part| part.carry.clone()))
+            .collect();
+        let firsts = self.ranges(&mut points, &mut parts);
+        share(
+            firsts.into_iter().zip(&carries),
+            threads,
+            |(range, carry)| {
+                let (blocks, weights, _) = range;
+                m.enter(Finish {
+                    columns,
+                    weights: &weights[0],
+                    x: &mut blocks[..slow],
+                    carry,
+                });
+            },
+        );
+        let error = parts.iter().fold(0.0, |greatest: f64, part| {
+            let lanes: &[f64] = bytemuck::cast_slice(std::slice::from_ref(&part.error));
+            // What is no number is no small error either.
+            lanes.iter().fold(greatest, |greatest, &lane| {
+                if lane > greatest || lane.is_nan() {
+                    lane
+                } else {
+                    greatest
+                }
+            })
+        });
+        (self.parts, self.points) = (parts, points);
+        error
+    }
+
+    /// The blocks, their weights and the carries of each part.
+    fn ranges<'a>(
+        &'a self,
+        mut points: &'a mut [Pair<M::V>],
+        parts: &'a mut [Part<M::V>],
+    ) -> Vec<Range<'a, M::V>> {
+        let mut weights = &self.column_weights[..];
+        let range = |part: &'a mut Part<M::V>| {
+            let blocks;
+            (blocks, points) =
+                std::mem::take(&mut points).split_at_mut(part.blocks * self.length.slow);
+            let these;
+            (these, weights) = weights.split_at(part.blocks);
+            (blocks, these, part)
+        };
+        parts.iter_mut().map(range).collect()
+    }
+}
+
+type Range<'a, V> = (&'a mut [Pair<V>], &'a [ColumnWeights<V>], &'a mut Part<V>);
+
+impl<M: Machine> Transform for Words<M> {
+    fn set(&mut self, limbs: &[u64]) {
+        let mut points = std::mem::take(&mut self.points);
+        let doubles = Pair::<M::V>::doubles(&mut points);
+        for (j, digit) in words::digits(limbs, self.p, self.length.words()).enumerate() {
+            let (point, within) = self.place(j);
+            doubles[point * 4 * M::LANES + within] = digit as f64;
+        }
+        let (m, slow) = (self.m, self.length.slow);
+        let carry = &vec![m.splat(0.0); slow][..];
+        let columns = self.columns();
+        for (x, weights) in points.chunks_exact_mut(slow).zip(&self.column_weights) {
+            m.enter(Finish {
+                columns,
+                weights,
+                x,
+                carry,
+            });
+        }
+        self.points = points;
+    }
+
+    fn residue(&self) -> Vec<u64> {
+        let mut points = self.points.clone();
+        let (m, slow) = (self.m, self.length.slow);
+        let columns = self.columns();
+        for (x, weights) in points.chunks_exact_mut(slow).zip(&self.column_weights) {
+            m.enter(Read {
+                columns,
+                weights,
+                x,
+                scale: 4.0 * self.length.fast as f64,
+            });
+        }
+        let doubles = Pair::<M::V>::doubles(&mut points);
+        let digits = (0..self.length.words()).map(|j| {
+            let (point, within) = self.place(j);
+            doubles[point * 4 * M::LANES + within] as i64
+        });
+        words::limbs(digits, self.p, self.length.words())
+    }
+
+    fn square(&mut self, minus: u32) -> f64 {
+        self.square_rows();
+        self.carry_columns(minus)
+    }
+
+    fn length(&self) -> Length {
+        self.length
+    }
+}

@@ -1,0 +1,340 @@
+//! The pass over rows: twiddles, transforms along the fast index, squares, and back.
+//!
+//! A group takes `LANES` rows of the slow index's frequencies `s` and as many of `slow -
+//! s`, which hold the mirrored frequencies of a packed real transform, and works on them
+//! in lanes.
+//!
+//! **Squares.** With `z = x[2 j] + i x[2 j + 1]`, `Z` its transform, `W` the conjugate of
+//! `Z` at the mirrored frequency `M - k`, the even and the odd words have the transforms
+//! `(Z + W) / 2` and `(Z - W) / (2 i)`. The square has
+//!
+//! ```text
+//! 4 Z' = S^2 - y D^2 + 2 S D,   4 W' = S^2 - y D^2 - 2 S D
+//! S = Z + W,  D = Z - W,  y = exp(-2 pi i k / M)
+//! ```
+#![expect(
+    clippy::needless_range_loop,
+    reason = "indices count lanes and halves of several arrays at once"
+)]
+
+use super::fft::{Pair, Plan, product, root};
+use super::machine::{Job, Machine};
+
+/// Twiddles of a row are products of two, this many apart.
+const NEAR: usize = 64;
+
+/// Rows and mirrored rows, of each `LANES`.
+pub(super) struct Group<V> {
+    /// Positions of the rows and of their mirrors, lane by lane.
+    rows: [Vec<usize>; 2],
+    /// Lanes of each that are stored: the others are there to fill up.
+    stored: [usize; 2],
+    /// Whether the row is its own mirror by `k -> -k`, not `k -> -1 - k`.
+    is_zero: bool,
+    /// `w^(c s)`, `w = exp(-2 pi i / M)`, for `c = 0 .. NEAR` and for the multiples of it.
+    near: Vec<Pair<V>>,
+    far: Vec<Pair<V>>,
+    /// `w^s` of the rows.
+    first: [V; 2],
+}
+
+/// For each position of a row: the power of `w`, and where its mirrors lie.
+pub(super) struct Leaf {
+    root: [f64; 2],
+    mirror: u32,
+    mirror_of_zero: u32,
+}
+
+/// Leaves of a row of `plan`'s length.
+pub(super) fn leaves(plan: &Plan) -> Vec<Leaf> {
+    let positions = plan.positions();
+    let n = plan.order.len();
+    let leaf = |&k: &u32| Leaf {
+        root: root(k.into(), n as u64),
+        mirror: positions[n - 1 - k as usize],
+        mirror_of_zero: positions[(n - k as usize) % n],
+    };
+    plan.order.iter().map(leaf).collect()
+}
+
+/// All groups of a transform of `slow` rows of `fast` points: every row is stored by
+/// exactly one lane of one group.
+pub(super) fn groups<M: Machine>(m: M, slow: &Plan, fast: usize) -> Vec<Group<M::V>> {
+    let positions = slow.positions();
+    let n = positions.len();
+    // Rows next to each other in memory have frequencies that are this far apart, where
+    // the last step has radix 8.
+    let apart = if n.is_multiple_of(8) { n / 8 } else { n };
+    // Of a row and its mirror, the one that comes first in this order; rows that are
+    // their own mirrors come last.
+    let key = |k: usize| (k % apart, k);
+    let mut pairs: Vec<usize> = (1..n)
+        .filter(|&k| 2 * k != n && key(k) < key(n - k))
+        .collect();
+    pairs.sort_by_key(|&k| key(k));
+    let selves = usize::from(n.is_multiple_of(2));
+    pairs.extend(std::iter::repeat_n(n / 2, selves));
+
+    let group = |rows: &[usize], mirrors: usize, is_zero: bool| {
+        let lane = |i: usize| rows[i.min(rows.len() - 1)];
+        let both = |i: usize| [lane(i), (n - lane(i)) % n];
+        let twiddle = |c: usize| {
+            let [a, b] = [0, 1]
+                .map(|side| complex(m, |i| root((c * both(i)[side]) as u64, (n * fast) as u64)));
+            Pair {
+                re: [a[0], b[0]],
+                im: [a[1], b[1]],
+            }
+        };
+        let near: Vec<_> = (0..NEAR).map(twiddle).collect();
+        Group {
+            rows: [0, 1].map(|side| {
+                let row = |i| positions[both(i)[side]] as usize;
+                (0..M::LANES).map(row).collect()
+            }),
+            stored: [rows.len(), mirrors],
+            is_zero,
+            first: [near[1].re[0], near[1].im[0]],
+            near,
+            far: (0..fast.div_ceil(NEAR))
+                .map(|c| twiddle(c * NEAR))
+                .collect(),
+        }
+    };
+    let mut groups = vec![group(&[0], 0, true)];
+    for chunk in pairs.chunks(M::LANES) {
+        let selves = chunk.iter().filter(|&&k| 2 * k == n).count();
+        groups.push(group(chunk, chunk.len() - selves, false));
+    }
+    groups
+}
+
+/// A vector of complex numbers, lane by lane.
+fn complex<M: Machine>(_: M, lane: impl Fn(usize) -> [f64; 2]) -> [M::V; 2] {
+    let mut z = [bytemuck::Zeroable::zeroed(); 2];
+    for i in 0..M::LANES {
+        for (part, value) in z.iter_mut().zip(lane(i)) {
+            bytemuck::cast_slice_mut::<M::V, f64>(std::slice::from_mut(part))[i] = value;
+        }
+    }
+    z
+}
+
+/// A matrix whose rows several threads work on.
+#[derive(Clone, Copy)]
+pub(super) struct Matrix<V> {
+    points: *mut Pair<V>,
+    /// Points in a block.
+    slow: usize,
+    blocks: usize,
+}
+
+// SAFETY: it points to values that may be sent, and who made it promised that no two
+// threads work on the same row.
+#[allow(unsafe_code)]
+unsafe impl<V: Send> Send for Matrix<V> {}
+// SAFETY: as above.
+#[allow(unsafe_code)]
+unsafe impl<V: Send> Sync for Matrix<V> {}
+
+impl<V: Copy> Matrix<V> {
+    /// Blocks of `slow` points one after another.
+    ///
+    /// # Safety
+    /// While any copy of this is used, the slice lives and is used through nothing else,
+    /// and no two threads work on the same row: at most one on each group.
+    #[allow(unsafe_code)]
+    pub(super) unsafe fn new(points: &mut [Pair<V>], slow: usize) -> Self {
+        Matrix {
+            blocks: points.len() / slow,
+            points: points.as_mut_ptr(),
+            slow,
+        }
+    }
+
+    #[inline(always)]
+    fn place(&self, block: usize, row: usize) -> *mut Pair<V> {
+        assert!(block < self.blocks && row < self.slow);
+        self.points.wrapping_add(block * self.slow + row)
+    }
+
+    #[inline(always)]
+    fn read(&self, block: usize, row: usize) -> Pair<V> {
+        // SAFETY: the place is inside the slice; `new`'s caller promised the rest.
+        #[allow(unsafe_code)]
+        unsafe {
+            *self.place(block, row)
+        }
+    }
+
+    #[inline(always)]
+    fn write(&self, block: usize, row: usize, point: Pair<V>) {
+        // SAFETY: as in `read`.
+        #[allow(unsafe_code)]
+        unsafe {
+            *self.place(block, row) = point;
+        }
+    }
+}
+
+/// One group's work.
+pub(super) struct Square<'a, M: Machine> {
+    pub(super) plan: &'a Plan,
+    pub(super) leaves: &'a [Leaf],
+    pub(super) group: &'a Group<M::V>,
+    pub(super) matrix: Matrix<M::V>,
+    /// `fast` points.
+    pub(super) scratch: &'a mut [Pair<M::V>],
+}
+
+impl<M: Machine> Job<M> for Square<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self, m: M) {
+        self.load(m);
+        self.plan.forward(m, self.scratch);
+        self.square(m);
+        self.plan.inverse(m, self.scratch);
+        self.store(m);
+    }
+}
+
+impl<M: Machine> Square<'_, M> {
+    /// Rows to lanes, with twiddles.
+    #[inline(always)]
+    fn load(&mut self, m: M) {
+        let width = self.scratch.len() / M::LANES;
+        let zero = m.splat(0.0);
+        for block in 0..width / 2 {
+            for side in 0..2 {
+                let mut t = [[[zero; 8]; 2]; 2];
+                for (i, &row) in self.group.rows[side].iter().enumerate().take(M::LANES) {
+                    let point = self.matrix.read(block, row);
+                    for h in 0..2 {
+                        t[h][0][i] = point.re[h];
+                        t[h][1][i] = point.im[h];
+                    }
+                }
+                for (h, t) in t.iter_mut().enumerate() {
+                    for part in &mut *t {
+                        m.transpose(&mut part[..M::LANES]);
+                    }
+                    for l in 0..M::LANES {
+                        let c = l * width + 2 * block + h;
+                        let w = self.group.twiddle(m, c, side);
+                        let z = product(m, [t[0][l], t[1][l]], w);
+                        let point = &mut self.scratch[c];
+                        (point.re[side], point.im[side]) = (z[0], z[1]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lanes to rows, with the twiddles' conjugates.
+    #[inline(always)]
+    fn store(&mut self, m: M) {
+        let width = self.scratch.len() / M::LANES;
+        let zero = m.splat(0.0);
+        for block in 0..width / 2 {
+            for side in 0..2 {
+                let mut t = [[[zero; 8]; 2]; 2];
+                for (h, t) in t.iter_mut().enumerate() {
+                    for l in 0..M::LANES {
+                        let c = l * width + 2 * block + h;
+                        let [re, im] = self.group.twiddle(m, c, side);
+                        let z = self.scratch[c];
+                        let (a, b) = (z.re[side], z.im[side]);
+                        t[0][l] = m.mul_add(b, im, m.mul(a, re));
+                        t[1][l] = m.neg_mul_add(a, im, m.mul(b, re));
+                    }
+                    for part in t {
+                        m.transpose(&mut part[..M::LANES]);
+                    }
+                }
+                let stored = self.group.stored[side].min(M::LANES);
+                for (i, &row) in self.group.rows[side].iter().enumerate().take(stored) {
+                    let point = Pair {
+                        re: [t[0][0][i], t[1][0][i]],
+                        im: [t[0][1][i], t[1][1][i]],
+                    };
+                    self.matrix.write(block, row, point);
+                }
+            }
+        }
+    }
+
+    /// Every frequency with its mirror.
+    #[inline(always)]
+    fn square(&mut self, m: M) {
+        for (position, leaf) in self.leaves.iter().enumerate() {
+            let mirror = if self.group.is_zero {
+                leaf.mirror_of_zero
+            } else {
+                leaf.mirror
+            } as usize;
+            let root = [m.splat(leaf.root[0]), m.splat(leaf.root[1])];
+            let y = product(m, self.group.first, root);
+            let (z, w) = (&self.scratch[position], &self.scratch[mirror]);
+            let (z, w) = ([z.re[0], z.im[0]], [w.re[1], w.im[1]]);
+            // The mirror's conjugate is what counts.
+            let s = [m.add(z[0], w[0]), m.sub(z[1], w[1])];
+            let d = [m.sub(z[0], w[0]), m.add(z[1], w[1])];
+            let s2 = [m.add(s[0], s[0]), m.add(s[1], s[1])];
+            let (ss, dd) = (squared(m, s), squared(m, d));
+            let p = [
+                m.mul_add(y[1], dd[1], m.neg_mul_add(y[0], dd[0], ss[0])),
+                m.neg_mul_add(y[1], dd[0], m.neg_mul_add(y[0], dd[1], ss[1])),
+            ];
+            let g = product(m, s2, d);
+            let point = &mut self.scratch[position];
+            (point.re[0], point.im[0]) = (m.add(p[0], g[0]), m.add(p[1], g[1]));
+            let point = &mut self.scratch[mirror];
+            (point.re[1], point.im[1]) = (m.sub(p[0], g[0]), m.sub(g[1], p[1]));
+        }
+    }
+}
+
+#[inline(always)]
+fn squared<M: Machine>(m: M, a: [M::V; 2]) -> [M::V; 2] {
+    let cross = m.mul(a[0], a[1]);
+    [
+        m.mul_sub(a[0], a[0], m.mul(a[1], a[1])),
+        m.add(cross, cross),
+    ]
+}
+
+impl<V: Copy> Group<V> {
+    /// `w^(c s)` for the rows of one side.
+    #[inline(always)]
+    fn twiddle<M: Machine<V = V>>(&self, m: M, c: usize, side: usize) -> [V; 2] {
+        let (near, far) = (&self.near[c % NEAR], &self.far[c / NEAR]);
+        product(
+            m,
+            [near.re[side], near.im[side]],
+            [far.re[side], far.im[side]],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::machine::Portable;
+    use super::*;
+
+    #[test]
+    fn every_row_is_stored_by_one_lane() {
+        for n in [2, 3, 8, 15, 16, 24, 40, 42, 64, 120] {
+            let mut stored = vec![0; n];
+            for group in groups(Portable, &Plan::new(n), 16) {
+                for side in 0..2 {
+                    for &row in &group.rows[side][..group.stored[side]] {
+                        stored[row] += 1;
+                    }
+                }
+            }
+            assert_eq!(stored, vec![1; n]);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Squares against exact ones, on every path and at lengths of every factor.
+
+use num_bigint::BigUint;
+
+use super::{Length, Weighted};
+use crate::Path;
+
+/// `x^2 - minus` modulo `2^p - 1`, by num-bigint.
+fn exact(x: &[u64], p: u32, minus: u64) -> Vec<u64> {
+    let modulus = (BigUint::from(1u32) << p) - 1u32;
+    let halves = x
+        .iter()
+        .flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
+    let x_value = BigUint::new(halves.collect());
+    let mut limbs = ((&x_value * &x_value + &modulus - minus) % modulus).to_u64_digits();
+    limbs.resize(x.len(), 0);
+    limbs
+}
+
+fn random(p: u32, seed: &mut u64) -> Vec<u64> {
+    let mut limbs: Vec<u64> = (0..p.div_ceil(64))
+        .map(|_| {
+            *seed ^= *seed << 13;
+            *seed ^= *seed >> 7;
+            *seed ^= *seed << 17;
+            *seed
+        })
+        .collect();
+    if !p.is_multiple_of(64) {
+        *limbs.last_mut().unwrap() &= (1 << (p % 64)) - 1;
+    }
+    limbs
+}
+
+#[test]
+fn squares_are_exact_ones_at_every_length_and_on_every_path() {
+    let mut seed = 0x9e37_79b9_7f4a_7c15;
+    for words in [64, 128, 192, 320, 448, 512, 576, 1024, 1920, 4096, 2688 * 2] {
+        let length = Length::of_words(words).unwrap();
+        for bits in [9.3, 14.0, 18.9] {
+            let p = ((words as f64 * bits) as u32) | 1;
+            let ones = vec![u64::MAX; 4];
+            for x in [random(p, &mut seed), random(p, &mut seed), ones] {
+                let mut expected = x.clone();
+                expected.resize(p.div_ceil(64) as usize, 0);
+                let mut all: Vec<_> = Path::ALL
+                    .into_iter()
+                    .map(|path| Weighted::new(p, length, path))
+                    .collect();
+                all.iter_mut().for_each(|weighted| weighted.set(&x));
+                for step in 0..3 {
+                    expected = exact(&expected, p, 2 * step);
+                    for weighted in &mut all {
+                        assert!(weighted.square(2 * step as u32) < 0.3);
+                        assert!(weighted.residue() == expected, "p {p}, {length:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn residues_come_out_as_they_were_set() {
+    let mut seed = 7;
+    for p in [607, 1279, 8191, 86_243] {
+        let length = Length::for_exponent(p).unwrap();
+        let mut weighted = Weighted::new(p, length, Path::best());
+        let mut ends = [vec![0; p.div_ceil(64) as usize], random(p, &mut 0)];
+        // 2^p - 2.
+        ends[1] = ends[0].iter().map(|_| u64::MAX).collect();
+        *ends[1].last_mut().unwrap() >>= 64 - p % 64;
+        ends[1][0] -= 1;
+        for x in [random(p, &mut seed), random(p, &mut seed)]
+            .iter()
+            .chain(&ends)
+        {
+            weighted.set(x);
+            assert_eq!(&weighted.residue(), x, "p {p}");
+        }
+        // 2^p - 1 is zero.
+        ends[1][0] += 1;
+        weighted.set(&ends[1]);
+        assert_eq!(weighted.residue(), ends[0]);
+    }
+}
+
+#[test]
+fn threads_share_a_square() {
+    let p = 400_009;
+    let mut seed = 99;
+    let x = random(p, &mut seed);
+    let [one, four] = [1, 4].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let length = Length::of_words(1 << 15).unwrap();
+            let mut weighted = Weighted::new(p, length, Path::best());
+            weighted.set(&x);
+            (0..20).for_each(|_| assert!(weighted.square(2) < 0.4));
+            weighted.residue()
+        })
+    });
+    assert_eq!(one, four);
+}

@@ -1,0 +1,41 @@
+#![doc = include_str!("../README.md")]
+
+mod backend;
+mod error;
+mod exponent;
+mod lucas_lehmer;
+pub mod primenet;
+mod prp;
+mod residue;
+mod runner;
+mod save;
+
+pub use backend::{Arithmetic, Backend, Cpu, Squaring};
+pub use error::Error;
+pub use exponent::{KNOWN_PRIMES, is_prime};
+pub use lucas_lehmer::LucasLehmer;
+pub use prp::Prp;
+pub use residue::Residue;
+pub use runner::Runner;
+pub use save::{Folder, Saved};
+
+/// What a test of `2^p - 1` found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether the number is prime (Lucas-Lehmer) or a probable prime (PRP).
+    pub is_prime: bool,
+    /// The low 64 bits of the last residue: of the Lucas-Lehmer sequence's, or of
+    /// `3^(M - 1) mod M`, `M = 2^p - 1` (PRP, type 1).
+    pub res64: u64,
+    /// Errors that were caught on the way, and undone.
+    pub errors: u32,
+}
+
+/// Whether a test goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It has come further.
+    Going,
+    /// This is what it found.
+    Done(Outcome),
+}

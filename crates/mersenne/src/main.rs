@@ -1,0 +1,9 @@
+//! The `mersenne` program.
+
+mod program;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    program::main()
+}

@@ -1,0 +1,325 @@
+//! PrimeNet's files: `worktodo.txt` and `results.json.txt`.
+//!
+//! Both are shared with the program that carries them to the server and back, by lock
+//! files as AutoPrimeNet makes them (`worktodo.txt.lck`).
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use crate::save::{sync_folder, write_whole};
+use crate::{Outcome, is_prime};
+
+/// A line of `worktodo.txt` that asks for a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// `LL` or `PRP-3`.
+    pub worktype: &'static str,
+    /// The exponent.
+    pub p: u32,
+    /// PrimeNet's name for the assignment: 32 hexadecimal digits.
+    pub id: Option<String>,
+    /// The line as it stands in the file.
+    pub line: String,
+}
+
+/// What is wrong with a line, and where, in bytes from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// The column.
+    pub column: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl Assignment {
+    /// The assignment of a line; `None` for a blank one or a comment.
+    ///
+    /// ```
+    /// use mersenne::primenet::Assignment;
+    /// let line = "DoubleCheck=0123456789ABCDEF0123456789ABCDEF,82589933,76,1";
+    /// let assignment = Assignment::parse(line).unwrap().unwrap();
+    /// assert_eq!((assignment.worktype, assignment.p), ("LL", 82_589_933));
+    /// let assignment = Assignment::parse("PRP=N/A,1,2,127,-1").unwrap().unwrap();
+    /// assert_eq!((assignment.worktype, assignment.p, assignment.id), ("PRP-3", 127, None));
+    /// assert!(Assignment::parse("Factor=N/A,127,60,61").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`BadLine`] for a line that is none, or asks for what this program does not do.
+    pub fn parse(text: &str) -> Result<Option<Self>, BadLine> {
+        let line = text.trim();
+        if line.is_empty() || line.starts_with('#') {
+            return Ok(None);
+        }
+        let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize + 1;
+        let bad = |part: &str, what: &str| BadLine {
+            column: offset(part),
+            what: what.to_owned(),
+        };
+        let (kind, rest) = line.split_once('=').ok_or_else(|| {
+            bad(
+                line,
+                "a line is KIND=ASSIGNMENT,..., such as PRP=N/A,1,2,127,-1",
+            )
+        })?;
+        let is_prp = match kind.trim() {
+            "Test" | "DoubleCheck" => false,
+            "PRP" | "PRPDC" => true,
+            "Cert" | "CERT" => return Err(bad(line, "there are no certifications here")),
+            "Factor" => return Err(bad(line, "there is no trial factoring here")),
+            "PFactor" | "Pfactor" | "PMinus1" | "Pminus1" | "ECM" | "ECM2" => {
+                return Err(bad(line, "there is no P-1 and no ECM here"));
+            }
+            _ => return Err(bad(line, "it is none of PRP, PRPDC, Test, DoubleCheck")),
+        };
+        let mut fields: Vec<&str> = rest.split(',').map(str::trim).collect();
+        let is_id = |field: &str| field.len() == 32 && field.bytes().all(|b| b.is_ascii_hexdigit());
+        let nothing = |field: &str| field.eq_ignore_ascii_case("n/a");
+        let id = fields
+            .first()
+            .filter(|field| is_id(field))
+            .map(|&field| field.to_owned());
+        let unnamed = |&field: &&str| nothing(field) || field == "0" && fields.len() > 1;
+        if id.is_some() || fields.first().is_some_and(unnamed) {
+            fields.remove(0);
+        }
+        let field = |i: usize, name: &str| {
+            let missing = || bad(rest, &format!("{name} is missing"));
+            fields
+                .get(i)
+                .copied()
+                .filter(|field| !field.is_empty())
+                .ok_or_else(missing)
+        };
+        let exponent = if is_prp {
+            for (i, (name, value)) in [("k", "1"), ("b", "2")].into_iter().enumerate() {
+                if field(i, name)? != value {
+                    return Err(bad(
+                        fields[i],
+                        &format!("{name} must be {value}: only 2^p - 1 is tested"),
+                    ));
+                }
+            }
+            if field(3, "c")? != "-1" {
+                return Err(bad(fields[3], "c must be -1: only 2^p - 1 is tested"));
+            }
+            if let Some(factors) = fields[4..].iter().find(|field| field.starts_with('"')) {
+                return Err(bad(factors, "cofactors are not tested here"));
+            }
+            if fields.get(6).is_some_and(|&base| base != "3") {
+                return Err(bad(fields[6], "the base must be 3"));
+            }
+            if fields.get(7).is_some_and(|&kind| kind != "1") {
+                return Err(bad(fields[7], "the residue must be of type 1"));
+            }
+            field(2, "the exponent")?
+        } else {
+            field(0, "the exponent")?
+        };
+        let p = exponent
+            .parse()
+            .map_err(|_| bad(exponent, "the exponent is a number below 2^32"))?;
+        if p < 3 || !is_prime(p) {
+            return Err(bad(
+                exponent,
+                "the exponent is not an odd prime: 2^p - 1 is composite",
+            ));
+        }
+        Ok(Some(Assignment {
+            worktype: if is_prp { "PRP-3" } else { "LL" },
+            p,
+            id,
+            line: text.to_owned(),
+        }))
+    }
+}
+
+/// A line of `results.json.txt`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ResultLine {
+    status: &'static str,
+    exponent: u32,
+    worktype: &'static str,
+    #[serde(rename = "res64")]
+    res64: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    residue_type: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<Errors>,
+    error_code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fft_length: Option<usize>,
+    shift_count: u32,
+    program: Program,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    computer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aid: Option<String>,
+    timestamp: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Errors {
+    gerbicz: u32,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Program {
+    name: &'static str,
+    version: &'static str,
+}
+
+/// Who reports a result.
+#[derive(Clone, Debug, Default)]
+pub struct Reporter {
+    /// The user's name at PrimeNet.
+    pub user: Option<String>,
+    /// The computer's.
+    pub computer: Option<String>,
+    /// The assignment's.
+    pub id: Option<String>,
+}
+
+impl ResultLine {
+    /// The line that reports this outcome of a test (`LL` or `PRP-3`) of `2^p - 1`, by
+    /// transforms of so many words, now.
+    pub fn new(
+        worktype: &'static str,
+        p: u32,
+        outcome: &Outcome,
+        words: Option<usize>,
+        reporter: &Reporter,
+    ) -> Self {
+        let is_prp = worktype != "LL";
+        let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        ResultLine {
+            status: if outcome.is_prime { "P" } else { "C" },
+            exponent: p,
+            worktype,
+            res64: format!("{:016X}", outcome.res64),
+            residue_type: is_prp.then_some(1),
+            errors: is_prp.then_some(Errors {
+                gerbicz: outcome.errors,
+            }),
+            error_code: "00000000",
+            fft_length: words,
+            shift_count: 0,
+            program: Program {
+                name: env!("CARGO_PKG_NAME"),
+                version: env!("CARGO_PKG_VERSION"),
+            },
+            user: reporter.user.clone(),
+            computer: reporter.computer.clone(),
+            aid: reporter.id.clone(),
+            timestamp: now.replace('T', " ").trim_end_matches('Z').to_owned(),
+        }
+    }
+
+    /// The line's text, one JSON object.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("numbers and words are JSON")
+    }
+
+    /// Appends the line, unless the same result stands there already: from a run that
+    /// was killed after it had written it.
+    ///
+    /// # Errors
+    /// As reading and writing.
+    pub fn append_to(&self, path: &Path) -> io::Result<()> {
+        let _lock = Lock::of(path)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let ours = serde_json::to_value(self)?;
+        let is_same = |line: &str| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+            ["exponent", "worktype", "res64", "aid"]
+                .into_iter()
+                .all(|key| line.get(key) == ours.get(key))
+        };
+        if text.lines().any(is_same) {
+            return Ok(());
+        }
+        // A line that a kill cut short ends here.
+        let start = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        file.write_all(format!("{start}{}\n", self.to_json()).as_bytes())?;
+        file.sync_all()
+    }
+}
+
+/// Takes an assignment's line out of `worktodo.txt`.
+///
+/// # Errors
+/// As reading and writing.
+pub fn remove_line(path: &Path, line: &str) -> io::Result<()> {
+    let _lock = Lock::of(path)?;
+    let text = fs::read_to_string(path)?;
+    let mut found = false;
+    let kept: String = text
+        .split_inclusive('\n')
+        .filter(|other| {
+            let is_it = !found && other.trim() == line.trim();
+            found |= is_it;
+            !is_it
+        })
+        .collect();
+    if found {
+        let mut new = path.as_os_str().to_owned();
+        new.push(".new");
+        write_whole(new.as_ref(), kept.as_bytes())?;
+        fs::rename(&new, path)?;
+        sync_folder(path.parent().unwrap_or(Path::new("")))?;
+    }
+    Ok(())
+}
+
+/// A file's lock file, while it is worked on.
+struct Lock(PathBuf);
+
+impl Lock {
+    /// Nobody holds a lock for so long: one that is older was left by a kill.
+    const STALE: Duration = Duration::from_secs(60);
+
+    fn of(path: &Path) -> io::Result<Self> {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".lck");
+        let lock = PathBuf::from(name);
+        loop {
+            match File::create_new(&lock) {
+                Ok(_) => return Ok(Lock(lock)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    let age = fs::metadata(&lock).and_then(|lock| lock.modified());
+                    let age = age.map(|time| time.elapsed().unwrap_or_default());
+                    if age.is_ok_and(|age| age > Self::STALE) {
+                        let _ = fs::remove_file(&lock);
+                    } else {
+                        std::thread::sleep(Duration::from_millis(50));
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Where it stays, it is stale in a minute.
+        let _ = fs::remove_file(&self.0);
+    }
+}

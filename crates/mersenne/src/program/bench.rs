@@ -1,0 +1,121 @@
+//! `mersenne bench`: the time of an iteration.
+
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use mersenne::{Backend, Residue};
+use serde::Serialize;
+
+use super::{Common, Failure};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Exponents; Thall's, and those of the largest primes, where there are none
+    #[arg(value_name = "P")]
+    exponents: Vec<u32>,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// Time for each exponent
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    time: Duration,
+    #[command(flatten)]
+    common: Common,
+}
+
+const EXPONENTS: [u32; 8] = [
+    86_243,
+    756_839,
+    1_257_787,
+    6_972_593,
+    24_036_583,
+    43_112_609,
+    77_232_917,
+    136_279_841,
+];
+
+/// One measurement.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Measured<'a> {
+    exponent: u32,
+    fft_length: Option<usize>,
+    milliseconds: f64,
+    iterations: u32,
+    error: f64,
+    threads: usize,
+    backend: &'a str,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let backend = arguments.common.backend()?;
+    let exponents = match &arguments.exponents[..] {
+        [] => &EXPONENTS[..],
+        exponents => exponents,
+    };
+    if !arguments.json {
+        println!("  exponent      words  bits a word  ms/iteration  error");
+    }
+    for &p in exponents {
+        if p < 3 {
+            return Err(Failure::Usage(format!("{p}: exponents are odd primes")));
+        }
+        let (milliseconds, iterations, words, error) = iteration(&backend, p, arguments.time)?;
+        if arguments.json {
+            let measured = Measured {
+                exponent: p,
+                fft_length: words,
+                milliseconds,
+                iterations,
+                error,
+                threads: rayon::current_num_threads(),
+                backend: backend.name(),
+            };
+            let line = serde_json::to_string(&measured).expect("numbers and words are JSON");
+            println!("{line}");
+        } else {
+            let bits = words.map_or(0.0, |words| f64::from(p) / words as f64);
+            let words = words.map_or("exact".to_owned(), |words| words.to_string());
+            println!("{p:>10} {words:>10} {bits:>12.3} {milliseconds:>13.4}  {error:.3}");
+        }
+    }
+    Ok(())
+}
+
+/// Milliseconds of the median iteration, how many there were, words, greatest error.
+pub fn iteration(
+    backend: &dyn Backend,
+    p: u32,
+    time: Duration,
+) -> Result<(f64, u32, Option<usize>, f64), Failure> {
+    let mut squaring = backend.squaring(p, None)?;
+    // Digits that look random, as those of a test do after some iterations.
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut limb = || {
+        seed = seed
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
+        seed ^ seed >> 29
+    };
+    let limbs: Vec<u64> = (0..p.div_ceil(64)).map(|_| limb()).collect();
+    squaring.set(&Residue::reduce(p, &limbs));
+    let started = Instant::now();
+    let mut error = squaring.square(1, 2)?;
+    let first = started.elapsed().max(Duration::from_nanos(100));
+    // Rounds of about a fiftieth of the time: their median leaves out what others take.
+    let times = (time.as_secs_f64() / 50.0 / first.as_secs_f64()).clamp(1.0, 1e6) as u32;
+    let mut rounds = Vec::new();
+    while started.elapsed() < time || rounds.len() < 3 {
+        let before = Instant::now();
+        error = error.max(squaring.square(times, 2)?);
+        rounds.push(before.elapsed().as_secs_f64() * 1e3 / f64::from(times));
+    }
+    rounds.sort_by(f64::total_cmp);
+    let iterations = times * u32::try_from(rounds.len()).unwrap_or(u32::MAX) + 1;
+    Ok((
+        rounds[rounds.len() / 2],
+        iterations,
+        squaring.words(),
+        error,
+    ))
+}

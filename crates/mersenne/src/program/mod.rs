@@ -1,0 +1,197 @@
+//! The program's words and options, and its exit codes: 0 good; 1 failed while running;
+//! 2 bad usage or bad input; 130 and 143 interrupted, with the test saved.
+
+mod bench;
+mod run;
+mod selftest;
+mod stop;
+mod tune;
+mod work;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use mersenne::primenet::Reporter;
+use mersenne::{Arithmetic, Cpu, Folder, is_prime};
+
+/// Tests of Mersenne numbers 2^P - 1
+#[derive(Parser)]
+#[command(name = "mersenne", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Lucas-Lehmer test of 2^P - 1
+    Ll(Test),
+    /// Probable-prime test of 2^P - 1 to the base 3, with Gerbicz' check
+    Prp(Test),
+    /// The tests that worktodo.txt asks for, one after another
+    Work(work::Arguments),
+    /// Time of an iteration for exponents
+    Bench(bench::Arguments),
+    /// Find the lengths worth using on this machine
+    Tune(tune::Arguments),
+    /// Known primes and residues, on this machine
+    Selftest(selftest::Arguments),
+}
+
+#[derive(Args)]
+struct Test {
+    /// The exponent, a prime
+    #[arg(value_name = "P", value_parser = prime)]
+    p: u32,
+    /// End with one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What every test takes.
+#[derive(Args, Clone)]
+struct Common {
+    /// Where save files are, results.json.txt, worktodo.txt and mersenne-tune.json
+    #[arg(long, value_name = "D", default_value = ".")]
+    folder: PathBuf,
+    /// The machine
+    #[arg(long, value_name = "B", value_enum, default_value_t)]
+    backend: BackendName,
+    /// How the CPU squares
+    #[arg(long, value_name = "A", value_enum, default_value_t)]
+    arithmetic: ArithmeticName,
+    /// Time from one save to the next
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = humantime::parse_duration)]
+    save_every: Duration,
+    /// Time from one line of progress to the next
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    report_every: Duration,
+    /// Your name at PrimeNet, for results
+    #[arg(long)]
+    user: Option<String>,
+    /// This computer's
+    #[arg(long)]
+    computer: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum BackendName {
+    /// The CPU: Mersenne numbers have no kernels for GPUs yet
+    #[default]
+    Auto,
+    /// All cores
+    Cpu,
+    /// An NVIDIA GPU: not there yet
+    Cuda,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum ArithmeticName {
+    /// Whichever is faster
+    #[default]
+    Auto,
+    /// Integers
+    Exact,
+    /// A weighted transform in doubles
+    Fp64,
+}
+
+/// Why the program ends without its answer.
+enum Failure {
+    /// Exit code 2.
+    Usage(String),
+    /// Exit code 1.
+    Running(String),
+    /// By this signal; the test is saved.
+    Interrupted(i32),
+}
+
+impl From<mersenne::Error> for Failure {
+    fn from(error: mersenne::Error) -> Self {
+        Failure::Running(error.to_string())
+    }
+}
+
+impl Common {
+    fn folder(&self) -> Result<Folder, Failure> {
+        if !self.folder.is_dir() {
+            let folder = self.folder.display();
+            return Err(Failure::Usage(format!("{folder} is not a folder")));
+        }
+        Ok(Folder::new(&self.folder))
+    }
+
+    fn backend(&self) -> Result<Cpu, Failure> {
+        if let BackendName::Cuda = self.backend {
+            return Err(Failure::Running(
+                "Mersenne numbers have no kernels for GPUs yet; `--backend cpu` has all cores"
+                    .to_owned(),
+            ));
+        }
+        Ok(Cpu {
+            arithmetic: match self.arithmetic {
+                ArithmeticName::Auto => Arithmetic::Auto,
+                ArithmeticName::Exact => Arithmetic::Exact,
+                ArithmeticName::Fp64 => Arithmetic::Fp64,
+            },
+            lengths: tune::lengths(&self.folder()?)?,
+            ..Cpu::default()
+        })
+    }
+
+    fn reporter(&self, id: Option<String>) -> Reporter {
+        Reporter {
+            user: self.user.clone(),
+            computer: self.computer.clone(),
+            id,
+        }
+    }
+}
+
+fn prime(text: &str) -> Result<u32, String> {
+    let p = text
+        .parse()
+        .map_err(|_| "an exponent is a number below 2^32")?;
+    if is_prime(p) {
+        Ok(p)
+    } else {
+        Err(format!("{p} is not prime, so 2^{p} - 1 is not"))
+    }
+}
+
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nothing can be told where standard error is closed.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let done = match &cli.command {
+        Command::Ll(test) => run::alone("LL", test),
+        Command::Prp(test) => run::alone("PRP-3", test),
+        Command::Work(arguments) => work::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments),
+        Command::Selftest(arguments) => selftest::run(arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Usage(what)) => {
+            eprintln!("error: {what}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Running(what)) => {
+            eprintln!("error: {what}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Interrupted(signal)) => {
+            ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
+        }
+    }
+}

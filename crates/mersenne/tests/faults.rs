@@ -1,0 +1,169 @@
+//! What goes wrong on the way is caught, and the result is right.
+
+mod common;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use bigint_cpu::Path;
+use bigint_cpu::fast::number::weighted::{Length, Weighted};
+use common::outcome;
+use mersenne::{
+    Arithmetic, Backend, Cpu, Error, LucasLehmer, Prp, Residue, Runner, Saved, Squaring, Step,
+};
+
+/// A CPU on which a bit flips in the calls of `square` whose turn it is.
+struct Flipping {
+    cpu: Cpu,
+    calls: Rc<Cell<u32>>,
+    turns: fn(u32) -> bool,
+}
+
+struct FlippingSquares {
+    squaring: Box<dyn Squaring>,
+    calls: Rc<Cell<u32>>,
+    turns: fn(u32) -> bool,
+}
+
+impl Backend for Flipping {
+    fn name(&self) -> &str {
+        "flipping"
+    }
+
+    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
+        Ok(Box::new(FlippingSquares {
+            squaring: self.cpu.squaring(p, longer_than)?,
+            calls: self.calls.clone(),
+            turns: self.turns,
+        }))
+    }
+}
+
+impl Squaring for FlippingSquares {
+    fn set(&mut self, x: &Residue) {
+        self.squaring.set(x);
+    }
+
+    fn residue(&self) -> Residue {
+        self.squaring.residue()
+    }
+
+    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
+        let error = self.squaring.square(times, minus)?;
+        self.calls.set(self.calls.get() + 1);
+        if (self.turns)(self.calls.get()) {
+            let flipped = self.residue().with_flipped_bit(1000);
+            self.set(&flipped);
+        }
+        Ok(error)
+    }
+
+    fn words(&self) -> Option<usize> {
+        self.squaring.words()
+    }
+}
+
+fn flipping(arithmetic: Arithmetic, turns: fn(u32) -> bool) -> Flipping {
+    Flipping {
+        cpu: Cpu {
+            arithmetic,
+            ..Cpu::default()
+        },
+        calls: Rc::default(),
+        turns,
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_caught_and_rolled_back() {
+    // Early, late (a block has 35 squarings: 37 calls and a check's), and both.
+    let turns: [fn(u32) -> bool; 3] = [|i| i == 3, |i| i == 37, |i| i == 5 || i == 45];
+    let right = outcome(Saved::Prp(Prp::new(1277)), &Cpu::default());
+    for arithmetic in [Arithmetic::Exact, Arithmetic::Fp64] {
+        for turns in turns {
+            let found = outcome(Saved::Prp(Prp::new(1277)), &flipping(arithmetic, turns));
+            assert!(found.errors > 0);
+            assert_eq!((found.is_prime, found.res64), (false, right.res64));
+            let found = outcome(Saved::Prp(Prp::new(1279)), &flipping(arithmetic, turns));
+            assert!(found.is_prime && found.errors > 0);
+        }
+    }
+}
+
+#[test]
+fn a_machine_that_never_computes_right_is_told() {
+    let backend = flipping(Arithmetic::Exact, |_| true);
+    let mut test = Saved::Prp(Prp::new(1277));
+    let mut runner = test.runner(&backend).unwrap();
+    let error = loop {
+        match test.advance(&mut runner, 1000) {
+            Ok(Step::Going) => {}
+            Ok(Step::Done(outcome)) => panic!("{outcome:?}"),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::Unstable { from: 0, .. }), "{error}");
+}
+
+/// Transforms that are too short at first.
+struct Short;
+
+struct Transform(u32, Weighted);
+
+impl Backend for Short {
+    fn name(&self) -> &str {
+        "short"
+    }
+
+    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
+        let length = match longer_than {
+            None => Length::of_words(320),
+            Some(words) => Length::of_words(words).and_then(Length::next),
+        };
+        let length = length.expect("there are longer ones");
+        Ok(Box::new(Transform(
+            p,
+            Weighted::new(p, length, Path::best()),
+        )))
+    }
+}
+
+impl Squaring for Transform {
+    fn set(&mut self, x: &Residue) {
+        self.1.set(x.limbs());
+    }
+
+    fn residue(&self) -> Residue {
+        Residue::reduce(self.0, &self.1.residue())
+    }
+
+    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
+        Ok((0..times).fold(0.0, |error: f64, _| error.max(self.1.square(minus))))
+    }
+
+    fn words(&self) -> Option<usize> {
+        Some(self.1.length().words())
+    }
+}
+
+#[test]
+fn too_short_a_transform_is_seen_and_a_longer_one_taken() {
+    for p in [7549, 7547] {
+        let right = outcome(Saved::LucasLehmer(LucasLehmer::new(p)), &Cpu::default());
+        let mut test = Saved::LucasLehmer(LucasLehmer::new(p));
+        let mut runner: Runner<'_> = test.runner(&Short).unwrap();
+        assert_eq!(runner.words(), Some(320));
+        let found = loop {
+            if let Step::Done(outcome) = test.advance(&mut runner, 500).unwrap() {
+                break outcome;
+            }
+        };
+        assert!(runner.words() > Some(320) && runner.lengthened() > 0);
+        assert!(runner.greatest_error() <= Runner::LIMIT);
+        assert_eq!(
+            (found.is_prime, found.res64),
+            (right.is_prime, right.res64),
+            "M{p}"
+        );
+    }
+}

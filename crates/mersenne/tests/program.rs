@@ -1,0 +1,273 @@
+//! The program as hunters meet it: kills, worktodo.txt, results.json.txt.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use mersenne::{Folder, LucasLehmer, Prp, Saved, Step};
+
+fn mersenne(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mersenne"));
+    command.args(arguments).arg("--folder").arg(folder);
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    mersenne(folder, arguments).output().unwrap()
+}
+
+fn last_json(output: &Output) -> serde_json::Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let line = text
+        .lines()
+        .last()
+        .unwrap_or_else(|| panic!("no output: {stderr}"));
+    serde_json::from_str(line).unwrap()
+}
+
+#[test]
+fn one_json_object_ends_a_test() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        ("ll", 2, "P", "0000000000000000", "LL"),
+        ("prp", 2, "P", "0000000000000000", "PRP-3"),
+        ("ll", 3, "P", "0000000000000000", "LL"),
+        ("prp", 3, "P", "0000000000000001", "PRP-3"),
+        ("ll", 1279, "P", "0000000000000000", "LL"),
+        ("prp", 1279, "P", "0000000000000001", "PRP-3"),
+        // 2^11 - 1 = 2047: 4, 14, 194, 788, 701, 119, 1877, 240, 282, 1736 = 0x6c8.
+        ("ll", 11, "C", "00000000000006C8", "LL"),
+        // 3^2046 mod 2047 = 1013 = 0x3f5.
+        ("prp", 11, "C", "00000000000003F5", "PRP-3"),
+    ];
+    for (word, p, status, res64, worktype) in cases {
+        let output = run(folder.path(), &[word, &p.to_string(), "--json"]);
+        assert!(output.status.success());
+        let found = last_json(&output);
+        assert_eq!(found["exponent"], p);
+        assert_eq!(found["status"], status);
+        assert_eq!(found["res64"], res64, "{word} {p}");
+        assert_eq!(found["worktype"], worktype);
+    }
+    for bad in [&["ll", "2047"][..], &["prp", "9"], &["ll", "x"], &["ll"]] {
+        assert_eq!(run(folder.path(), bad).status.code(), Some(2), "{bad:?}");
+    }
+    let missing = folder.path().join("nowhere");
+    assert_eq!(run(&missing, &["ll", "7"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_test_that_is_killed_again_and_again_goes_on_and_is_right() {
+    for (word, res64) in [("ll", "0000000000000000"), ("prp", "0000000000000001")] {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = [word, "9689", "--json", "--save-every", "1ms"];
+        for milliseconds in [3, 20, 40, 60, 80] {
+            let mut child = mersenne(folder.path(), &arguments)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_millis(milliseconds));
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let found = last_json(&run(folder.path(), &arguments));
+        assert_eq!(
+            (&found["status"], &found["res64"]),
+            (&"P".into(), &res64.into())
+        );
+        // Nothing but the result stays.
+        let names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(names, ["results.json.txt"]);
+    }
+}
+
+/// A test after so many steps.
+fn after(test: &Saved, steps: u32) -> Saved {
+    let backend = mersenne::Cpu::default();
+    let mut test = test.clone();
+    let mut runner = test.runner(&backend).unwrap();
+    for _ in 0..steps {
+        assert_eq!(test.advance(&mut runner, 7).unwrap(), Step::Going);
+    }
+    test.rest(&mut runner);
+    test
+}
+
+#[test]
+fn between_any_two_writes_of_a_save_one_of_the_files_is_whole() {
+    for start in [
+        Saved::LucasLehmer(LucasLehmer::new(607)),
+        Saved::Prp(Prp::new(607)),
+    ] {
+        let (earlier, later) = (after(&start, 6), after(&start, 30));
+        let worktype = start.worktype();
+        let stem = if worktype == "LL" {
+            "m607.ll"
+        } else {
+            "m607.prp"
+        };
+        let written = |test: &Saved| {
+            let folder = tempfile::tempdir().unwrap();
+            Folder::new(folder.path()).save(test).unwrap();
+            fs::read(folder.path().join(stem)).unwrap()
+        };
+        let (old, new) = (written(&earlier), written(&later));
+        // What is there after each step of the second save: name, .new, .old.
+        let cut = |length: usize| Some(&new[..length]);
+        let whole = Some(&new[..]);
+        let before = Some(&old[..]);
+        let mut states = vec![
+            ([before, None, None], &earlier),
+            ([before, whole, None], &later),
+            ([None, whole, before], &later),
+            ([whole, None, before], &later),
+        ];
+        states.extend((0..new.len()).map(|length| ([before, cut(length), None], &earlier)));
+        for (files, expected) in states {
+            let folder = tempfile::tempdir().unwrap();
+            for (file, end) in files.into_iter().zip(["", ".new", ".old"]) {
+                if let Some(bytes) = file {
+                    fs::write(folder.path().join(format!("{stem}{end}")), bytes).unwrap();
+                }
+            }
+            let (found, _) = Folder::new(folder.path()).load(607, worktype).unwrap();
+            assert_eq!(found.as_ref(), Some(expected));
+        }
+        // Any byte that is changed is seen.
+        let folder = tempfile::tempdir().unwrap();
+        for i in 0..new.len() {
+            let mut damaged = new.clone();
+            damaged[i] ^= 1;
+            fs::write(folder.path().join(stem), damaged).unwrap();
+            assert!(
+                Folder::new(folder.path()).load(607, worktype).is_err(),
+                "byte {i}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_save_is_taken_up_by_the_other_arithmetic() {
+    for word in ["ll", "prp"] {
+        let folder = tempfile::tempdir().unwrap();
+        let start = match word {
+            "ll" => Saved::LucasLehmer(LucasLehmer::new(1279)),
+            _ => Saved::Prp(Prp::new(1279)),
+        };
+        Folder::new(folder.path()).save(&after(&start, 20)).unwrap();
+        let output = run(
+            folder.path(),
+            &[word, "1279", "--json", "--arithmetic", "fp64"],
+        );
+        assert!(String::from_utf8_lossy(&output.stderr).contains("taken up"));
+        assert_eq!(last_json(&output)["status"], "P");
+    }
+}
+
+#[test]
+fn worktodo_is_worked_off_and_results_are_written_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let worktodo = folder.path().join("worktodo.txt");
+    let id = "0123456789ABCDEF0123456789ABCDEF";
+    fs::write(
+        &worktodo,
+        format!(
+            "# mine\nPRP={id},1,2,1279,-1,75,0,3,1\nDoubleCheck=N/A,607,60,1\n\nTest=11,60,1\n"
+        ),
+    )
+    .unwrap();
+    assert!(
+        run(folder.path(), &["work", "--user", "me"])
+            .status
+            .success()
+    );
+    assert_eq!(fs::read_to_string(&worktodo).unwrap(), "# mine\n\n");
+    let results = folder.path().join("results.json.txt");
+    let text = fs::read_to_string(&results).unwrap();
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[0]["aid"], id);
+    assert_eq!(lines[0]["worktype"], "PRP-3");
+    assert_eq!(lines[0]["residue-type"], 1);
+    assert_eq!(lines[0]["errors"]["gerbicz"], 0);
+    assert_eq!(lines[0]["program"]["name"], "mersenne");
+    assert_eq!(lines[0]["user"], "me");
+    assert_eq!(lines[1]["worktype"], "LL");
+    assert_eq!(lines[1]["shift-count"], 0);
+    assert_eq!(lines[1]["error-code"], "00000000");
+    assert_eq!(
+        (&lines[2]["exponent"], &lines[2]["status"]),
+        (&11.into(), &"C".into())
+    );
+    // Killed after a result and before the line was taken out: done again, told once. A
+    // line cut short does not spoil the next.
+    fs::write(&results, text.trim_end_matches('}').trim_end_matches("}\n")).unwrap();
+    fs::write(&worktodo, "DoubleCheck=N/A,607,60,1\nTest=11,60,1\n").unwrap();
+    assert!(run(folder.path(), &["work"]).status.success());
+    let again = fs::read_to_string(&results).unwrap();
+    let count = |word: &str| again.lines().filter(|line| line.contains(word)).count();
+    assert_eq!(count("\"exponent\":607"), 1);
+    assert!(again.lines().last().is_some_and(|line| line.ends_with('}')));
+}
+
+#[test]
+fn lines_that_ask_for_something_else_are_told_with_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let worktodo = folder.path().join("worktodo.txt");
+    let cases = [
+        ("Factor=N/A,1279,60,61", "1:1"),
+        ("Test=607,60,1\nPRP=N/A,3,2,1279,-1", "2:9"),
+        ("\n  DoubleCheck=N/A,608,60,1", "2:19"),
+        ("PRP=N/A,1,2,1279,1", "1:18"),
+        ("PRP=N/A,1,2,1279,-1,75,0,3,5", "1:28"),
+        ("PRP=N/A,1,2,1277,-1,\"12345\"", "1:21"),
+        ("hello", "1:1"),
+        ("Test=", "1:6"),
+    ];
+    for (text, place) in cases {
+        fs::write(&worktodo, text).unwrap();
+        let output = run(folder.path(), &["work"]);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            stderr.contains(&format!("worktodo.txt:{place}: ")),
+            "{text}: {stderr}"
+        );
+        assert_eq!(fs::read_to_string(&worktodo).unwrap(), text);
+    }
+}
+
+#[test]
+fn tune_leaves_lengths_that_later_tests_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let tune = ["tune", "--from", "64", "--to", "512", "--time", "1ms"];
+    assert!(run(folder.path(), &tune).status.success());
+    let bench = [
+        "bench",
+        "4423",
+        "--json",
+        "--time",
+        "1ms",
+        "--arithmetic",
+        "fp64",
+    ];
+    let words = last_json(&run(folder.path(), &bench))["fft-length"]
+        .as_u64()
+        .unwrap();
+    let tuned = fs::read_to_string(folder.path().join("mersenne-tune.json")).unwrap();
+    assert!(tuned.contains(&format!("\"words\": {words},")));
+    fs::write(folder.path().join("mersenne-tune.json"), "{\n").unwrap();
+    let output = run(folder.path(), &bench);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("mersenne-tune.json:2:"));
+}
