@@ -3,7 +3,8 @@
 use bigint_core::Limb;
 
 use super::Cpu;
-use super::linear::{Linear, apply};
+use super::linear::apply;
+use super::packed::Linear;
 use crate::{Error, Numbers, NumbersMut};
 
 struct Add;

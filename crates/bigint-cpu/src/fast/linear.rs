@@ -7,6 +7,7 @@
 use bigint_core::{Layout, Limb};
 
 use super::lanes::compiled;
+use super::packed::{Linear, Packed, Stretch};
 use super::{Cpu, Path, stream, words};
 #[cfg(target_arch = "x86_64")]
 use super::{lanes::Avx512, lookahead};
@@ -14,19 +15,6 @@ use crate::memory::grow;
 use crate::piece::{Piece, PieceLimbs, for_each_piece};
 use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, NumbersMut, reference};
-
-/// Addition or subtraction with the carry or borrow from below.
-pub(super) trait Linear {
-    /// Whether this is subtraction.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    const SUB: bool;
-    /// On 64-bit words.
-    fn words(x: u64, y: u64, carry: bool) -> (u64, bool);
-    /// On limbs.
-    fn limbs(x: Limb, y: Limb, carry: bool) -> (Limb, bool);
-    /// On limbs, the carry as 0 or 1: without branches, for whole vectors.
-    fn lanes(x: Limb, y: Limb, carry: Limb) -> (Limb, Limb);
-}
 
 /// Limbs of a result that a worker writes before it takes the next piece.
 pub(super) const PIECE_LIMBS: usize = 1 << 17;
@@ -38,39 +26,6 @@ pub(super) const TILE_LIMBS: usize = 1 << 11;
 /// Numbers to a multiple of which pieces of an interleaved batch are cut: stretches of
 /// a row long enough to be read ahead, and whole cache lines.
 pub(super) const ROW_NUMBERS: usize = 1 << 11;
-
-/// Numbers that stand one after another.
-#[derive(Clone, Copy)]
-pub(super) struct Packed<'a> {
-    pub limbs: &'a [Limb],
-    pub width: usize,
-}
-
-impl<'a> Packed<'a> {
-    /// `count` numbers from number `first`.
-    #[inline(always)]
-    pub fn numbers(&self, first: usize, count: usize) -> Packed<'a> {
-        Packed {
-            limbs: &self.limbs[first * self.width..][..count * self.width],
-            width: self.width,
-        }
-    }
-
-    /// Number `i`.
-    #[inline(always)]
-    pub fn number(&self, i: usize) -> &'a [Limb] {
-        self.numbers(i, 1).limbs
-    }
-}
-
-/// Numbers to compute that stand one after another, as their operands do: as many, and
-/// no wider. The width is not 0.
-pub(super) struct Stretch<'a> {
-    pub r: &'a mut [Limb],
-    pub width: usize,
-    pub operands: [Packed<'a>; 2],
-    pub carries: Option<&'a mut [Limb]>,
-}
 
 /// `r = a op b` for every number, and the carries.
 pub(super) fn apply<O: Linear>(

@@ -25,7 +25,7 @@ use core::arch::x86_64::*;
 use bigint_core::Limb;
 
 use super::lanes::Avx512;
-use super::linear::{Packed, Stretch};
+use super::packed::{Packed, Stretch};
 use super::stream::Line;
 use super::{prefetch, stream};
 

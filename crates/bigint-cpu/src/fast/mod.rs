@@ -15,6 +15,7 @@ mod mul;
 mod mul_add;
 mod mul_high;
 pub mod number;
+mod packed;
 mod path;
 mod prefetch;
 mod shift;

@@ -2,7 +2,8 @@
 
 use bigint_core::Limb;
 
-use super::linear::{Linear, apply};
+use super::linear::apply;
+use super::packed::Linear;
 use super::{Cpu, words};
 use crate::reference::compare::order;
 use crate::{Error, Numbers, NumbersMut};

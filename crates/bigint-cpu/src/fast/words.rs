@@ -7,7 +7,7 @@
 
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::linear::{Linear, Stretch};
+use super::packed::{Linear, Stretch};
 use super::prefetch::{self, LINE};
 use super::stream;
 

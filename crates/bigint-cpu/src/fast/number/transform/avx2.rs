@@ -29,6 +29,7 @@ use std::arch::x86_64::*;
 use super::super::isa::Avx2;
 use super::field::{PRIMES, Ring, Row, Stored};
 use super::portable::coefficient;
+use super::stages::Stages;
 
 /// Residues modulo one prime, in two vectors of doubles.
 #[derive(Clone, Copy)]
@@ -119,6 +120,8 @@ impl Avx2Ring {
         })
     }
 }
+
+impl Stages for Avx2Ring {}
 
 impl Ring for Avx2Ring {
     const PARTS: usize = 1;

@@ -8,10 +8,7 @@
 use std::arch::x86_64::*;
 
 use super::super::isa::Avx512;
-use super::avx512_recombine;
-use super::engine::MIN_H;
-use super::field::{PRIMES, Ring, Row, Stored, inverse_mod_radix};
-use super::recombine::{Inverses, Overflow};
+use super::field::{MIN_H, PRIMES, Ring, Row, Stored, inverse_mod_radix};
 
 /// Residues modulo one prime, in a vector.
 #[derive(Clone, Copy)]
@@ -184,32 +181,22 @@ impl Ring for Avx512Ring {
     fn store_integers(self, part: usize, row: &mut Row, x: __m512i) {
         self.store(part, row, x);
     }
+}
 
+impl Avx512Ring {
+    /// Products modulo `x^8 - w` and `x^8 + w`, node by node, of `a` with `b`
+    /// times `scale`, into `a`: rows `2 u` and `2 u + 1` with `w = roots[u]`.
+    ///
+    /// With `b' = b scale` and `b'' = b' w`, coefficient `k` of a product is
+    /// `sum a_i b'_(k - i)`, where indices below 0 wrap to `b''`: for each `i`
+    /// one broadcast of `a_i` and one unaligned load from `b'' b'`.
+    ///
+    /// Bounds: `a < 8p`, `b', b'' < p`, so a column's high halves add up to
+    /// less than `8 * 8p * p / 2^52 < 6.4 p`, and the reduction leaves
+    /// `(0, 7.5 p)`.
     #[inline(always)]
-    fn recombine(
-        rings: [Self; 4],
-        residues: [&[Row]; 4],
-        inverses: &Inverses,
-        h: u32,
-        out: &mut [u64],
-    ) -> Overflow {
-        avx512_recombine::recombine(rings, residues, inverses, h, out)
-    }
-
-    // Products modulo `x^8 - w` and `x^8 + w`, node by node, of `a` with `b`
-    // times `scale`, into `a`: rows `2 u` and `2 u + 1` with `w = roots[u]`.
-    //
-    // With `b' = b scale` and `b'' = b' w`, coefficient `k` of a product is
-    // `sum a_i b'_(k - i)`, where indices below 0 wrap to `b''`: for each `i`
-    // one broadcast of `a_i` and one unaligned load from `b'' b'`.
-    //
-    // Bounds: `a < 8p`, `b', b'' < p`, so a column's high halves add up to
-    // less than `8 * 8p * p / 2^52 < 6.4 p`, and the reduction leaves
-    // `(0, 7.5 p)`.
-    #[inline(always)]
-    fn pointwise(
+    pub(super) fn products_of_nodes(
         self,
-        _prime: usize,
         a: &mut [Row],
         b: Option<&[Row]>,
         roots: &[Stored],

@@ -27,9 +27,9 @@
 use std::arch::x86_64::*;
 
 use super::avx512::Avx512Ring;
-use super::engine::MIN_H;
-use super::field::{Ring, Row};
+use super::field::{MIN_H, Ring, Row, Stored};
 use super::recombine::{self, Inverses, Overflow, mixed_radix, scaled_products};
+use super::stages::Stages;
 
 /// Pieces of eight coefficients.
 type Columns = [__m512i; 5];
@@ -43,9 +43,34 @@ macro_rules! vector {
     };
 }
 
-/// See [`Ring::recombine`].
+impl Stages for Avx512Ring {
+    #[inline(always)]
+    fn recombine(
+        rings: [Self; 4],
+        residues: [&[Row]; 4],
+        inverses: &Inverses,
+        h: u32,
+        out: &mut [u64],
+    ) -> Overflow {
+        together(rings, residues, inverses, h, out)
+    }
+
+    #[inline(always)]
+    fn pointwise(
+        self,
+        _prime: usize,
+        a: &mut [Row],
+        b: Option<&[Row]>,
+        roots: &[Stored],
+        scale: &Stored,
+    ) {
+        self.products_of_nodes(a, b, roots, scale);
+    }
+}
+
+/// [`Stages::recombine`], eight coefficients at a time.
 #[inline(always)]
-pub(super) fn recombine(
+fn together(
     rings: [Avx512Ring; 4],
     residues: [&[Row]; 4],
     inverses: &Inverses,

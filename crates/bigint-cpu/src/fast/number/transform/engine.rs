@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 
 #[cfg(target_arch = "x86_64")]
 use super::super::isa::{Avx2, Avx512};
-use super::field::{self, PRIMES, Ring, Stored, inverse_mod, pow_mod};
+use super::field::{self, MIN_H, PRIMES, Ring, Stored, inverse_mod, pow_mod};
 use super::portable::{self, PortableRing};
 use super::recombine::{self, Inverses};
+use super::stages::Stages;
 use super::top::TopRoots;
 
 /// A piece of work that is generic over the ring.
@@ -22,7 +23,7 @@ pub(super) trait Job {
 
 /// A machine to run transforms on.
 pub(super) trait Engine: Copy + Send + Sync {
-    type Ring: Ring;
+    type Ring: Stages;
     /// Arithmetic modulo `PRIMES[prime]`.
     fn ring(self, prime: usize) -> Self::Ring;
     /// Runs a job with the machine's vector instructions.
@@ -57,9 +58,6 @@ pub(super) struct Constants {
     pub(super) scale: [[Stored; 30]; 4],
     pub(super) inverses: Inverses,
 }
-
-/// The shortest piece: see [`Constants::radix`].
-pub(super) const MIN_H: u32 = 40;
 
 impl Tables {
     const fn new<R: Ring>(stored: fn(u64, usize) -> Stored) -> Self {

@@ -25,9 +25,6 @@
 //! two halves in turn. Inverses come from the same table: with `d` the highest
 //! bit of `j > 0`, `roots[j]^-1 = -roots[j ^ (2^d - 1)]`.
 
-use super::portable::PortableRing;
-use super::recombine::{Inverses, Overflow};
-use super::{pointwise, recombine};
 use crate::memory::empty;
 
 /// The primes, largest first.
@@ -47,6 +44,9 @@ const GENERATORS: [u64; 4] = [
 ];
 
 const LOG_ORDER: u32 = 32;
+
+/// Bits of the shortest piece of a number that coefficients are made of.
+pub(super) const MIN_H: u32 = 40;
 
 /// Eight residues, or eight integers: the unit of memory in every pass.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ pub(super) type Stored = [u64; 2];
 pub(super) trait Ring: Copy {
     /// Parts of a row.
     const PARTS: usize;
-    /// `log2 R`, `R` being what [`Ring::pointwise`] divides by.
+    /// `log2 R`, `R` being what the pointwise product divides by.
     const LOG_RADIX: u32 = 64;
     /// Loosely reduced residues, one part of a row.
     type Residues: Copy;
@@ -128,36 +128,6 @@ pub(super) trait Ring: Copy {
     fn integers(self, part: usize, row: &Row) -> Self::Integers;
     /// Stores integers as they are.
     fn store_integers(self, part: usize, row: &mut Row, x: Self::Integers);
-
-    /// Writes the limbs of the coefficients with these residues, a whole
-    /// number of [`recombine::GROUP`]s of rows in `[0, 2p)`, as if there were
-    /// none before them; returns what is carried into the limbs after. Limbs
-    /// beyond `out` are left out.
-    #[inline(always)]
-    fn recombine(
-        rings: [Self; 4],
-        residues: [&[Row]; 4],
-        inverses: &Inverses,
-        h: u32,
-        out: &mut [u64],
-    ) -> Overflow {
-        recombine::one_by_one(rings, residues, inverses, h, out)
-    }
-
-    /// `a <- a b scale / R` modulo the nodes `x^8 - roots[u]` (row `2 u`)
-    /// and `x^8 + roots[u]` (row `2 u + 1`); `a` in `[0, 8p)`, the result in
-    /// `[0, 2p)`. Without `b`, the square of `a`.
-    #[inline(always)]
-    fn pointwise(
-        self,
-        prime: usize,
-        a: &mut [Row],
-        b: Option<&[Row]>,
-        roots: &[Stored],
-        scale: &Stored,
-    ) {
-        pointwise::multiply(self, PortableRing::new(prime), a, b, roots, scale);
-    }
 }
 
 /// Multiplication modulo `p` where speed does not matter: constants and tables.

@@ -1,9 +1,10 @@
 //! The stages of a product, as jobs for an engine.
 
 use super::Plan;
-use super::engine::{Engine, Job, MIN_H};
-use super::field::{PRIMES, Ring, Row, Stored};
+use super::engine::{Engine, Job};
+use super::field::{MIN_H, PRIMES, Ring, Row, Stored};
 use super::recombine::Overflow;
+use super::stages::Stages;
 use super::{passes, top};
 
 /// Columns split and transformed together: eight blocks of four primes are

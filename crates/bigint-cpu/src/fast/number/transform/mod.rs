@@ -44,6 +44,7 @@ mod passes;
 mod pointwise;
 mod portable;
 mod recombine;
+mod stages;
 #[cfg(test)]
 mod tests;
 mod top;
@@ -87,7 +88,7 @@ impl Plan {
         let h = [(44, 18), (43, 22), (42, 26)]
             .into_iter()
             .find(|&(h, log)| 10 * coefficients(a.min(b), h) <= 16 << log)
-            .map_or(engine::MIN_H, |(h, _)| h);
+            .map_or(field::MIN_H, |(h, _)| h);
         Self::with_pieces(h, a, b)
     }
 

@@ -148,7 +148,7 @@ pub(super) type Overflow = [u64; 3];
 /// Rows taken together: 32 coefficients are `h` whole limbs.
 pub(super) const GROUP: usize = 4;
 
-/// [`Ring::recombine`], coefficient by coefficient.
+/// Residues to limbs, coefficient by coefficient.
 #[inline(always)]
 pub(super) fn one_by_one<R: Ring>(
     rings: [R; 4],
