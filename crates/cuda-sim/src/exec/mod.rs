@@ -18,6 +18,7 @@
 //! launch is undone and repeated in order, and that fault is the one reported.
 
 mod access;
+mod atomic;
 mod block;
 mod clocks;
 mod cluster;
