@@ -32,7 +32,8 @@ pub enum Algorithm {
     /// whose findings meet at the end.
     Scan,
     /// Multiplication by rows: one limb of `b` times all of `a`, added to the
-    /// result (Langer, Carlessi-Kashani).
+    /// result (Langer, Carlessi-Kashani). Division by rows: one limb of the quotient
+    /// times all of `b`, taken from what is left of `a` (Knuth).
     School,
     /// Multiplication by columns: all products of one weight summed before the
     /// column is written, once (Honda).

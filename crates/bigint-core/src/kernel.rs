@@ -264,6 +264,9 @@ pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;
 /// Threads in a block of every kernel.
 pub const BLOCK: u32 = 128;
 
+/// Limbs of the widest divisor that a thread keeps in registers.
+pub const DIVISOR_IN_REGISTERS: usize = 64;
+
 /// Workers a launch may have at most where each needs scratch of its own: the
 /// scratch of all of them stays below this many bytes (or one block's worth).
 pub const SCRATCH_BUDGET: usize = 256 << 20;
@@ -400,6 +403,8 @@ impl Kernel {
     /// Limbs of scratch one worker needs for operands of `n` and `m` limbs.
     pub const fn scratch_width(&self, n: usize, m: usize) -> usize {
         match self.algorithm {
+            // What is left of the dividend, a limb longer when shifted, and the divisor.
+            _ if self.operation.divides() && m > DIVISOR_IN_REGISTERS => n + 1 + m,
             // The whole product stands in scratch until it is cut to the
             // result's width; the recursion's own scratch lies behind it.
             Algorithm::Karatsuba => n + m + karatsuba::scratch(if n > m { n } else { m }),

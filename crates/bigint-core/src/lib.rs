@@ -2,6 +2,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod algorithm;
+mod declaration;
 pub mod karatsuba;
 pub mod kernel;
 pub mod operation;

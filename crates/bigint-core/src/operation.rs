@@ -5,6 +5,7 @@
 //! the conformance suite, the benchmarks, and the command's operators and functions.
 
 use crate::algorithm::{Algorithm, Level};
+pub use crate::declaration::*;
 use crate::shape::Layout;
 
 /// Expands `$callback!` once, over the declarations of all operations. An entry reads
@@ -13,7 +14,8 @@ use crate::shape::Layout;
 /// /// What the engine's method says.          (its documentation)
 /// Add add(a, b) -> (r) {                     (variant, name of its files, operands -> results)
 ///     exact: [Widest(1)],                     (limbs that hold every result, one rule for each)
-///     flag: Carry,                            (what is told beside the results: None, Carry, Borrow)
+///     flag: Carry,                            (what is told beside the results: None, Carry, Borrow,
+///                                             ZeroDivisor)
 ///     methods: add [wrapping_add] [overflowing_add],   (the engine's; the forms in brackets may be missing)
 ///     syntax: Infix("+"),                     (how the command writes it: Infix, Function, Unwritten)
 ///     signs: Sum,                             (what it is of signed numbers: see Signs; may be missing)
@@ -126,6 +128,46 @@ macro_rules! for_each_operation {
                 kernels: {
                     comba thread [1] [contiguous interleaved]
                     comba warp [4 8 16 32] [contiguous interleaved]
+                }
+            }
+            /// Quotient and remainder of `a` by `b`: `a = q b + r`, `0 <= r < b`.
+            ///
+            /// Exact: the quotient as wide as `a`, the remainder as the narrower operand. Cost:
+            /// `(n - m + 1) m` multiply-adds below the CPU's recursive division (Knuth;
+            /// Moller and Granlund).
+            DivRem div_rem(a, b) -> (q, r) {
+                exact: [First(0), Narrowest(0)],
+                flag: ZeroDivisor,
+                methods: div_rem [] [masked_div_rem],
+                syntax: Unwritten,
+                kernels: {
+                    school thread [1] [contiguous interleaved]
+                }
+            }
+            /// The quotient of `a` by `b`, rounded down.
+            ///
+            /// Exact: as wide as `a`. Cost: as quotient and remainder together.
+            Div div(a, b) -> (q) {
+                exact: [First(0)],
+                flag: ZeroDivisor,
+                methods: div [] [masked_div],
+                syntax: Infix("/"),
+                signs: Quotient,
+                kernels: {
+                    school thread [1] [contiguous interleaved]
+                }
+            }
+            /// The remainder of `a` by `b`: at least 0 and less than `b`.
+            ///
+            /// Exact: as wide as the narrower operand. Cost: as quotient and remainder together.
+            Rem rem(a, b) -> (r) {
+                exact: [Narrowest(0)],
+                flag: ZeroDivisor,
+                methods: rem [] [masked_rem],
+                syntax: Infix("%"),
+                signs: Remainder,
+                kernels: {
+                    school thread [1] [contiguous interleaved]
                 }
             }
             /// `a & b`, bit by bit.
@@ -374,162 +416,6 @@ macro_rules! for_each_operation {
     };
 }
 
-/// Operands that an operation may have at most.
-pub const MOST_OPERANDS: usize = 3;
-
-/// Results that an operation may have at most.
-pub const MOST_RESULTS: usize = 2;
-
-/// How wide a result must be to hold every value, from the operands' widths in limbs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
-    /// The widest operand, and so many limbs more.
-    Widest(usize),
-    /// The narrowest operand, and so many limbs more.
-    Narrowest(usize),
-    /// All operands together, and so many limbs more.
-    Total(usize),
-    /// Twice the widest operand, and so many limbs more.
-    Twice(usize),
-    /// The product of the first two operands and the third added to it, and so many limbs
-    /// more. With `B` = 2^32 and `B^n`, `B^m`, `B^k` above the operands, the value is at
-    /// most `B^(n+m) - B^n - B^m + B^k`: it fits the product's limbs where `k` is at most
-    /// `max(n, m)`; else it may need one limb more than the wider of product and `c`.
-    ProductPlus(usize),
-    /// The first operand, and so many limbs more.
-    First(usize),
-    /// So many limbs, whatever the operands.
-    Limbs(usize),
-    /// The first operand, and so many limbs more; what lies above is cut off, also in
-    /// the form that is exact for other operations.
-    Cut(usize),
-}
-
-impl Width {
-    /// The limbs of a result of operands of these widths.
-    ///
-    /// ```
-    /// use bigint_core::operation::Width;
-    /// assert_eq!(Width::Widest(1).limbs(&[3, 5]), 6);
-    /// assert_eq!(Width::Total(0).limbs(&[3, 5]), 8);
-    /// assert_eq!(Width::ProductPlus(0).limbs(&[3, 5, 5]), 8);
-    /// assert_eq!(Width::ProductPlus(0).limbs(&[3, 5, 6]), 9);
-    /// ```
-    pub fn limbs(self, widths: &[usize]) -> usize {
-        let widest = |widths: &[usize]| widths.iter().copied().max().unwrap_or(0);
-        match self {
-            Width::Widest(more) => widest(widths) + more,
-            Width::Narrowest(more) => widths.iter().copied().min().unwrap_or(0) + more,
-            Width::Total(more) => widths.iter().sum::<usize>() + more,
-            Width::Twice(more) => 2 * widest(widths) + more,
-            Width::ProductPlus(more) => {
-                let (factors, added) = widths.split_at(widths.len().min(2));
-                let (product, added) = (factors.iter().sum::<usize>(), widest(added));
-                let carries = usize::from(added > widest(factors));
-                product.max(added) + carries + more
-            }
-            Width::Limbs(limbs) => limbs,
-            Width::First(more) | Width::Cut(more) => widths.first().map_or(0, |first| first + more),
-        }
-    }
-}
-
-/// What an operation tells of each number beside its results: a word, 0 or 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flag {
-    /// Nothing.
-    None,
-    /// Whether the value is at least `2^(32 w)`, `w` the result's width.
-    Carry,
-    /// Whether the value is negative.
-    Borrow,
-}
-
-/// How the command's expressions write an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
-    /// Between its operands.
-    Infix(&'static str),
-    /// By this name before its operands, which stand in parentheses.
-    Function(&'static str),
-    /// Not at all.
-    Unwritten,
-}
-
-/// What an operation is of signed numbers, said by what it is of their magnitudes: the only
-/// place that says so. Back ends know magnitudes only; `Engine::signed_compute` puts the
-/// two together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signs {
-    /// Nothing: a negative operand is an error.
-    Natural,
-    /// What it is of the magnitudes; signs mean nothing, and the result has none.
-    Magnitudes,
-    /// What it is of the magnitudes, negative where an odd number of operands is.
-    Product,
-    /// The sum: magnitudes are added where signs agree, and subtracted where not.
-    Sum,
-    /// The sum with the second operand's sign turned.
-    Difference,
-    /// A product of the first two operands, and a sum with the third.
-    ProductPlus,
-    /// The lesser operand.
-    Least,
-    /// The greater operand.
-    Greatest,
-    /// -1, 0 or 1 as the first operand is less than, equal to or greater than the second.
-    Order,
-    /// What it is of the magnitudes, with the first operand's sign; the second operand must
-    /// not be negative.
-    Shifted,
-    /// A quotient rounded down, by a second operand that must not be negative, as a number
-    /// of bits is not.
-    ShiftedFloor,
-    /// A quotient rounded down (`-7 / 2` is -4). Of magnitudes it is rounded to zero; where
-    /// signs differ, `floor(-x / y) = -(floor((x - 1) / y) + 1)` for `x >= 1`.
-    Quotient,
-    /// What a [`Quotient`](Signs::Quotient) leaves, which has the sign of the second
-    /// operand (`-7 % 2` is 1): where signs differ, `(-x) mod y = y - 1 - (x - 1) mod y`
-    /// for `x >= 1`.
-    Remainder,
-}
-
-/// Kernels of one operation that differ in lanes and layout only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// How they compute.
-    pub algorithm: Algorithm,
-    /// Who works on one number.
-    pub level: Level,
-    /// The numbers of lanes that may share a number.
-    pub lanes: &'static [u32],
-    /// The layouts.
-    pub layouts: &'static [Layout],
-}
-
-/// What an operation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Declaration {
-    /// Its name: of its files, kernels, tests and benches.
-    pub name: &'static str,
-    /// What its operands are called; one to [`MOST_OPERANDS`].
-    pub operands: &'static [&'static str],
-    /// What its results are called; one or [`MOST_RESULTS`].
-    pub results: &'static [&'static str],
-    /// For each result, the limbs that hold every value.
-    pub exact: &'static [Width],
-    /// What is told beside the results.
-    pub flag: Flag,
-    /// Whether it has a form that computes modulo `2^(32 w)`.
-    pub wraps: bool,
-    /// How the command writes it.
-    pub syntax: Syntax,
-    /// What it is of signed numbers.
-    pub signs: Signs,
-    /// Its kernels.
-    pub rows: &'static [Row],
-}
-
 macro_rules! operations {
     ($(
         $(#[$doc:meta])*
@@ -608,6 +494,11 @@ impl Operation {
     pub const fn multiplies(self) -> bool {
         use Operation::{Mul, MulAdd, MulHigh, Square};
         matches!(self, Mul | Square | MulHigh | MulAdd)
+    }
+
+    /// Whether its cost is that of a division.
+    pub const fn divides(self) -> bool {
+        matches!(self, Operation::DivRem | Operation::Div | Operation::Rem)
     }
 
     /// Whether `algorithm` computes this operation at some level.

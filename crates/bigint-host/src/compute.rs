@@ -125,14 +125,20 @@ impl Inner {
     }
 
     /// Whether `auto` should use the device: not for products wider than a warp
-    /// multiplies well, unless a level is forced.
+    /// multiplies well, nor for divisors wider than a thread holds, unless a level is
+    /// forced.
     fn suits_device(&self, job: Job, operands: Operands<'_>) -> bool {
-        let factors = operands.iter().take(2);
-        let narrowest = factors.map(|operand| operand.shape.width).min();
-        !self.falls_back
-            || job.options.level.is_some()
-            || !job.operation.multiplies()
-            || narrowest <= Some(self.tuning.mul.device_max_width)
+        if !self.falls_back || job.options.level.is_some() {
+            return true;
+        }
+        let mut widths = operands.iter().map(|operand| operand.shape.width).take(2);
+        if job.operation.multiplies() {
+            widths.min() <= Some(self.tuning.mul.device_max_width)
+        } else if job.operation.divides() {
+            widths.nth(1) <= Some(self.tuning.div.device_max_width)
+        } else {
+            true
+        }
     }
 
     pub fn compute_on_device(

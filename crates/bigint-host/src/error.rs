@@ -62,6 +62,12 @@ pub enum Error {
         /// Which number of the batch, from 0.
         index: usize,
     },
+    /// A division by zero; the methods that begin with `masked_` tell of it by flags.
+    #[error("number {index} is divided by zero")]
+    ZeroDivisor {
+        /// Which number of the batch, from 0.
+        index: usize,
+    },
     /// A width of zero limbs, or of more than [`MAX_WIDTH`].
     #[error("a number of {width} limbs is not possible: widths go from 1 to {MAX_WIDTH} limbs")]
     Width {
@@ -138,6 +144,7 @@ impl Error {
                 let mut names = operation.declaration().operands.iter();
                 Some((names.position(|name| *name == operand)?, index))
             }
+            Error::ZeroDivisor { index } => Some((1, index)),
             _ => None,
         }
     }

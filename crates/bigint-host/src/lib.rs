@@ -7,6 +7,7 @@ mod compute;
 mod cpu_tuning;
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
+mod division;
 mod elementary;
 mod engine;
 mod error;

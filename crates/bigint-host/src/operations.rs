@@ -28,7 +28,7 @@ macro_rules! methods {
         impl Engine {$(
             exact! { [$(#[$doc])*] $variant $method $operands $results }
             wrapping! { $variant $method $wrapping $operands $results }
-            overflowing! { $variant $method $overflowing $operands $results }
+            overflowing! { $flag $variant $method $overflowing $operands $results }
         )*}
     };
 }
@@ -40,7 +40,8 @@ macro_rules! exact {
         /// # Errors
         /// [`Error::CountMismatch`], [`Error::Width`], [`Error::TooLarge`],
         /// [`Error::Algorithm`]; [`Error::Underflow`] names the first number that would
-        /// be negative; [`Error::Device`] on a device.
+        /// be negative, [`Error::ZeroDivisor`] the first that is divided by zero;
+        /// [`Error::Device`] on a device.
         pub fn $method(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {
             let outcome = self.compute(Operation::$variant, Form::Exact, &[$($operand),*])?;
             Ok(results!(outcome, $results))
@@ -64,15 +65,39 @@ macro_rules! wrapping {
 }
 
 macro_rules! overflowing {
-    ($variant:ident $method:ident [] $operands:tt $results:tt) => {};
-    ($variant:ident $method:ident [$overflowing:ident] ($($operand:ident),*) $results:tt) => {
-        #[doc = concat!("[`Engine::", stringify!($method), "`] modulo `2^(32 w)`, with `w`")]
-        /// the widest operand's width, and for each number whether the exact value is
-        /// another. Waits for the device.
-        ///
-        /// # Errors
-        #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
-        pub fn $overflowing(
+    ($flag:ident $variant:ident $method:ident [] $operands:tt $results:tt) => {};
+    (ZeroDivisor $variant:ident $method:ident [$masked:ident] $operands:tt $results:tt) => {
+        flagged! {
+            [
+                #[doc = concat!("[`Engine::", stringify!($method), "`], and for each number")]
+                /// whether its divisor is zero: its results then are zero. Waits for the
+                /// device.
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Engine::", stringify!($method), "`], but for zeros.")]
+            ]
+            $variant $masked $operands $results
+        }
+    };
+    ($flag:ident $variant:ident $method:ident [$overflowing:ident] $operands:tt $results:tt) => {
+        flagged! {
+            [
+                #[doc = concat!("[`Engine::", stringify!($method), "`] modulo `2^(32 w)`, with `w`")]
+                /// the widest operand's width, and for each number whether the exact value is
+                /// another. Waits for the device.
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
+            ]
+            $variant $overflowing $operands $results
+        }
+    };
+}
+
+macro_rules! flagged {
+    ([$(#[$doc:meta])*] $variant:ident $flagged:ident ($($operand:ident),*) $results:tt) => {
+        $(#[$doc])*
+        pub fn $flagged(
             &self,
             $($operand: &Batch),*
         ) -> Result<(batches!($results), Vec<bool>), Error> {
@@ -116,7 +141,8 @@ pub enum Form {
     Exact,
     /// As wide as the widest operand: the value modulo `2^(32 w)`.
     Wrapping,
-    /// The same, with the flag of each number.
+    /// The same, with the flag of each number; as wide as the exact form where the flag
+    /// tells of numbers that have no value, an error in all other forms.
     Overflowing,
     /// The value modulo `2^(32 w)` for this `w`, in limbs.
     Modulo(usize),
@@ -174,14 +200,17 @@ impl Engine {
         let widths: Vec<usize> = operands.iter().map(|operand| operand.width()).collect();
         let of_results = |rule: &bigint_core::operation::Width| match form {
             Form::Exact => rule.limbs(&widths),
+            Form::Overflowing if declared.flag.is_of_no_value() => rule.limbs(&widths),
             Form::Wrapping | Form::Overflowing => operation.wrapping_width(&widths),
             Form::Modulo(width) => width,
         };
         let made: Vec<usize> = declared.exact.iter().map(of_results).collect();
         let wanted = match (form, declared.flag) {
+            (Form::Overflowing, flag) if flag.is_of_no_value() => Wanted::Flags,
+            (_, flag) if flag.is_of_no_value() => Wanted::First,
             (_, Flag::None) | (Form::Wrapping | Form::Modulo(_), _) => Wanted::Nothing,
-            (Form::Exact, Flag::Carry) => Wanted::Nothing,
             (Form::Exact, Flag::Borrow) => Wanted::First,
+            (Form::Exact, _) => Wanted::Nothing,
             (Form::Overflowing, _) => Wanted::Flags,
         };
         let shapes: Vec<_> = operands.iter().map(|operand| operand.shape()).collect();
@@ -191,7 +220,10 @@ impl Engine {
         let nodes: Vec<_> = adopted.iter().map(|batch| batch.node().clone()).collect();
         let computed = self.inner.compute(job, &nodes)?;
         match computed.first {
-            Some(index) if wanted == Wanted::First => Err(Error::Underflow { index }),
+            Some(index) if wanted == Wanted::First => Err(match declared.flag {
+                Flag::ZeroDivisor => Error::ZeroDivisor { index },
+                Flag::None | Flag::Carry | Flag::Borrow => Error::Underflow { index },
+            }),
             _ => Ok(Outcome {
                 results: computed.results.into_iter().map(Batch::new).collect(),
                 flags: computed.flags.map(Batch::new),

@@ -95,7 +95,7 @@ impl SignedBatch {
         }
     }
 
-    fn sign(&self, index: usize) -> bool {
+    pub(crate) fn sign(&self, index: usize) -> bool {
         self.negative[if self.negative.len() == 1 { 0 } else { index }]
     }
 

@@ -22,6 +22,8 @@ pub struct Tuning {
     pub scan: ScanTuning,
     /// Multiplication.
     pub mul: MulTuning,
+    /// Division.
+    pub div: DivTuning,
 }
 
 /// Where a table of thresholds comes from.
@@ -88,6 +90,14 @@ pub struct MulTuning {
     /// The narrowest operand whose product by itself a device computes as a square.
     pub square_min_width: usize,
     /// The widest narrower operand for which `auto` uses a device.
+    pub device_max_width: usize,
+}
+
+/// Thresholds of division, widths in limbs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DivTuning {
+    /// The widest divisor for which `auto` uses a device.
     pub device_max_width: usize,
 }
 
@@ -204,6 +214,7 @@ impl Tuning {
             return Err(Error::Lanes { lanes });
         }
         let level = options.level.unwrap_or(match options.lanes {
+            _ if operation.lanes(Level::Warp).is_empty() => Level::Thread,
             Some(lanes) if lanes > 1 => Level::Warp,
             Some(_) => Level::Thread,
             None if by_threads => Level::Thread,

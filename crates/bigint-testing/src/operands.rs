@@ -26,8 +26,41 @@ pub fn of(operation: Operation, rng: &mut ChaCha8Rng, widths: &[usize]) -> Vec<B
         }
         .into();
     }
+    if operation.divides() {
+        divided(&mut numbers, rng, widths);
+    }
     numbers.extend(widths.iter().skip(2).map(|&width| number(rng, width)));
     numbers
+}
+
+/// Makes a divisor of the second number that is seldom zero, and of the first, every other
+/// time, a dividend that its quotient or remainder brings to the end of what they can be: a
+/// multiple of the divisor plus 0 or less 1, quotients of all ones.
+fn divided(numbers: &mut [BigUint], rng: &mut ChaCha8Rng, widths: &[usize]) {
+    let [a, b] = numbers else { return };
+    if *b == BigUint::ZERO && rng.random_range(0..64u32) > 0 {
+        *b = number(rng, widths[1]).max(BigUint::from(1u32));
+    }
+    // Divisors of fewer limbs than there is room for.
+    if rng.random_range(0..4u32) == 0 {
+        let short = rng.random_range(1..=widths[1]);
+        *b = number(rng, short).max(BigUint::from(1u32));
+    }
+    let modulus = BigUint::from(1u32) << (32 * widths[0]);
+    if *b != BigUint::ZERO && rng.random::<bool>() {
+        let bits = (32 * widths[0] as u64).saturating_sub(b.bits());
+        let quotient = match rng.random_range(0..3u32) {
+            0 => (BigUint::from(1u32) << bits) - 1u32,
+            1 => BigUint::from(1u32) << (bits / 32 * 32),
+            _ => number(rng, (bits as usize / 32).max(1)),
+        };
+        let end = match rng.random_range(0..3u32) {
+            0 => BigUint::ZERO,
+            1 => &*b - 1u32,
+            _ => &*b / 2u32,
+        };
+        *a = (quotient * &*b + end) % modulus;
+    }
 }
 
 /// A pair of numbers below 2^(32 n) and 2^(32 m).

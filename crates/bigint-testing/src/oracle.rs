@@ -8,7 +8,7 @@ const MOST_BITS: u64 = 1 << 17;
 
 /// The exact value of each result, from as many operands as the operation has, of these
 /// widths in limbs; where that is too long to write down, what equals it modulo
-/// `2^MOST_BITS`.
+/// `2^MOST_BITS`; none where there is no value.
 pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> Vec<BigInt> {
     let x = |i: usize| BigInt::from(operands[i].clone());
     let bits = |i: usize| u64::try_from(operands[i]).map_or(MOST_BITS, |n| n.min(MOST_BITS));
@@ -20,6 +20,10 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         Operation::Square => vec![x(0) * x(0)],
         Operation::MulHigh => vec![(x(0) * x(1)) >> (32 * widths[0].max(widths[1]))],
         Operation::MulAdd => vec![x(0) * x(1) + x(2)],
+        Operation::DivRem | Operation::Div | Operation::Rem if x(1) == BigInt::ZERO => vec![],
+        Operation::DivRem => vec![x(0) / x(1), x(0) % x(1)],
+        Operation::Div => vec![x(0) / x(1)],
+        Operation::Rem => vec![x(0) % x(1)],
         Operation::And => vec![x(0) & x(1)],
         Operation::Or => vec![x(0) | x(1)],
         Operation::Xor => vec![x(0) ^ x(1)],

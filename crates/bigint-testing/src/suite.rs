@@ -158,7 +158,10 @@ impl Batches {
         let operands: Vec<&Batch> = batches.iter().collect();
         let mut forms = vec![Form::Exact, Form::Modulo(trial.cut)];
         if declared.wraps {
-            forms.extend([Form::Wrapping, Form::Overflowing]);
+            forms.push(Form::Wrapping);
+        }
+        if declared.wraps || declared.flag.is_of_no_value() {
+            forms.push(Form::Overflowing);
         }
         for form in forms {
             self.same(form, engine.compute(self.operation, form, &operands))?;
@@ -199,17 +202,21 @@ impl Batches {
             .map(|index| oracle::values(self.operation, &self.numbers(index), &self.trial.widths));
         let values: Vec<Vec<BigInt>> = values.collect();
         let negative = |value: &Vec<BigInt>| value.iter().any(|v| v.sign() == Sign::Minus);
+        let flag = self.operation.declaration().flag;
         // Where nothing tells of a negative value, it is meant modulo 2^(32 w).
-        let underflow = match self.operation.declaration().flag {
-            Flag::Borrow => values.iter().position(negative),
-            Flag::None | Flag::Carry => None,
+        let refused = match flag {
+            Flag::Borrow if form == Form::Exact => values.iter().position(negative),
+            flag if flag.is_of_no_value() && form != Form::Overflowing => {
+                values.iter().position(Vec::is_empty)
+            }
+            _ => None,
         };
-        let outcome = match (outcome, underflow.filter(|_| form == Form::Exact)) {
+        let outcome = match (outcome, refused) {
             (Ok(outcome), None) => outcome,
-            (Err(Error::Underflow { index }), Some(first)) if index == first => return Ok(()),
+            (Err(error), Some(first)) if refusal(&error) == Some((flag, first)) => return Ok(()),
             (Err(error), _) => return Err(self.failure(form, error)),
             (Ok(_), Some(index)) => {
-                let (expected, found) = ("an underflow".to_owned(), "a result".to_owned());
+                let (expected, found) = ("an error".to_owned(), "a result".to_owned());
                 return Err(self.mismatch(form, index, expected, found));
             }
         };
@@ -228,7 +235,8 @@ impl Batches {
                 .par_iter()
                 .enumerate()
                 .find_map_first(|(index, found)| {
-                    let value = &values[index][result];
+                    let none = BigInt::ZERO;
+                    let value = values[index].get(result).unwrap_or(&none);
                     let wrapped = ((value % &modulus) + &modulus) % &modulus;
                     let is_right =
                         *wrapped.magnitude() == *found && (!is_exact || *value == wrapped);
@@ -241,7 +249,7 @@ impl Batches {
         self.same_flags(form, &outcome, &values)
     }
 
-    /// A flag says that the exact value is another than the result.
+    /// A flag says that the exact value is another than the result, or that there is none.
     fn same_flags(
         &self,
         form: Form,
@@ -254,7 +262,10 @@ impl Batches {
         let flags = flags.rows().map_err(|error| self.failure(form, error))?;
         let bits = 32 * outcome.results[0].width() as u64;
         for (index, value) in values.iter().enumerate() {
-            let expected = value[0].sign() == Sign::Minus || value[0].bits() > bits;
+            let expected = match value.first() {
+                Some(value) => value.sign() == Sign::Minus || value.bits() > bits,
+                None => true,
+            };
             if flags.get(index) != Some(&u32::from(expected)) {
                 let found = format!("flag {:?}", flags.get(index));
                 return Err(self.mismatch(form, index, format!("flag {expected}"), found));
@@ -287,6 +298,15 @@ impl Batches {
             expected,
             found,
         }))
+    }
+}
+
+/// The flag that an error tells of, and the number whose it is.
+fn refusal(error: &Error) -> Option<(Flag, usize)> {
+    match *error {
+        Error::Underflow { index } => Some((Flag::Borrow, index)),
+        Error::ZeroDivisor { index } => Some((Flag::ZeroDivisor, index)),
+        _ => None,
     }
 }
 

@@ -105,6 +105,48 @@ fn shifts_round_down_as_pythons_do() {
     );
 }
 
+/// `a / b` rounded down, and what it leaves.
+fn floor_division(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
+    let rest = ((a % b) + b) % b;
+    ((a - &rest) / b, rest)
+}
+
+#[test]
+fn quotients_and_remainders_are_pythons() {
+    // Odd, and so not zero.
+    let divisor = |b: &BigInt| b * BigInt::from(2) + BigInt::from(1);
+    check("a / (2*b + 1)", |a, b| floor_division(a, &divisor(b)).0);
+    check("a % (2*b + 1)", |a, b| floor_division(a, &divisor(b)).1);
+    let place = Workplace::new();
+    place.file("a", "-7\n7\n-7\n7\n-6\n");
+    place.file("b", "2\n-2\n-2\n2\n3\n");
+    let divided = |text| place.calc(&[text, "--let", "a=a", "--let", "b=b"]);
+    assert_eq!(divided("a / b"), "-4\n-4\n3\n3\n-2\n");
+    assert_eq!(divided("a % b"), "1\n-1\n-1\n1\n0\n");
+    assert_eq!(place.calc(&["10 - 7 / 2 % 2 * 3"]), "7\n");
+}
+
+#[test]
+fn a_divisor_of_zero_is_told_with_its_line() {
+    let place = Workplace::new();
+    place.file("a", "1\n2\n-3\n");
+    place.file("b", "1\n# none\n2\n  -0\n");
+    for text in ["a / b", "a % b"] {
+        let ended = place.run(&["calc", text, "--let", "a=a", "--let", "b=b", "-o", "r"]);
+        assert!(
+            ended.stderr.starts_with("error: b:4:3: "),
+            "{}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains("zero"), "{}", ended.stderr);
+        assert_eq!((ended.code, place.files().len()), (2, 2));
+        let text = format!("{text} * (a - b)").replace("b *", "(b - b) *");
+        let ended = place.run(&["calc", &text, "--let", "a=a", "--let", "b=b"]);
+        assert!(ended.stderr.contains("zero"), "{}", ended.stderr);
+        assert_eq!(ended.code, 1);
+    }
+}
+
 #[test]
 fn totals_are_one_line_of_all_lines() {
     let place = Workplace::new();
@@ -170,7 +212,7 @@ fn help_names_what_the_declarations_write() {
     let help = place.run(&["calc", "--help"]).stdout;
     let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for known in [
-        "+, -, *, <<, >>",
+        "+, -, *, /, %, <<, >>",
         "min(a, b)",
         "cmp(a, b)",
         "bits(a)",

@@ -126,6 +126,18 @@ impl Cpu {
         operands: &[Numbers<'_>],
         algorithm: Algorithm,
     ) -> Result<(), Error> {
+        let results = match (operation, algorithm, operands) {
+            (Operation::DivRem, Algorithm::Auto, &[a, b]) if results.s.is_some() => {
+                return super::div_rem::div_rem(self, results, a, b);
+            }
+            (Operation::Div, Algorithm::Auto, &[a, b]) => {
+                return super::div_rem::div(self, results, a, b);
+            }
+            (Operation::Rem, Algorithm::Auto, &[a, b]) => {
+                return super::div_rem::rem(self, results, a, b);
+            }
+            _ => results,
+        };
         let Results { r, s, flags } = results;
         match (operation, algorithm, operands) {
             (Operation::Add, Algorithm::Auto, &[a, b]) => super::add::add(self, r, a, b, flags),

@@ -4,6 +4,7 @@
 
 mod add;
 mod cpu;
+mod div_rem;
 // Without a vector for the machine nothing calls the lanes.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused))]
 mod lanes;
@@ -24,6 +25,7 @@ mod sub;
 mod tune;
 mod tuning;
 mod words;
+mod wordwise;
 
 pub use cpu::Cpu;
 pub use path::Path;

@@ -222,7 +222,7 @@ fn as_words_mut(limbs: &mut [Limb]) -> Option<&mut [u64]> {
 }
 
 /// As many words of a number as there is room for; what it lacks is zero.
-fn pack(words: &mut [u64], limbs: &[Limb]) {
+pub(super) fn pack(words: &mut [u64], limbs: &[Limb]) {
     let (pairs, odd) = limbs.as_chunks::<2>();
     let pairs_in = pairs.len().min(words.len());
     for (word, [low, high]) in words.iter_mut().zip(pairs) {
@@ -234,7 +234,7 @@ fn pack(words: &mut [u64], limbs: &[Limb]) {
 }
 
 /// A number of any width from words; what they lack is zero.
-fn unpack(limbs: &mut [Limb], words: &[u64]) {
+pub(super) fn unpack(limbs: &mut [Limb], words: &[u64]) {
     let (pairs, odd) = limbs.as_chunks_mut::<2>();
     let pairs_out = pairs.len().min(words.len());
     for ([low, high], word) in pairs.iter_mut().zip(words) {

@@ -13,17 +13,15 @@
 //! and the powers once, `O(M(n))`. `print.rs` shows how no level needs a
 //! division. Pieces and products use the threads of the current rayon pool.
 
-mod division;
 mod powers;
 mod print;
 
-use self::division::divide_word;
 use self::powers::Powers;
 pub use self::print::word_digits;
-use crate::fast::number;
+use crate::Error;
 use crate::fast::number::limbs::{add_assign, trim};
-use crate::memory::{empty, or_out_of_memory, reserve_scratch, scratch};
-use crate::{Error, Path};
+use crate::fast::number::reciprocal::{divide_word, product};
+use crate::memory::{empty, or_out_of_memory, reserve_scratch};
 
 /// Decimal digits in a word: `10^19 < 2^64`.
 const WORD_DIGITS: usize = 19;
@@ -157,14 +155,6 @@ fn both<A: Send, B: Send>(
     } else {
         (a(), b())
     }
-}
-
-/// `a b`, trimmed.
-fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
-    let mut r = scratch(a.len() + b.len());
-    let threads = rayon::current_num_threads() > 1;
-    number::mul(&mut r, a, b, Path::best(), threads);
-    trim(r)
 }
 
 #[cfg(test)]

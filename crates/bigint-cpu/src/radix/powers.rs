@@ -1,6 +1,7 @@
 //! The powers of ten at which numbers are put together.
 
-use super::{LEAF_WORDS, WORD_BASE, product};
+use super::{LEAF_WORDS, WORD_BASE};
+use crate::fast::number::reciprocal::product;
 
 /// `10^(19 words)`.
 pub(super) struct Power {

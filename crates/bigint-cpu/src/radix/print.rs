@@ -41,11 +41,11 @@
 
 use rayon::prelude::*;
 
-use super::division::{Reciprocal, shift_left};
-use super::{WORD_BASE, WORD_DIGITS, product};
+use super::{WORD_BASE, WORD_DIGITS};
 use crate::Path;
 use crate::fast::number;
 use crate::fast::number::limbs::{add_assign, sub_assign, trim};
+use crate::fast::number::reciprocal::{Reciprocal, product, shift_left};
 use crate::memory::{empty, reserve_scratch, scratch};
 
 /// Words of a leaf, at most. Leaves have more than half as many, or the least.

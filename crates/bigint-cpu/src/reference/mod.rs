@@ -11,6 +11,8 @@ pub mod and;
 pub mod bit_length;
 pub mod compare;
 pub mod count_ones;
+pub mod div;
+pub mod div_rem;
 pub mod equal;
 pub mod max;
 pub mod min;
@@ -20,6 +22,7 @@ pub mod mul_add;
 pub mod mul_high;
 pub mod not;
 pub mod or;
+pub mod rem;
 pub mod select;
 pub mod set_bit;
 pub mod shl;
@@ -67,6 +70,9 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Square, Auto | Comba) => |w| square::comba(w.r, w.a),
         (Operation::MulHigh, Auto | Comba) => |w| mul_high::comba(w.r, w.a, w.b),
         (Operation::MulAdd, Auto | Comba) => |w| mul_add::comba(w.r, w.a, w.b, w.c),
+        (Operation::DivRem, Auto | School) => |w| w.flag = div_rem::school(w.r, w.s, w.a, w.b),
+        (Operation::Div, Auto | School) => |w| w.flag = div::school(w.r, w.a, w.b),
+        (Operation::Rem, Auto | School) => |w| w.flag = rem::school(w.r, w.a, w.b),
         (Operation::And, Auto | Limbwise) => |w| and::limbwise(w.r, w.a, w.b),
         (Operation::Or, Auto | Limbwise) => |w| or::limbwise(w.r, w.a, w.b),
         (Operation::Xor, Auto | Limbwise) => |w| xor::limbwise(w.r, w.a, w.b),

@@ -5,6 +5,7 @@
 
 pub mod carry;
 pub mod memory;
+pub mod row;
 pub mod shared;
 pub mod thread;
 pub mod warp;

@@ -144,6 +144,14 @@ pub(crate) fn shift_right(a: &mut [u64], bits: u32) {
     }
 }
 
+/// `a >>= bits`, for `bits < 64`.
+#[inline]
+pub(crate) fn shift_right_by(a: &mut [u64], bits: u32) {
+    if bits > 0 {
+        shift_right(a, bits);
+    }
+}
+
 /// `a += b y` modulo `2^(64 a.len())`, for `a.len() >= b.len()`.
 #[inline]
 pub(crate) fn add_product(a: &mut [u64], b: &[u64], y: u64) {

@@ -14,10 +14,12 @@
 //! a number with itself (the same slice twice) is recognised as a square.
 
 mod basecase;
+pub(crate) mod division;
 mod isa;
 mod karatsuba;
 pub(crate) mod limbs;
 mod low;
+pub(crate) mod reciprocal;
 #[cfg(test)]
 mod tests;
 mod toom3;

@@ -24,23 +24,21 @@
 //! which is nothing against the truncations: a few units of the last place.
 //! **Cost**: two products of `n/2` by `n` limbs at the top, `O(M(n))` in all.
 
-use super::product;
+use super::limbs::{add_assign, decrement, increment, sub_assign, trim};
 use crate::Path;
-use crate::fast::number;
-use crate::fast::number::limbs::{add_assign, decrement, increment, sub_assign, trim};
 use crate::memory::{empty, scratch};
 
 /// A divisor's reciprocal.
-pub(super) struct Reciprocal {
+pub(crate) struct Reciprocal {
     /// `B^point / d`, within a few units.
-    pub(super) limbs: Vec<u64>,
-    pub(super) point: usize,
+    pub(crate) limbs: Vec<u64>,
+    pub(crate) point: usize,
 }
 
 impl Reciprocal {
     /// Of a divisor that is not zero, trimmed, and of at most `n` limbs: for quotients of
     /// `n` limbs.
-    pub(super) fn new(d: &[u64], n: usize) -> Self {
+    pub(crate) fn new(d: &[u64], n: usize) -> Self {
         let shift = d.last().map_or(0, |top| top.leading_zeros());
         let mut shifted: Vec<u64> = empty(n + 1);
         shifted.resize(n - d.len(), 0);
@@ -57,7 +55,7 @@ impl Reciprocal {
 
     /// `(x / d, x mod d)`, trimmed, where the quotient has at most `n` limbs; `d` and `n`
     /// as they were given to [`Reciprocal::new`].
-    pub(super) fn divide(&self, x: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
+    pub(crate) fn divide(&self, x: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
         // What is cut off counts for less than one.
         let cut = d.len() - 1;
         let estimate = product(x.get(cut..).unwrap_or(&[]), &self.limbs);
@@ -97,7 +95,7 @@ fn reciprocal(d: &[u64]) -> Vec<u64> {
     let mut e = scratch(n + h + 2);
     let zeros = d.iter().take_while(|&&limb| limb == 0).count();
     let long = &mut e[zeros..n + u.len()];
-    number::mul(long, &u, &d[zeros..], Path::best(), true);
+    super::mul(long, &u, &d[zeros..], Path::best(), true);
     let too_large = e[n + h] != 0 || e[n + h + 1] != 0;
     if too_large {
         e[n + h] -= 1;
@@ -147,7 +145,7 @@ fn short_reciprocal(d: &[u64]) -> Vec<u64> {
 ///
 /// Two limbs by one with the reciprocal `v = floor((B^2 - 1) / d) - B` (Möller
 /// and Granlund, *Improved division by invariant integers*, 2011, algorithm 4).
-pub(super) fn divide_word(x: &mut [u64], d: u64) -> u64 {
+pub(crate) fn divide_word(x: &mut [u64], d: u64) -> u64 {
     debug_assert!(d >> 63 == 1);
     let v = (u128::MAX / u128::from(d)) as u64;
     let mut remainder = 0;
@@ -187,7 +185,7 @@ fn negate(x: &mut [u64]) {
 }
 
 /// Appends `x 2^shift`, one limb longer.
-pub(super) fn shift_left(x: &[u64], shift: u32, shifted: &mut Vec<u64>) {
+pub(crate) fn shift_left(x: &[u64], shift: u32, shifted: &mut Vec<u64>) {
     let mut carry = 0;
     for &limb in x {
         let wide = u128::from(limb) << shift;
@@ -195,4 +193,12 @@ pub(super) fn shift_left(x: &[u64], shift: u32, shifted: &mut Vec<u64>) {
         carry = (wide >> 64) as u64;
     }
     shifted.push(carry);
+}
+
+/// `a b`, trimmed, on the threads there are.
+pub(crate) fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut r = scratch(a.len() + b.len());
+    let threads = rayon::current_num_threads() > 1;
+    super::mul(&mut r, a, b, Path::best(), threads);
+    trim(r)
 }

@@ -1,0 +1,170 @@
+//! What the declaration of an operation says: widths, flags, signs, syntax, kernels.
+
+use crate::algorithm::{Algorithm, Level};
+use crate::shape::Layout;
+
+/// Operands that an operation may have at most.
+pub const MOST_OPERANDS: usize = 3;
+
+/// Results that an operation may have at most.
+pub const MOST_RESULTS: usize = 2;
+
+/// How wide a result must be to hold every value, from the operands' widths in limbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// The widest operand, and so many limbs more.
+    Widest(usize),
+    /// The narrowest operand, and so many limbs more.
+    Narrowest(usize),
+    /// All operands together, and so many limbs more.
+    Total(usize),
+    /// Twice the widest operand, and so many limbs more.
+    Twice(usize),
+    /// The product of the first two operands and the third added to it, and so many limbs
+    /// more. With `B` = 2^32 and `B^n`, `B^m`, `B^k` above the operands, the value is at
+    /// most `B^(n+m) - B^n - B^m + B^k`: it fits the product's limbs where `k` is at most
+    /// `max(n, m)`; else it may need one limb more than the wider of product and `c`.
+    ProductPlus(usize),
+    /// The first operand, and so many limbs more.
+    First(usize),
+    /// So many limbs, whatever the operands.
+    Limbs(usize),
+    /// The first operand, and so many limbs more; what lies above is cut off, also in
+    /// the form that is exact for other operations.
+    Cut(usize),
+}
+
+impl Width {
+    /// The limbs of a result of operands of these widths.
+    ///
+    /// ```
+    /// use bigint_core::operation::Width;
+    /// assert_eq!(Width::Widest(1).limbs(&[3, 5]), 6);
+    /// assert_eq!(Width::Total(0).limbs(&[3, 5]), 8);
+    /// assert_eq!(Width::ProductPlus(0).limbs(&[3, 5, 5]), 8);
+    /// assert_eq!(Width::ProductPlus(0).limbs(&[3, 5, 6]), 9);
+    /// ```
+    pub fn limbs(self, widths: &[usize]) -> usize {
+        let widest = |widths: &[usize]| widths.iter().copied().max().unwrap_or(0);
+        match self {
+            Width::Widest(more) => widest(widths) + more,
+            Width::Narrowest(more) => widths.iter().copied().min().unwrap_or(0) + more,
+            Width::Total(more) => widths.iter().sum::<usize>() + more,
+            Width::Twice(more) => 2 * widest(widths) + more,
+            Width::ProductPlus(more) => {
+                let (factors, added) = widths.split_at(widths.len().min(2));
+                let (product, added) = (factors.iter().sum::<usize>(), widest(added));
+                let carries = usize::from(added > widest(factors));
+                product.max(added) + carries + more
+            }
+            Width::Limbs(limbs) => limbs,
+            Width::First(more) | Width::Cut(more) => widths.first().map_or(0, |first| first + more),
+        }
+    }
+}
+
+/// What an operation tells of each number beside its results: a word, 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    /// Nothing.
+    None,
+    /// Whether the value is at least `2^(32 w)`, `w` the result's width.
+    Carry,
+    /// Whether the value is negative.
+    Borrow,
+    /// Whether the divisor is zero: there is no value, and every result is zero.
+    ZeroDivisor,
+}
+
+impl Flag {
+    /// Whether it tells of numbers that have no value, in the place of values that are
+    /// cut.
+    pub const fn is_of_no_value(self) -> bool {
+        matches!(self, Flag::ZeroDivisor)
+    }
+}
+
+/// How the command's expressions write an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// Between its operands.
+    Infix(&'static str),
+    /// By this name before its operands, which stand in parentheses.
+    Function(&'static str),
+    /// Not at all.
+    Unwritten,
+}
+
+/// What an operation is of signed numbers, said by what it is of their magnitudes: the only
+/// place that says so. Back ends know magnitudes only; `Engine::signed_compute` puts the
+/// two together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signs {
+    /// Nothing: a negative operand is an error.
+    Natural,
+    /// What it is of the magnitudes; signs mean nothing, and the result has none.
+    Magnitudes,
+    /// What it is of the magnitudes, negative where an odd number of operands is.
+    Product,
+    /// The sum: magnitudes are added where signs agree, and subtracted where not.
+    Sum,
+    /// The sum with the second operand's sign turned.
+    Difference,
+    /// A product of the first two operands, and a sum with the third.
+    ProductPlus,
+    /// The lesser operand.
+    Least,
+    /// The greater operand.
+    Greatest,
+    /// -1, 0 or 1 as the first operand is less than, equal to or greater than the second.
+    Order,
+    /// What it is of the magnitudes, with the first operand's sign; the second operand must
+    /// not be negative.
+    Shifted,
+    /// A quotient rounded down, by a second operand that must not be negative, as a number
+    /// of bits is not.
+    ShiftedFloor,
+    /// A quotient rounded down (`-7 / 2` is -4). Of magnitudes it is rounded to zero; where
+    /// signs differ, `floor(-x / y) = -(floor((x - 1) / y) + 1)` for `x >= 1`.
+    Quotient,
+    /// What a [`Quotient`](Signs::Quotient) leaves, which has the sign of the second
+    /// operand (`-7 % 2` is 1): where signs differ, `(-x) mod y = y - 1 - (x - 1) mod y`
+    /// for `x >= 1`.
+    Remainder,
+}
+
+/// Kernels of one operation that differ in lanes and layout only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// How they compute.
+    pub algorithm: Algorithm,
+    /// Who works on one number.
+    pub level: Level,
+    /// The numbers of lanes that may share a number.
+    pub lanes: &'static [u32],
+    /// The layouts.
+    pub layouts: &'static [Layout],
+}
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its name: of its files, kernels, tests and benches.
+    pub name: &'static str,
+    /// What its operands are called; one to [`MOST_OPERANDS`].
+    pub operands: &'static [&'static str],
+    /// What its results are called; one or [`MOST_RESULTS`].
+    pub results: &'static [&'static str],
+    /// For each result, the limbs that hold every value.
+    pub exact: &'static [Width],
+    /// What is told beside the results.
+    pub flag: Flag,
+    /// Whether it has a form that computes modulo `2^(32 w)`.
+    pub wraps: bool,
+    /// How the command writes it.
+    pub syntax: Syntax,
+    /// What it is of signed numbers.
+    pub signs: Signs,
+    /// Its kernels.
+    pub rows: &'static [Row],
+}

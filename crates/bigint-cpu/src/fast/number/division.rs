@@ -1,0 +1,304 @@
+//! Division of one number, in place.
+//!
+//! ```text
+//! divide -> by length of quotient and divisor:
+//!           word        one limb (Moller and Granlund)
+//!           school      limb by limb (Knuth's algorithm D)
+//!           recursive   halves of the quotient (Burnikel and Ziegler)
+//!           reciprocal  two products by the divisor's reciprocal (Newton)
+//! ```
+//!
+//! All take a dividend `a` of `k + m` limbs and a divisor `d` of `m` with its top bit set,
+//! put `k` limbs of the quotient in `q` and the remainder in the lower `m` limbs of `a`;
+//! what is above it is anything then. They answer whether the quotient has one more limb,
+//! which then is 1: where the upper `m` limbs of `a` are not less than `d`.
+//!
+//! **Recursion.** A quotient shorter than the divisor comes from the upper `2 k` limbs of
+//! `a` and the upper `k` of `d`; the product with the other limbs of `d` is taken off what
+//! is left, and where that becomes negative the quotient was too large, by at most 2. One
+//! as long as the divisor comes in two halves, a longer one in pieces as long as `d`.
+//!
+//! For 4321 by 56 in tens (`k` = `m` = 2): the upper half of the quotient, one limb, of
+//! 432 by 56: 43 by 5 is 8, 3 is left, and 32 - 8 * 6 is negative: 7, and 32 + 56 - 48 = 40.
+//! The lower half of 401 by 56: 40 by 5 is 8, 0 is left, 01 - 8 * 6 < 0: 7, 01 + 56 - 48 =
+//! 9. So 77, and 9 is left.
+//!
+//! **Cost**: `k m` products of limbs by rows; with `M(n)` a product of `n` limbs, about
+//! `2 M(n) + M(n / 2) log n` for Karatsuba's, and five products of `m` limbs by reciprocal.
+//! **Scratch**: taken inside, at most a few times the operands.
+
+use super::limbs::{add_assign, decrement, sub_assign, sub_with_borrow};
+use super::reciprocal::Reciprocal;
+use super::with_scratch;
+use crate::Path;
+
+/// Limbs of a quotient from which it is divided in halves.
+const RECURSIVE: usize = 48;
+
+/// Limbs of a divisor and a quotient from which a reciprocal is faster than halves.
+const RECIPROCAL: usize = 3000;
+
+/// Divides `a` by `d`: see the module.
+pub(crate) fn divide(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) -> bool {
+    debug_assert!(a.len() == q.len() + d.len() && d.last().is_some_and(|top| top >> 63 == 1));
+    let (k, m) = (q.len(), d.len());
+    let top = &mut a[k..];
+    let over = !is_less(top, d);
+    if over {
+        sub_assign(top, d);
+    }
+    if m == 1 {
+        by_word(q, a, d[0]);
+    } else {
+        below(q, a, d, path);
+    }
+    over
+}
+
+/// [`divide`] where the upper `m` limbs of `a` are less than `d`, of two limbs at least.
+fn below(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) {
+    let (k, m) = (q.len(), d.len());
+    if k.min(m) < RECURSIVE {
+        school(q, a, d);
+    } else if k < m {
+        shorter(q, a, d, path);
+    } else if m >= RECIPROCAL {
+        by_reciprocal(q, a, d);
+    } else if k == m {
+        let half = k / 2;
+        shorter(&mut q[half..], &mut a[half..], d, path);
+        shorter(&mut q[..half], &mut a[..half + m], d, path);
+    } else {
+        let mut end = k;
+        while end > 0 {
+            // The first piece is the short one.
+            let start = (end - 1) / m * m;
+            below(&mut q[start..end], &mut a[start..end + m], d, path);
+            end = start;
+        }
+    }
+}
+
+/// [`below`] for a quotient shorter than the divisor.
+fn shorter(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) {
+    let (k, m) = (q.len(), d.len());
+    if k < RECURSIVE {
+        return school(q, a, d);
+    }
+    let (low, high) = d.split_at(m - k);
+    let mut above = u64::from(divide(q, &mut a[m - k..], high, path));
+    let left = &mut a[..m];
+    let mut negative = 0;
+    with_scratch(m, |product| {
+        super::mul(product, q, low, path, false);
+        negative += u64::from(sub_assign(left, product));
+    });
+    if above > 0 {
+        negative += u64::from(sub_assign(&mut left[k..], low));
+    }
+    while negative > 0 {
+        above -= u64::from(decrement(q));
+        negative -= u64::from(add_assign(left, d));
+    }
+    debug_assert!(above == 0);
+}
+
+/// [`below`], limb by limb.
+fn school(q: &mut [u64], a: &mut [u64], d: &[u64]) {
+    let m = d.len();
+    let top = Top::new(d[m - 1], d[m - 2]);
+    for (j, q) in q.iter_mut().enumerate().rev() {
+        let u = &mut a[j..=j + m];
+        let mut quotient = top.quotient([u[m - 2], u[m - 1], u[m]]);
+        if sub_product(u, d, quotient) {
+            quotient -= 1;
+            add_assign(u, d);
+        }
+        *q = quotient;
+    }
+}
+
+/// `a -= d q`, `a` a limb longer; answers whether that is negative.
+#[inline(always)]
+fn sub_product(a: &mut [u64], d: &[u64], q: u64) -> bool {
+    let (low, high) = a.split_at_mut(d.len());
+    let mut carry = 0;
+    for (a, &d) in low.iter_mut().zip(d) {
+        let product = u128::from(d) * u128::from(q) + u128::from(carry);
+        let borrow;
+        (*a, borrow) = a.overflowing_sub(product as u64);
+        // A high half of 2^64 - 1 comes with a low half of 0, which borrows nothing.
+        carry = (product >> 64) as u64 + u64::from(borrow);
+    }
+    let borrow;
+    (high[0], borrow) = sub_with_borrow(high[0], carry, false);
+    borrow
+}
+
+/// [`below`] by a divisor of one limb.
+fn by_word(q: &mut [u64], a: &mut [u64], d: u64) {
+    let top = Top::new(d, 0);
+    let mut remainder = a[q.len()];
+    for (q, &limb) in q.iter_mut().zip(&*a).rev() {
+        // With a second limb of zero, three limbs by two is two limbs by one.
+        *q = top.quotient([0, limb, remainder]);
+        remainder = limb.wrapping_sub(q.wrapping_mul(d));
+    }
+    a[0] = remainder;
+}
+
+/// [`below`] by the reciprocal of the divisor, a piece as long as it at a time.
+fn by_reciprocal(q: &mut [u64], a: &mut [u64], d: &[u64]) {
+    let m = d.len();
+    let reciprocal = Reciprocal::new(d, m);
+    let mut end = q.len();
+    while end > 0 {
+        let start = (end - 1) / m * m;
+        let part = &mut a[start..end + m];
+        let (quotient, remainder) = reciprocal.divide(part, d);
+        store(&mut q[start..end], &quotient);
+        store(&mut part[..m], &remainder);
+        end = start;
+    }
+}
+
+/// `r = x`, zeros above.
+fn store(r: &mut [u64], x: &[u64]) {
+    let (low, high) = r.split_at_mut(x.len());
+    low.copy_from_slice(x);
+    high.fill(0);
+}
+
+/// Whether `a < b`, both as long.
+fn is_less(a: &[u64], b: &[u64]) -> bool {
+    a.iter().rev().lt(b.iter().rev())
+}
+
+/// The top of a divisor whose highest bit is set, and its reciprocal (Moller and Granlund,
+/// *Improved division by invariant integers*, 2011, algorithms 4 and 6).
+#[derive(Clone, Copy)]
+struct Top {
+    /// Its two highest limbs.
+    limbs: u128,
+    /// `floor((B^3 - 1) / limbs) - B`.
+    reciprocal: u64,
+}
+
+impl Top {
+    fn new(high: u64, low: u64) -> Top {
+        let mut v = (u128::MAX / u128::from(high)) as u64;
+        let mut p = high.wrapping_mul(v).wrapping_add(low);
+        if p < low {
+            v = v.wrapping_sub(1);
+            if p >= high {
+                v = v.wrapping_sub(1);
+                p = p.wrapping_sub(high);
+            }
+            p = p.wrapping_sub(high);
+        }
+        let t = u128::from(v) * u128::from(low);
+        let (p, over) = p.overflowing_add((t >> 64) as u64);
+        let limbs = word(high, low);
+        if over {
+            v = v.wrapping_sub(1);
+            if word(p, t as u64) >= limbs {
+                v = v.wrapping_sub(1);
+            }
+        }
+        Top {
+            limbs,
+            reciprocal: v,
+        }
+    }
+
+    /// The quotient of three limbs by the divisor's two, or `B - 1` where it is `B`.
+    #[inline(always)]
+    fn quotient(self, [low, middle, high]: [u64; 3]) -> u64 {
+        let upper = word(high, middle);
+        if upper >= self.limbs {
+            return u64::MAX;
+        }
+        let estimate = (u128::from(self.reciprocal) * u128::from(high)).wrapping_add(upper);
+        let mut q = (estimate >> 64) as u64;
+        let top = (self.limbs >> 64) as u64;
+        let rest = word(middle.wrapping_sub(q.wrapping_mul(top)), low)
+            .wrapping_sub(u128::from(self.limbs as u64) * u128::from(q));
+        let mut less = rest.wrapping_sub(self.limbs);
+        q = q.wrapping_add(1);
+        if (less >> 64) as u64 >= estimate as u64 {
+            q = q.wrapping_sub(1);
+            less = rest;
+        }
+        if less >= self.limbs {
+            q = q.wrapping_add(1);
+        }
+        q
+    }
+}
+
+fn word(high: u64, low: u64) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::super::tests::{Random, adversaries, big};
+    use super::*;
+
+    fn any<'a>(numbers: &'a [Vec<u64>], random: &mut Random) -> &'a [u64] {
+        &numbers[random.next() as usize % numbers.len()]
+    }
+
+    fn check(a: &[u64], d: &[u64]) {
+        let mut d = d.to_vec();
+        *d.last_mut().unwrap() |= 1 << 63;
+        let (mut left, mut q) = (a.to_vec(), vec![7; a.len() - d.len()]);
+        let over = divide(&mut q, &mut left, &d, Path::best());
+        let one = BigUint::from(u32::from(over));
+        assert_eq!(
+            big(&q) + (one << (64 * q.len())),
+            big(a) / big(&d),
+            "{a:x?} {d:x?}"
+        );
+        assert_eq!(big(&left[..d.len()]), big(a) % big(&d), "{a:x?} {d:x?}");
+    }
+
+    #[test]
+    fn quotients_of_every_kind_and_length_are_exact() {
+        let mut random = Random(23);
+        let lengths = [1, 2, 3, 5, 47, 48, 49, 97, 130];
+        for m in lengths {
+            for d in &adversaries(m, &mut random) {
+                for k in [0, 1, 2, 47, 48, 49, 97, 211] {
+                    let dividends = adversaries(k + m, &mut random);
+                    check(any(&dividends, &mut random), d);
+                    // Quotients at an end of what they can be.
+                    let mut d = d.clone();
+                    d[m - 1] |= 1 << 63;
+                    let ones = (BigUint::from(1u32) << (64 * k)) - 1u32;
+                    let product = ones * big(&d);
+                    let ends = [BigUint::ZERO, big(&d) - 1u32, BigUint::from(1u32)];
+                    for end in &ends {
+                        let mut a = (&product + end).to_u64_digits();
+                        a.resize(a.len().max(k + m), 0);
+                        check(&a[..k + m], &d);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn quotients_by_reciprocals_are_exact() {
+        let mut random = Random(24);
+        for (k, m) in [(3000, 3000), (3500, 3100), (6100, 3001), (3000, 3900)] {
+            let a = adversaries(k + m, &mut random);
+            let d = adversaries(m, &mut random);
+            for _ in 0..3 {
+                check(any(&a, &mut random), any(&d, &mut random));
+            }
+        }
+    }
+}

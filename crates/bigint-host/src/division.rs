@@ -1,0 +1,144 @@
+//! Quotients and remainders of signed numbers, in each of the ways that signs may go.
+
+use crate::{Engine, Error, SignedBatch};
+use bigint_core::Operation;
+
+/// Quotients and remainders.
+type Divided = (SignedBatch, SignedBatch);
+
+impl Engine {
+    /// Quotients rounded down and what they leave, which has the divisor's sign: Python's
+    /// `//` and `%`. `-7` by `2` is `-4`, and 1 is left.
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// let a = engine.signed_from_bigints(&[(-7).into(), 7.into()])?;
+    /// let b = engine.signed_from_bigints(&[2.into(), (-2).into()])?;
+    /// let (quotient, remainder) = engine.signed_div_rem_floor(&a, &b)?;
+    /// assert_eq!(quotient.to_bigints()?, [(-4).into(), (-4).into()]);
+    /// assert_eq!(remainder.to_bigints()?, [1.into(), (-1).into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ZeroDivisor`] names the first number divided by zero; otherwise as
+    /// [`Engine::div_rem`].
+    pub fn signed_div_rem_floor(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Divided, Error> {
+        let quotient = self.signed_compute(Operation::Div, &[a, b])?;
+        Ok((quotient, self.signed_compute(Operation::Rem, &[a, b])?))
+    }
+
+    /// Quotients rounded towards zero and what they leave, which has the dividend's sign:
+    /// Rust's `/` and `%`. `-7` by `2` is `-3`, and -1 is left.
+    ///
+    /// # Errors
+    /// As [`Engine::signed_div_rem_floor`].
+    pub fn signed_div_rem_truncated(
+        &self,
+        a: &SignedBatch,
+        b: &SignedBatch,
+    ) -> Result<Divided, Error> {
+        let (quotient, remainder) = self.div_rem(a.magnitude(), b.magnitude())?;
+        let sign = |of: &SignedBatch, i: usize| of.sign(i);
+        let differ = (0..quotient.len()).map(|i| sign(a, i) != sign(b, i));
+        let of_a = (0..quotient.len()).map(|i| sign(a, i));
+        Ok((
+            SignedBatch::new(quotient, differ.collect())?,
+            SignedBatch::new(remainder, of_a.collect())?,
+        ))
+    }
+
+    /// Quotients whose remainders are not negative: Rust's `div_euclid` and `rem_euclid`.
+    /// `-7` by `-2` is 4, and 1 is left.
+    ///
+    /// # Errors
+    /// As [`Engine::signed_div_rem_floor`].
+    pub fn signed_div_rem_euclid(
+        &self,
+        a: &SignedBatch,
+        b: &SignedBatch,
+    ) -> Result<Divided, Error> {
+        let divisor = SignedBatch::natural(b.magnitude().clone());
+        let (quotient, remainder) = self.signed_div_rem_floor(a, &divisor)?;
+        let negative = quotient.negative().iter().enumerate();
+        let negative = negative
+            .map(|(i, &negative)| negative != b.sign(i))
+            .collect();
+        let quotient = SignedBatch::new(quotient.magnitude().clone(), negative)?;
+        Ok((quotient, remainder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BigInt;
+
+    /// Numbers around zero and limbs' ends, of both signs.
+    fn numbers() -> Vec<i128> {
+        let magnitudes = [
+            0,
+            1,
+            2,
+            3,
+            7,
+            (1 << 32) - 1,
+            1 << 32,
+            (1 << 64) + 5,
+            1 << 95,
+        ];
+        magnitudes.iter().flat_map(|&n| [n, -n]).collect()
+    }
+
+    #[test]
+    fn signs_go_the_three_ways_that_are_asked_for() {
+        let engine = Engine::cpu();
+        let pairs: Vec<(i128, i128)> = numbers()
+            .into_iter()
+            .flat_map(|a| numbers().into_iter().map(move |b| (a, b)))
+            .filter(|&(_, b)| b != 0)
+            .collect();
+        let batch = |of: fn(&(i128, i128)) -> i128| {
+            let numbers: Vec<BigInt> = pairs.iter().map(|pair| of(pair).into()).collect();
+            engine.signed_from_bigints(&numbers).unwrap()
+        };
+        let (a, b) = (batch(|pair| pair.0), batch(|pair| pair.1));
+        let check = |divided: Result<Divided, Error>, meant: fn(i128, i128) -> (i128, i128)| {
+            let (quotient, remainder) = divided.unwrap();
+            let quotients = quotient.to_bigints().unwrap();
+            let found = quotients.into_iter().zip(remainder.to_bigints().unwrap());
+            for (found, &(a, b)) in found.zip(&pairs) {
+                let (quotient, remainder) = meant(a, b);
+                assert_eq!(found, (quotient.into(), remainder.into()), "{a} by {b}");
+            }
+        };
+        check(engine.signed_div_rem_truncated(&a, &b), |a, b| {
+            (a / b, a % b)
+        });
+        check(engine.signed_div_rem_euclid(&a, &b), |a, b| {
+            (a.div_euclid(b), a.rem_euclid(b))
+        });
+        check(engine.signed_div_rem_floor(&a, &b), |a, b| {
+            let rest = ((a % b) + b) % b;
+            ((a - rest) / b, rest)
+        });
+    }
+
+    #[test]
+    fn a_zero_divisor_is_named_or_told_by_a_flag() {
+        let engine = Engine::cpu();
+        let make = |numbers: &[u32]| {
+            let numbers: Vec<_> = numbers.iter().map(|&n| n.into()).collect();
+            engine.batch_from_biguints(&numbers).unwrap()
+        };
+        let (a, b) = (make(&[7, 8, 9]), make(&[2, 0, 0]));
+        let refused = engine.div(&a, &b).unwrap_err();
+        assert!(matches!(refused, Error::ZeroDivisor { index: 1 }));
+        let ((q, r), flags) = engine.masked_div_rem(&a, &b).unwrap();
+        assert_eq!(flags, [false, true, true]);
+        let (q, r) = (q.to_biguints().unwrap(), r.to_biguints().unwrap());
+        assert_eq!(q, [3, 0, 0].map(|n: u32| n.into()));
+        assert_eq!(r, [1, 0, 0].map(|n: u32| n.into()));
+    }
+}
