@@ -141,8 +141,21 @@ impl DeviceToolchain {
                 .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\u{1f}")),
         )?;
         let text = fs::read_to_string(&ptx).with_context(|| format!("{}", ptx.display()))?;
+        let text = with_shared_memory(text);
         refuse(&package, &text)?;
         Ok(text)
+    }
+}
+
+/// The PTX with the block's shared memory declared. `bigint_kernels::gpu::shared` does so
+/// where it is compiled, which for other device crates is another file.
+fn with_shared_memory(ptx: String) -> String {
+    const DECLARATION: &str = ".extern .shared .align 16 .b8 bigint_shared[];";
+    const BEFORE: &str = ".address_size 64\n";
+    if ptx.contains("bigint_shared") && !ptx.contains(DECLARATION) {
+        ptx.replacen(BEFORE, &format!("{BEFORE}\n{DECLARATION}\n"), 1)
+    } else {
+        ptx
     }
 }
 

@@ -261,7 +261,7 @@ pub const CEILING: EntryPoint = EntryPoint {
 /// Multiply-adds, 32x32+64->64 bits, that one thread of [`CEILING`] does.
 pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;
 
-/// Threads in a block of every kernel.
+/// Threads in a block of every kernel, at most.
 pub const BLOCK: u32 = 128;
 
 /// Limbs of the widest divisor that a thread keeps in registers.
@@ -333,15 +333,15 @@ const fn stretches(count: u64, width: u64) -> u64 {
     )
 }
 
-/// Fours of limbs in shared memory for each thread that has a product of `n` by `m` limbs
-/// to itself; zero where numbers do not go by way of shared memory. The number is odd, so
-/// that neighbouring threads meet in no bank.
+/// Fours of limbs in a slot of shared memory, for each thread that has a product of `n` by
+/// `m` limbs to itself, of which `width` are wanted; zero where numbers do not go by way of
+/// slots. The number is odd, so that neighbouring threads meet in no bank.
 ///
 /// A slot takes both operands and then the product, for 32 limbs also half of the first
 /// row's; of operands of fewer than 8 limbs only products come here.
-pub const fn staged_fours(algorithm: Algorithm, n: usize, m: usize) -> usize {
+pub const fn slot_fours(algorithm: Algorithm, n: usize, m: usize, width: usize) -> usize {
     match (algorithm, n) {
-        _ if n != m => 0,
+        _ if n != m || width != n + m => 0,
         (Algorithm::School, 8) => 5,
         (Algorithm::School, 16) => 9,
         (Algorithm::School, 32) => 21,
@@ -349,6 +349,43 @@ pub const fn staged_fours(algorithm: Algorithm, n: usize, m: usize) -> usize {
         (Algorithm::Comba, 8) => 5,
         _ => 0,
     }
+}
+
+/// Limbs that a thread which multiplies by rows extends operands of `n` and `m` limbs to,
+/// of whose product `width` are wanted, where they go by way of places in shared memory;
+/// zero where they do not. Not more than half of an operand is zeros.
+#[inline]
+pub const fn placed_width(n: usize, m: usize, width: usize) -> usize {
+    let (narrower, wider) = if n < m { (n, m) } else { (m, n) };
+    if wider < 5 || wider > 32 {
+        return 0;
+    }
+    let placed = wider.next_power_of_two();
+    if 2 * narrower > placed && width <= 2 * placed {
+        placed
+    } else {
+        0
+    }
+}
+
+/// Limbs from a thread's place to its neighbour's, for numbers of `width` limbs: not a
+/// multiple of 4, so that no more than two threads of a warp meet in a bank.
+#[inline]
+pub const fn place(width: usize) -> usize {
+    if width.is_multiple_of(4) {
+        width + 1
+    } else {
+        width
+    }
+}
+
+/// Bytes of shared memory for each thread whose numbers go by way of places: one for the
+/// first operand, one for the second, and one for the product, which is the second's if the
+/// product is whole.
+#[inline]
+pub const fn place_bytes(n: usize, m: usize, width: usize) -> usize {
+    let second = if n + m > width { place(m) } else { 0 };
+    4 * (place(n) + second + place(width))
 }
 
 /// Numbers that a thread of such a kernel takes at a time: operands of four limbs in all,
@@ -412,12 +449,20 @@ impl Kernel {
         }
     }
 
-    /// Whether threads that have a number each move numbers together.
-    const fn has_tiles(&self) -> bool {
-        matches!(
-            (self.operation, self.level, self.layout),
-            (Operation::Mul, Level::Thread, Layout::Contiguous)
-        )
+    /// Bytes of shared memory for each thread, and numbers that it takes at a time.
+    const fn staged(&self, n: usize, m: usize, width: usize) -> (usize, usize) {
+        let slot = 16 * slot_fours(self.algorithm, n, m, width);
+        match (self.operation, self.level, self.layout, self.algorithm) {
+            (Operation::Mul, Level::Thread, Layout::Contiguous, _) if slot > 0 => {
+                (slot, numbers_at_a_time(self.algorithm, n, m))
+            }
+            (Operation::Mul, Level::Thread, Layout::Interleaved, Algorithm::School)
+                if placed_width(n, m, width) > 0 =>
+            {
+                (place_bytes(n, m, width), 1)
+            }
+            _ => (0, 1),
+        }
     }
 
     /// Grid, block and workers for `count` numbers: operands of these widths in limbs,
@@ -430,21 +475,21 @@ impl Kernel {
             [n] => (*n, *n),
             [] => (0, 0),
         };
-        let workers_per_block = (BLOCK / self.lanes) as usize;
+        let (staged_bytes, at_a_time) = self.staged(n, m, width);
+        let staged_bytes = staged_bytes as u32;
+        // A block may have so much shared memory without the driver's leave.
+        let block = if BLOCK * staged_bytes > 48 << 10 {
+            BLOCK / 2
+        } else {
+            BLOCK
+        };
+        let workers_per_block = (block / self.lanes) as usize;
         let scratch_width = self.scratch_width(n, m);
         let most_blocks = if scratch_width == 0 {
             i32::MAX as usize
         } else {
             let by_budget = SCRATCH_BUDGET / (4 * scratch_width * workers_per_block);
             if by_budget == 0 { 1 } else { by_budget }
-        };
-        let (at_a_time, shared_bytes) = if self.has_tiles() && width == 2 * n {
-            (
-                numbers_at_a_time(self.algorithm, n, m),
-                16 * BLOCK * staged_fours(self.algorithm, n, m) as u32,
-            )
-        } else {
-            (1, 0)
         };
         let workers = if self.takes_stretches() {
             stretches(count as u64, width as u64) as usize
@@ -459,8 +504,8 @@ impl Kernel {
         };
         Launch {
             grid: grid as u32,
-            block: BLOCK,
-            shared_bytes,
+            block,
+            shared_bytes: block * staged_bytes,
             workers: grid * workers_per_block,
             scratch_width,
         }
@@ -538,10 +583,7 @@ mod tests {
                         assert!(stretch as u64 <= TILES * TILE);
                         assert!(launch.workers as u64 <= 3 + count as u64 * MOST_STRETCHES);
                     } else {
-                        let at_a_time = match width {
-                            1 | 2 => numbers_at_a_time(kernel.algorithm, width, width),
-                            _ => 1,
-                        };
+                        let (_, at_a_time) = kernel.staged(width, width, width);
                         assert!(launch.scratch_width > 0 || launch.workers * at_a_time >= count);
                     }
                     // More needs the driver's leave.

@@ -1,6 +1,7 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
 use crate::{Error, Options};
+use bigint_core::kernel::{placed_width, slot_fours};
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -76,9 +77,10 @@ pub struct ScanTuning {
 pub struct MulTuning {
     /// The widest operand whose product one thread computes.
     pub thread_max_width: usize,
-    /// Wider operands whose product one thread computes as well, where both have this
-    /// width and all batches are contiguous: the kernels bring them through shared memory.
-    pub thread_widths: Vec<usize>,
+    /// The widest operand whose product one thread computes as well, where operands are
+    /// about as wide as each other: a tile of neighbouring numbers then goes by way of
+    /// shared memory ([`placed_width`]).
+    pub thread_placed_max_width: usize,
     /// The widest operand that a thread multiplies by columns.
     pub comba_max_width_thread: usize,
     /// Lanes per number by the wider operand's width, narrowest first.
@@ -161,7 +163,7 @@ impl Tuning {
     }
 
     /// The kernel for operands of these widths in limbs and results of this shape, as far
-    /// as `options` leave the choice; the layout is the kernel's.
+    /// as `options` leave the choice. A kernel of the interleaved layout takes any.
     ///
     /// # Errors
     /// [`Error::Algorithm`] where `options` name what the operation does not have.
@@ -183,9 +185,8 @@ impl Tuning {
             layout,
         } = shape;
         let by_threads = match (operation, layout) {
-            (Operation::Mul, Layout::Contiguous) => {
-                n.max(m) <= self.mul.thread_max_width || self.suits_a_thread(n, m, layout)
-            }
+            (Operation::Mul, _) if self.is_placed((n, m), width) => true,
+            (Operation::Mul, Layout::Contiguous) => n.max(m) <= self.mul.thread_max_width,
             // Lanes would touch a line of memory for each limb, which only products wide
             // enough to be busy multiplying can afford.
             (Operation::Mul, Layout::Interleaved) => {
@@ -239,6 +240,17 @@ impl Tuning {
             Algorithm::Auto => self.algorithm(operation, (n, m), level),
             named => named,
         };
+        // Contiguous numbers that fill no slots go by way of places, which the kernel of any
+        // layout has.
+        let fills_slots = slot_fours(Algorithm::School, n, m, width) > 0;
+        let layout = match (operation, algorithm, level) {
+            (Operation::Mul, Algorithm::School, Level::Thread)
+                if self.is_placed((n, m), width) && !fills_slots =>
+            {
+                Layout::Interleaved
+            }
+            _ => layout,
+        };
         Kernel::find(operation, algorithm, level, lanes, layout).ok_or(Error::Algorithm {
             operation,
             algorithm,
@@ -250,8 +262,10 @@ impl Tuning {
         count >= self.add.interleaved_thread_min_count
     }
 
-    fn suits_a_thread(&self, n: usize, m: usize, layout: Layout) -> bool {
-        n == m && layout == Layout::Contiguous && self.mul.thread_widths.contains(&n)
+    /// Whether threads that multiply by rows have operands of `n` and `m` limbs in shared
+    /// memory, of whose products `width` limbs are wanted.
+    fn is_placed(&self, (n, m): (usize, usize), width: usize) -> bool {
+        n.max(m) <= self.mul.thread_placed_max_width && placed_width(n, m, width) > 0
     }
 
     fn algorithm(&self, operation: Operation, (n, m): (usize, usize), level: Level) -> Algorithm {
@@ -291,7 +305,8 @@ mod tests {
                         let kernel = tuning
                             .kernel(operation, widths, shape, Options::default())
                             .unwrap();
-                        assert_eq!((kernel.operation, kernel.layout), (operation, layout));
+                        assert_eq!(kernel.operation, operation);
+                        assert!([layout, Layout::Interleaved].contains(&kernel.layout));
                     }
                 }
             }
@@ -339,9 +354,12 @@ mod tests {
             let kernel = tuning.kernel(Operation::Mul, &[n, m], shape, Options::default());
             kernel.unwrap().level
         };
-        assert_eq!(level(32, 32, Layout::Contiguous), Level::Thread);
-        assert_eq!(level(32, 32, Layout::Interleaved), Level::Warp);
-        assert_eq!(level(32, 31, Layout::Contiguous), Level::Warp);
+        for layout in Layout::ALL {
+            assert_eq!(level(32, 32, layout), Level::Thread);
+            assert_eq!(level(32, 17, layout), Level::Thread);
+            assert_eq!(level(32, 16, layout), Level::Warp);
+            assert_eq!(level(33, 33, layout), Level::Warp);
+        }
     }
 
     #[test]

@@ -55,7 +55,19 @@ impl Bench {
 
     /// Compares `count` results of `width` limbs; answers the multiply-adds of each.
     fn check(&mut self, kernel: &Kernel, widths: &[usize], width: usize, count: usize) -> f64 {
-        let shape = |width| Shape::new(count, width, kernel.layout);
+        self.check_in(kernel.layout, kernel, widths, width, count)
+    }
+
+    /// The same, of numbers in any layout that the kernel takes.
+    fn check_in(
+        &mut self,
+        layout: Layout,
+        kernel: &Kernel,
+        widths: &[usize],
+        width: usize,
+        count: usize,
+    ) -> f64 {
+        let shape = |width| Shape::new(count, width, layout);
         let mut operands = Vec::new();
         let mut matrices = Vec::new();
         for &width in widths {
@@ -159,6 +171,32 @@ fn products_and_sums_are_right() {
         include_str!("../../bigint-host/ptx/mul_add.ptx"),
         Operation::MulAdd,
     );
+}
+
+/// Every width up to 33 limbs and wider operands of unlike widths, whole products and parts,
+/// of a part of a tile and of more than one.
+#[test]
+fn products_by_way_of_shared_memory_are_right_at_every_width() {
+    let mut bench = Bench::new(MUL);
+    let kernel =
+        |layout| Kernel::find(Operation::Mul, Algorithm::School, Level::Thread, 1, layout).unwrap();
+    for (layout, kernel) in [
+        (Layout::Contiguous, kernel(Layout::Contiguous)),
+        (Layout::Contiguous, kernel(Layout::Interleaved)),
+        (Layout::Interleaved, kernel(Layout::Interleaved)),
+    ] {
+        for n in 1..=33_usize {
+            for (m, width, count) in [
+                (n, 2 * n, 33),
+                (n, n, 3),
+                (n / 2 + 1, n + n / 2 + 1, 130),
+                (n.next_power_of_two().min(32), 2 * n + 1, 31),
+            ] {
+                bench.check_in(layout, kernel, &[n, m], width, count);
+                bench.check_in(layout, kernel, &[m, n], width, count);
+            }
+        }
+    }
 }
 
 /// From 32 limbs on, of lanes from 40: what is counted has the addresses in it, which weigh

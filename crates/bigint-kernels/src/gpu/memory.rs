@@ -343,6 +343,44 @@ impl<S: Stride> Batch<S> {
         number.wrapping_add(LIMB_BYTES * (u64::from(limb) * self.stride.limbs()))
     }
 
+    /// Limbs in each number.
+    #[inline(always)]
+    pub fn width(self) -> u32 {
+        self.width
+    }
+
+    /// Limb `limb` of number `number` where `number < end`, else zero; where it is, the limb
+    /// is below the width.
+    #[inline(always)]
+    pub fn limb_before(self, number: u32, limb: u32, end: u32) -> Limb {
+        // SAFETY: where the number is asked for, it is allocated, and the limb inside it.
+        unsafe { load_below(number, end, self.address_of(number as i32, limb)) }
+    }
+
+    /// Sets limb `limb` of number `number` where `number < end`; where it is, the limb is
+    /// below the width.
+    #[inline(always)]
+    pub fn set_before(self, number: u32, limb: u32, end: u32, value: Limb) {
+        // SAFETY: as in `limb_before`.
+        unsafe { store_below(number, end, self.address_of(number as i32, limb), value) }
+    }
+
+    /// Four `at` of the limbs of all numbers, which follow each other without a gap, where
+    /// `at < end`, else zeros.
+    #[inline(always)]
+    pub fn four_before(self, at: u32, end: u32) -> [Limb; 4] {
+        // SAFETY: where the four is asked for, it is inside the batch; its address is a
+        // multiple of 16, as the batch's is.
+        unsafe { load_four_below(at, end, self.address + 4 * LIMB_BYTES * u64::from(at)) }
+    }
+
+    /// Sets four `at`, likewise.
+    #[inline(always)]
+    pub fn set_four(self, at: u32, limbs: [Limb; 4]) {
+        // SAFETY: as in `four_before`.
+        unsafe { store_four(self.address + 4 * LIMB_BYTES * u64::from(at), limbs) }
+    }
+
     /// Limb `limb` of number `number` where `at < end`, else zero, and zero above the
     /// number's width.
     #[inline(always)]

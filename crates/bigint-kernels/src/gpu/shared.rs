@@ -1,5 +1,5 @@
-//! Shared memory: a slot for each thread of a warp, in which the other threads of the
-//! warp read and write too.
+//! Shared memory: a slot, or places for numbers, for each thread of a warp, in which the
+//! other threads of the warp read and write too.
 //!
 //! A slot's size is an odd number of fours of limbs, so that threads that each move a
 //! four of their own slot meet in no bank.
@@ -10,6 +10,7 @@
 
 use super::thread;
 use bigint_core::Limb;
+use bigint_core::kernel::place;
 use core::arch::{asm, global_asm, nvptx};
 
 // The block's shared memory, as long as the launch asks for.
@@ -17,6 +18,9 @@ global_asm!(".extern .shared .align 16 .b8 bigint_shared[];");
 
 /// Bytes in four limbs.
 const FOUR_BYTES: u32 = 16;
+
+/// Bytes in a limb.
+const LIMB_BYTES: u32 = 4;
 
 /// Threads in a warp.
 const WARP: u32 = 32;
@@ -38,66 +42,319 @@ impl<const FOURS: u32> Slots<FOURS> {
     #[inline(always)]
     pub unsafe fn new() -> Self {
         let () = Self::MEET_IN_NO_BANK;
-        let start: u32;
-        // SAFETY: this is the address of a variable; the register is defined in every
-        // thread.
-        let thread = unsafe {
-            asm!("mov.u32 {start}, bigint_shared;", start = out(reg32) start,
-                options(pure, nomem, nostack, preserves_flags));
-            nvptx::_thread_idx_x() as u32
-        };
-        let warp = thread - thread::lane();
         Slots {
-            address: start + warp * FOURS * FOUR_BYTES,
+            address: part_of_warp(FOURS * FOUR_BYTES),
         }
     }
 
     /// Four `at` of the slot of lane `lane`; both are cut to what there is.
     #[inline(always)]
     pub fn four(self, lane: u32, at: u32) -> [Limb; 4] {
-        let (a, b, c, d);
         // SAFETY: by the contract of `new`, and as the address is within the slots.
-        unsafe {
-            asm!("ld.shared.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
-                a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-                address = in(reg32) self.address_of(lane, at),
-                options(pure, readonly, nostack, preserves_flags));
-        }
-        [a, b, c, d]
+        unsafe { load_four(self.address_of(lane, at)) }
     }
 
     /// Sets four `at` of the slot of lane `lane`.
     #[inline(always)]
-    pub fn set_four(self, lane: u32, at: u32, [a, b, c, d]: [Limb; 4]) {
+    pub fn set_four(self, lane: u32, at: u32, limbs: [Limb; 4]) {
         // SAFETY: as in `four`.
-        unsafe {
-            asm!("st.shared.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-                a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
-                address = in(reg32) self.address_of(lane, at),
-                options(nostack, preserves_flags));
-        }
+        unsafe { store_four(self.address_of(lane, at), limbs) }
     }
 
-    /// `N` limbs from four `at` on, as [`four`](Self::four) gets them.
+    /// The slot of one thread.
     #[inline(always)]
-    pub fn limbs<const N: usize>(self, lane: u32, at: u32) -> [Limb; N] {
-        let mut limbs = [0; N];
-        for (i, four) in limbs.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            *four = self.four(lane, at + i as u32);
-        }
-        limbs
-    }
-
-    /// Sets `N` limbs from four `at` on.
-    #[inline(always)]
-    pub fn set_limbs<const N: usize>(self, lane: u32, at: u32, limbs: [Limb; N]) {
-        for (i, four) in limbs.as_chunks::<4>().0.iter().enumerate() {
-            self.set_four(lane, at + i as u32, *four);
-        }
+    pub fn of_lane(self, lane: u32) -> Slot<FOURS> {
+        Slot { slots: self, lane }
     }
 
     #[inline(always)]
     fn address_of(self, lane: u32, at: u32) -> u32 {
         self.address + FOUR_BYTES * (lane % WARP * FOURS + at.min(FOURS - 1))
+    }
+}
+
+/// Where the calling thread's warp's part of the block's shared memory begins, of which each
+/// thread has so many bytes.
+#[inline(always)]
+fn part_of_warp(bytes: u32) -> u32 {
+    let start: u32;
+    // SAFETY: this is the address of a variable; the register is defined in every thread.
+    let thread = unsafe {
+        asm!("mov.u32 {start}, bigint_shared;", start = out(reg32) start,
+            options(pure, nomem, nostack, preserves_flags));
+        nvptx::_thread_idx_x() as u32
+    };
+    start + (thread - thread::lane()) * bytes
+}
+
+/// A warp's numbers of one operand, each thread's in its own place, or all of them in the
+/// order of the places.
+#[derive(Clone, Copy)]
+pub struct Places {
+    address: u32,
+    /// Limbs in each number.
+    width: u32,
+    /// Limbs from one number to the next.
+    place: u32,
+    /// What takes a four of all numbers' limbs to its number, times 2^16: zero where there
+    /// are no gaps.
+    numbers_per_four: u32,
+}
+
+impl Places {
+    /// Places for numbers of `width` limbs, `before` limbs above the beginning of the warp's
+    /// part, of which each thread has so many `bytes`.
+    ///
+    /// # Safety
+    /// The launch has `bytes` of shared memory for each thread of a block, which is enough
+    /// for these places. What threads write and others read is ordered by barriers.
+    #[inline(always)]
+    pub unsafe fn new(bytes: u32, before: u32, width: u32) -> Self {
+        Places {
+            address: part_of_warp(bytes) + LIMB_BYTES * before,
+            width,
+            place: place(width as usize) as u32,
+            // There are at most 16 fours in a number and 2^9 in all, so that the quotient
+            // is never off by as much as one of a number's fours.
+            numbers_per_four: if width % 4 == 0 {
+                (1 << 16) / (width / 4).max(1) + 1
+            } else {
+                0
+            },
+        }
+    }
+
+    /// Whether numbers follow each other without a gap.
+    #[inline(always)]
+    fn are_dense(self) -> bool {
+        self.numbers_per_four == 0
+    }
+
+    /// Fours of limbs that all numbers have.
+    #[inline(always)]
+    pub fn fours(self) -> u32 {
+        WARP / 4 * self.width
+    }
+
+    #[inline(always)]
+    fn address_of_four(self, at: u32) -> u32 {
+        // A limb is left out behind each number that has whole fours.
+        let numbers = at * self.numbers_per_four >> 16;
+        self.address + LIMB_BYTES * (4 * at + numbers)
+    }
+
+    /// Four `at` of all numbers' limbs, below [`fours`](Self::fours).
+    #[inline(always)]
+    pub fn four(self, at: u32) -> [Limb; 4] {
+        let address = self.address_of_four(at);
+        if self.are_dense() {
+            // SAFETY: by the contract of `new`; 32 numbers are whole fours, and so is the
+            // beginning of places.
+            unsafe { load_four(address) }
+        } else {
+            // SAFETY: as above.
+            [0, 1, 2, 3].map(|i| unsafe { load(address + LIMB_BYTES * i) })
+        }
+    }
+
+    /// Sets four `at`, likewise.
+    #[inline(always)]
+    pub fn set_four(self, at: u32, limbs: [Limb; 4]) {
+        let address = self.address_of_four(at);
+        if self.are_dense() {
+            // SAFETY: as in `four`.
+            unsafe { store_four(address, limbs) }
+        } else {
+            let [a, b, c, d] = limbs;
+            // SAFETY: as in `four`.
+            unsafe {
+                store(address, a);
+                store(address + LIMB_BYTES, b);
+                store(address + 2 * LIMB_BYTES, c);
+                store(address + 3 * LIMB_BYTES, d);
+            }
+        }
+    }
+
+    /// The place of one thread.
+    #[inline(always)]
+    pub fn of_lane(self, lane: u32) -> Place {
+        Place {
+            address: self.address + LIMB_BYTES * (lane % WARP * self.place),
+            width: self.width,
+        }
+    }
+}
+
+/// Limbs that one thread has in shared memory, taken and set four at a time, from limb `at`
+/// on, a multiple of 4.
+pub trait Fours: Copy {
+    /// Limbs `at .. at + 4`.
+    fn four(self, at: u32) -> [Limb; 4];
+
+    /// Sets limbs `at .. at + 4`.
+    fn set_four(self, at: u32, limbs: [Limb; 4]);
+
+    /// Limbs `at .. at + N`; `N` is a multiple of 4.
+    #[inline(always)]
+    fn limbs<const N: usize>(self, at: u32) -> [Limb; N] {
+        let mut limbs = [0; N];
+        for (i, four) in limbs.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            *four = self.four(at + 4 * i as u32);
+        }
+        limbs
+    }
+
+    /// Sets limbs `at .. at + N`.
+    #[inline(always)]
+    fn set_limbs<const N: usize>(self, at: u32, limbs: [Limb; N]) {
+        for (i, four) in limbs.as_chunks::<4>().0.iter().enumerate() {
+            self.set_four(at + 4 * i as u32, *four);
+        }
+    }
+}
+
+/// A thread's slot.
+#[derive(Clone, Copy)]
+pub struct Slot<const FOURS: u32> {
+    slots: Slots<FOURS>,
+    lane: u32,
+}
+
+impl<const FOURS: u32> Fours for Slot<FOURS> {
+    #[inline(always)]
+    fn four(self, at: u32) -> [Limb; 4] {
+        self.slots.four(self.lane, at / 4)
+    }
+
+    #[inline(always)]
+    fn set_four(self, at: u32, limbs: [Limb; 4]) {
+        self.slots.set_four(self.lane, at / 4, limbs);
+    }
+}
+
+impl Fours for Place {
+    #[inline(always)]
+    fn four(self, at: u32) -> [Limb; 4] {
+        [
+            self.limb(at),
+            self.limb(at + 1),
+            self.limb(at + 2),
+            self.limb(at + 3),
+        ]
+    }
+
+    #[inline(always)]
+    fn set_four(self, at: u32, [x0, x1, x2, x3]: [Limb; 4]) {
+        self.set(at, x0);
+        self.set(at + 1, x1);
+        self.set(at + 2, x2);
+        self.set(at + 3, x3);
+    }
+}
+
+/// A number in shared memory; zero above its width, and what is set there is lost.
+#[derive(Clone, Copy)]
+pub struct Place {
+    address: u32,
+    width: u32,
+}
+
+impl Place {
+    /// Limbs `from` up to, not including, `to`, which may be above the width: whoever asks
+    /// knows that the place goes so far.
+    #[inline(always)]
+    pub fn part(self, from: u32, to: u32) -> Self {
+        Place {
+            address: self.address + LIMB_BYTES * from,
+            width: to.saturating_sub(from),
+        }
+    }
+
+    /// Limbs in the number.
+    #[inline(always)]
+    pub fn width(self) -> u32 {
+        self.width
+    }
+
+    /// Limb `at`.
+    #[inline(always)]
+    pub fn limb(self, at: u32) -> Limb {
+        let limb;
+        // SAFETY: by the contract of `Places::new`, where `at` is below the width.
+        unsafe {
+            asm!("{{",
+                ".reg .pred inside;",
+                "setp.lt.u32 inside, {at}, {width};",
+                "mov.u32 {limb}, 0;",
+                "@inside ld.shared.u32 {limb}, [{address}];",
+                "}}",
+                limb = out(reg32) limb, at = in(reg32) at, width = in(reg32) self.width,
+                address = in(reg32) self.address + LIMB_BYTES * at,
+                options(pure, readonly, nostack));
+        }
+        limb
+    }
+
+    /// Sets limb `at`.
+    #[inline(always)]
+    pub fn set(self, at: u32, limb: Limb) {
+        // SAFETY: as in `limb`.
+        unsafe {
+            asm!("{{",
+                ".reg .pred inside;",
+                "setp.lt.u32 inside, {at}, {width};",
+                "@inside st.shared.u32 [{address}], {limb};",
+                "}}",
+                limb = in(reg32) limb, at = in(reg32) at, width = in(reg32) self.width,
+                address = in(reg32) self.address + LIMB_BYTES * at,
+                options(nostack));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn load(address: u32) -> Limb {
+    let limb;
+    // SAFETY: the caller vouches for a limb at `address`.
+    unsafe {
+        asm!("ld.shared.u32 {limb}, [{address}];",
+            limb = out(reg32) limb, address = in(reg32) address,
+            options(pure, readonly, nostack, preserves_flags));
+    }
+    limb
+}
+
+#[inline(always)]
+unsafe fn store(address: u32, limb: Limb) {
+    // SAFETY: as in `load`.
+    unsafe {
+        asm!("st.shared.u32 [{address}], {limb};",
+            limb = in(reg32) limb, address = in(reg32) address,
+            options(nostack, preserves_flags));
+    }
+}
+
+#[inline(always)]
+unsafe fn load_four(address: u32) -> [Limb; 4] {
+    let (a, b, c, d);
+    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16.
+    unsafe {
+        asm!("ld.shared.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
+            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+            address = in(reg32) address,
+            options(pure, readonly, nostack, preserves_flags));
+    }
+    [a, b, c, d]
+}
+
+#[inline(always)]
+unsafe fn store_four(address: u32, [a, b, c, d]: [Limb; 4]) {
+    // SAFETY: as in `load_four`.
+    unsafe {
+        asm!("st.shared.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
+            a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
+            address = in(reg32) address,
+            options(nostack, preserves_flags));
     }
 }

@@ -20,6 +20,7 @@ pub mod mul_high;
 pub mod not;
 pub mod or;
 pub mod place;
+pub mod places;
 pub mod rem;
 pub mod scan;
 pub mod select;

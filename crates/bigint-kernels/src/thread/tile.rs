@@ -6,12 +6,13 @@
 //! number; a thread that fetched a number by itself would take a small piece of a line
 //! from each of many lines.
 
+use super::places::Placed;
 use super::{Batches, Work};
-use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
-use crate::gpu::shared::Slots;
+use crate::gpu::memory::{Batch, CarryOut, Number, Stride, Unit};
+use crate::gpu::shared::{Places, Slots};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::kernel::{numbers_at_a_time, staged_fours};
+use bigint_core::kernel::{numbers_at_a_time, place, place_bytes, placed_width, slot_fours};
 use bigint_core::{Algorithm, Arguments, Limb, MatrixArgument};
 use core::marker::PhantomData;
 
@@ -103,8 +104,44 @@ impl<S: Stride> Tile<S> {
         unsafe { Number::<S>::run(argument, self.first, self.numbers) }
     }
 
+    /// The tile as one that goes by way of places in shared memory, if the launch has them.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn placed(&self) -> Option<Placed<S>> {
+        let Arguments { r, a, b, .. } = &self.arguments;
+        let (n, m, width) = (a.width as usize, b.width as usize, r.width as usize);
+        let room = placed_width(n, m, width);
+        if room == 0 {
+            return None;
+        }
+        let bytes = place_bytes(n, m, width) as u32;
+        let is_dense = has_no_gaps(r) && has_no_gaps(a) && has_no_gaps(b);
+        let b_from = WARP * place(n) as u32;
+        let is_cut = n + m > width;
+        let r_from = b_from + if is_cut { WARP * place(m) as u32 } else { 0 };
+        // SAFETY: by the contract of `Batches::new`: the tile is in the batch, no other warp
+        // has its results, and the launch has these bytes.
+        unsafe {
+            Some(Placed {
+                group: self.group,
+                room: room as u32,
+                numbers: self.numbers,
+                is_run: is_dense && self.numbers == WARP,
+                a: (Batch::new(a, self.first), Places::new(bytes, 0, n as u32)),
+                b: (
+                    Batch::new(b, self.first),
+                    Places::new(bytes, b_from, m as u32),
+                ),
+                r: (
+                    Batch::new(r, self.first),
+                    Places::new(bytes, r_from, width as u32),
+                ),
+            })
+        }
+    }
+
     /// The warp's slots in shared memory, for a dense tile. `FOURS` is that of
-    /// [`staged_fours`] for numbers of `dense_width` limbs.
+    /// [`slot_fours`] for numbers of `dense_width` limbs.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn slots<const FOURS: u32>(&self) -> Slots<FOURS> {
@@ -139,10 +176,12 @@ impl<'a, S: Stride> Batches<'a, S> {
             false => Algorithm::Comba,
         };
         let is_dense = S::UNIT
-            && [r, a, b].into_iter().all(has_no_gaps)
+            && has_no_gaps(r)
+            && has_no_gaps(a)
+            && has_no_gaps(b)
             && a.width == b.width
             && r.width == 2 * a.width
-            && staged_fours(algorithm, width, width) > 0;
+            && slot_fours(algorithm, width, width, 2 * width) > 0;
         Tiles {
             arguments,
             // SAFETY: by the contract of `Batches::new` the warp is here as a whole.
@@ -162,7 +201,9 @@ impl<'a, S: Stride> Batches<'a, S> {
 
 #[inline(always)]
 fn has_no_gaps(argument: &MatrixArgument) -> bool {
-    argument.number_stride == argument.width && argument.limbs % 16 == 0
+    argument.limb_stride == 1
+        && argument.number_stride == argument.width
+        && argument.limbs % 16 == 0
 }
 
 impl<S: Stride, const BY_ROWS: bool> Iterator for Tiles<'_, S, BY_ROWS> {

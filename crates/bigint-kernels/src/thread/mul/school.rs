@@ -14,20 +14,26 @@
 //! they are zero, and a step shifts the window out. What then is left of it are
 //! the row's top eight limbs, where no earlier row has been.
 //!
-//! Operands of 8, 16 or 32 limbs, as wide as each other, come by way of shared
-//! memory (see [`tile`](crate::thread::tile)), and the whole product stays in registers:
-//! `b` is one digit, or two of 16 limbs, and a [`Window`] slides over it. What was said of
-//! rows above holds for these too, with a digit in place of eight limbs.
+//! Operands of up to 32 limbs, about as wide as each other, come by way of shared memory,
+//! extended to 8, 16 or 32 limbs, and the whole product stays in registers: `b` is one
+//! digit, or two of 16 limbs, and a [`Window`] slides over it. What was said of rows above
+//! holds for these too, with a digit in place of eight limbs. Contiguous operands that fill
+//! 8, 16 or 32 limbs come by way of slots ([`tile`](crate::thread::tile)), in a kernel of
+//! their own; in that of any layout they come by way of places
+//! ([`places`](crate::thread::places)), which takes a quarter longer.
 //!
 //! Cost: `ceil4(n) ceil8(m)` products, each with half a chain instruction more
 //! for carries; two loads and a store for every eight products. With a digit of `X` limbs,
-//! two additions for `X` products, and no loads from device memory but of the operands.
+//! `X^2` or, for two, `4 X^2` products, two additions for `X` of them, and no loads from
+//! device memory but of the operands.
 //! No scratch. `r` is not an operand.
 
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
-use crate::gpu::shared::Slots;
+use crate::gpu::shared::{Fours, Place};
+use crate::gpu::warp::Group;
 use crate::gpu::window::{self, Slide, Window};
+use crate::thread::places::Placed;
 use crate::thread::tile::{Tile, bring_in, bring_out};
 use bigint_core::Limb;
 
@@ -40,15 +46,24 @@ const STEP: usize = 4;
 /// The products of a tile.
 #[inline(always)]
 pub fn products<S: Stride>(tile: Tile<S>) {
-    match tile.dense_width {
-        8 => whole::<8, 2, 4, 5>(tile),
-        16 => whole::<16, 4, 8, 9>(tile),
-        32 => double(tile),
-        _ => {
-            let work = tile.work();
-            product(work.r, work.a, work.b);
+    if S::UNIT {
+        match tile.dense_width {
+            8 => in_slots::<8, 2, 4, 5>(tile),
+            16 => in_slots::<16, 4, 8, 9>(tile),
+            32 => double_in_slots(tile),
+            _ => in_memory(tile),
         }
+    } else if let Some(placed) = tile.placed() {
+        in_places(placed);
+    } else {
+        in_memory(tile);
     }
+}
+
+#[inline(always)]
+fn in_memory(tile: Tile<impl Stride>) {
+    let work = tile.work();
+    product(work.r, work.a, work.b);
 }
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
@@ -87,10 +102,10 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
     }
 }
 
-/// Operands of `X` limbs: the whole of `b` is one digit. A slot is `a`, `b`, of `Q` fours
-/// each, and becomes the product, of `P` fours.
+/// Operands of `X` limbs that fill slots: `a`, `b`, of `Q` fours each, become the product,
+/// of `P` fours.
 #[inline(always)]
-fn whole<const X: usize, const Q: u32, const P: u32, const FOURS: u32>(tile: Tile<impl Stride>)
+fn in_slots<const X: usize, const Q: u32, const P: u32, const FOURS: u32>(tile: Tile<impl Stride>)
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
@@ -99,118 +114,203 @@ where
     bring_in::<Q, 0, FOURS>(tile.a(), slots, lane, 0);
     bring_in::<Q, 0, FOURS>(tile.b(), slots, lane, Q);
     tile.sync();
-    let digit = slots.limbs::<X>(lane, Q);
-    let mut window = Window::<X>::new([0; X]);
-    let mut steps = Steps {
-        slots,
-        lane,
-        digit,
-        window,
-    };
-    steps.four(0, 0);
-    steps.four(1, 1);
-    if Q == 4 {
-        steps.four(2, 2);
-        steps.four(3, 3);
-    }
-    let (limbs, _) = steps.window.sum();
-    slots.set_limbs(lane, Q, limbs);
+    let slot = slots.of_lane(lane);
+    let digit = slot.limbs(X as u32);
+    row::<X>(slot, slot, digit);
     tile.sync();
     bring_out::<P, true, FOURS>(tile.r(), slots, lane);
     // The next tile takes the place of this one.
     tile.sync();
 }
 
-/// Operands of 32 limbs: two rows with digits of 16. A slot is the lower half of `b`, `a`,
-/// the upper half of `b`, and 16 limbs that the first row hands to the second; it becomes
-/// the product.
+/// Operands of 32 limbs that fill slots: two rows with digits of 16. A slot is the lower half
+/// of `b`, `a`, the upper half of `b`, and 16 limbs that the first row hands to the second;
+/// it becomes the product.
 #[inline(always)]
-fn double(tile: Tile<impl Stride>) {
+fn double_in_slots(tile: Tile<impl Stride>) {
     const LOW: u32 = 0;
-    const A: u32 = 4;
-    const HIGH: u32 = 12;
-    const HANDED: u32 = 16;
+    const A: u32 = 16;
+    const HIGH: u32 = 48;
+    const HANDED: u32 = 64;
     let lane = tile.lane();
     let slots = tile.slots::<21>();
-    bring_in::<8, 0, 21>(tile.a(), slots, lane, A);
+    bring_in::<8, 0, 21>(tile.a(), slots, lane, A / 4);
     bring_in::<8, 8, 21>(tile.b(), slots, lane, LOW);
     tile.sync();
+    let slot = slots.of_lane(lane);
 
-    let digit = slots.limbs::<16>(lane, LOW);
-    let mut window = Window::<16>::new([0; 16]);
     let mut steps = Steps {
-        slots,
-        lane,
-        digit,
-        window,
+        a: slot,
+        r: slot,
+        digit: slot.limbs(LOW),
+        window: Window::<16>::new([0; 16]),
     };
-    steps.four(A, LOW);
-    steps.four(A + 1, LOW + 1);
-    steps.four(A + 2, LOW + 2);
-    steps.four(A + 3, LOW + 3);
-    steps.four(A + 4, HANDED);
-    steps.four(A + 5, HANDED + 1);
-    steps.four(A + 6, HANDED + 2);
-    steps.four(A + 7, HANDED + 3);
+    steps.sixteen(A, LOW);
+    steps.sixteen(A + 16, HANDED);
     let (limbs, _) = steps.window.sum();
 
-    let mut window = Window::<16>::new(slots.limbs(lane, HANDED));
-    slots.set_limbs(lane, HANDED, limbs);
-    let digit = slots.limbs::<16>(lane, HIGH);
+    let window = Window::<16>::new(slot.limbs(HANDED));
+    slot.set_limbs(HANDED, limbs);
+    let digit = slot.limbs(HIGH);
     let mut steps = Steps {
-        slots,
-        lane,
         digit,
         window,
+        ..steps
     };
-    steps.four_below(A, A, HANDED);
-    steps.four_below(A + 1, A + 1, HANDED + 1);
-    steps.four_below(A + 2, A + 2, HANDED + 2);
-    steps.four_below(A + 3, A + 3, HANDED + 3);
-    steps.four(A + 4, A + 4);
-    steps.four(A + 5, A + 5);
-    steps.four(A + 6, A + 6);
-    steps.four(A + 7, A + 7);
+    steps.sixteen_below(A, A, slot, HANDED);
+    steps.sixteen(A + 16, A + 16);
     let (limbs, _) = steps.window.sum();
-    slots.set_limbs(lane, HIGH, limbs);
+    slot.set_limbs(HIGH, limbs);
     tile.sync();
     bring_out::<16, true, 21>(tile.r(), slots, lane);
     // The next tile takes the place of this one.
     tile.sync();
 }
 
-/// A row in a thread's own slot.
-struct Steps<const X: usize, const FOURS: u32> {
-    slots: Slots<FOURS>,
-    lane: u32,
+/// Operands of up to 32 limbs in places.
+#[inline(always)]
+fn in_places(tile: Placed<impl Stride>) {
+    let places = tile.bring_in();
+    tile.group.sync();
+    match tile.room {
+        8 => whole::<8>(tile.group, places),
+        16 => whole::<16>(tile.group, places),
+        _ => double(tile.group, places),
+    }
+    tile.group.sync();
+    tile.bring_out();
+    // The next tile takes the place of this one.
+    tile.group.sync();
+}
+
+/// Operands of up to `X` limbs, 8 or 16: the whole of `b` is one digit.
+#[inline(always)]
+fn whole<const X: usize>(warp: Group<32>, [a, b, r]: [Place; 3])
+where
+    Window<X>: Slide<Digit = [Limb; X]>,
+{
+    let digit = b.limbs(0);
+    // The product takes the place of `b`.
+    warp.sync();
+    row::<X>(a, r, digit);
+}
+
+/// Operands of up to 32 limbs: two rows with digits of 16. The first leaves in the
+/// product's place what it hands to the second, `n + 16` limbs; above these the upper
+/// digit waits where the product takes the place of `b`.
+#[inline(always)]
+fn double(warp: Group<32>, [a, b, r]: [Place; 3]) {
+    const X: u32 = 16;
+    let digit = b.limbs(0);
+    let end = a.width() + b.width();
+    let upper = if r.width() < end {
+        b.part(X, b.width())
+    } else {
+        let upper: [Limb; X as usize] = b.limbs(X);
+        // The product takes the place of `b`.
+        warp.sync();
+        let place = r.part(a.width() + X, end);
+        place.set_limbs(0, upper);
+        place
+    };
+    let handed = r.part(0, r.width().min(a.width() + X));
+
+    let mut steps = Steps {
+        a,
+        r: handed,
+        digit,
+        window: Window::<16>::new([0; 16]),
+    };
+    steps.sixteen(0, 0);
+    steps.sixteen(X, X);
+    let (top, _) = steps.window.sum();
+    handed.set_limbs(2 * X, top);
+
+    let window = Window::<16>::new(handed.limbs(X));
+    let mut steps = Steps {
+        a,
+        r,
+        digit: upper.limbs(0),
+        window,
+    };
+    steps.sixteen_below(0, X, handed, 2 * X);
+    steps.sixteen(X, 2 * X);
+    let (top, _) = steps.window.sum();
+    r.set_limbs(3 * X, top);
+}
+
+/// The product of `a` and the digit, both of `X` limbs.
+#[inline(always)]
+fn row<const X: usize>(a: impl Fours, r: impl Fours, digit: [Limb; X])
+where
+    Window<X>: Slide<Digit = [Limb; X]>,
+{
+    let mut steps = Steps {
+        a,
+        r,
+        digit,
+        window: Window::<X>::new([0; X]),
+    };
+    match X {
+        8 => {
+            steps.four(0, 0);
+            steps.four(4, 4);
+        }
+        _ => steps.sixteen(0, 0),
+    }
+    let (top, _) = steps.window.sum();
+    r.set_limbs(X as u32, top);
+}
+
+/// A row in shared memory.
+struct Steps<const X: usize, A, R> {
+    a: A,
+    r: R,
     digit: [Limb; X],
     window: Window<X>,
 }
 
-impl<const X: usize, const FOURS: u32> Steps<X, FOURS>
+impl<const X: usize, A: Fours, R: Fours> Steps<X, A, R>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
-    /// Steps with the four limbs at `from`; what they give goes to `to`.
+    /// Steps with four limbs, from `from` on; what they give goes to `to`.
     #[inline(always)]
     fn four(&mut self, from: u32, to: u32) {
-        let [a0, a1, a2, a3] = self.slots.four(self.lane, from);
+        let [a0, a1, a2, a3] = self.a.four(from);
         let limbs = [self.step(a0), self.step(a1), self.step(a2), self.step(a3)];
-        self.slots.set_four(self.lane, to, limbs);
+        self.r.set_four(to, limbs);
     }
 
-    /// The same, and the four at `above` comes into the window.
+    /// The same, and four limbs that are above come into the window.
     #[inline(always)]
-    fn four_below(&mut self, from: u32, to: u32, above: u32) {
-        let [a0, a1, a2, a3] = self.slots.four(self.lane, from);
-        let [x0, x1, x2, x3] = self.slots.four(self.lane, above);
+    fn four_below(&mut self, from: u32, to: u32, [x0, x1, x2, x3]: [Limb; 4]) {
+        let [a0, a1, a2, a3] = self.a.four(from);
         let limbs = [
             self.step_below(a0, x0),
             self.step_below(a1, x1),
             self.step_below(a2, x2),
             self.step_below(a3, x3),
         ];
-        self.slots.set_four(self.lane, to, limbs);
+        self.r.set_four(to, limbs);
+    }
+
+    /// Steps with sixteen limbs.
+    #[inline(always)]
+    fn sixteen(&mut self, from: u32, to: u32) {
+        self.four(from, to);
+        self.four(from + 4, to + 4);
+        self.four(from + 8, to + 8);
+        self.four(from + 12, to + 12);
+    }
+
+    /// The same, and those of `above` from `at` on come into the window.
+    #[inline(always)]
+    fn sixteen_below(&mut self, from: u32, to: u32, above: impl Fours, at: u32) {
+        self.four_below(from, to, above.four(at));
+        self.four_below(from + 4, to + 4, above.four(at + 4));
+        self.four_below(from + 8, to + 8, above.four(at + 8));
+        self.four_below(from + 12, to + 12, above.four(at + 12));
     }
 
     #[inline(always)]
