@@ -5,7 +5,7 @@ use crate::manifest::{self, Manifest};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use bigint_core::Kernel;
-use bigint_core::kernel::{CEILING, EntryPoint, MODULES};
+use bigint_core::kernel::{BLOCK, CEILING, EntryPoint, MODULES};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::fs;
@@ -160,6 +160,10 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
         .collect();
     let entries = Kernel::ALL.iter().map(Kernel::entry_point).chain([CEILING]);
     let mut modules: BTreeMap<_, _> = MODULES.map(|module| (module, shared.to_owned())).into();
+    let resident = |name| {
+        let mut kernels = Kernel::ALL.iter().filter(|kernel| kernel.name == name);
+        kernels.find_map(Kernel::resident_blocks)
+    };
     for EntryPoint { name, module } in entries {
         let part = own
             .get(name)
@@ -167,7 +171,12 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
         let text = modules
             .get_mut(module)
             .expect("every kernel's module is listed");
-        text.extend([ENTRY, part]);
+        match (resident(name), part.split_once("\n{")) {
+            (Some(blocks), Some((head, body))) => text.push_str(&format!(
+                "{ENTRY}{head}\n.maxntid {BLOCK}, 1, 1\n.minnctapersm {blocks}\n{{{body}"
+            )),
+            _ => text.extend([ENTRY, part]),
+        }
     }
     Ok(modules)
 }

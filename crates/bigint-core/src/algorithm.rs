@@ -41,11 +41,19 @@ pub enum Algorithm {
     /// Multiplication by three products of half the width (Honda,
     /// Carlessi-Kashani).
     Karatsuba,
+    /// Montgomery's product: a limb of `a` times `b` and a multiple of the modulus, in turns
+    /// (coarsely integrated operand scanning; Koç, Acar and Kaliski).
+    Cios,
+    /// Powers by windows of the exponent, in constant time: every window costs the same
+    /// squares and a product with an entry of a table, all of which is read.
+    Window,
+    /// Powers by windows of the exponent, in time that depends on it.
+    WindowVartime,
 }
 
 impl Algorithm {
     /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 7] = [
+    pub const NAMED: [Algorithm; 10] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
         Algorithm::Limbwise,
@@ -53,6 +61,9 @@ impl Algorithm {
         Algorithm::School,
         Algorithm::Comba,
         Algorithm::Karatsuba,
+        Algorithm::Cios,
+        Algorithm::Window,
+        Algorithm::WindowVartime,
     ];
 
     /// The algorithm's name, as it stands in kernel names and on the command line.
@@ -66,6 +77,9 @@ impl Algorithm {
             Algorithm::School => "school",
             Algorithm::Comba => "comba",
             Algorithm::Karatsuba => "karatsuba",
+            Algorithm::Cios => "cios",
+            Algorithm::Window => "window",
+            Algorithm::WindowVartime => "window_vartime",
         }
     }
 

@@ -27,6 +27,8 @@ pub enum Width {
     ProductPlus(usize),
     /// The first operand, and so many limbs more.
     First(usize),
+    /// The last operand, and so many limbs more.
+    Last(usize),
     /// So many limbs, whatever the operands.
     Limbs(usize),
     /// The first operand, and so many limbs more; what lies above is cut off, also in
@@ -58,6 +60,7 @@ impl Width {
                 product.max(added) + carries + more
             }
             Width::Limbs(limbs) => limbs,
+            Width::Last(more) => widths.last().map_or(0, |last| last + more),
             Width::First(more) | Width::Cut(more) => widths.first().map_or(0, |first| first + more),
         }
     }
@@ -72,7 +75,8 @@ pub enum Flag {
     Carry,
     /// Whether the value is negative.
     Borrow,
-    /// Whether the divisor is zero: there is no value, and every result is zero.
+    /// Whether the divisor or modulus is zero: there is no value, and every result is zero.
+    /// Of powers modulo even numbers a device says so too; those the CPU computes.
     ZeroDivisor,
 }
 
@@ -127,6 +131,9 @@ pub enum Signs {
     /// A quotient rounded down (`-7 / 2` is -4). Of magnitudes it is rounded to zero; where
     /// signs differ, `floor(-x / y) = -(floor((x - 1) / y) + 1)` for `x >= 1`.
     Quotient,
+    /// A power modulo a number: the base may be negative, and its residue is not; exponent
+    /// and modulus must not be.
+    Power,
     /// What a [`Quotient`](Signs::Quotient) leaves, which has the sign of the second
     /// operand (`-7 % 2` is 1): where signs differ, `(-x) mod y = y - 1 - (x - 1) mod y`
     /// for `x >= 1`.

@@ -399,6 +399,46 @@ pub const fn numbers_at_a_time(algorithm: Algorithm, n: usize, m: usize) -> usiz
     }
 }
 
+/// The widest modulus, in limbs, that a warp has in registers.
+pub const WIDEST_MODULUS: usize = 512;
+
+/// Limbs of a modulus of `width` limbs that each of `lanes` lanes has in registers: the
+/// fewest there is code for; 0 where they do not hold it.
+#[inline(always)]
+pub const fn montgomery_digit(width: usize, lanes: u32) -> usize {
+    let limbs = width.div_ceil(lanes as usize);
+    match (lanes, limbs) {
+        (1, 0..=4) => 4,
+        (_, 0..=8) => 8,
+        (1, 0..=12) => 12,
+        (_, 0..=16) => 16,
+        _ => 0,
+    }
+}
+
+/// Bits of the windows that an exponent of `width` limbs is cut into, by what the table and
+/// the products cost; at most `most`.
+#[inline(always)]
+pub const fn power_window(width: usize, most: usize) -> usize {
+    let best = match width {
+        0..=3 => 3,
+        4..=10 => 4,
+        _ => 5,
+    };
+    if best < most { best } else { most }
+}
+
+/// The widest windows for a modulus of `width` limbs: where the whole table is read for each
+/// (`scan`), the tables of all that a device computes at once must stay near it.
+#[inline(always)]
+pub const fn widest_window(width: usize, scan: bool) -> usize {
+    match width {
+        0..=16 if scan => 3,
+        17..=48 if scan => 4,
+        _ => 5,
+    }
+}
+
 impl Kernel {
     /// Every kernel there is, in the order of the declarations.
     pub const ALL: &'static [Kernel] = &KERNELS;
@@ -420,6 +460,15 @@ impl Kernel {
         })
     }
 
+    /// Whether this is the kernel for batches of a layout: one of the interleaved layout
+    /// takes any strides, and serves where there is no other.
+    pub fn serves(&self, layout: Layout) -> bool {
+        let rows = self.operation.declaration().rows.iter();
+        let mut own = rows.filter(|row| (row.algorithm, row.level) == (self.algorithm, self.level));
+        self.layout == layout
+            || self.layout == Layout::Interleaved && !own.any(|row| row.layouts.contains(&layout))
+    }
+
     /// What is launched.
     pub const fn entry_point(&self) -> EntryPoint {
         EntryPoint {
@@ -437,15 +486,46 @@ impl Kernel {
         )
     }
 
-    /// Limbs of scratch one worker needs for operands of `n` and `m` limbs.
-    pub const fn scratch_width(&self, n: usize, m: usize) -> usize {
+    /// Whether the kernel computes with operands of these widths: those modulo a number have
+    /// it in registers.
+    pub const fn takes(&self, widths: &[usize]) -> bool {
+        match widths {
+            [.., modulus] if self.operation.multiplies_modulo() => {
+                montgomery_digit(*modulus, self.lanes) > 0
+            }
+            _ => true,
+        }
+    }
+
+    /// Limbs of scratch one worker needs for operands of these widths.
+    pub const fn scratch_width(&self, widths: &[usize]) -> usize {
+        let (n, m) = first_two(widths);
         match self.algorithm {
             // What is left of the dividend, a limb longer when shifted, and the divisor.
             _ if self.operation.divides() && m > DIVISOR_IN_REGISTERS => n + 1 + m,
+            // The table of powers, and the square of the radix.
+            Algorithm::Window | Algorithm::WindowVartime => {
+                let modulus = widths[widths.len() - 1];
+                let scan = matches!(self.algorithm, Algorithm::Window);
+                let window = power_window(m, widest_window(modulus, scan));
+                let lanes = self.lanes as usize;
+                ((1 << window) + 1) * lanes * montgomery_digit(modulus, self.lanes)
+            }
             // The whole product stands in scratch until it is cut to the
             // result's width; the recursion's own scratch lies behind it.
             Algorithm::Karatsuba => n + m + karatsuba::scratch(if n > m { n } else { m }),
             _ => 0,
+        }
+    }
+
+    /// Blocks that a processor of the device must be able to hold at once, which bounds the
+    /// registers of a thread: without it, the widest numbers that a kernel has code for take
+    /// so many that too few warps are left to wait for one another.
+    pub const fn resident_blocks(&self) -> Option<u32> {
+        match (self.operation, self.layout) {
+            (Operation::PowMod, _) | (Operation::MontMul, Layout::Contiguous) => Some(4),
+            // Addresses of limbs that lie apart would not be in registers then.
+            _ => None,
         }
     }
 
@@ -470,11 +550,7 @@ impl Kernel {
     ///
     /// `count` must not be zero: there is nothing to launch for an empty batch.
     pub const fn launch(&self, count: usize, widths: &[usize], width: usize) -> Launch {
-        let (n, m) = match widths {
-            [n, m, ..] => (*n, *m),
-            [n] => (*n, *n),
-            [] => (0, 0),
-        };
+        let (n, m) = first_two(widths);
         let (staged_bytes, at_a_time) = self.staged(n, m, width);
         let staged_bytes = staged_bytes as u32;
         // A block may have so much shared memory without the driver's leave.
@@ -484,7 +560,7 @@ impl Kernel {
             BLOCK
         };
         let workers_per_block = (block / self.lanes) as usize;
-        let scratch_width = self.scratch_width(n, m);
+        let scratch_width = self.scratch_width(widths);
         let most_blocks = if scratch_width == 0 {
             i32::MAX as usize
         } else {
@@ -497,11 +573,8 @@ impl Kernel {
             count.div_ceil(at_a_time)
         };
         let wanted = workers.div_ceil(workers_per_block);
-        let grid = if wanted < most_blocks {
-            wanted
-        } else {
-            most_blocks
-        };
+        // Where a worker has several numbers, all have as many.
+        let grid = wanted.div_ceil(wanted.div_ceil(most_blocks));
         Launch {
             grid: grid as u32,
             block,
@@ -509,6 +582,15 @@ impl Kernel {
             workers: grid * workers_per_block,
             scratch_width,
         }
+    }
+}
+
+/// The widths of the first two operands, where there is one that of both.
+const fn first_two(widths: &[usize]) -> (usize, usize) {
+    match widths {
+        [n, m, ..] => (*n, *m),
+        [n] => (*n, *n),
+        [] => (0, 0),
     }
 }
 

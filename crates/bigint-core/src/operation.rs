@@ -26,6 +26,9 @@ use crate::shape::Layout;
 /// }
 /// ```
 ///
+/// A row without `contiguous` is for kernels that compute so long that it does not matter
+/// how limbs come: those of the interleaved layout take any strides.
+///
 /// Lanes and layouts are multiplied out: the rows above are four kernels,
 /// `add_ripple_thread_contiguous` and so on. The leaf of a row is the device crate's
 /// `thread::add::ripple`, and the reference of the operation is `reference::add` in the
@@ -412,6 +415,66 @@ macro_rules! for_each_operation {
                     scan warp [8 32] [contiguous interleaved]
                 }
             }
+            /// `a + b` modulo `m`, of operands below `m`.
+            ///
+            /// As wide as `m`. Cost: linear; no branch depends on limbs.
+            ModAdd mod_add(a, b, m) -> (r) {
+                exact: [Last(0)],
+                flag: None,
+                methods: mod_add [] [],
+                syntax: Unwritten,
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// `a - b` modulo `m`, of operands below `m`.
+            ///
+            /// As wide as `m`. Cost: linear; no branch depends on limbs.
+            ModSub mod_sub(a, b, m) -> (r) {
+                exact: [Last(0)],
+                flag: None,
+                methods: mod_sub [] [],
+                syntax: Unwritten,
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
+            /// Montgomery's product: `a b / 2^(32 n)` modulo an odd `m` of `n` limbs, of operands
+            /// below `m`.
+            ///
+            /// As wide as `m`. Cost: `2 n^2 + n` multiply-adds; no branch depends on limbs
+            /// (Montgomery; Koç, Acar and Kaliski). `Residues` are what it is for.
+            MontMul mont_mul(a, b, m) -> (r) {
+                exact: [Last(0)],
+                flag: None,
+                methods: mont_mul [] [],
+                syntax: Unwritten,
+                kernels: {
+                    cios thread [1] [contiguous interleaved]
+                    cios warp [4 8 16 32] [contiguous interleaved]
+                }
+            }
+            /// `a^e` modulo `m`, of operands of any widths and any `m` but zero; `0^0` is 1.
+            ///
+            /// As wide as `m`. Constant time, for odd `m`: no branch and no address depends on
+            /// `a` or `e`, but on their widths; `Algorithm::WindowVartime` is the faster one that
+            /// does not say so, for exponents that anybody may know. Cost: `32 k (1 + 1 / w)`
+            /// Montgomery products for an exponent of `k` limbs and windows of `w` bits.
+            PowMod pow_mod(a, e, m) -> (r) {
+                exact: [Last(0)],
+                flag: ZeroDivisor,
+                methods: pow_mod [] [masked_pow_mod],
+                syntax: Function("powmod"),
+                signs: Power,
+                kernels: {
+                    window thread [1] [interleaved]
+                    window_vartime thread [1] [interleaved]
+                    window warp [4 8 16 32] [interleaved]
+                    window_vartime warp [4 8 16 32] [interleaved]
+                }
+            }
         }
     };
 }
@@ -499,6 +562,12 @@ impl Operation {
     /// Whether its cost is that of a division.
     pub const fn divides(self) -> bool {
         matches!(self, Operation::DivRem | Operation::Div | Operation::Rem)
+    }
+
+    /// Whether its cost is that of Montgomery products modulo the last operand, whose width
+    /// decides who computes.
+    pub const fn multiplies_modulo(self) -> bool {
+        matches!(self, Operation::MontMul | Operation::PowMod)
     }
 
     /// Whether `algorithm` computes this operation at some level.

@@ -5,7 +5,7 @@ use crate::cuda::{Buffer, Device};
 use crate::job::{Computed, Job, Operands, Part, Wanted};
 use crate::pool::Pool;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, Error, Tuning, limbs, pieces};
-use bigint_core::kernel::MatrixArgument;
+use bigint_core::kernel::{MatrixArgument, WIDEST_MODULUS};
 use bigint_core::{Arguments, Layout, Limb, Operation, Shape};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -125,11 +125,16 @@ impl Inner {
     }
 
     /// Whether `auto` should use the device: not for products wider than a warp
-    /// multiplies well, nor for divisors wider than a thread holds, unless a level is
-    /// forced.
+    /// multiplies well, nor for divisors wider than a thread or moduli wider than a warp
+    /// holds, unless a level is forced.
     fn suits_device(&self, job: Job, operands: Operands<'_>) -> bool {
         if !self.falls_back || job.options.level.is_some() {
             return true;
+        }
+        if let [.., modulus] = operands
+            && job.operation.multiplies_modulo()
+        {
+            return modulus.shape.width <= WIDEST_MODULUS;
         }
         let mut widths = operands.iter().map(|operand| operand.shape.width).take(2);
         if job.operation.multiplies() {
@@ -200,6 +205,10 @@ impl Inner {
         };
         let (flags, first_flag) = match job.wanted {
             Wanted::Nothing => (None, None),
+            Wanted::Flags if job.operation == Operation::PowMod => (
+                Some(device.allocate(count)?),
+                Some(device.allocate_ones(2)?),
+            ),
             Wanted::Flags => (Some(device.allocate(count)?), None),
             Wanted::First => (None, Some(device.allocate_ones(2)?)),
         };
@@ -245,6 +254,10 @@ impl Inner {
                 (number != u64::MAX).then_some(number as usize)
             }
         };
+        if first.is_some() && job.operation == Operation::PowMod {
+            // It may be even moduli that the device tells of.
+            return self.compute_on_host(job, operands);
+        }
         tracing::debug!(
             back_end = %BackEnd::Cuda(device.ordinal()),
             kernel = kernel.name,

@@ -163,7 +163,7 @@ impl Engine {
         if self.inner.device().is_some() {
             let kernels = bigint_core::Kernel::ALL.iter();
             let kernels =
-                kernels.filter(|k| k.operation == operation && k.layout == Layout::Contiguous);
+                kernels.filter(|k| k.operation == operation && k.serves(Layout::Contiguous));
             choices.extend(kernels.map(|kernel| Options {
                 algorithm: kernel.algorithm,
                 level: Some(kernel.level),

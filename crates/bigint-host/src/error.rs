@@ -62,8 +62,9 @@ pub enum Error {
         /// Which number of the batch, from 0.
         index: usize,
     },
-    /// A division by zero; the methods that begin with `masked_` tell of it by flags.
-    #[error("number {index} is divided by zero")]
+    /// A division by zero, or a power modulo zero; the methods that begin with `masked_`
+    /// tell of it by flags.
+    #[error("number {index} is divided by zero, or taken modulo zero")]
     ZeroDivisor {
         /// Which number of the batch, from 0.
         index: usize,
@@ -105,6 +106,25 @@ pub enum Error {
         operation: Operation,
         /// The algorithm asked for.
         algorithm: Algorithm,
+    },
+    /// An even modulus where Montgomery's form needs odd ones.
+    #[error("modulus {index} is even: residues in Montgomery's form need odd ones, pow_mod none")]
+    EvenModulus {
+        /// Which modulus of the batch, from 0.
+        index: usize,
+    },
+    /// Residues modulo different numbers.
+    #[error("residues modulo different numbers do not go together")]
+    OtherModuli,
+    /// A modulus that no kernel holds.
+    #[error("a GPU computes {} modulo numbers of at most {most} limbs, not {width}: use the CPU", operation.name())]
+    ModulusWidth {
+        /// The operation.
+        operation: Operation,
+        /// The width of the modulus, in limbs.
+        width: usize,
+        /// The widest there are kernels for.
+        most: usize,
     },
     /// A number of lanes that cannot share a number.
     #[error("{lanes} lanes cannot share a number: 4, 8, 16 or 32 can, or 1 at level thread")]

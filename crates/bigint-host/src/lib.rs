@@ -22,6 +22,7 @@ pub mod plan;
 mod pool;
 mod ptx;
 mod reduce;
+mod residues;
 mod signed;
 mod tuning;
 
@@ -39,9 +40,11 @@ pub use num_bigint::{BigInt, BigUint};
 pub use operations::{Form, Outcome};
 pub use options::Options;
 pub use ptx::ptx_hashes;
+pub use residues::{MontgomeryParams, Residues};
 pub use signed::SignedBatch;
 pub use tuning::{
-    AddTuning, LanesTuning, LimbwiseTuning, MulTuning, Provenance, ScanTuning, Tuning,
+    AddTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning, Provenance, ScanTuning,
+    Tuning,
 };
 
 #[doc = include_str!("../RECIPES.md")]

@@ -277,6 +277,22 @@ impl Engine {
                 self.floor(operation, a, &divisor)
             }
             (Signs::Quotient | Signs::Remainder, [a, b]) => self.floor(operation, a, b),
+            (Signs::Power, [a, e, m]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                self.refuse_negatives(operation, operands, 2)?;
+                let power = of_magnitudes()?;
+                if !a.has_signs() {
+                    return Ok(SignedBatch::natural(power));
+                }
+                // Of an odd exponent the residue is that of the magnitude's negative.
+                let (rows, width) = (e.magnitude.rows()?, e.magnitude.width());
+                let is_odd = |i: usize| rows[if e.len() == 1 { 0 } else { i * width }] % 2 == 1;
+                let turned = (0..power.len()).map(|i| a.sign(i) && is_odd(i));
+                let mask = self.mask(&turned.collect::<Vec<_>>())?;
+                let zero = self.batch_from_biguints(&[0u32.into()])?;
+                let negative = self.mod_sub(&zero, &power, &m.magnitude)?;
+                Ok(SignedBatch::natural(self.select(&negative, &power, &mask)?))
+            }
             // Without signs they are what they are of magnitudes.
             _ => Ok(SignedBatch::natural(of_magnitudes()?)),
         }

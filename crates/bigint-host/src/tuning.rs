@@ -1,7 +1,7 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
 use crate::{Error, Options};
-use bigint_core::kernel::{placed_width, slot_fours};
+use bigint_core::kernel::{WARP_LANES, WIDEST_MODULUS, placed_width, slot_fours};
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -25,6 +25,8 @@ pub struct Tuning {
     pub mul: MulTuning,
     /// Division.
     pub div: DivTuning,
+    /// Products and powers modulo numbers.
+    pub modular: ModularTuning,
 }
 
 /// Where a table of thresholds comes from.
@@ -103,13 +105,22 @@ pub struct DivTuning {
     pub device_max_width: usize,
 }
 
+/// Thresholds of products and powers modulo numbers, widths in limbs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModularTuning {
+    /// Lanes per number by the width of the modulus, narrowest first; 1 for a thread. Where
+    /// registers of so many do not hold it, the next number of lanes that do.
+    pub lanes: Vec<LanesTuning>,
+}
+
 /// Up to `max_width` limbs, `lanes` lanes share a number.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanesTuning {
     /// The widest operand, in limbs.
     pub max_width: usize,
-    /// 4, 8, 16 or 32.
+    /// 4, 8, 16 or 32; or 1, where threads have numbers to themselves.
     pub lanes: u32,
 }
 
@@ -146,12 +157,16 @@ impl Tuning {
         let tables = [
             ("mul", &tuning.mul.lanes, Operation::Mul),
             ("scan", &tuning.scan.lanes, Operation::Compare),
+            ("modular", &tuning.modular.lanes, Operation::PowMod),
         ];
         for (name, rows, operation) in tables {
             if rows.is_empty() {
                 return Err(refuse(format!("{name}.lanes must have at least one row")));
             }
-            let known = operation.lanes(Level::Warp);
+            let mut known = operation.lanes(Level::Warp).to_vec();
+            if operation.multiplies_modulo() {
+                known.insert(0, 1);
+            }
             if let Some(row) = rows.iter().find(|row| !known.contains(&row.lanes)) {
                 let lanes = row.lanes;
                 return Err(refuse(format!(
@@ -179,6 +194,9 @@ impl Tuning {
             [n] => (*n, *n),
             [] => (0, 0),
         };
+        if operation.multiplies_modulo() {
+            return self.kernel_of_modulus(operation, widths, shape.layout, options);
+        }
         let Shape {
             count,
             width,
@@ -208,12 +226,7 @@ impl Tuning {
             (_, Layout::Contiguous) => width <= self.add.thread_max_width,
             (_, Layout::Interleaved) => self.fills_threads(count),
         };
-        if let Some(lanes) = options.lanes
-            && lanes != 1
-            && !bigint_core::kernel::WARP_LANES.contains(&lanes)
-        {
-            return Err(Error::Lanes { lanes });
-        }
+        check_lanes(options)?;
         let level = options.level.unwrap_or(match options.lanes {
             _ if operation.lanes(Level::Warp).is_empty() => Level::Thread,
             Some(lanes) if lanes > 1 => Level::Warp,
@@ -257,6 +270,43 @@ impl Tuning {
         })
     }
 
+    /// The kernel for arithmetic modulo a number, which its registers must hold: the forced
+    /// one or, where that does not, the next that does.
+    fn kernel_of_modulus(
+        &self,
+        operation: Operation,
+        widths: &[usize],
+        layout: Layout,
+        options: Options,
+    ) -> Result<&'static Kernel, Error> {
+        check_lanes(options)?;
+        let width = widths.last().copied().unwrap_or(0);
+        let algorithm = match options.algorithm_for(operation) {
+            Algorithm::Auto => operation.algorithms(Level::Warp).next().unwrap_or_default(),
+            named => named,
+        };
+        let tuned = || {
+            let row = self.modular.lanes.iter().find(|row| width <= row.max_width);
+            row.map_or(32, |row| row.lanes)
+        };
+        let fewest = match (options.level, options.lanes) {
+            (Some(Level::Thread), _) => 1,
+            (_, Some(lanes)) => lanes,
+            (None, None) => tuned(),
+            (Some(_), None) => tuned().max(4),
+        };
+        let mut kernels = Kernel::ALL.iter().filter(|kernel| {
+            (kernel.operation, kernel.algorithm) == (operation, algorithm) && kernel.serves(layout)
+        });
+        kernels
+            .find(|kernel| kernel.lanes >= fewest && kernel.takes(widths))
+            .ok_or(Error::ModulusWidth {
+                operation,
+                width,
+                most: WIDEST_MODULUS,
+            })
+    }
+
     /// Whether so many interleaved numbers are enough threads, one each.
     fn fills_threads(&self, count: usize) -> bool {
         count >= self.add.interleaved_thread_min_count
@@ -285,6 +335,14 @@ impl Tuning {
             // The others have one at each level.
             _ => operation.algorithms(level).next().unwrap_or_default(),
         }
+    }
+}
+
+/// Refuses a number of lanes that nothing comes in.
+fn check_lanes(options: Options) -> Result<(), Error> {
+    match options.lanes {
+        Some(lanes) if lanes != 1 && !WARP_LANES.contains(&lanes) => Err(Error::Lanes { lanes }),
+        _ => Ok(()),
     }
 }
 

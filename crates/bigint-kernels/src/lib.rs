@@ -16,6 +16,10 @@ mod entry;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
 #[cfg(target_arch = "nvptx64")]
+pub mod montgomery;
+#[cfg(target_arch = "nvptx64")]
+pub mod power;
+#[cfg(target_arch = "nvptx64")]
 pub mod thread;
 #[cfg(target_arch = "nvptx64")]
 pub mod warp;

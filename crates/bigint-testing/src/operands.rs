@@ -5,9 +5,31 @@ use num_bigint::BigUint;
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
 
+/// Whether the last operand is a modulus, which others may have to be below.
+pub fn has_modulus(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::ModAdd | Operation::ModSub | Operation::MontMul | Operation::PowMod
+    )
+}
+
 /// Operands of an operation, the `i`-th below `2^(32 widths[i])`: the first two are a
-/// [`pair`].
-pub fn of(operation: Operation, rng: &mut ChaCha8Rng, widths: &[usize]) -> Vec<BigUint> {
+/// [`pair`]. The last one is `last`, if that is given and the others depend on it.
+pub fn of(
+    operation: Operation,
+    rng: &mut ChaCha8Rng,
+    widths: &[usize],
+    last: Option<&BigUint>,
+) -> Vec<BigUint> {
+    if let [n, m, k] = *widths
+        && has_modulus(operation)
+    {
+        let modulus = match last {
+            Some(last) => last.clone(),
+            None => modulus(operation, rng, k),
+        };
+        return residues(operation, rng, [n, m], modulus);
+    }
     let mut numbers = match *widths {
         [n] => vec![number(rng, n)],
         [n, m, ..] => pair(rng, n, m).into(),
@@ -61,6 +83,45 @@ fn divided(numbers: &mut [BigUint], rng: &mut ChaCha8Rng, widths: &[usize]) {
         };
         *a = (quotient * &*b + end) % modulus;
     }
+}
+
+/// A modulus of at most `width` limbs: odd where Montgomery's form needs it, and mostly so
+/// of powers; never zero.
+fn modulus(operation: Operation, rng: &mut ChaCha8Rng, width: usize) -> BigUint {
+    let one = BigUint::from(1u32);
+    let any = match rng.random_range(0..10u32) {
+        0 => one.clone(),
+        1 => BigUint::from(3u32),
+        _ => number(rng, width),
+    };
+    let may_be_even = match operation {
+        Operation::MontMul => false,
+        Operation::PowMod => rng.random_range(0..50u32) == 0,
+        _ => true,
+    };
+    if may_be_even { any.max(one) } else { any | one }
+}
+
+/// Operands beside a modulus `m`: below it, 0 and `m - 1` among them; or any of these
+/// widths, where they are a base and its exponent.
+fn residues(
+    operation: Operation,
+    rng: &mut ChaCha8Rng,
+    [n, m]: [usize; 2],
+    modulus: BigUint,
+) -> Vec<BigUint> {
+    let mut numbers = Vec::from(pair(rng, n, m));
+    if operation != Operation::PowMod {
+        for (number, width) in numbers.iter_mut().zip([n, m]) {
+            *number %= &modulus;
+            let greatest = &modulus - 1u32;
+            if rng.random_range(0..6u32) == 0 && greatest.bits() <= 32 * width as u64 {
+                *number = greatest;
+            }
+        }
+    }
+    numbers.push(modulus);
+    numbers
 }
 
 /// A pair of numbers below 2^(32 n) and 2^(32 m).

@@ -44,6 +44,16 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
             let zeros = operands[0].trailing_zeros();
             vec![zeros.unwrap_or(32 * widths[0] as u64).into()]
         }
+        Operation::ModAdd => vec![(x(0) + x(1)) % x(2)],
+        Operation::ModSub => vec![(x(0) + x(2) - x(1)) % x(2)],
+        Operation::MontMul => {
+            let radix = one() << (32 * widths[2]);
+            let inverse = radix.modinv(&x(2)).unwrap_or_default();
+            vec![x(0) * x(1) * inverse % x(2)]
+        }
+        Operation::PowMod if x(2) == BigInt::ZERO => vec![],
+        Operation::PowMod if *operands[1] == BigUint::ZERO => vec![one() % x(2)],
+        Operation::PowMod => vec![x(0).modpow(&x(1), &x(2))],
         Operation::CountOnes => vec![operands[0].count_ones().into()],
     }
 }

@@ -100,7 +100,7 @@ pub fn run(
             cases: 0,
         };
         while tally.cases < cases {
-            let trial = Trial::new(tally.batches, &choices, &mut rng);
+            let trial = Trial::new(tally.batches, &choices, &mut rng).of(operation);
             Batches::new(operation, trial, seed, &mut rng).check(engine)?;
             tally.batches += 1;
             tally.cases += trial.count;
@@ -124,7 +124,9 @@ impl Batches {
         let arity = operation.declaration().operands.len();
         let mut operands = vec![Vec::with_capacity(trial.count); arity];
         for _ in 0..trial.count {
-            let numbers = operands::of(operation, rng, &trial.widths[..arity]);
+            // What the others must fit, where it stands for all.
+            let last = operands[arity - 1].first().filter(|_| trial.broadcast);
+            let numbers = operands::of(operation, rng, &trial.widths[..arity], last);
             for (operand, number) in operands.iter_mut().zip(numbers) {
                 operand.push(number);
             }
@@ -166,7 +168,7 @@ impl Batches {
         for form in forms {
             self.same(form, engine.compute(self.operation, form, &operands))?;
         }
-        if operands.len() > 1 && !trial.broadcast {
+        if operands.len() > 1 && !trial.broadcast && !operands::has_modulus(self.operation) {
             let again = Batches {
                 operands: vec![self.operands[0].clone(); operands.len()],
                 trial: Trial {

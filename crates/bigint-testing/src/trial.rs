@@ -1,6 +1,6 @@
 //! Which widths, layouts, batch lengths and choices go together.
 
-use bigint_host::{Layout, MOST_OPERANDS, Options};
+use bigint_host::{Layout, MOST_OPERANDS, Operation, Options};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -15,6 +15,17 @@ pub const WIDTHS: [usize; 68] = {
     [widths[64], widths[65], widths[66], widths[67]] = [128, 256, 512, 1024];
     widths
 };
+
+/// The widest modulus that kernels have in registers.
+const WIDEST_MODULUS: usize = 512;
+
+/// How many cases of other operations take as long as one of this, about.
+pub fn weight(operation: Operation) -> usize {
+    match operation {
+        Operation::PowMod => 25,
+        _ => 1,
+    }
+}
 
 /// Batch lengths: nothing, one, a warp and its neighbours.
 const COUNTS: [usize; 5] = [1, 31, 32, 33, 0];
@@ -78,6 +89,24 @@ impl Trial {
             count,
             broadcast: index % 13 == 6 && count > 0,
             choice: choices[(index % WIDTHS.len() + round) % choices.len()],
+        }
+    }
+
+    /// The same with what `operation` can take: moduli that a warp's registers hold, and of
+    /// powers, which cost as many products as the exponent has bits, few and short ones.
+    pub fn of(self, operation: Operation) -> Self {
+        let [a, b, c] = self.widths;
+        match operation {
+            Operation::MontMul => Trial {
+                widths: [a, b, c.min(WIDEST_MODULUS)],
+                ..self
+            },
+            Operation::PowMod => Trial {
+                widths: [a.min(70), 1 + usize::from(b % 8 == 0), 1 + c % 20],
+                count: self.count.min(2),
+                ..self
+            },
+            _ => self,
         }
     }
 }

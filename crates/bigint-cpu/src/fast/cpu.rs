@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use bigint_core::{Algorithm, Limb, Operation};
 
 use super::limbwise::{limbwise, numberwise};
-use super::{Path, Tuning, shift};
+use super::{Path, Tuning, montgomery, shift};
 use crate::{Error, Numbers, NumbersMut, Results, reference};
 
 /// How this process computes: the path in use and the thresholds.
@@ -166,6 +166,15 @@ impl Cpu {
             }
             (Operation::CountOnes, Algorithm::Auto, &[a]) => {
                 numberwise(self, r, [a], |r, [a]| reference::count_ones::scan(r, a))
+            }
+            (Operation::MontMul, Algorithm::Auto, &[a, b, m]) => {
+                montgomery::mont_mul(self, r, a, b, m)
+            }
+            (Operation::PowMod, Algorithm::Auto, &[a, e, m]) => {
+                montgomery::pow_mod::<true>(self, Results { r, s, flags }, [a, e, m])
+            }
+            (Operation::PowMod, Algorithm::WindowVartime, &[a, e, m]) => {
+                montgomery::pow_mod::<false>(self, Results { r, s, flags }, [a, e, m])
             }
             _ => reference::compute(operation, Results { r, s, flags }, operands, algorithm),
         }

@@ -12,6 +12,7 @@ mod limbwise;
 mod linear;
 #[cfg(target_arch = "x86_64")]
 mod lookahead;
+mod montgomery;
 mod mul;
 mod mul_add;
 mod mul_high;

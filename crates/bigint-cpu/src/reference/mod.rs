@@ -17,11 +17,16 @@ pub mod equal;
 pub mod max;
 pub mod min;
 pub mod min_max;
+pub mod mod_add;
+pub mod mod_sub;
+pub mod mont_mul;
+pub mod montgomery;
 pub mod mul;
 pub mod mul_add;
 pub mod mul_high;
 pub mod not;
 pub mod or;
+pub mod pow_mod;
 pub mod rem;
 pub mod select;
 pub mod set_bit;
@@ -58,7 +63,10 @@ type Leaf = fn(&mut Work<'_>);
 /// The leaf of every algorithm; `Auto` is the plainest. A row of a declaration without
 /// one is found by a test.
 fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
-    use Algorithm::{Auto, CarryLookahead, Comba, Karatsuba, Limbwise, Ripple, Scan, School};
+    use Algorithm::{
+        Auto, CarryLookahead, Cios, Comba, Karatsuba, Limbwise, Ripple, Scan, School, Window,
+        WindowVartime,
+    };
     Some(match (operation, algorithm) {
         (Operation::Add, Auto | Ripple) => |w| w.flag = add::ripple(w.r, w.a, w.b),
         (Operation::Add, CarryLookahead) => |w| w.flag = add::carry_lookahead(w.r, w.a, w.b),
@@ -91,6 +99,13 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::BitLength, Auto | Scan) => |w| bit_length::scan(w.r, w.a),
         (Operation::TrailingZeros, Auto | Scan) => |w| trailing_zeros::scan(w.r, w.a),
         (Operation::CountOnes, Auto | Scan) => |w| count_ones::scan(w.r, w.a),
+        (Operation::ModAdd, Auto | Scan) => |w| mod_add::scan(w.r, w.a, w.b, w.c),
+        (Operation::ModSub, Auto | Scan) => |w| mod_sub::scan(w.r, w.a, w.b, w.c),
+        (Operation::MontMul, Auto | Cios) => |w| mont_mul::cios(w.r, w.a, w.b, w.c),
+        (Operation::PowMod, Auto | Window) => |w| w.flag = pow_mod::window(w.r, w.a, w.b, w.c),
+        (Operation::PowMod, WindowVartime) => {
+            |w| w.flag = pow_mod::window_vartime(w.r, w.a, w.b, w.c)
+        }
         _ => return None,
     })
 }

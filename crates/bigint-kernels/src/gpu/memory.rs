@@ -427,6 +427,17 @@ impl CarryOut {
         }
     }
 
+    /// The same, or where nothing goes.
+    #[inline(always)]
+    pub fn switched(self, on: bool) -> Self {
+        let if_on = |word| if on { word } else { 0 };
+        CarryOut {
+            word: if_on(self.word),
+            first: if_on(self.first),
+            ..self
+        }
+    }
+
     /// Whether anybody asks for the carries of a launch.
     #[inline(always)]
     pub fn is_wanted(arguments: &Arguments) -> bool {

@@ -24,10 +24,19 @@ const ALL: u32 = u32::MAX;
 /// `LANES` neighbouring lanes of a warp, seen from one of them.
 ///
 /// `LANES` is 4, 8, 16 or 32. The other groups of the warp run the same
-/// instructions at the same time on numbers of their own.
+/// instructions at the same time on numbers of their own. A group of 1 is a thread by
+/// itself, which asks nothing of its warp and goes where it likes.
 #[derive(Clone, Copy)]
 pub struct Group<const LANES: u32> {
     lane: u32,
+}
+
+impl Group<1> {
+    /// The calling thread by itself.
+    #[inline(always)]
+    pub fn thread() -> Self {
+        Group { lane: 0 }
+    }
 }
 
 impl<const LANES: u32> Group<LANES> {
@@ -60,6 +69,9 @@ impl<const LANES: u32> Group<LANES> {
     /// What the group's lane `source` (taken modulo `LANES`) gives as `value`.
     #[inline(always)]
     pub fn shuffle(self, value: Limb, source: u32) -> Limb {
+        if LANES == 1 {
+            return value;
+        }
         // The segment mask keeps lanes to their group, the bound 31 is never met.
         let segment = (32 - LANES) << 8 | 31;
         // SAFETY: the warp is converged by the contract of `new`.
@@ -81,6 +93,9 @@ impl<const LANES: u32> Group<LANES> {
     /// Bit `t` says whether `predicate` holds in the group's lane `t`.
     #[inline(always)]
     pub fn ballot(self, predicate: bool) -> u64 {
+        if LANES == 1 {
+            return u64::from(predicate);
+        }
         // SAFETY: the warp is converged by the contract of `new`.
         let warp = unsafe { vote_ballot(ALL, predicate) };
         let first = self.lane - self.lane % LANES;
@@ -91,6 +106,9 @@ impl<const LANES: u32> Group<LANES> {
     /// same in all of them, so that they may branch on it.
     #[inline(always)]
     pub fn all(self, predicate: bool) -> bool {
+        if LANES == 1 {
+            return predicate;
+        }
         // SAFETY: the warp is converged by the contract of `new`.
         unsafe { vote_ballot(ALL, predicate) == ALL }
     }

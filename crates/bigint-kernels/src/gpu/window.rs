@@ -22,7 +22,9 @@
 //!
 //! Bounds: the pair on top of `odd` comes new into the window, as `x + c`, where `x` is a
 //! limb from above and `c` a carry: at most `B`. Then `B + (B-1)^2 + 1 < B^2`: the chain
-//! of `odd` has no carry out. That of `even` has one, which is the next `c`.
+//! of `odd` has no carry out. That of `even` has one, which is the next `c`. Where two
+//! products are added before the window slides, `odd` may carry as well, once: that is one
+//! more for the upper limb of the pair that comes new into it.
 //!
 //! Cost of a step: `X` multiply-adds and four additions.
 
@@ -32,7 +34,7 @@
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// The window over a digit of `X` limbs: 2, 4, 8 or 16.
+/// The window over a digit of `X` limbs: 2, 4, 8, 12 or 16.
 #[derive(Clone, Copy)]
 pub struct Window<const X: usize> {
     even: [Limb; X],
@@ -52,6 +54,12 @@ pub trait Slide: Copy {
     /// carry for [`slide`](Self::slide).
     fn multiply(&mut self, a: Limb, digit: Self::Digit) -> (Limb, Limb);
 
+    /// The same, where several products are added before the window moves: `carries` go out
+    /// of `even` and of `odd`, whose places are `X` and `X + 1` above the window's, and are
+    /// added to.
+    fn add_product(&mut self, a: Limb, digit: Self::Digit, carries: [Limb; 2])
+    -> (Limb, [Limb; 2]);
+
     /// Moves up by one weight. `top` is the pair that comes new into the window: the carry
     /// of [`multiply`](Self::multiply), and a limb from above where there is one, as
     /// [`top`] adds them.
@@ -62,6 +70,18 @@ pub trait Slide: Copy {
 
     /// `limbs + limb` modulo `B^X`, and the carry out.
     fn add(limbs: Self::Digit, limb: Limb) -> (Self::Digit, Limb);
+
+    /// `a + b` modulo `B^X`, and the carry out.
+    fn add_digits(a: Self::Digit, b: Self::Digit) -> (Self::Digit, Limb);
+
+    /// `a - b - borrow` modulo `B^X`, and the borrow out; `borrow` is 0 or 1.
+    fn subtract(a: Self::Digit, b: Self::Digit, borrow: Limb) -> (Self::Digit, Limb);
+
+    /// Bit by bit `a` where `mask` has a 1, `b` where it has a 0.
+    fn select(mask: Limb, a: Self::Digit, b: Self::Digit) -> Self::Digit;
+
+    /// Whether all limbs are zero.
+    fn are_zero(limbs: Self::Digit) -> bool;
 
     /// Whether all limbs are all ones.
     fn are_all_ones(limbs: Self::Digit) -> bool;
@@ -162,6 +182,44 @@ macro_rules! window {
             }
 
             #[inline(always)]
+            fn add_product(
+                &mut self,
+                a: Limb,
+                digit: [Limb; $size],
+                [mut of_even, mut of_odd]: [Limb; 2],
+            ) -> (Limb, [Limb; 2]) {
+                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
+                let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
+                let [$d0, $d1, $($d, $g),*] = digit;
+                // SAFETY: as in `multiply`; the carry out of each chain is added to a
+                // limb that no chain has.
+                unsafe {
+                    asm!(
+                        concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
+                        line!("madc.lo.cc", $o0, $d1), line!("madc.hi.cc", $o1, $d1),
+                        $(line!("madc.lo.cc", $o, $g), line!("madc.hi.cc", $p, $g),)*
+                        "addc.u32 {of_odd}, {of_odd}, 0;",
+                        line!("mad.lo.cc", $e0, $d0), line!("madc.hi.cc", $e1, $d0),
+                        $(line!("madc.lo.cc", $e, $d), line!("madc.hi.cc", $f, $d),)*
+                        "addc.u32 {of_even}, {of_even}, 0;",
+                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
+                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
+                        $o0 = inout(reg32) $o0, $o1 = inout(reg32) $o1,
+                        $($o = inout(reg32) $o, $p = inout(reg32) $p,)*
+                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
+                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
+                        a = in(reg32) a, low = in(reg32) self.low,
+                        of_even = inout(reg32) of_even, of_odd = inout(reg32) of_odd,
+                        options(pure, nomem, nostack),
+                    );
+                }
+                self.low = 0;
+                self.even = [$e0, $e1, $($e, $f),*];
+                self.odd = [$o0, $o1, $($o, $p),*];
+                ($e0, [of_even, of_odd])
+            }
+
+            #[inline(always)]
             fn slide(&mut self, [lower, upper]: [Limb; 2]) {
                 let [_, low, $($e, $f),*] = self.even;
                 *self = Window { even: self.odd, low, odd: [$($e, $f,)* lower, upper] };
@@ -199,6 +257,54 @@ macro_rules! window {
             }
 
             #[inline(always)]
+            fn add_digits(a: [Limb; $size], b: [Limb; $size]) -> ([Limb; $size], Limb) {
+                let [$d0, $d1, $($d, $g),*] = b;
+                Window { even: a, low: $d0, odd: [$d1, $($d, $g,)* 0] }.sum()
+            }
+
+            #[inline(always)]
+            fn subtract(
+                a: [Limb; $size],
+                b: [Limb; $size],
+                borrow: Limb,
+            ) -> ([Limb; $size], Limb) {
+                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = a;
+                let [$d0, $d1, $($d, $g),*] = b;
+                let mut borrow = borrow;
+                // SAFETY: register arithmetic only. The first line borrows where `borrow`
+                // is 1, and the last leaves 0 or -1.
+                unsafe {
+                    asm!(
+                        "sub.cc.u32 {borrow}, 0, {borrow};",
+                        sum!("subc.cc", $e0, $d0), sum!("subc.cc", $e1, $d1),
+                        $(sum!("subc.cc", $e, $d), sum!("subc.cc", $f, $g),)*
+                        "subc.u32 {borrow}, 0, 0;",
+                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
+                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
+                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
+                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
+                        borrow = inout(reg32) borrow,
+                        options(pure, nomem, nostack),
+                    );
+                }
+                ([$e0, $e1, $($e, $f),*], borrow.wrapping_neg())
+            }
+
+            #[inline(always)]
+            fn select(mask: Limb, a: [Limb; $size], b: [Limb; $size]) -> [Limb; $size] {
+                let [$e0, $e1, $($e, $f),*] = a;
+                let [$d0, $d1, $($d, $g),*] = b;
+                let bits = |a: Limb, b: Limb| a & mask | b & !mask;
+                [bits($e0, $d0), bits($e1, $d1), $(bits($e, $d), bits($f, $g)),*]
+            }
+
+            #[inline(always)]
+            fn are_zero(limbs: [Limb; $size]) -> bool {
+                let [$e0, $e1, $($e, $f),*] = limbs;
+                ($e0 | $e1 $(| $e | $f)*) == 0
+            }
+
+            #[inline(always)]
             fn are_all_ones(limbs: [Limb; $size]) -> bool {
                 let [$e0, $e1, $($e, $f),*] = limbs;
                 ($e0 & $e1 $(& $e & $f)*) == Limb::MAX
@@ -217,6 +323,11 @@ window! {
 window! {
     8: (e0 e1 o0 o1 d0 d1)
     (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
+}
+window! {
+    12: (e0 e1 o0 o1 d0 d1)
+    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
+    (e8 e9 o8 o9 d8 d9) (e10 e11 o10 o11 d10 d11)
 }
 window! {
     16: (e0 e1 o0 o1 d0 d1)

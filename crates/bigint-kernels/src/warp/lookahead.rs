@@ -73,6 +73,12 @@ pub fn carries(generate: u64, propagate: u64, carry: Limb) -> u64 {
     ((generate << 1) + propagate + u64::from(carry)) ^ propagate
 }
 
+/// The carry out of `LANES` lanes.
+#[inline(always)]
+pub fn out<const LANES: u32>(carries: u64) -> Limb {
+    (carries >> LANES) as Limb & 1
+}
+
 /// The carry into a lane.
 #[inline(always)]
 fn of_lane(carries: u64, lane: u32) -> Limb {

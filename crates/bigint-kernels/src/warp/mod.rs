@@ -19,11 +19,15 @@ pub mod lookahead;
 pub mod max;
 pub mod min;
 pub mod min_max;
+pub mod mod_add;
+pub mod mod_sub;
+pub mod mont_mul;
 pub mod mul;
 pub mod mul_add;
 pub mod mul_high;
 pub mod not;
 pub mod or;
+pub mod pow_mod;
 pub mod scan;
 pub mod select;
 pub mod set_bit;
@@ -35,7 +39,7 @@ pub mod test_bit;
 pub mod trailing_zeros;
 pub mod xor;
 
-use crate::gpu::memory::{Number, Stride, Unit};
+use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use bigint_core::Arguments;
@@ -57,6 +61,8 @@ pub struct Work<const LANES: u32, S> {
     pub c: Number<S>,
     /// The group's own scratch.
     pub scratch: Number<Unit>,
+    /// The word for the number's flag: one lane's.
+    pub carry: CarryOut,
 }
 
 /// The numbers of the calling lane's group, one after the other.
@@ -144,6 +150,7 @@ impl<const LANES: u32, S: Stride> Iterator for Numbers<'_, LANES, S> {
                 b: Number::new(&arguments.b, index),
                 c: Number::new(&arguments.c, index),
                 scratch: Number::new(&arguments.scratch, worker),
+                carry: CarryOut::new(arguments, index).switched(on && group.lane() == 0),
             }
         })
     }

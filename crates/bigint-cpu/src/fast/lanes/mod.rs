@@ -21,6 +21,7 @@ mod avx512;
 mod digits;
 mod fixed;
 mod karatsuba;
+pub(super) mod montgomery;
 mod school;
 mod transfer;
 mod vector;

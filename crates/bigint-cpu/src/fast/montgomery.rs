@@ -1,0 +1,277 @@
+//! Montgomery products and powers modulo numbers, in 64-bit words and in lanes.
+//!
+//! Numbers of a batch have a lane each where there is IFMA ([`lanes::montgomery`]); else
+//! each is computed by itself, with `R` = 2^(64 k) for `k` words.
+
+use bigint_core::kernel::power_window;
+use bigint_core::{LIMB_BITS, Limb};
+
+use super::limbwise::numberwise;
+use super::{Cpu, lanes};
+use crate::memory::scratch;
+use crate::piece::{Piece, for_each_piece};
+use crate::reference::pow_mod::{WIDEST_WINDOW, digit, of_any};
+use crate::{Error, Numbers, NumbersMut, Results, reference};
+
+const WORD_BITS: usize = u64::BITS as usize;
+
+/// `r = a b / 2^(32 n) mod m` for every number, `n` the limbs of `m`.
+pub(super) fn mont_mul(
+    cpu: &Cpu,
+    r: NumbersMut<'_>,
+    a: Numbers<'_>,
+    b: Numbers<'_>,
+    m: Numbers<'_>,
+) -> Result<(), Error> {
+    numberwise(cpu, r, [a, b, m], |r, [a, b, m]| {
+        let odd = Odd::new(m);
+        // Of an odd number of limbs the radix is half a word short: `a` is moved up by it.
+        let up = m.len() % 2;
+        let mut moved = scratch(up);
+        moved.extend_from_slice(&a[..a.len().min(m.len())]);
+        odd.store(r, &odd.product(&odd.words(&moved), &odd.words(b)));
+    })
+}
+
+/// `r = a^e mod m` for every number; where `SCAN`, in constant time for odd `m`. The flag
+/// says that `m` is zero.
+pub(super) fn pow_mod<const SCAN: bool>(
+    cpu: &Cpu,
+    results: Results<'_>,
+    [a, e, m]: [Numbers<'_>; 3],
+) -> Result<(), Error> {
+    let Results { r, flags, .. } = results;
+    reference::check(&r, &[a, e, m], flags.as_deref())?;
+    let shape = r.shape();
+    let width = m.shape().width;
+    let products = LIMB_BITS * e.shape().width * 5 / 4 + 2 * LIMB_BITS;
+    let work = products.saturating_mul(2 * width * width);
+    let in_lanes = shape.count > 1 && a.shape().width <= width && lanes::montgomery::suits(width);
+    let is_in_lanes = in_lanes && lanes::montgomery::of(cpu.path());
+    // Rows of an interleaved result are cut between lines.
+    let granule = if is_in_lanes { 16 } else { 1 };
+    let cut = cpu
+        .tuning()
+        .sharing
+        .cut(shape.count, work, granule, granule);
+    for_each_piece(r, flags, cut, |mut piece| {
+        let is_done = is_in_lanes && lanes::montgomery::pow_mod(&mut piece, [a, e, m]);
+        powers::<SCAN>(&mut piece, [a, e, m], is_done);
+    })
+}
+
+/// The powers of a piece, number by number; `but_odd` says that those modulo odd numbers
+/// are there already.
+fn powers<const SCAN: bool>(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3], but_odd: bool) {
+    let mut gathered = [const { Vec::new() }; 3];
+    let mut r = scratch(piece.width);
+    for i in 0..piece.count {
+        let [of_a, of_e, of_m] = &mut gathered;
+        let m = operands[2].gather(piece.first + i, of_m);
+        if but_odd && m[0] % 2 == 1 {
+            piece.store_carry(i, 0);
+            continue;
+        }
+        let a = operands[0].gather(piece.first + i, of_a);
+        let e = operands[1].gather(piece.first + i, of_e);
+        let flag = of_any(&mut r, a, e, m, |m| power::<SCAN>(a, e, m));
+        piece.store(i, &r);
+        piece.store_carry(i, flag);
+    }
+}
+
+/// An odd modulus in words.
+struct Odd {
+    m: Vec<u64>,
+    /// `-1/m mod 2^64`.
+    inverse: u64,
+}
+
+impl Odd {
+    fn new(m: &[Limb]) -> Self {
+        let m = words(m, m.len().div_ceil(2));
+        let low = reference::montgomery::inverse(m[0] as Limb);
+        // One step of Newton's more doubles the bits that are right.
+        let inverse = u64::from(low);
+        let inverse = inverse.wrapping_mul(2_u64.wrapping_sub(m[0].wrapping_mul(inverse)));
+        Odd {
+            m,
+            inverse: inverse.wrapping_neg(),
+        }
+    }
+
+    /// The words of a number, cut or extended to those of the modulus.
+    fn words(&self, limbs: &[Limb]) -> Vec<u64> {
+        words(limbs, self.m.len())
+    }
+
+    /// `r = x`, cut or extended to the length of `r`.
+    fn store(&self, r: &mut [Limb], x: &[u64]) {
+        for (j, r) in r.iter_mut().enumerate() {
+            let word = x.get(j / 2).copied().unwrap_or(0);
+            *r = (word >> (LIMB_BITS * (j % 2))) as Limb;
+        }
+    }
+
+    /// `a b / R mod m`, where `a b < R m`.
+    fn product(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let n = self.m.len();
+        let mut t = scratch(n + 1);
+        let mut above = 0;
+        for &x in a {
+            let carry = add_row(&mut t[..n], x, b);
+            let over;
+            (t[n], over) = t[n].overflowing_add(carry);
+            above += u64::from(over);
+            let q = t[0].wrapping_mul(self.inverse);
+            let carry = add_row(&mut t[..n], q, &self.m);
+            let over;
+            (t[n], over) = t[n].overflowing_add(carry);
+            above += u64::from(over);
+            t.copy_within(1.., 0);
+            (t[n], above) = (above, 0);
+        }
+        self.subtracted(t)
+    }
+
+    /// `t` less `m` where it is not below `m`, without a branch; a word longer than `m`, and
+    /// less than `2 m`.
+    fn subtracted(&self, mut t: Vec<u64>) -> Vec<u64> {
+        let n = self.m.len();
+        let mut borrow = false;
+        for (t, m) in t.iter().zip(&self.m) {
+            (_, borrow) = t.borrowing_sub(*m, borrow);
+        }
+        let mask = u64::from(borrow & (t[n] == 0)).wrapping_sub(1);
+        borrow = false;
+        for (t, m) in t.iter_mut().zip(&self.m) {
+            (*t, borrow) = t.borrowing_sub(m & mask, borrow);
+        }
+        t.truncate(n);
+        t
+    }
+
+    /// `2 x mod m`.
+    fn doubled(&self, x: &[u64]) -> Vec<u64> {
+        let mut twice = scratch(x.len() + 1);
+        let mut below = 0;
+        for (twice, x) in twice.iter_mut().zip(x) {
+            *twice = x << 1 | below;
+            below = x >> (WORD_BITS - 1);
+        }
+        twice[x.len()] = below;
+        self.subtracted(twice)
+    }
+
+    /// `R mod m`, 1 in Montgomery's form (but 1 where `m` is 1): the highest power of two
+    /// below `m`, doubled.
+    fn one(&self) -> Vec<u64> {
+        let n = self.m.len();
+        let top = self.m.iter().rposition(|&word| word != 0).unwrap_or(0);
+        let bits = WORD_BITS * (top + 1) - self.m[top].leading_zeros() as usize;
+        let mut power = scratch(n);
+        power[(bits - 1) / WORD_BITS] = 1 << ((bits - 1) % WORD_BITS);
+        for _ in 0..WORD_BITS * n + 1 - bits {
+            power = self.doubled(&power);
+        }
+        power
+    }
+
+    /// `R^2 mod m`: the form of 2, squared and doubled by the bits of the exponent of `R`.
+    fn square_of_radix(&self, one: &[u64]) -> Vec<u64> {
+        let exponent = WORD_BITS * self.m.len();
+        let mut power = self.doubled(one);
+        for bit in (0..exponent.ilog2()).rev() {
+            power = self.product(&power, &power);
+            if exponent >> bit & 1 == 1 {
+                power = self.doubled(&power);
+            }
+        }
+        power
+    }
+}
+
+/// The words of a number, cut or extended to `count` of them.
+fn words(limbs: &[Limb], count: usize) -> Vec<u64> {
+    let mut words = scratch(count);
+    for (word, limbs) in words.iter_mut().zip(limbs.chunks(2)) {
+        *word = match *limbs {
+            [low, high] => u64::from(high) << LIMB_BITS | u64::from(low),
+            [low] => u64::from(low),
+            _ => 0,
+        };
+    }
+    words
+}
+
+/// `t += x b` modulo its length, and the carry out.
+#[inline(always)]
+fn add_row(t: &mut [u64], x: u64, b: &[u64]) -> u64 {
+    let mut carry = 0;
+    for (t, y) in t.iter_mut().zip(b) {
+        let sum = u128::from(x) * u128::from(*y) + u128::from(*t) + u128::from(carry);
+        *t = sum as u64;
+        carry = (sum >> WORD_BITS) as u64;
+    }
+    carry
+}
+
+/// `a^e` modulo an odd number by windows; where `SCAN`, in constant time.
+fn power<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
+    let odd = Odd::new(m);
+    let one = odd.one();
+    let square_of_radix = odd.square_of_radix(&one);
+    let n = odd.m.len();
+    // What has come of `a`, as many words at a time from the top, in Montgomery's form: with
+    // the next ones added it is a number below `2 R`, from which `m` may have to go.
+    let mut base = scratch(n);
+    for chunk in a.chunks(2 * n).rev() {
+        let mut sum = odd.words(chunk);
+        sum.push(0);
+        let mut carry = false;
+        for (sum, x) in sum.iter_mut().zip(&base) {
+            (*sum, carry) = sum.carrying_add(*x, carry);
+        }
+        sum[n] = u64::from(carry);
+        base = odd.product(&odd.subtracted(sum), &square_of_radix);
+    }
+    let window = power_window(e.len(), WIDEST_WINDOW);
+    let mut table = vec![one];
+    for k in 1..1 << window {
+        table.push(odd.product(&table[k - 1], &base));
+    }
+    let mut power = table[0].clone();
+    let mut is_begun = false;
+    for k in (0..(LIMB_BITS * e.len()).div_ceil(window)).rev() {
+        let digit = digit(e, k * window, window);
+        if is_begun {
+            for _ in 0..window {
+                power = odd.product(&power, &power);
+            }
+        }
+        if SCAN || digit != 0 {
+            is_begun = true;
+            power = odd.product(&power, &entry::<SCAN>(&table, digit));
+        }
+    }
+    let mut plain = scratch(n);
+    plain[0] = 1;
+    let mut r = scratch(m.len());
+    odd.store(&mut r, &odd.product(&power, &plain));
+    r
+}
+
+/// Entry `i` of the table; where `SCAN`, by reading them all.
+fn entry<const SCAN: bool>(table: &[Vec<u64>], i: usize) -> Vec<u64> {
+    if !SCAN {
+        return table[i].clone();
+    }
+    let mut chosen = scratch(table[0].len());
+    for (k, entry) in table.iter().enumerate() {
+        let mask = u64::from(k == i).wrapping_neg();
+        for (chosen, word) in chosen.iter_mut().zip(entry) {
+            *chosen |= word & mask;
+        }
+    }
+    chosen
+}

@@ -1,0 +1,176 @@
+//! Powers modulo `m`: `r = a^e mod m`, cut or extended to the length of `r`; `0^0` is 1.
+//!
+//! Modulo odd numbers by windows in Montgomery's form. An even `m` is `2^k m'` with `m'`
+//! odd: with `x` the power modulo `m'` and `y` the power modulo `2^k`,
+//!
+//! ```text
+//! x + m' ((y - x) / m' mod 2^k)
+//! ```
+//!
+//! is `x` modulo `m'`, `y` modulo `2^k`, and below `m`. By hand, 3^3 modulo 12 = 4 * 3: `x` =
+//! 0, `y` = 27 mod 4 = 3, 1/3 mod 4 = 3, and 0 + 3 (3 * 3 mod 4) = 3.
+
+use bigint_core::kernel::power_window;
+use bigint_core::{LIMB_BITS, Limb};
+
+use super::montgomery::{self, Odd};
+use super::{copy, limb, mod_add, mul, mul_add, shr, sub};
+use crate::memory;
+
+/// By windows of the exponent, in constant time where `m` is odd: every window takes as many
+/// squares and a product with an entry of a table, which is read whole. The answer is 1
+/// where `m` is zero and there is no power, else 0.
+///
+/// Cost: `32 n (1 + 1 / w)` Montgomery products for an exponent of `n` limbs and windows of
+/// `w` bits.
+///
+/// ```
+/// let mut r = [0];
+/// assert_eq!(bigint_cpu::reference::pow_mod::window(&mut r, &[3], &[4], &[7]), 0);
+/// assert_eq!(r, [81 % 7]);
+/// ```
+pub fn window(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) -> Limb {
+    of_any(r, a, e, m, |odd| of_odd::<true>(a, e, odd))
+}
+
+/// By windows of the exponent, in time that depends on it: zeros at its top cost nothing, and
+/// windows that are zero no product.
+pub fn window_vartime(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) -> Limb {
+    of_any(r, a, e, m, |odd| of_odd::<false>(a, e, odd))
+}
+
+/// The power modulo any `m`, from `power`, the power modulo the odd part of `m`, which has as
+/// many limbs.
+pub(crate) fn of_any(
+    r: &mut [Limb],
+    a: &[Limb],
+    e: &[Limb],
+    m: &[Limb],
+    power: impl FnOnce(&[Limb]) -> Vec<Limb>,
+) -> Limb {
+    let Some(zeros) = m.iter().position(|&limb| limb != 0) else {
+        copy(r, &[]);
+        return 1;
+    };
+    let zeros = LIMB_BITS * zeros + m[zeros].trailing_zeros() as usize;
+    if zeros == 0 {
+        copy(r, &power(m));
+        return 0;
+    }
+    let mut odd = memory::scratch(m.len());
+    shr::limbwise(&mut odd, m, &[zeros as Limb]);
+    let x = power(&odd);
+    let n = zeros.div_ceil(LIMB_BITS);
+    let mut quotient = low_product(&difference(&low_power(a, e, n), &x), &low_inverse(&odd, n));
+    quotient[n - 1] &= Limb::MAX >> (LIMB_BITS * n - zeros);
+    mul_add::comba(r, &odd, &quotient, &x);
+    0
+}
+
+/// `a^e mod B^n`, bit after bit.
+fn low_power(a: &[Limb], e: &[Limb], n: usize) -> Vec<Limb> {
+    let mut power = memory::scratch(n);
+    power[0] = 1;
+    for bit in (0..LIMB_BITS * e.len()).rev() {
+        power = low_product(&power, &power);
+        if e[bit / LIMB_BITS] >> (bit % LIMB_BITS) & 1 == 1 {
+            power = low_product(&power, a);
+        }
+    }
+    power
+}
+
+/// `1 / m mod B^n` of an odd `m`, by Newton's `x (2 - m x)`.
+fn low_inverse(m: &[Limb], n: usize) -> Vec<Limb> {
+    let mut inverse = memory::scratch(n);
+    inverse[0] = montgomery::inverse(m[0]);
+    let mut right = 1;
+    while right < n {
+        let product = low_product(&inverse, m);
+        let two = [&[2][..], &vec![0; n - 1]].concat();
+        inverse = low_product(&inverse, &difference(&two, &product));
+        right *= 2;
+    }
+    inverse
+}
+
+/// `a b`, cut to the length of `a`.
+fn low_product(a: &[Limb], b: &[Limb]) -> Vec<Limb> {
+    let mut product = memory::scratch(a.len());
+    mul::comba(&mut product, a, b);
+    product
+}
+
+/// `a - b`, cut to the length of `a`.
+fn difference(a: &[Limb], b: &[Limb]) -> Vec<Limb> {
+    let mut difference = memory::scratch(a.len());
+    sub::ripple(&mut difference, a, b);
+    difference
+}
+
+/// The widest windows that are worth their table.
+pub(crate) const WIDEST_WINDOW: usize = 5;
+
+/// `a^e` modulo an odd number; where `SCAN`, in constant time.
+fn of_odd<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
+    let odd = Odd::new(m);
+    let n = m.len();
+    let mut plain = memory::scratch(n);
+    plain[0] = 1;
+    // 1 modulo `m`, which may be 1.
+    let mut zero = memory::scratch(n);
+    mod_add::scan(&mut zero, &plain, &[], m);
+    let one = odd.doubled(&zero, LIMB_BITS * n);
+    let square_of_radix = odd.doubled(&one, LIMB_BITS * n);
+
+    // What has come of `a`, `n` limbs at a time from the top, in Montgomery's form.
+    let mut base = memory::scratch(n);
+    for chunk in a.chunks(n).rev() {
+        let above = odd.product(&base, &square_of_radix);
+        let own = odd.product(chunk, &square_of_radix);
+        mod_add::scan(&mut base, &above, &own, m);
+    }
+
+    let window = power_window(e.len(), WIDEST_WINDOW);
+    let mut table = vec![one];
+    for k in 1..1 << window {
+        table.push(odd.product(&table[k - 1], &base));
+    }
+    let mut power = table[0].clone();
+    let mut is_begun = SCAN;
+    for k in (0..(LIMB_BITS * e.len()).div_ceil(window)).rev() {
+        let digit = digit(e, k * window, window);
+        if is_begun {
+            for _ in 0..window {
+                power = odd.product(&power, &power);
+            }
+        }
+        if SCAN || digit != 0 {
+            is_begun = true;
+            power = odd.product(&power, &entry::<SCAN>(&table, digit));
+        }
+    }
+    odd.product(&power, &plain)
+}
+
+/// Bits `at .. at + window` of the exponent.
+pub(crate) fn digit(e: &[Limb], at: usize, window: usize) -> usize {
+    let (place, bit) = (at / LIMB_BITS, at % LIMB_BITS);
+    let pair = u64::from(limb(e, place + 1)) << LIMB_BITS | u64::from(limb(e, place));
+    (pair >> bit) as usize & ((1 << window) - 1)
+}
+
+/// Entry `i` of the table; where `SCAN`, by reading them all.
+fn entry<const SCAN: bool>(table: &[Vec<Limb>], i: usize) -> Vec<Limb> {
+    if !SCAN {
+        return table[i].clone();
+    }
+    let mut chosen = memory::scratch(table[0].len());
+    for (k, entry) in table.iter().enumerate() {
+        let mask = Limb::from(k == i).wrapping_neg();
+        for (chosen, limb) in chosen.iter_mut().zip(entry) {
+            *chosen |= limb & mask;
+        }
+    }
+    chosen
+}

@@ -1,0 +1,300 @@
+//! Residues modulo odd numbers, in Montgomery's form.
+
+use crate::operations::Form;
+use crate::{Batch, Engine, Error, Options};
+use bigint_core::{Algorithm, LIMB_BITS, Layout, Limb, Operation};
+use num_bigint::BigUint;
+use std::sync::Arc;
+
+/// Odd moduli, one for all residues or one for each, and what arithmetic modulo them needs:
+/// with `R` = 2^(32 n) for moduli of `n` limbs, `R^2 mod m`.
+///
+/// Cloning is free.
+#[derive(Clone, Debug)]
+pub struct MontgomeryParams(Arc<Params>);
+
+#[derive(Debug)]
+struct Params {
+    engine: Engine,
+    moduli: Batch,
+    /// `R^2 mod m`.
+    square_of_radix: Batch,
+}
+
+impl MontgomeryParams {
+    /// The moduli of a batch, for residues that `engine` computes with. Looks at the moduli
+    /// on the host, and makes one power for each.
+    ///
+    /// # Errors
+    /// [`Error::ZeroDivisor`] and [`Error::EvenModulus`] name the first modulus that is zero
+    /// or even; [`Error::ModulusWidth`] where a GPU has no kernel for so wide ones.
+    pub fn new(engine: &Engine, moduli: &Batch) -> Result<Self, Error> {
+        let width = moduli.width();
+        for (index, modulus) in moduli.rows()?.chunks(width).enumerate() {
+            if modulus.iter().all(|&limb| limb == 0) {
+                return Err(Error::ZeroDivisor { index });
+            }
+            if modulus[0] % 2 == 0 {
+                return Err(Error::EvenModulus { index });
+            }
+        }
+        let one_number = |number: usize| engine.batch_from_biguints(&[number.into()]);
+        let (two, exponent) = (one_number(2)?, one_number(2 * LIMB_BITS * width)?);
+        let square_of_radix = vartime(engine).pow_mod(&two, &exponent, moduli)?;
+        Ok(MontgomeryParams(Arc::new(Params {
+            engine: engine.clone(),
+            moduli: moduli.clone(),
+            square_of_radix,
+        })))
+    }
+
+    /// The moduli.
+    pub fn moduli(&self) -> &Batch {
+        &self.0.moduli
+    }
+}
+
+/// The engine for exponents that anybody may know.
+fn vartime(engine: &Engine) -> Engine {
+    engine.using(Options {
+        algorithm: Algorithm::WindowVartime,
+        ..engine.options
+    })
+}
+
+/// A batch of residues modulo odd numbers, in Montgomery's form: `x R mod m` stands for `x`.
+///
+/// Names are those of crypto-bigint. What is computed of residues takes constant time: no
+/// branch and no address depends on them, or on exponents but for their widths. Methods that
+/// end with `_vartime` say so of exponents; moduli are for anybody to know. A batch of one
+/// residue stands for as many as the other has.
+///
+/// ```
+/// use bigint_host::{BigUint, Engine, MontgomeryParams, Residues};
+/// let engine = Engine::auto();
+/// let moduli = engine.batch_from_biguints(&[7u32.into(), 101u32.into()])?;
+/// let params = MontgomeryParams::new(&engine, &moduli)?;
+/// let a = Residues::new(&engine.batch_from_biguints(&[3u32.into(), 40u32.into()])?, &params)?;
+/// let b = Residues::new(&engine.batch_from_biguints(&[5u32.into()])?, &params)?;
+/// assert_eq!(a.mul(&b)?.retrieve()?.to_biguints()?, [1u32, 99].map(BigUint::from));
+/// let e = engine.batch_from_biguints(&[65537u32.into()])?;
+/// assert_eq!(a.pow(&e)?.retrieve()?.to_biguints()?, [5u32, 32].map(BigUint::from));
+/// # Ok::<(), bigint_host::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Residues {
+    params: MontgomeryParams,
+    form: Batch,
+}
+
+impl Residues {
+    /// The residues of the numbers of a batch, of any width.
+    ///
+    /// # Errors
+    /// As [`Engine::mont_mul`].
+    pub fn new(numbers: &Batch, params: &MontgomeryParams) -> Result<Self, Error> {
+        let Params { engine, moduli, .. } = &*params.0;
+        // The product takes any number of as many limbs as the modulus.
+        let form = if numbers.width() <= moduli.width() {
+            params.in_form(numbers)?
+        } else {
+            params.in_form(&engine.rem(numbers, moduli)?)?
+        };
+        Ok(params.residues(form))
+    }
+
+    /// 1.
+    ///
+    /// # Errors
+    /// As [`Engine::mont_mul`].
+    pub fn one(params: &MontgomeryParams) -> Result<Self, Error> {
+        Ok(params.residues(params.in_form(&params.small(1)?)?))
+    }
+
+    /// The numbers, each below its modulus.
+    ///
+    /// # Errors
+    /// As [`Engine::mont_mul`].
+    pub fn retrieve(&self) -> Result<Batch, Error> {
+        let Params { engine, moduli, .. } = self.params();
+        engine.mont_mul(&self.form, &self.params.small(1)?, moduli)
+    }
+
+    /// The moduli.
+    pub fn params_of(&self) -> &MontgomeryParams {
+        &self.params
+    }
+
+    /// In Montgomery's form.
+    pub fn as_montgomery(&self) -> &Batch {
+        &self.form
+    }
+
+    /// `a + b`.
+    ///
+    /// # Errors
+    /// [`Error::OtherModuli`] where `other` is modulo other numbers; as
+    /// [`Engine::mod_add`].
+    pub fn add(&self, other: &Self) -> Result<Self, Error> {
+        self.with(other, Operation::ModAdd)
+    }
+
+    /// `a - b`.
+    ///
+    /// # Errors
+    /// As [`Residues::add`].
+    pub fn sub(&self, other: &Self) -> Result<Self, Error> {
+        self.with(other, Operation::ModSub)
+    }
+
+    /// `-a`.
+    ///
+    /// # Errors
+    /// As [`Engine::mod_sub`].
+    pub fn neg(&self) -> Result<Self, Error> {
+        let Params { engine, moduli, .. } = self.params();
+        let form = engine.mod_sub(&self.params.small(0)?, &self.form, moduli)?;
+        Ok(self.params.residues(form))
+    }
+
+    /// `2 a`.
+    ///
+    /// # Errors
+    /// As [`Engine::mod_add`].
+    pub fn double(&self) -> Result<Self, Error> {
+        self.add(self)
+    }
+
+    /// `a / 2`.
+    ///
+    /// # Errors
+    /// As [`Engine::mont_mul`].
+    pub fn halve(&self) -> Result<Self, Error> {
+        let Params { engine, moduli, .. } = self.params();
+        // 1/2 is (m + 1) / 2.
+        let above = engine.add(moduli, &self.params.small(1)?)?;
+        let form = Form::Modulo(moduli.width());
+        let half = engine.first_of(Operation::Shr, form, &[&above, &self.params.small(1)?])?;
+        self.mul(&Residues::new(&half, &self.params)?)
+    }
+
+    /// `a b`.
+    ///
+    /// # Errors
+    /// As [`Residues::add`], of [`Engine::mont_mul`].
+    pub fn mul(&self, other: &Self) -> Result<Self, Error> {
+        self.with(other, Operation::MontMul)
+    }
+
+    /// `a a`.
+    ///
+    /// # Errors
+    /// As [`Engine::mont_mul`].
+    pub fn square(&self) -> Result<Self, Error> {
+        self.mul(self)
+    }
+
+    /// `a^e`, of exponents of any width, one for all or one for each. The time depends on
+    /// the exponents' width.
+    ///
+    /// # Errors
+    /// As [`Engine::pow_mod`].
+    pub fn pow(&self, exponents: &Batch) -> Result<Self, Error> {
+        self.power(&self.params().engine, exponents)
+    }
+
+    /// [`Residues::pow`] in time that depends on the exponents.
+    ///
+    /// # Errors
+    /// As [`Engine::pow_mod`].
+    pub fn pow_vartime(&self, exponents: &Batch) -> Result<Self, Error> {
+        self.power(&vartime(&self.params().engine), exponents)
+    }
+
+    /// `a^e`, of the lowest `bits` bits of the exponents: the time depends on `bits`.
+    ///
+    /// # Errors
+    /// As [`Engine::pow_mod`].
+    pub fn pow_bounded_exp(&self, exponents: &Batch, bits: usize) -> Result<Self, Error> {
+        let engine = &self.params().engine;
+        let ones = (BigUint::from(1u32) << bits) - 1u32;
+        let ones = engine.batch_from_biguints(&[ones])?;
+        let form = Form::Modulo(bits.div_ceil(LIMB_BITS).max(1));
+        let lowest = engine.first_of(Operation::And, form, &[exponents, &ones])?;
+        self.pow(&lowest)
+    }
+
+    /// `1 / a` modulo primes, by Fermat: `a^(m - 2)`; 0 where `a` is 0. Modulo what is no
+    /// prime it means nothing.
+    ///
+    /// # Errors
+    /// As [`Engine::pow_mod`].
+    pub fn invert_modulo_primes(&self) -> Result<Self, Error> {
+        let Params { engine, moduli, .. } = self.params();
+        // Of an odd number 2 can be taken but for 1, modulo which every number is 0.
+        self.pow_vartime(&engine.wrapping_sub(moduli, &self.params.small(2)?)?)
+    }
+
+    /// Whether `a` equals `b`: 1 or 0, one limb for each.
+    ///
+    /// # Errors
+    /// As [`Residues::add`], of [`Engine::equal`].
+    pub fn equal(&self, other: &Self) -> Result<Batch, Error> {
+        self.check(other)?;
+        self.params().engine.equal(&self.form, &other.form)
+    }
+
+    fn params(&self) -> &Params {
+        &self.params.0
+    }
+
+    fn power(&self, engine: &Engine, exponents: &Batch) -> Result<Self, Error> {
+        let power = engine.pow_mod(&self.retrieve()?, exponents, &self.params().moduli)?;
+        Ok(self.params.residues(self.params.in_form(&power)?))
+    }
+
+    fn with(&self, other: &Self, operation: Operation) -> Result<Self, Error> {
+        self.check(other)?;
+        let Params { engine, moduli, .. } = self.params();
+        let form = engine.first_of(operation, Form::Exact, &[&self.form, &other.form, moduli])?;
+        Ok(self.params.residues(form))
+    }
+
+    /// Refuses residues modulo other numbers.
+    fn check(&self, other: &Self) -> Result<(), Error> {
+        let (ours, theirs) = (&self.params().moduli, &other.params().moduli);
+        let is_same = Arc::ptr_eq(&self.params.0, &other.params.0)
+            || ours.shape() == theirs.shape() && ours.rows()? == theirs.rows()?;
+        if is_same {
+            Ok(())
+        } else {
+            Err(Error::OtherModuli)
+        }
+    }
+}
+
+impl MontgomeryParams {
+    fn residues(&self, form: Batch) -> Residues {
+        Residues {
+            params: self.clone(),
+            form,
+        }
+    }
+
+    /// `x R mod m`, of numbers of as many limbs as the moduli, or fewer.
+    fn in_form(&self, numbers: &Batch) -> Result<Batch, Error> {
+        let Params {
+            engine,
+            moduli,
+            square_of_radix,
+        } = &*self.0;
+        engine.mont_mul(numbers, square_of_radix, moduli)
+    }
+
+    /// One small number, in the moduli's layout.
+    fn small(&self, number: Limb) -> Result<Batch, Error> {
+        let Params { engine, moduli, .. } = &*self.0;
+        let layout: Layout = moduli.shape().layout;
+        engine.batch_from_biguints_in(&[number.into()], 1, layout)
+    }
+}

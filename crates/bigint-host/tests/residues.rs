@@ -1,0 +1,145 @@
+//! Residues in Montgomery's form, beside num-bigint.
+
+use bigint_host::{Batch, BigUint, Engine, Error, Layout, MontgomeryParams, Residues};
+
+/// Moduli of up to `width` limbs: 1, 3, 2^k - 1, all ones, and others.
+fn moduli(width: usize) -> Vec<BigUint> {
+    let one = BigUint::from(1u8);
+    let ones = |bits: usize| (&one << bits) - 1u8;
+    let bits = 32 * width;
+    let other = (ones(bits) / 7u8) | &one;
+    vec![
+        one.clone(),
+        3u8.into(),
+        ones(bits - 1),
+        ones(bits),
+        other,
+        ones(bits) - 58u8,
+    ]
+}
+
+/// Numbers to go with each: 0, 1, `m - 1`, and others, wider than `m` too.
+fn numbers(moduli: &[BigUint]) -> [Vec<BigUint>; 4] {
+    let each = |number: &dyn Fn(&BigUint) -> BigUint| moduli.iter().map(number).collect();
+    [
+        each(&|_| BigUint::ZERO),
+        each(&|m| m - 1u8),
+        each(&|m| m / 3u8 + 1u8),
+        each(&|m| m * m * m + 5u8),
+    ]
+}
+
+fn batch(engine: &Engine, numbers: &[BigUint]) -> Batch {
+    engine.batch_from_biguints(numbers).unwrap()
+}
+
+/// Compares, number by number.
+fn same(found: &Residues, moduli: &[BigUint], expected: impl Fn(usize) -> BigUint) {
+    let found = found.retrieve().unwrap().to_biguints().unwrap();
+    for (i, (found, m)) in found.iter().zip(moduli).enumerate() {
+        assert_eq!(*found, expected(i) % m, "{i}: modulo {m:x}");
+    }
+}
+
+#[test]
+fn residues_are_computed_with_as_num_bigint_does() {
+    let engine = Engine::cpu();
+    for width in [1, 2, 5, 16] {
+        let m = moduli(width);
+        let params = MontgomeryParams::new(&engine, &batch(&engine, &m)).unwrap();
+        let residues = |x: &[BigUint]| Residues::new(&batch(&engine, x), &params).unwrap();
+        for x in numbers(&m) {
+            let a = residues(&x);
+            same(&a, &m, |i| x[i].clone());
+            same(&a.neg().unwrap(), &m, |i| &m[i] - &x[i] % &m[i]);
+            same(&a.double().unwrap(), &m, |i| &x[i] * 2u8);
+            same(&a.square().unwrap(), &m, |i| &x[i] * &x[i]);
+            same(&a.halve().unwrap().double().unwrap(), &m, |i| x[i].clone());
+            for y in numbers(&m) {
+                let b = residues(&y);
+                same(&a.add(&b).unwrap(), &m, |i| &x[i] + &y[i]);
+                same(&a.sub(&b).unwrap(), &m, |i| &x[i] + &m[i] - &y[i] % &m[i]);
+                same(&a.mul(&b).unwrap(), &m, |i| &x[i] * &y[i]);
+                let equal = a.equal(&b).unwrap().to_biguints().unwrap();
+                for i in 0..m.len() {
+                    let is_equal = &x[i] % &m[i] == &y[i] % &m[i];
+                    assert_eq!(equal[i], is_equal.into());
+                }
+                // The other numbers as exponents, one for each.
+                let power = |i: usize| x[i].modpow(&y[i], &m[i]);
+                same(&a.pow(&batch(&engine, &y)).unwrap(), &m, power);
+                same(&a.pow_vartime(&batch(&engine, &y)).unwrap(), &m, power);
+                let bounded = a.pow_bounded_exp(&batch(&engine, &y), 7).unwrap();
+                same(&bounded, &m, |i| x[i].modpow(&(&y[i] % 128u8), &m[i]));
+            }
+        }
+        same(&Residues::one(&params).unwrap(), &m, |_| 1u8.into());
+    }
+}
+
+#[test]
+fn one_modulus_stands_for_all_and_primes_have_inverses() {
+    let engine = Engine::cpu();
+    let prime = (BigUint::from(1u8) << 255) - 19u8;
+    let moduli =
+        engine.batch_from_biguints_in(std::slice::from_ref(&prime), 8, Layout::Interleaved);
+    let params = MontgomeryParams::new(&engine, &moduli.unwrap()).unwrap();
+    let numbers: Vec<BigUint> = (0..20u32).map(|i| (&prime >> (11 * i)) - i % 2).collect();
+    let a = engine
+        .batch_from_biguints_in(&numbers, 8, Layout::Interleaved)
+        .unwrap();
+    let a = Residues::new(&a, &params).unwrap();
+    let inverse = a.invert_modulo_primes().unwrap();
+    let products = a
+        .mul(&inverse)
+        .unwrap()
+        .retrieve()
+        .unwrap()
+        .to_biguints()
+        .unwrap();
+    for (number, product) in numbers.iter().zip(products) {
+        let expected = BigUint::from(u8::from(number % &prime != BigUint::ZERO));
+        assert_eq!(product, expected, "{number:x}");
+    }
+}
+
+#[test]
+fn moduli_that_are_even_or_zero_or_others_are_refused() {
+    let engine = Engine::cpu();
+    let params = |moduli: [u32; 3]| {
+        let moduli = moduli.map(BigUint::from);
+        MontgomeryParams::new(&engine, &batch(&engine, &moduli))
+    };
+    let even = params([3, 5, 8]).unwrap_err();
+    assert!(matches!(even, Error::EvenModulus { index: 2 }), "{even}");
+    let zero = params([3, 0, 8]).unwrap_err();
+    assert!(matches!(zero, Error::ZeroDivisor { index: 1 }), "{zero}");
+    let one = batch(&engine, &[1u8.into()]);
+    let of = |moduli| Residues::new(&one, &params(moduli).unwrap()).unwrap();
+    let other = of([3, 5, 7]).add(&of([3, 5, 9])).unwrap_err();
+    assert!(matches!(other, Error::OtherModuli), "{other}");
+    assert!(of([3, 5, 7]).add(&of([3, 5, 7])).is_ok());
+}
+
+/// As many numbers as take both back ends' ways: alone, and in groups of lanes.
+#[test]
+fn powers_modulo_even_numbers_are_right_and_zero_is_refused() {
+    let engine = Engine::cpu();
+    let a = batch(&engine, &[3u32, 2, 7, 10].map(BigUint::from));
+    let e = batch(&engine, &[65537u32.into()]);
+    let m = [12u32, 1 << 20, 98, 35].map(BigUint::from);
+    let powers = engine
+        .pow_mod(&a, &e, &batch(&engine, &m))
+        .unwrap()
+        .to_biguints()
+        .unwrap();
+    for ((a, m), power) in a.to_biguints().unwrap().iter().zip(&m).zip(powers) {
+        assert_eq!(power, a.modpow(&65537u32.into(), m));
+    }
+    let zero = batch(&engine, &[12u32, 0, 98, 35].map(BigUint::from));
+    let refused = engine.pow_mod(&a, &e, &zero).unwrap_err();
+    assert!(
+        matches!(refused, Error::ZeroDivisor { index: 1 }),
+        "{refused}"
+    );
+}

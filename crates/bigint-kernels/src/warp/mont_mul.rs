@@ -1,0 +1,36 @@
+//! Montgomery's product (Cios), by the lanes that share the numbers: [`crate::montgomery`]
+//! has the maths.
+//!
+//! Each lane has 8 or 16 limbs of each number, whichever the modulus fits; no wider one
+//! comes here. `R` is `B^n` as at [thread level](crate::thread::mont_mul).
+//!
+//! Cost: `2 ceil(n) X LANES + n` products, `n` rounded up to `X`. No scratch. `r` is not an
+//! operand.
+
+use super::{Batches, Work};
+use crate::gpu::memory::Stride;
+use crate::gpu::window::{Slide, Window};
+use crate::montgomery::{self, Modulus};
+use bigint_core::Limb;
+use bigint_core::kernel::montgomery_digit;
+
+/// The products that fall to the calling lane's group.
+#[inline(always)]
+pub fn cios<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
+    for work in batches.numbers() {
+        match montgomery_digit(work.c.width() as usize, LANES) {
+            8 => number::<LANES, 8, S>(work),
+            _ => number::<LANES, 16, S>(work),
+        }
+    }
+}
+
+#[inline(always)]
+fn number<const LANES: u32, const X: usize, S: Stride>(work: Work<LANES, S>)
+where
+    Window<X>: Slide<Digit = [Limb; X]>,
+{
+    let Work { r, a, b, c, .. } = work;
+    let modulus = Modulus::<LANES, X>::new(work.group, c);
+    montgomery::number(modulus, r, a, b, c);
+}

@@ -1,0 +1,320 @@
+//! Arithmetic modulo numbers, as it stands in the committed PTX, on the simulated GPU with
+//! all of its checks on: beside num-bigint, and by its count of multiply-adds.
+
+use bigint_core::kernel::{BLOCK, montgomery_digit};
+use bigint_core::{
+    Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
+};
+use cuda_sim::{Counts, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
+use num_bigint::BigUint;
+
+/// A simulated device with the kernels of one operation.
+struct Bench {
+    device: Device,
+    module: LoadedModule,
+    state: u64,
+}
+
+/// The operands of a launch, each of a width; one number of a batch stands for all.
+type Operands<'a> = &'a [(usize, Vec<BigUint>)];
+
+/// What a launch made: the result and the flag of each number, and the counts.
+struct Made {
+    values: Vec<BigUint>,
+    flags: Vec<Limb>,
+    counts: Counts,
+}
+
+impl Bench {
+    fn new(operation: Operation) -> Self {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../bigint-host/ptx");
+        let ptx = std::fs::read_to_string(format!("{folder}/{}.ptx", operation.name())).unwrap();
+        let device = Device::new(DeviceConfig::default());
+        let module = device.load(&Module::parse(&ptx).unwrap()).unwrap();
+        Bench {
+            device,
+            module,
+            state: 1,
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005);
+        self.state = self.state.wrapping_add(1_442_695_040_888_963_407);
+        self.state >> 33
+    }
+
+    /// A number of `width` limbs: all ones, 0, 1, a power of two and its neighbours, or any.
+    fn number(&mut self, width: usize) -> BigUint {
+        let one = BigUint::from(1u8);
+        let power = &one << (self.next() % (32 * width as u64));
+        match self.next() % 9 {
+            0 => (one << (32 * width)) - 1u8,
+            1 => BigUint::ZERO,
+            2 => one,
+            3 => power,
+            4 => power - 1u8,
+            5 => (power + 1u8) % (one << (32 * width)),
+            _ => BigUint::new(
+                (0..width)
+                    .map(|_| (self.next() << 16 ^ self.next()) as Limb)
+                    .collect(),
+            ),
+        }
+    }
+
+    /// An odd modulus: 1, 3 and the like among them.
+    fn modulus(&mut self, width: usize) -> BigUint {
+        match self.next() % 8 {
+            0 => BigUint::from(1u8),
+            1 => BigUint::from(3u8),
+            _ => self.number(width) | BigUint::from(1u8),
+        }
+    }
+
+    fn matrix(&self, shape: Shape, numbers: Option<&[BigUint]>) -> MatrixArgument {
+        let address = self.device.alloc(4 * shape.limbs() as u64).unwrap();
+        if let Some(numbers) = numbers {
+            let mut limbs: Vec<Limb> = vec![0; shape.limbs()];
+            for (i, number) in numbers.iter().enumerate() {
+                for (j, limb) in number.iter_u32_digits().enumerate() {
+                    limbs[shape.index(i, j)] = limb;
+                }
+            }
+            let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+            self.device.write(address, &bytes).unwrap();
+        }
+        MatrixArgument::new(address, shape.width, shape.strides())
+    }
+
+    fn launch(&self, kernel: &Kernel, operands: Operands<'_>, width: usize) -> Made {
+        let count = operands
+            .iter()
+            .map(|(_, numbers)| numbers.len())
+            .max()
+            .unwrap();
+        let widths: Vec<usize> = operands.iter().map(|(width, _)| *width).collect();
+        let launch = kernel.launch(count, &widths, width);
+        let matrices = operands.iter().map(|(width, numbers)| {
+            let shape = Shape::new(numbers.len(), *width, kernel.layout);
+            let mut matrix = self.matrix(shape, Some(numbers));
+            if numbers.len() < count {
+                matrix.number_stride = 0;
+            }
+            matrix
+        });
+        let matrices: Vec<_> = matrices.collect();
+        let shape = Shape::new(count, width, kernel.layout);
+        let r = self.matrix(shape, None);
+        let flags = self.device.alloc(4 * count as u64).unwrap();
+        let scratch = (launch.scratch_width * launch.workers).max(1);
+        let scratch = self.device.alloc(4 * scratch as u64).unwrap();
+        let strides = launch.scratch_strides(kernel.level);
+        let arguments = Arguments {
+            scratch: MatrixArgument::new(scratch, launch.scratch_width, strides),
+            carry: flags,
+            count: count as u64,
+            workers: launch.workers as u64,
+            ..Arguments::of(&[r], &matrices)
+        };
+        let grid = Grid {
+            grid: [launch.grid, 1, 1],
+            block: [launch.block, 1, 1],
+            shared_bytes: launch.shared_bytes,
+        };
+        let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
+        let report = self
+            .device
+            .launch(&self.module, kernel.name, grid, &bytes)
+            .unwrap_or_else(|fault| panic!("{} {widths:?} {width}: {fault}", kernel.name));
+        let words = |address, limbs: usize| {
+            let mut bytes = vec![0; 4 * limbs];
+            self.device.read(address, &mut bytes).unwrap();
+            let words = bytes.as_chunks::<4>().0.iter();
+            words
+                .map(|word| Limb::from_le_bytes(*word))
+                .collect::<Vec<_>>()
+        };
+        let limbs = words(r.limbs, shape.limbs());
+        let value = |i| BigUint::new((0..width).map(|j| limbs[shape.index(i, j)]).collect());
+        let has_flag = kernel.operation == Operation::PowMod;
+        let made = Made {
+            values: (0..count).map(value).collect(),
+            flags: if has_flag {
+                words(flags, count)
+            } else {
+                Vec::new()
+            },
+            counts: report.counts,
+        };
+        let addresses = matrices.iter().chain([&r]).map(|matrix| matrix.limbs);
+        for address in addresses.chain([flags, scratch]) {
+            self.device.free(address).unwrap();
+        }
+        made
+    }
+
+    /// Compares a launch with `value`, number by number.
+    fn check(
+        &self,
+        kernel: &Kernel,
+        operands: Operands<'_>,
+        width: usize,
+        value: impl Fn(&[&BigUint]) -> BigUint,
+    ) -> Counts {
+        let made = self.launch(kernel, operands, width);
+        for (i, found) in made.values.iter().enumerate() {
+            let numbers = operands.iter();
+            let numbers: Vec<_> = numbers.map(|(_, x)| x.get(i).unwrap_or(&x[0])).collect();
+            let expected = value(&numbers) % (BigUint::from(1u8) << (32 * width));
+            assert_eq!(
+                *found, expected,
+                "{}: number {i}, {numbers:x?}",
+                kernel.name
+            );
+        }
+        made.counts
+    }
+}
+
+fn kernels(operation: Operation) -> impl Iterator<Item = &'static Kernel> {
+    let kernels = Kernel::ALL.iter();
+    kernels.filter(move |kernel| kernel.operation == operation)
+}
+
+/// Widths of moduli around what registers hold, for as many lanes.
+fn widths(kernel: &Kernel) -> Vec<usize> {
+    let lanes = kernel.lanes as usize;
+    let mut widths = vec![1, 2, 3, 4, 5, 8, 9, 12, 13, 16];
+    if lanes > 1 {
+        widths.extend([
+            8 * lanes - 1,
+            8 * lanes,
+            8 * lanes + 1,
+            16 * lanes - 3,
+            16 * lanes,
+        ]);
+    }
+    widths.sort_unstable();
+    widths.dedup();
+    widths
+}
+
+/// Operands below odd moduli, all of `n` limbs; 0, 1 and `m - 1` among them.
+fn residues(bench: &mut Bench, n: usize, count: usize) -> [(usize, Vec<BigUint>); 3] {
+    let moduli: Vec<_> = (0..count).map(|_| bench.modulus(n)).collect();
+    let mut below = || {
+        let one = |m: &BigUint| match bench.next() % 5 {
+            0 => m - 1u8,
+            _ => bench.number(n) % m,
+        };
+        (n, moduli.iter().map(one).collect())
+    };
+    let (a, b) = (below(), below());
+    [a, b, (n, moduli)]
+}
+
+/// Every kernel, beside what num-bigint says: results as wide as the modulus, cut, extended.
+fn agree(operation: Operation, value: impl Fn(&[&BigUint], usize) -> BigUint) {
+    let mut bench = Bench::new(operation);
+    for kernel in kernels(operation) {
+        for (round, n) in widths(kernel).into_iter().enumerate() {
+            let mut operands = residues(&mut bench, n, 32 / kernel.lanes as usize + 3);
+            if round % 3 == 1 {
+                // One modulus for all.
+                operands[2].1.truncate(1);
+                let m = operands[2].1[0].clone();
+                for operand in &mut operands[..2] {
+                    operand.1.iter_mut().for_each(|x| *x %= &m);
+                }
+            }
+            let width = [n, n.div_ceil(2), n + 5][round % 3];
+            bench.check(kernel, &operands, width, |x| value(x, n));
+        }
+    }
+}
+
+#[test]
+fn sums_modulo_m_are_right() {
+    agree(Operation::ModAdd, |x, _| (x[0] + x[1]) % x[2]);
+}
+
+#[test]
+fn differences_modulo_m_are_right() {
+    agree(Operation::ModSub, |x, _| (x[0] + x[2] - x[1]) % x[2]);
+}
+
+#[test]
+fn montgomery_products_are_right() {
+    agree(Operation::MontMul, |x, n| {
+        let radix = (BigUint::from(1u8) << (32 * n)) % x[2];
+        let inverse = radix.modinv(x[2]).unwrap_or_default();
+        x[0] * x[1] * inverse % x[2]
+    });
+}
+
+#[test]
+fn powers_are_right() {
+    let mut bench = Bench::new(Operation::PowMod);
+    for kernel in kernels(Operation::PowMod) {
+        for (round, n) in widths(kernel).into_iter().enumerate() {
+            let count = 32 / kernel.lanes as usize + 1;
+            // The base may be wider than the modulus, and so may the exponent.
+            let base = [n, 1, 2 * n + 1][round % 3];
+            let exponent = [1, 2, 4][(round + 1) % 3].min(1 + 64 / n);
+            let moduli: Vec<_> = (0..count).map(|_| bench.modulus(n)).collect();
+            let bases: Vec<_> = (0..count).map(|_| bench.number(base)).collect();
+            let mut exponents: Vec<_> = (0..count).map(|_| bench.number(exponent)).collect();
+            if round % 2 == 0 {
+                exponents.truncate(1);
+            }
+            let operands = [(base, bases), (exponent, exponents), (n, moduli)];
+            let width = [n, n + 5, n.div_ceil(2)][round % 3];
+            bench.check(kernel, &operands, width, |x| match x[1].bits() {
+                0 => BigUint::from(1u8) % x[2],
+                _ => x[0].modpow(x[1], x[2]),
+            });
+        }
+    }
+}
+
+#[test]
+fn even_moduli_are_told_of_by_the_flag() {
+    let bench = Bench::new(Operation::PowMod);
+    for kernel in kernels(Operation::PowMod) {
+        let moduli = [9u32, 8, 1, 0, 6].map(BigUint::from).to_vec();
+        let of = |x: u32| vec![BigUint::from(x); 5];
+        let made = bench.launch(kernel, &[(1, of(2)), (1, of(5)), (1, moduli)], 1);
+        assert_eq!(made.flags, [0, 1, 0, 1, 1], "{}", kernel.name);
+    }
+}
+
+/// Where registers are full; what is counted has the addresses in it.
+#[test]
+fn a_montgomery_product_takes_at_most_a_tenth_more_than_its_multiply_adds() {
+    let mut bench = Bench::new(Operation::MontMul);
+    for (level, lanes, n) in [
+        (Level::Thread, 1, 8),
+        (Level::Thread, 1, 12),
+        (Level::Thread, 1, 16),
+        (Level::Warp, 4, 32),
+        (Level::Warp, 4, 64),
+        (Level::Warp, 8, 128),
+        (Level::Warp, 32, 512),
+    ] {
+        let layout = Layout::Contiguous;
+        let (operation, algorithm) = (Operation::MontMul, Algorithm::Cios);
+        let kernel = Kernel::find(operation, algorithm, level, lanes, layout).unwrap();
+        assert_eq!(montgomery_digit(n, lanes) * lanes as usize, n);
+        let count = (BLOCK / lanes) as usize;
+        let operands = residues(&mut bench, n, count);
+        let counts = bench.launch(kernel, &operands, n).counts;
+        let each = counts.multiply_adds as f64 / count as f64;
+        let least = (2 * n * n + n) as f64;
+        assert!(
+            each <= 1.1 * least,
+            "{} {n}: {each} of {least}",
+            kernel.name
+        );
+    }
+}
