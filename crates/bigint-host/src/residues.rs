@@ -78,7 +78,7 @@ fn vartime(engine: &Engine) -> Engine {
 /// let b = Residues::new(&engine.batch_from_biguints(&[5u32.into()])?, &params)?;
 /// assert_eq!(a.mul(&b)?.retrieve()?.to_biguints()?, [1u32, 99].map(BigUint::from));
 /// let e = engine.batch_from_biguints(&[65537u32.into()])?;
-/// assert_eq!(a.pow(&e)?.retrieve()?.to_biguints()?, [5u32, 32].map(BigUint::from));
+/// assert_eq!(a.pow(&e)?.retrieve()?.to_biguints()?, [5u32, 51].map(BigUint::from));
 /// # Ok::<(), bigint_host::Error>(())
 /// ```
 #[derive(Clone, Debug)]
