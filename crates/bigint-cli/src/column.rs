@@ -1,12 +1,12 @@
 //! A column of numbers, read from text.
 
 use bigint_core::{Layout, Limb, Shape};
+use bigint_cpu::{map, threads};
 use bigint_host::{Engine, Error, SignedBatch};
-use rayon::prelude::*;
 
 use crate::number::{Number, Unread};
 
-/// Lines that one task reads at least.
+/// Lines that one task reads.
 const LINES_PER_TASK: usize = 64;
 
 /// Numbers of one width, row after row.
@@ -44,13 +44,19 @@ pub fn read_column<'a>(
     let mut limbs = bigint_cpu::zeroed(count * width)?;
     let mut negative = bigint_cpu::with_capacity(count)?;
     negative.resize(count, false);
-    let rows = limbs.par_chunks_exact_mut(width).zip(&mut negative);
-    let rows = rows.enumerate().with_min_len(LINES_PER_TASK);
-    rows.try_for_each_init(Vec::new, |scratch, (row, (limbs, negative))| {
-        let number = Number::scan(text(row)).map_err(Unread::Bad)?;
-        *negative = number.negative;
-        number.write(limbs, scratch)
-    })?;
+    let tasks = limbs.chunks_mut(LINES_PER_TASK * width);
+    let tasks = tasks.zip(negative.chunks_mut(LINES_PER_TASK)).enumerate();
+    let read = map(tasks, threads(), |(task, (limbs, negative))| {
+        let rows = limbs.chunks_exact_mut(width).zip(negative);
+        let mut scratch = Vec::new();
+        for (row, (limbs, negative)) in (task * LINES_PER_TASK..).zip(rows) {
+            let number = Number::scan(text(row)).map_err(Unread::Bad)?;
+            *negative = number.negative;
+            number.write(limbs, &mut scratch)?;
+        }
+        Ok(())
+    });
+    read.into_iter().collect::<Result<(), Unread>>()?;
     Ok(without_zero_limbs(width, limbs, negative))
 }
 

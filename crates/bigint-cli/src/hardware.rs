@@ -54,7 +54,7 @@ impl Hardware {
             cpu: Processor {
                 name: processor_name(),
                 path: bigint_cpu::fast::Cpu::current().path().name(),
-                threads: rayon::current_num_threads(),
+                threads: bigint_cpu::threads(),
             },
             cuda: cuda.into_iter().map(Device::from).collect(),
             no_cuda,

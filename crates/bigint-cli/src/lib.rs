@@ -67,7 +67,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    threads::start();
     match run(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

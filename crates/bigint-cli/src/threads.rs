@@ -1,80 +1,14 @@
-//! Threads: as many as can be had.
+//! Stages of work on threads of their own, where they can be had.
 
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope};
-use std::{env, io, iter};
-
-use rayon::{ThreadBuilder, ThreadPoolBuilder};
+use std::{io, iter};
 
 use crate::failure::Failure;
 
 /// What a thread does.
 pub type Work<'a> = Box<dyn FnOnce() + Send + 'a>;
-
-/// Starts the threads on which this process computes: one for each core, or as many as
-/// `RAYON_NUM_THREADS` says. The system may refuse some of them, or all; then this
-/// thread, which must be the main one, computes alone.
-pub fn start() {
-    let spawn = |work| thread::Builder::new().spawn(work).map(drop);
-    // It is refused where tests have started them before.
-    let _ = match waiting(wanted(), spawn) {
-        threads if threads.is_empty() => {
-            let pool = ThreadPoolBuilder::new().num_threads(1);
-            pool.use_current_thread().build_global()
-        }
-        threads => {
-            let pool = ThreadPoolBuilder::new().num_threads(threads.len());
-            pool.spawn_handler(employ(threads)).build_global()
-        }
-    };
-}
-
-/// Whether no thread but this one computes. Others must not ask for a computation then:
-/// they would wait for this one.
-pub fn is_alone() -> bool {
-    rayon::current_thread_index().is_some()
-}
-
-fn wanted() -> usize {
-    let named = env::var("RAYON_NUM_THREADS").ok();
-    let named = named.and_then(|number| number.parse().ok());
-    let cores = || thread::available_parallelism().map_or(1, usize::from);
-    let wanted = named.filter(|&number| number > 0);
-    wanted.unwrap_or_else(cores).min(rayon::max_num_threads())
-}
-
-/// Threads that wait to be told what they are, `wanted` or fewer. The pool takes a
-/// number of threads and has no use for fewer: they must be there before it is.
-fn waiting(
-    wanted: usize,
-    mut spawn: impl FnMut(Work<'static>) -> io::Result<()>,
-) -> Vec<SyncSender<ThreadBuilder>> {
-    let thread = || {
-        let (tell, told) = sync_channel(1);
-        let work = move || {
-            if let Ok(thread) = told.recv() {
-                ThreadBuilder::run(thread);
-            }
-        };
-        spawn(Box::new(work)).ok().map(|()| tell)
-    };
-    iter::repeat_with(thread)
-        .take(wanted)
-        .map_while(|thread| thread)
-        .collect()
-}
-
-/// Makes the waiting threads those of a pool.
-fn employ(threads: Vec<SyncSender<ThreadBuilder>>) -> impl FnMut(ThreadBuilder) -> io::Result<()> {
-    let mut threads = threads.into_iter();
-    move |thread| {
-        let waiting = threads.next().ok_or(io::ErrorKind::WouldBlock)?;
-        waiting
-            .send(thread)
-            .map_err(|_| io::ErrorKind::BrokenPipe.into())
-    }
-}
 
 /// Hands `owned` to `work` on a thread of its own.
 ///
@@ -107,9 +41,6 @@ pub fn ahead<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     pieces: impl Iterator<Item = Result<T, Failure>> + Send + 'scope,
 ) -> Pieces<'scope, T> {
-    if is_alone() {
-        return Box::new(pieces);
-    }
     let (out, made) = sync_channel(0);
     let make = move |pieces: Pieces<'scope, T>| {
         for piece in pieces {
@@ -135,28 +66,6 @@ pub fn ahead<'scope, T: Send + 'scope>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pool_has_the_threads_that_could_be_had() {
-        for (wanted, most) in [(1, 1), (4, 4), (4, 3), (4, 1), (4, 9)] {
-            let mut left = most;
-            let threads = waiting(wanted, |work| {
-                left = usize::checked_sub(left, 1).ok_or(io::ErrorKind::WouldBlock)?;
-                thread::Builder::new().spawn(work).map(drop)
-            });
-            assert_eq!(threads.len(), wanted.min(most));
-            let pool = ThreadPoolBuilder::new().num_threads(threads.len());
-            let pool = pool.spawn_handler(employ(threads)).build().unwrap();
-            let sum: u64 = pool.install(|| {
-                use rayon::prelude::*;
-                (0..100_000_u64).into_par_iter().sum()
-            });
-            assert_eq!(sum, 4_999_950_000);
-            assert_eq!(pool.current_num_threads(), wanted.min(most));
-        }
-        let refused = |_| Err(io::ErrorKind::WouldBlock.into());
-        assert!(waiting(4, refused).is_empty());
-    }
 
     #[test]
     fn what_no_thread_takes_comes_back() {

@@ -7,15 +7,18 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use bigint_cpu::{map, threads};
 use bigint_host::plan::Grouping;
 use bigint_host::{Error, SignedBatch};
-use rayon::prelude::*;
 
 use crate::column::{Column, read_column};
 use crate::failure::{Failure, Place};
 use crate::lines::Chunk;
 use crate::number::{Format, Formatter, Number, Unread};
 use crate::operands::Operands;
+
+/// Lines whose widths one task looks at.
+const LINES_PER_SCAN: usize = 1024;
 
 /// Text that one task writes, about, in bytes.
 const BYTES_PER_TASK: usize = 1 << 18;
@@ -144,6 +147,12 @@ fn place(chunk: &Chunk, path: &str, line: usize, offset: usize) -> Place {
     }
 }
 
+/// `0..count` in parts of `size`.
+fn parts(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let starts = (0..count).step_by(size);
+    starts.map(move |start| start..count.min(start + size))
+}
+
 /// The limbs that a line takes, from its text alone.
 fn width(chunk: &Chunk, line: usize) -> usize {
     Number::scan(chunk.number(line)).map_or(1, |number| number.width())
@@ -154,12 +163,16 @@ fn plan(chunks: &[Chunk], operands: &Operands, format: Format) -> Vec<Plan> {
     let text_bytes = |limbs| format.text_bytes(limbs);
     let mut grouping = Grouping::new(&operands.formula, operands.extents(), &text_bytes);
     let sizes = chunks.iter().map(|chunk| {
-        let widths = (0..count).into_par_iter().with_min_len(1024);
-        let widths = widths.map(|line| width(chunk, line));
-        widths.map(|w| (w, Grouping::counted(w))).reduce(
-            || (1, 0),
-            |(widest, sum), (other, others)| (widest.max(other), sum + others),
-        )
+        let size = |lines: Range<usize>| {
+            let widths = lines.map(|line| width(chunk, line));
+            widths.fold((1, 0), |(widest, sum), width| {
+                (widest.max(width), sum + Grouping::counted(width))
+            })
+        };
+        let sizes = map(parts(count, LINES_PER_SCAN), threads(), size).into_iter();
+        sizes.fold((1, 0), |(widest, sum), (other, others)| {
+            (widest.max(other), sum + others)
+        })
     });
     let sizes: Vec<(usize, usize)> = sizes.collect();
     if let Some(lines) = grouping.rows_alike(count, &sizes) {
@@ -268,10 +281,10 @@ impl Results {
         };
         let average = format.text_bytes(limbs / count.max(1));
         let lines = (BYTES_PER_TASK / average).clamp(1, count.max(1));
-        let pieces = (0..count).into_par_iter().step_by(lines).map(|start| {
+        let piece = |part: Range<usize>| {
             let mut text = bigint_cpu::with_capacity(average * lines)?;
             let mut formatter = Formatter::new(format);
-            for line in start..count.min(start + lines) {
+            for line in part {
                 let (group, row) = match &self.order {
                     Order::Straight(_) => (0, line),
                     Order::Mixed(order) => (order[line].0 as usize, order[line].1 as usize),
@@ -280,7 +293,8 @@ impl Results {
                 formatter.line(negative[row], &limbs[row * width..][..*width], &mut text)?;
             }
             Ok(text)
-        });
-        pieces.collect()
+        };
+        let pieces = map(parts(count, lines), threads(), piece);
+        pieces.into_iter().collect()
     }
 }

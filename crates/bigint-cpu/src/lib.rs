@@ -8,14 +8,16 @@ mod piece;
 pub mod radix;
 pub mod reference;
 mod share;
+mod threads;
 
 use bigint_core::{Algorithm, Limb, Operation};
 
 pub use error::Error;
 pub use fast::{Cpu, LaneTuning, Path, Tuning, tune};
-pub use memory::{reserve, with_capacity, zeroed};
+pub use memory::{collect, reserve, with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut, Results};
-pub use share::{Cut, LIMB_WORK, Sharing, share};
+pub use share::{Cut, LIMB_WORK, Sharing, map, share};
+pub use threads::threads;
 
 /// Any operation, by its declaration, modulo `2^(32 w)` for results of `w` limbs: the
 /// one door through which an engine computes.

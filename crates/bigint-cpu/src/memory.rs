@@ -48,6 +48,22 @@ pub fn with_capacity<T>(capacity: usize) -> Result<Vec<T>, Error> {
     Ok(vector)
 }
 
+/// Everything that `items` yields.
+///
+/// ```
+/// assert_eq!(bigint_cpu::collect([1, 2].iter().map(|i| 3 * i))?, [3, 6]);
+/// # Ok::<(), bigint_cpu::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`zeroed`].
+pub fn collect<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Error> {
+    let mut vector = with_capacity(items.len())?;
+    vector.extend(items);
+    Ok(vector)
+}
+
 /// Makes room for `more` elements, and no more.
 ///
 /// # Errors
@@ -124,6 +140,7 @@ pub(crate) fn or_out_of_memory<R>(work: impl FnOnce() -> R) -> Result<R, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::threads;
 
     #[test]
     fn scratch_that_cannot_be_had_on_any_thread_is_an_error() {
@@ -135,7 +152,7 @@ mod tests {
             bytes: length * size_of::<u64>(),
         };
         assert_eq!(scratch_of(length), Err(error.clone()));
-        let on_threads = or_out_of_memory(|| rayon::join(|| empty::<u64>(length), || 7));
+        let on_threads = or_out_of_memory(|| threads::join(|| empty::<u64>(length), || 7));
         assert_eq!(on_threads.err(), Some(error.clone()));
         let mut kept = vec![1_u64; 3];
         assert_eq!(or_out_of_memory(|| grow(&mut kept, length)), Err(error));

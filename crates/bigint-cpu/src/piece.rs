@@ -6,7 +6,7 @@
 
 use bigint_core::{Layout, Limb};
 
-use crate::memory::or_out_of_memory;
+use crate::memory::{empty, or_out_of_memory};
 use crate::share::{Cut, share};
 use crate::{Error, NumbersMut};
 
@@ -39,7 +39,7 @@ impl<'a> Piece<'a> {
                     PieceLimbs::Contiguous(split_back(limbs, at * self.width))
                 }
                 PieceLimbs::Rows(rows) => {
-                    PieceLimbs::Rows(rows.iter_mut().map(|row| split_back(row, at)).collect())
+                    PieceLimbs::Rows(listed(rows.iter_mut().map(|row| split_back(row, at))))
                 }
             },
             carry: self.carry.as_mut().map(|words| split_back(words, at)),
@@ -77,7 +77,8 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Cuts a result and its carry words into pieces of `size` numbers.
+    /// Cuts a result and its carry words into pieces of `size` numbers, inside
+    /// [`or_out_of_memory`].
     pub fn cut(r: NumbersMut<'a>, carry: Option<&'a mut [Limb]>, size: usize) -> Vec<Piece<'a>> {
         let shape = r.shape();
         let row_length = shape.strides().limb;
@@ -87,28 +88,34 @@ impl<'a> Piece<'a> {
         let mut rest = r.into_limbs();
         let mut rows: Vec<&mut [Limb]> = match shape.layout {
             Layout::Contiguous => Vec::new(),
-            Layout::Interleaved => std::mem::take(&mut rest)
-                .chunks_exact_mut(row_length.max(1))
-                .collect(),
+            Layout::Interleaved => {
+                listed(std::mem::take(&mut rest).chunks_exact_mut(row_length.max(1)))
+            }
         };
         let mut carry = carry;
-        counts
-            .map(|(first, count)| Piece {
-                first,
-                count,
-                width: shape.width,
-                limbs: match shape.layout {
-                    Layout::Contiguous => {
-                        PieceLimbs::Contiguous(split_front(&mut rest, count * shape.width))
-                    }
-                    Layout::Interleaved => PieceLimbs::Rows(
-                        rows.iter_mut().map(|row| split_front(row, count)).collect(),
-                    ),
-                },
-                carry: carry.as_mut().map(|words| split_front(words, count)),
-            })
-            .collect()
+        let pieces = counts.map(|(first, count)| Piece {
+            first,
+            count,
+            width: shape.width,
+            limbs: match shape.layout {
+                Layout::Contiguous => {
+                    PieceLimbs::Contiguous(split_front(&mut rest, count * shape.width))
+                }
+                Layout::Interleaved => {
+                    PieceLimbs::Rows(listed(rows.iter_mut().map(|row| split_front(row, count))))
+                }
+            },
+            carry: carry.as_mut().map(|words| split_front(words, count)),
+        });
+        listed(pieces)
     }
+}
+
+/// What `items` yields, inside [`or_out_of_memory`].
+fn listed<T>(items: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut list = empty(items.len());
+    list.extend(items);
+    list
 }
 
 /// Takes the first `length` limbs off `rest`.
@@ -148,6 +155,5 @@ pub(crate) fn for_each_piece<'a>(
             });
         });
     }
-    let pieces = Piece::cut(r, carry, size);
-    or_out_of_memory(|| share(pieces, cut.threads, work))
+    or_out_of_memory(|| share(Piece::cut(r, carry, size), cut.threads, work))
 }

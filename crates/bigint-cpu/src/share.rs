@@ -65,7 +65,7 @@ impl Sharing {
         // Asking for the threads there are takes longer than a short product.
         let threads = match wanted {
             0 | 1 => 1,
-            _ => wanted.min(rayon::current_num_threads()),
+            _ => wanted.min(crate::threads()),
         };
         if threads == 1 {
             return Cut {
@@ -83,9 +83,13 @@ impl Sharing {
 }
 
 /// Runs `work` on every part, on at most so many threads: the caller's, and others of
-/// the current rayon pool.
+/// those that [`threads`](crate::threads) counts.
 pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: impl Fn(T) + Sync) {
-    if threads <= 1 {
+    let threads = match threads {
+        0 | 1 => 1,
+        _ => threads.min(crate::threads()),
+    };
+    if threads == 1 {
         return parts.into_iter().for_each(work);
     }
     let parts: Vec<_> = parts
@@ -93,7 +97,7 @@ pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: 
         .map(|part| Mutex::new(Some(part)))
         .collect();
     let team = Team {
-        threads: threads.min(parts.len()).min(rayon::current_num_threads()),
+        threads: threads.min(parts.len()),
         parts,
         next: AtomicUsize::new(0),
         at_work: AtomicUsize::new(0),
@@ -109,6 +113,20 @@ pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: 
             }
         }
     });
+}
+
+/// What `work` makes of every part, in their order; otherwise as [`share`].
+pub fn map<T: Send, R: Send>(
+    parts: impl IntoIterator<Item = T>,
+    threads: usize,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let parts: Vec<T> = parts.into_iter().collect();
+    let mut results: Vec<_> = parts.iter().map(|_| None).collect();
+    share(parts.into_iter().zip(&mut results), threads, |(part, result)| {
+        *result = Some(work(part));
+    });
+    results.into_iter().flatten().collect()
 }
 
 struct Team<T, W> {

@@ -229,11 +229,13 @@ impl Batch {
     /// # Errors
     /// [`Error::Device`] where they are on a device that fails.
     pub fn to_bytes_le(&self) -> Result<Vec<u8>, Error> {
-        let rows = self.rows()?;
-        if cfg!(target_endian = "little") {
-            return limbs::copy(bytemuck::cast_slice::<Limb, u8>(&rows));
+        let mut bytes = limbs::copy(bytemuck::cast_slice::<Limb, u8>(&self.rows()?))?;
+        if cfg!(target_endian = "big") {
+            bytes
+                .chunks_exact_mut(size_of::<Limb>())
+                .for_each(<[u8]>::reverse);
         }
-        Ok(rows.iter().flat_map(|limb| limb.to_le_bytes()).collect())
+        Ok(bytes)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{Engine, Error, SignedBatch};
 use bigint_core::Operation;
+use bigint_cpu::collect;
 
 /// Quotients and remainders.
 type Divided = (SignedBatch, SignedBatch);
@@ -44,8 +45,8 @@ impl Engine {
         let differ = (0..quotient.len()).map(|i| sign(a, i) != sign(b, i));
         let of_a = (0..quotient.len()).map(|i| sign(a, i));
         Ok((
-            SignedBatch::new(quotient, differ.collect())?,
-            SignedBatch::new(remainder, of_a.collect())?,
+            SignedBatch::new(quotient, collect(differ)?)?,
+            SignedBatch::new(remainder, collect(of_a)?)?,
         ))
     }
 
@@ -59,12 +60,10 @@ impl Engine {
         a: &SignedBatch,
         b: &SignedBatch,
     ) -> Result<Divided, Error> {
-        let divisor = SignedBatch::natural(b.magnitude().clone());
+        let divisor = SignedBatch::natural(b.magnitude().clone())?;
         let (quotient, remainder) = self.signed_div_rem_floor(a, &divisor)?;
         let negative = quotient.negative().iter().enumerate();
-        let negative = negative
-            .map(|(i, &negative)| negative != b.sign(i))
-            .collect();
+        let negative = collect(negative.map(|(i, &negative)| negative != b.sign(i)))?;
         let quotient = SignedBatch::new(quotient.magnitude().clone(), negative)?;
         Ok((quotient, remainder))
     }

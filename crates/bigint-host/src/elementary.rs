@@ -25,7 +25,9 @@ impl Engine {
     /// As [`Engine::order`].
     pub fn compare(&self, a: &Batch, b: &Batch) -> Result<Vec<Ordering>, Error> {
         let order = self.order(a, b)?;
-        Ok(order.rows()?.iter().map(|told| told.cmp(&1)).collect())
+        Ok(bigint_cpu::collect(
+            order.rows()?.iter().map(|told| told.cmp(&1)),
+        )?)
     }
 
     /// `a * 2^bits`, exact: wide enough for the longest shift, which is looked for on the

@@ -6,6 +6,7 @@ use bigint_core::{LIMB_BITS, Layout, Limb, MAX_WIDTH, Shape};
 use bigint_cpu::{Cut, LIMB_WORK, share};
 use bytemuck::Pod;
 use num_bigint::BigUint;
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Limbs that a thread moves before it takes the next piece: they pass through its
@@ -17,6 +18,9 @@ const PAGE_LIMBS: usize = 1 << 10;
 
 /// Limbs that are copied in the time that a number's own memory takes to be found.
 const ALLOCATION_LIMBS: usize = 1 << 6;
+
+/// What an allocation takes beside its bytes.
+const ALLOCATION_BYTES: usize = 32;
 
 /// The limbs that `shape` takes, or why it is not possible.
 pub(crate) fn checked_limbs(shape: Shape) -> Result<usize, Error> {
@@ -174,13 +178,14 @@ pub(crate) fn to_biguints(
     numbers: &mut Vec<BigUint>,
 ) -> Result<(), Error> {
     let count = rows.len() / width;
+    let missing = count.saturating_sub(numbers.len());
+    // A number takes its own memory, and ends the process where there is none.
+    let with_its_own = size_of::<Limb>() * width + ALLOCATION_BYTES;
+    let own = bigint_cpu::with_capacity::<u8>(missing.saturating_mul(with_its_own))?;
+    // Or the compiler leaves out an allocation that nobody uses.
+    drop(black_box(own));
+    bigint_cpu::reserve(numbers, missing)?;
     numbers.truncate(count);
-    let missing = count - numbers.len();
-    numbers
-        .try_reserve_exact(missing)
-        .map_err(|_| Error::OutOfMemory {
-            bytes: missing.saturating_mul(size_of::<BigUint>()),
-        })?;
     numbers.resize(count, BigUint::ZERO);
     let cut = cut(count, width + ALLOCATION_LIMBS);
     let parts = numbers.chunks_mut(cut.size.max(1));

@@ -161,7 +161,9 @@ impl Outcome {
     /// The flags, brought to the host; none where none were asked for.
     fn flags(&self) -> Result<Vec<bool>, Error> {
         match &self.flags {
-            Some(flags) => Ok(flags.rows()?.iter().map(|&flag| flag != 0).collect()),
+            Some(flags) => Ok(bigint_cpu::collect(
+                flags.rows()?.iter().map(|&flag| flag != 0),
+            )?),
             None => Ok(Vec::new()),
         }
     }

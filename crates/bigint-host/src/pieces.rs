@@ -5,7 +5,7 @@ use crate::compute::Inner;
 use crate::cuda::Device;
 use crate::job::{Computed, Job, Operands, Wanted};
 use crate::{Error, limbs};
-use bigint_core::{Limb, Shape};
+use bigint_core::Shape;
 use std::sync::Arc;
 
 /// Computes a job piece by piece; the results are on the host.
@@ -53,7 +53,7 @@ pub(crate) fn compute(
         let brought = computed.and_then(|computed| {
             let limbs = |node: &Node| match node.buffer() {
                 Some(buffer) => Ok(device.download(&buffer)?),
-                None => node.limbs().map(<[Limb]>::to_vec),
+                None => limbs::copy(node.limbs()?),
             };
             let results = computed.results.iter().map(limbs);
             let results = results.collect::<Result<Vec<_>, Error>>()?;

@@ -4,6 +4,7 @@ use crate::operations::Form;
 use crate::{Batch, BigInt, Engine, Error};
 use bigint_core::operation::Signs;
 use bigint_core::{Layout, Limb, Operation, Shape};
+use bigint_cpu::collect;
 use num_bigint::Sign;
 use std::cmp::Ordering;
 
@@ -83,16 +84,19 @@ impl SignedBatch {
                 let sign = if negative { Sign::Minus } else { Sign::Plus };
                 BigInt::from_biguint(sign, magnitude)
             });
-        Ok(signed.collect())
+        Ok(collect(signed)?)
     }
 
     /// Numbers without signs.
-    pub(crate) fn natural(magnitude: Batch) -> Self {
-        let negative = vec![false; magnitude.len()];
-        SignedBatch {
-            magnitude,
-            negative,
-        }
+    pub(crate) fn natural(magnitude: Batch) -> Result<Self, Error> {
+        let negative = collect((0..magnitude.len()).map(|_| false))?;
+        SignedBatch::new(magnitude, negative)
+    }
+
+    /// [`SignedBatch::negated`], beside these.
+    pub(crate) fn minus(&self) -> Result<Self, Error> {
+        let negative = collect(self.negative.iter().map(|sign| !sign))?;
+        SignedBatch::new(self.magnitude.clone(), negative)
     }
 
     pub(crate) fn sign(&self, index: usize) -> bool {
@@ -128,7 +132,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Device`] on a device.
     pub fn signed_from_bigints(&self, numbers: &[BigInt]) -> Result<SignedBatch, Error> {
-        let negative = numbers.iter().map(|n| n.sign() == Sign::Minus).collect();
+        let negative = collect(numbers.iter().map(|n| n.sign() == Sign::Minus))?;
         let magnitude = self.batch_of(numbers.len(), |i| numbers[i].magnitude())?;
         SignedBatch::new(magnitude, negative)
     }
@@ -168,12 +172,12 @@ impl Engine {
     /// As [`Engine::sum`].
     pub fn signed_sum(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
         if !a.has_signs() {
-            return Ok(SignedBatch::natural(self.sum(&a.magnitude)?));
+            return SignedBatch::natural(self.sum(&a.magnitude)?);
         }
         let (mask, zero) = (self.mask(&a.negative)?, self.mask(&[false])?);
         let of_sign = |x, y| {
             let numbers = self.select(x, y, &mask)?;
-            Ok::<_, Error>(SignedBatch::natural(self.sum(&numbers)?))
+            SignedBatch::natural(self.sum(&numbers)?)
         };
         self.signed_sub(
             &of_sign(&zero, &a.magnitude)?,
@@ -231,17 +235,17 @@ impl Engine {
                 for operand in 0..operands.len() {
                     self.refuse_negatives(operation, operands, operand)?;
                 }
-                Ok(SignedBatch::natural(of_magnitudes()?))
+                SignedBatch::natural(of_magnitudes()?)
             }
-            (Signs::Magnitudes, _) => Ok(SignedBatch::natural(of_magnitudes()?)),
+            (Signs::Magnitudes, _) => SignedBatch::natural(of_magnitudes()?),
             (Signs::Product, _) => {
                 let magnitude = of_magnitudes()?;
                 let is_odd = |i| (0..operands.len()).fold(false, |odd, k| odd != sign(k, i));
-                let negative = (0..magnitude.len()).map(is_odd).collect();
+                let negative = collect((0..magnitude.len()).map(is_odd))?;
                 SignedBatch::new(magnitude, negative)
             }
             (Signs::Sum, [a, b]) => self.sum_in(form, a, b),
-            (Signs::Difference, [a, b]) => self.sum_in(form, a, &(*b).clone().negated()),
+            (Signs::Difference, [a, b]) => self.sum_in(form, a, &b.minus()?),
             (Signs::ProductPlus, [a, b, c]) if have_signs => {
                 self.sum_in(form, &self.signed_mul(a, b)?, c)
             }
@@ -252,28 +256,28 @@ impl Engine {
                     false => Ordering::Greater,
                 };
                 let order = self.signed_order(a, b)?;
-                let takes_a: Vec<bool> = order.iter().map(|&order| order == first).collect();
+                let takes_a = collect(order.iter().map(|&order| order == first))?;
                 let pair = [&a.magnitude, &b.magnitude, &self.mask(&takes_a)?];
                 let magnitude = self.first_of(Operation::Select, form, &pair)?;
                 let negative = takes_a.iter().enumerate();
                 let negative = negative.map(|(i, &of_a)| if of_a { a.sign(i) } else { b.sign(i) });
-                SignedBatch::new(magnitude, negative.collect())
+                SignedBatch::new(magnitude, collect(negative)?)
             }
             (Signs::Order, [a, b]) => {
                 let order = self.signed_order(a, b)?;
-                let differ: Vec<bool> = order.iter().map(|&order| order.is_ne()).collect();
-                let negative = order.iter().map(|&order| order.is_lt()).collect();
+                let differ = collect(order.iter().map(|&order| order.is_ne()))?;
+                let negative = collect(order.iter().map(|&order| order.is_lt()))?;
                 SignedBatch::new(self.mask(&differ)?, negative)
             }
             (Signs::Shifted, [a, bits]) => {
                 self.refuse_negatives(operation, operands, 1)?;
                 let magnitude = self.shl(&a.magnitude, &bits.magnitude)?;
-                let negative = (0..magnitude.len()).map(|i| a.sign(i)).collect();
+                let negative = collect((0..magnitude.len()).map(|i| a.sign(i)))?;
                 SignedBatch::new(magnitude, negative)
             }
             (Signs::ShiftedFloor, [a, bits]) => {
                 self.refuse_negatives(operation, operands, 1)?;
-                let divisor = SignedBatch::natural(bits.magnitude.clone());
+                let divisor = SignedBatch::natural(bits.magnitude.clone())?;
                 self.floor(operation, a, &divisor)
             }
             (Signs::Quotient | Signs::Remainder, [a, b]) => self.floor(operation, a, b),
@@ -282,19 +286,19 @@ impl Engine {
                 self.refuse_negatives(operation, operands, 2)?;
                 let power = of_magnitudes()?;
                 if !a.has_signs() {
-                    return Ok(SignedBatch::natural(power));
+                    return SignedBatch::natural(power);
                 }
                 // Of an odd exponent the residue is that of the magnitude's negative.
                 let (rows, width) = (e.magnitude.rows()?, e.magnitude.width());
                 let is_odd = |i: usize| rows[if e.len() == 1 { 0 } else { i * width }] % 2 == 1;
                 let turned = (0..power.len()).map(|i| a.sign(i) && is_odd(i));
-                let mask = self.mask(&turned.collect::<Vec<_>>())?;
+                let mask = self.mask(&collect(turned)?)?;
                 let zero = self.batch_from_biguints(&[0u32.into()])?;
                 let negative = self.mod_sub(&zero, &power, &m.magnitude)?;
-                Ok(SignedBatch::natural(self.select(&negative, &power, &mask)?))
+                SignedBatch::natural(self.select(&negative, &power, &mask)?)
             }
             // Without signs they are what they are of magnitudes.
-            _ => Ok(SignedBatch::natural(of_magnitudes()?)),
+            _ => SignedBatch::natural(of_magnitudes()?),
         }
     }
 
@@ -319,7 +323,8 @@ impl Engine {
     /// One limb for each flag: 1 where it is set.
     fn mask(&self, flags: &[bool]) -> Result<Batch, Error> {
         let shape = Shape::new(flags.len(), 1, Layout::Contiguous);
-        self.batch_from_limbs(flags.iter().map(|&flag| Limb::from(flag)).collect(), shape)
+        let limbs = collect(flags.iter().map(|&flag| Limb::from(flag)))?;
+        self.batch_from_limbs(limbs, shape)
     }
 
     fn refuse_negatives(
@@ -348,11 +353,11 @@ impl Engine {
     ) -> Result<SignedBatch, Error> {
         let (x, y) = (&a.magnitude, &b.magnitude);
         let count = if a.len() == 1 { b.len() } else { a.len() };
-        let differ: Vec<bool> = (0..count).map(|i| a.sign(i) != b.sign(i)).collect();
+        let differ = collect((0..count).map(|i| a.sign(i) != b.sign(i)))?;
         let is_remainder = operation.declaration().signs == Signs::Remainder;
-        let of_b = || (0..count).map(|i| b.sign(i)).collect();
+        let of_b = || collect((0..count).map(|i| b.sign(i)));
         if !differ.contains(&true) {
-            let negative = if is_remainder { of_b() } else { differ };
+            let negative = if is_remainder { of_b()? } else { differ };
             let magnitude = self.first_of(operation, Form::Exact, &[x, y])?;
             return SignedBatch::new(magnitude, negative);
         }
@@ -363,7 +368,7 @@ impl Engine {
         if is_remainder {
             let most = self.wrapping_sub(y, &one)?;
             let flipped = self.wrapping_sub(&most, &of_less)?;
-            return SignedBatch::new(self.select(&flipped, &of_less, &one)?, of_b());
+            return SignedBatch::new(self.select(&flipped, &of_less, &one)?, of_b()?);
         }
         let magnitude = self.wrapping_add(&of_less, &one)?;
         SignedBatch::new(magnitude, differ)
@@ -377,27 +382,27 @@ impl Engine {
             (1, m) => m,
             (a, b) => return Err(Error::CountMismatch { a, b }),
         };
-        let differ: Vec<bool> = (0..count).map(|i| a.sign(i) != b.sign(i)).collect();
-        let signs = |of: &SignedBatch| (0..count).map(|i| of.sign(i)).collect::<Vec<_>>();
+        let differ = collect((0..count).map(|i| a.sign(i) != b.sign(i)))?;
+        let signs = |of: &SignedBatch| collect((0..count).map(|i| of.sign(i)));
         let add = || self.first_of(Operation::Add, form, &[x, y]);
         if !differ.contains(&true) {
-            return SignedBatch::new(add()?, signs(a));
+            return SignedBatch::new(add()?, signs(a)?);
         }
         let (difference, borrow) = self.overflowing_sub(x, y)?;
         let none_equal = !differ.contains(&false);
         if none_equal && !borrow.contains(&true) {
-            return SignedBatch::new(difference, signs(a));
+            return SignedBatch::new(difference, signs(a)?);
         }
         let reverse = self.wrapping_sub(y, x)?;
         if none_equal && !borrow.contains(&false) {
-            return SignedBatch::new(reverse, signs(b));
+            return SignedBatch::new(reverse, signs(b)?);
         }
         let sum = add()?;
         let (sums, differences, reverses) = (sum.rows()?, difference.rows()?, reverse.rows()?);
         let (width, narrow) = (sum.width(), difference.width());
         let shape = Shape::new(count, width, Layout::Contiguous);
         let mut limbs = bigint_cpu::zeroed(shape.limbs())?;
-        let mut negative = signs(a);
+        let mut negative = signs(a)?;
         for (i, row) in limbs.chunks_mut(width).enumerate() {
             let mut copy = |rows: &[Limb], of: usize| {
                 let limbs = of.min(width);

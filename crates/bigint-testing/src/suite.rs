@@ -2,13 +2,13 @@
 
 use crate::trial::Trial;
 use crate::{operands, oracle};
+use bigint_cpu::{map, threads};
 use bigint_host::{
     Batch, BigUint, Engine, Error, Flag, Form, MOST_OPERANDS, Operation, Outcome, Width,
 };
 use num_bigint::{BigInt, Sign};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use std::fmt;
 
 /// What a run of the suite did.
@@ -199,10 +199,9 @@ impl Batches {
 
     /// Compares what the engine says with what num-bigint does, number by number.
     fn same(&self, form: Form, outcome: Result<Outcome, Error>) -> Result<(), Failure> {
-        let values = (0..self.trial.count).into_par_iter();
-        let values = values
-            .map(|index| oracle::values(self.operation, &self.numbers(index), &self.trial.widths));
-        let values: Vec<Vec<BigInt>> = values.collect();
+        let values = map(0..self.trial.count, threads(), |index| {
+            oracle::values(self.operation, &self.numbers(index), &self.trial.widths)
+        });
         let negative = |value: &Vec<BigInt>| value.iter().any(|v| v.sign() == Sign::Minus);
         let flag = self.operation.declaration().flag;
         // Where nothing tells of a negative value, it is meant modulo 2^(32 w).
@@ -233,19 +232,16 @@ impl Batches {
             let modulus = BigInt::from(1) << (32 * batch.width());
             let rule = self.operation.declaration().exact[result];
             let is_exact = form == Form::Exact && !matches!(rule, Width::Cut(_));
-            let wrong = found
-                .par_iter()
-                .enumerate()
-                .find_map_first(|(index, found)| {
-                    let none = BigInt::ZERO;
-                    let value = values[index].get(result).unwrap_or(&none);
-                    let wrapped = ((value % &modulus) + &modulus) % &modulus;
-                    let is_right =
-                        *wrapped.magnitude() == *found && (!is_exact || *value == wrapped);
-                    (!is_right).then(|| (index, format!("{value:#x}"), format!("{found:#x}")))
-                });
-            if let Some((index, expected, found)) = wrong {
-                return Err(self.mismatch(form, index, expected, found));
+            let none = BigInt::ZERO;
+            let value = |index: usize| values[index].get(result).unwrap_or(&none);
+            let is_right = map(found.iter().enumerate(), threads(), |(index, found)| {
+                let value = value(index);
+                let wrapped = ((value % &modulus) + &modulus) % &modulus;
+                *wrapped.magnitude() == *found && (!is_exact || *value == wrapped)
+            });
+            if let Some(index) = is_right.iter().position(|right| !right) {
+                let expected = format!("{:#x}", value(index));
+                return Err(self.mismatch(form, index, expected, format!("{:#x}", found[index])));
             }
         }
         self.same_flags(form, &outcome, &values)

@@ -49,7 +49,7 @@ pub enum Arithmetic {
     Fp64,
 }
 
-/// The CPU, with all threads of the current rayon pool.
+/// The CPU, with all threads.
 #[derive(Clone, Debug)]
 pub struct Cpu {
     /// How it squares.

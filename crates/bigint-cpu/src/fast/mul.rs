@@ -40,7 +40,7 @@ pub(super) fn mul(
         && let (Some(x), Some(y)) = (as_words(x), as_words(y))
         && let Some(product) = as_words_mut(product)
     {
-        let is_shared = product.len() > PIECE_LIMBS / 8 && rayon::current_num_threads() > 1;
+        let is_shared = product.len() > PIECE_LIMBS / 8 && crate::threads() > 1;
         let is_short = product.len() <= SHORT_WORDS;
         let mut multiply = || {
             number::mul_tuned(product, x, y, cpu.path(), &cpu.tuning().number, is_shared);
@@ -89,7 +89,7 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
         None => {
             // Few numbers leave cores idle unless each is shared; asking how many cores
             // there are takes longer than a short product.
-            let is_shared = limbs > PIECE_LIMBS / 8 && shape.count < rayon::current_num_threads();
+            let is_shared = limbs > PIECE_LIMBS / 8 && shape.count < crate::threads();
             let cut = sharing.cut(shape.count, work, most, 1);
             for_each_piece(r, None, cut, |piece| {
                 one_by_one(cpu, is_shared, piece, a, b);

@@ -11,7 +11,7 @@
 //!
 //! **Cost**: with `M(n)` one product of `n` limbs, `M(n/2)` per level, `log2 n` levels,
 //! and the powers once, `O(M(n))`. `print.rs` shows how no level needs a
-//! division. Pieces and products use the threads of the current rayon pool.
+//! division. Pieces and products use all threads.
 
 mod powers;
 mod print;
@@ -22,6 +22,7 @@ use crate::Error;
 use crate::fast::number::limbs::{add_assign, trim};
 use crate::fast::number::reciprocal::{divide_word, product};
 use crate::memory::{empty, or_out_of_memory, reserve_scratch};
+use crate::threads;
 
 /// Decimal digits in a word: `10^19 < 2^64`.
 const WORD_DIGITS: usize = 19;
@@ -151,7 +152,7 @@ fn both<A: Send, B: Send>(
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
     if words >= PARALLEL_WORDS {
-        rayon::join(a, b)
+        threads::join(a, b)
     } else {
         (a(), b())
     }

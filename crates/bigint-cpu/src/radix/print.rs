@@ -39,14 +39,12 @@
 //! together), and for the first division a reciprocal and five products of `k/2`
 //! by `k/2`. **Scratch**: 7 times the number, and what one product of its length takes.
 
-use rayon::prelude::*;
-
 use super::{WORD_BASE, WORD_DIGITS};
-use crate::Path;
 use crate::fast::number;
 use crate::fast::number::limbs::{add_assign, sub_assign, trim};
 use crate::fast::number::reciprocal::{Reciprocal, product, shift_left};
 use crate::memory::{empty, reserve_scratch, scratch};
+use crate::{Path, share, threads};
 
 /// Words of a leaf, at most. Leaves have more than half as many, or the least.
 const MOST_LEAF: usize = 80;
@@ -136,7 +134,7 @@ impl Cut {
             let behind = 2 * power.words - power.zeros;
             power.factor = number::Factor::new(&power.value, behind, Path::best(), true);
         }
-        let threads = rayon::current_num_threads();
+        let threads = threads();
         Cut {
             powers,
             task_words: match threads {
@@ -203,12 +201,9 @@ pub(super) fn print(x: Vec<u64>, text: &mut Vec<u8>) -> usize {
         fractions.chunks_mut(k).for_each(|f| halve(f, half, true));
         k = half.words;
     }
-    let tasks = fractions.par_chunks_mut(k);
-    let text = text[start..].par_rchunks_mut(k * WORD_DIGITS);
-    tasks
-        .zip(text)
-        .with_max_len(1)
-        .for_each(|(f, text)| cut.print(f, text, level));
+    let tasks = fractions.chunks_mut(k);
+    let tasks = tasks.zip(text[start..].rchunks_mut(k * WORD_DIGITS));
+    share(tasks, threads(), |(f, text)| cut.print(f, text, level));
     digits
 }
 

@@ -39,10 +39,9 @@ pub mod trailing_zeros;
 pub mod xor;
 
 use bigint_core::{Algorithm, LIMB_BITS, Limb, Operation};
-use rayon::prelude::*;
 
 use crate::piece::Piece;
-use crate::{Error, Numbers, NumbersMut, Results, memory};
+use crate::{Error, Numbers, NumbersMut, Results, memory, share, threads};
 
 /// Limbs a worker writes before it takes the next piece: an L2 cache's worth.
 const PIECE_LIMBS: usize = 1 << 15;
@@ -137,13 +136,6 @@ pub fn compute(
         });
     }
     let size = (PIECE_LIMBS / r.shape().width.max(1)).max(1);
-    let pieces = Piece::cut(r, flags, size);
-    let mut seconds: Vec<_> = match s {
-        Some(s) => Piece::cut(s, None, size).into_iter().map(Some).collect(),
-        None => Vec::new(),
-    };
-    seconds.resize_with(pieces.len(), || None);
-    let both = pieces.into_par_iter().zip(seconds);
     let one_piece = |(mut piece, mut second): (Piece<'_>, Option<Piece<'_>>)| {
         let mut gathered: [Vec<Limb>; 3] = Default::default();
         let (mut r, mut scratch) = (memory::scratch(piece.width), Vec::new());
@@ -172,7 +164,17 @@ pub fn compute(
             }
         }
     };
-    memory::or_out_of_memory(|| both.for_each(one_piece))
+    memory::or_out_of_memory(|| {
+        let mut seconds = s
+            .map_or_else(Vec::new, |s| Piece::cut(s, None, size))
+            .into_iter();
+        let pieces = Piece::cut(r, flags, size).into_iter();
+        share(
+            pieces.map(|piece| (piece, seconds.next())),
+            threads(),
+            one_piece,
+        );
+    })
 }
 
 pub(crate) fn refused(operation: Operation, algorithm: Algorithm) -> Error {

@@ -212,8 +212,8 @@ impl<'a> Evaluator<'a> {
         let bits = bits_of(function, operands.iter().map(|(_, bits)| *bits));
         let Function::Operation(operation) = function else {
             let batch = match function {
-                Function::Negate => batches[0].clone().negated(),
-                _ => SignedBatch::natural(batches[0].magnitude().clone()),
+                Function::Negate => batches[0].minus()?,
+                _ => SignedBatch::natural(batches[0].magnitude().clone())?,
             };
             return Ok((batch, bits));
         };

@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 milliseconds,
                 iterations,
                 error,
-                threads: rayon::current_num_threads(),
+                threads: bigint_cpu::threads(),
                 backend: backend.name(),
             };
             let line = serde_json::to_string(&measured).expect("numbers and words are JSON");

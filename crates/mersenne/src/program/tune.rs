@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
     }
     let tuned = Tuned {
-        threads: rayon::current_num_threads(),
+        threads: bigint_cpu::threads(),
         lengths,
     };
     let text = serde_json::to_string_pretty(&tuned).expect("numbers are JSON");

@@ -39,7 +39,7 @@ use crate::memory;
 ///
 /// `path` names the instructions to use; one that the machine lacks falls back
 /// to the best it has below that. With `parallel`, products long enough for
-/// the transform use the threads of the current rayon pool; the limbs written
+/// the transform use all threads ([`crate::threads`]); the limbs written
 /// are the same either way.
 ///
 /// Operands of unequal length cost what the shorter one makes of the longer:

@@ -198,7 +198,7 @@ pub(crate) fn shift_left(x: &[u64], shift: u32, shifted: &mut Vec<u64>) {
 /// `a b`, trimmed, on the threads there are.
 pub(crate) fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut r = scratch(a.len() + b.len());
-    let threads = rayon::current_num_threads() > 1;
+    let threads = crate::threads() > 1;
     super::mul(&mut r, a, b, Path::best(), threads);
     trim(r)
 }

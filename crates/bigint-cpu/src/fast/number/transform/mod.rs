@@ -49,8 +49,6 @@ mod stages;
 mod tests;
 mod top;
 
-use rayon::prelude::*;
-
 use self::buffer::with_rows;
 use self::engine::{Engine, PortableEngine};
 use self::field::{Row, Stored};
@@ -59,6 +57,8 @@ pub(crate) use self::middle::Factor;
 use super::isa::Isa;
 use super::limbs::add_assign;
 use crate::memory::scratch;
+use crate::share;
+use crate::threads::{inside, threads};
 
 /// `r = a b`, the square of `a` if both are the same slice; any lengths from
 /// one limb, `r.len() == a.len() + b.len()`.
@@ -159,7 +159,7 @@ impl<E: Engine> Product<E> {
         Product {
             engine,
             plan,
-            parallel: parallel && limbs >= PARALLEL_LIMBS && rayon::current_num_threads() > 1,
+            parallel: parallel && limbs >= PARALLEL_LIMBS && threads() > 1,
         }
     }
 
@@ -203,11 +203,10 @@ impl<E: Engine> Product<E> {
         });
     }
 
-    /// Runs all stages on one thread of the pool, if there are to be several:
-    /// from outside, each stage would wait for the pool to wake up.
+    /// Runs all stages on one of several threads, if there are to be several.
     fn in_pool(&self, stages: impl FnOnce() + Send) {
         if self.parallel {
-            rayon::scope(|_| stages());
+            inside(stages);
         } else {
             stages();
         }
@@ -215,17 +214,12 @@ impl<E: Engine> Product<E> {
 
     /// How many tasks to make of a stage.
     fn tasks(&self) -> usize {
-        if self.parallel {
-            8 * rayon::current_num_threads()
-        } else {
-            1
-        }
+        if self.parallel { 8 * threads() } else { 1 }
     }
 
     fn for_each<T: Send>(&self, tasks: impl Iterator<Item = T>, f: impl Fn(T) + Sync + Send) {
         if self.parallel {
-            let tasks: Vec<T> = tasks.collect();
-            tasks.into_par_iter().with_max_len(1).for_each(f);
+            share(tasks, threads(), f);
         } else {
             tasks.for_each(f);
         }

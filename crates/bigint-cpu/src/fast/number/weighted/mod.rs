@@ -22,8 +22,8 @@
 //! result is not to be trusted, and a longer transform is. Residues that come out are
 //! the same on every machine.
 //!
-//! **Memory**: `8 n` bytes, and an eighth of that for tables. Threads: all of the current
-//! rayon pool where a transform is long enough, two meetings an iteration.
+//! **Memory**: `8 n` bytes, and an eighth of that for tables. Threads: all that
+//! threads there are where a transform is long enough, two meetings an iteration.
 
 mod columns;
 mod fft;
@@ -192,7 +192,7 @@ impl<M: Machine> Words<M> {
         let threads = if length.points() < ALONE {
             1
         } else {
-            rayon::current_num_threads().clamp(1, blocks)
+            crate::threads().clamp(1, blocks)
         };
         let part = |i: usize| Part {
             blocks: (i + 1) * blocks / threads - i * blocks / threads,
