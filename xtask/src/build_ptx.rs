@@ -5,7 +5,7 @@ use crate::manifest::{self, Manifest};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use bigint_core::Kernel;
-use bigint_core::kernel::{BLOCK, CEILING, EntryPoint, MODULES};
+use bigint_core::kernel::{BLOCK, EntryPoint, MODULES, OTHERS};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::fs;
@@ -80,6 +80,7 @@ fn build() -> Result<()> {
 
 fn build_device_crate(folder: &Path, out: &Path) -> Result<()> {
     let ptx = DeviceToolchain::find(None)?.build_crate(folder, &[])?;
+    let ptx = with_shared_memory(&ptx);
     let entries = entry_points(&ptx);
     ensure!(
         !entries.is_empty(),
@@ -91,6 +92,17 @@ fn build_device_crate(folder: &Path, out: &Path) -> Result<()> {
         eprintln!("{}: {}", out.display(), entry.name);
     }
     Ok(())
+}
+
+/// The PTX with the declaration of the block's shared memory: it stands in the library, and
+/// what is declared there outside of functions does not come along into a device crate.
+fn with_shared_memory(ptx: &str) -> String {
+    const DECLARED: &str = ".extern .shared .align 16 .b8 bigint_shared[];";
+    const BEFORE: &str = ".address_size 64\n";
+    if !ptx.contains("bigint_shared") || ptx.contains(DECLARED) {
+        return ptx.to_owned();
+    }
+    ptx.replacen(BEFORE, &format!("{BEFORE}{DECLARED}\n"), 1)
 }
 
 fn check() -> Result<()> {
@@ -158,7 +170,7 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
     let own: BTreeMap<&str, &str> = parts
         .map(|part| (part.split('(').next().unwrap_or_default(), part))
         .collect();
-    let entries = Kernel::ALL.iter().map(Kernel::entry_point).chain([CEILING]);
+    let entries = Kernel::ALL.iter().map(Kernel::entry_point).chain(OTHERS);
     let mut modules: BTreeMap<_, _> = MODULES.map(|module| (module, shared.to_owned())).into();
     let resident = |name| {
         let mut kernels = Kernel::ALL.iter().filter(|kernel| kernel.name == name);
@@ -230,6 +242,7 @@ fn entry_points(ptx: &str) -> Vec<Declared<'_>> {
 mod tests {
     use super::*;
     use bigint_core::Arguments;
+    use bigint_core::fused::{FUSED_MODULE, FusedArguments};
 
     #[test]
     fn a_module_does_not_depend_on_the_place_of_its_kernels() {
@@ -247,7 +260,7 @@ mod tests {
     fn committed_ptx_has_exactly_the_kernels_of_the_table() {
         for (module, ptx) in committed().unwrap() {
             let mut found: Vec<_> = entry_points(&ptx).iter().map(|entry| entry.name).collect();
-            let entries = Kernel::ALL.iter().map(Kernel::entry_point).chain([CEILING]);
+            let entries = Kernel::ALL.iter().map(Kernel::entry_point).chain(OTHERS);
             let mut expected: Vec<_> = entries
                 .filter(|entry| entry.module == module)
                 .map(|entry| entry.name)
@@ -260,9 +273,13 @@ mod tests {
 
     #[test]
     fn every_kernel_takes_the_arguments_by_value() {
-        for ptx in committed().unwrap().values() {
-            for entry in entry_points(ptx) {
-                assert_eq!(entry.parameters, [size_of::<Arguments>()], "{}", entry.name);
+        for (module, ptx) in committed().unwrap() {
+            let bytes = match module {
+                FUSED_MODULE => size_of::<FusedArguments>(),
+                _ => size_of::<Arguments>(),
+            };
+            for entry in entry_points(&ptx) {
+                assert_eq!(entry.parameters, [bytes], "{}", entry.name);
             }
         }
     }

@@ -4,6 +4,7 @@
 //! kernels up in [`Kernel::ALL`], which is made of the same declarations.
 
 use crate::algorithm::{Algorithm, Level};
+use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::karatsuba;
 use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
@@ -239,9 +240,21 @@ pub struct EntryPoint {
     pub module: &'static str,
 }
 
-/// The PTX modules: one per operation, and one that has [`CEILING`].
-pub const MODULES: [&str; Operation::ALL.len() + 1] = {
-    let mut modules = [CEILING.module; Operation::ALL.len() + 1];
+/// The entry points that are no operation's: [`CEILING`], and the fused kernels.
+pub const OTHERS: [EntryPoint; 1 + FusedKernel::ALL.len()] = {
+    let mut others = [CEILING; 1 + FusedKernel::ALL.len()];
+    let mut i = 0;
+    while i < FusedKernel::ALL.len() {
+        others[1 + i] = FusedKernel::ALL[i].entry_point();
+        i += 1;
+    }
+    others
+};
+
+/// The PTX modules: one per operation, and those of [`OTHERS`].
+pub const MODULES: [&str; Operation::ALL.len() + 2] = {
+    let mut modules = [CEILING.module; Operation::ALL.len() + 2];
+    modules[Operation::ALL.len()] = FUSED_MODULE;
     let mut i = 0;
     while i < Operation::ALL.len() {
         modules[i] = Operation::ALL[i].name();

@@ -3,6 +3,7 @@
 
 pub mod algorithm;
 mod declaration;
+pub mod fused;
 pub mod karatsuba;
 pub mod kernel;
 pub mod operation;

@@ -2,7 +2,7 @@
 
 use crate::batch::{Batch, Node};
 use crate::cuda::{Buffer, Device};
-use crate::job::{Computed, Job, Operands, Part, Wanted};
+use crate::job::{Computed, How, Job, Operands, Part, Wanted};
 use crate::pool::Pool;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, Error, Tuning, limbs, pieces};
 use bigint_core::kernel::{MatrixArgument, WIDEST_MODULUS};
@@ -106,11 +106,7 @@ impl Inner {
         };
         let error = match self.compute_on_device(device, job, operands) {
             Ok(computed) => {
-                for node in computed.nodes() {
-                    if node.depth() >= MOST_UNSAVED_OPERATIONS {
-                        node.limbs()?;
-                    }
-                }
+                computed.nodes().try_for_each(|node| self.save(node))?;
                 return Ok(computed);
             }
             Err(error) => error,
@@ -122,6 +118,25 @@ impl Inner {
         }
         self.make_good(error, "computing on the CPU")?;
         self.compute_on_host(job, operands)
+    }
+
+    /// Brings a result to the host where too much would have to be done again for it.
+    pub fn save(&self, node: &Node) -> Result<(), Error> {
+        if node.depth() >= MOST_UNSAVED_OPERATIONS {
+            node.limbs()?;
+        }
+        Ok(())
+    }
+
+    /// Whether errors of the device are made good, so that results remember how they were
+    /// made.
+    pub fn falls_back(&self) -> bool {
+        self.falls_back
+    }
+
+    /// The thresholds.
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
     }
 
     /// Whether `auto` should use the device: not for products wider than a warp
@@ -368,8 +383,10 @@ impl Inner {
             }
         }
         let recipe = node.recipe().ok_or_else(lost)?;
-        let again = self.compute_on_host(recipe.job, &recipe.operands)?;
-        let mut again = again.part(recipe.part);
+        let mut again = match recipe.how {
+            How::Job(job, part) => self.compute_on_host(job, &recipe.operands)?.part(part),
+            How::Program(program) => program.run_on_host(self, &recipe.operands)?,
+        };
         Ok(again.host.take().unwrap_or_default())
     }
 }

@@ -69,6 +69,9 @@ pub enum Error {
         /// Which number of the batch, from 0.
         index: usize,
     },
+    /// Rows beside, or in, a total of all rows.
+    #[error(transparent)]
+    Misplaced(#[from] crate::expression::Misplaced),
     /// A width of zero limbs, or of more than [`MAX_WIDTH`].
     #[error("a number of {width} limbs is not possible: widths go from 1 to {MAX_WIDTH} limbs")]
     Width {

@@ -1,6 +1,7 @@
 //! One operation on batches, as dispatch sees it, and how to do it again.
 
 use crate::batch::Node;
+use crate::plan::Program;
 use crate::{Error, Options, limbs};
 use bigint_core::operation::MOST_RESULTS;
 use bigint_core::{Algorithm, Layout, Operation, Shape};
@@ -36,6 +37,13 @@ pub(crate) enum Part {
     Flags,
 }
 
+/// What made a batch.
+#[derive(Clone)]
+pub(crate) enum How {
+    Job(Job, Part),
+    Program(Arc<Program>),
+}
+
 /// What a job made.
 pub(crate) struct Computed {
     pub results: Vec<Node>,
@@ -47,9 +55,8 @@ pub(crate) struct Computed {
 /// How a batch was made.
 #[derive(Clone)]
 pub(crate) struct Recipe {
-    pub job: Job,
+    pub how: How,
     pub operands: Vec<Arc<Node>>,
-    pub part: Part,
     /// Operations between the batch and limbs on the host.
     pub depth: u32,
 }
@@ -126,11 +133,17 @@ impl Job {
 
     /// How a part of what this job makes of `operands` was made.
     pub fn recipe(self, operands: Operands<'_>, part: Part) -> Recipe {
+        Recipe::new(How::Job(self, part), operands)
+    }
+}
+
+impl Recipe {
+    /// What was made so of these operands.
+    pub fn new(how: How, operands: Operands<'_>) -> Self {
         let depths = operands.iter().map(|operand| operand.depth());
         Recipe {
-            job: self,
+            how,
             operands: operands.to_vec(),
-            part,
             depth: 1 + depths.max().unwrap_or(0),
         }
     }

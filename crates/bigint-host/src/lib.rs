@@ -43,8 +43,8 @@ pub use ptx::ptx_hashes;
 pub use residues::{MontgomeryParams, Residues};
 pub use signed::SignedBatch;
 pub use tuning::{
-    AddTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning, Provenance, ScanTuning,
-    Tuning,
+    AddTuning, FusedTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning, Provenance,
+    ScanTuning, Tuning,
 };
 
 #[doc = include_str!("../RECIPES.md")]

@@ -2,7 +2,7 @@
 
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind, Error};
 use bigint_core::kernel::EntryPoint;
-use bigint_core::{Arguments, Launch, Limb};
+use bigint_core::{Launch, Limb};
 use std::sync::Arc;
 
 /// No device exists in this build.
@@ -56,11 +56,11 @@ impl Device {
         match *self {}
     }
 
-    pub fn launch(
+    pub fn launch<A>(
         &self,
         _entry: EntryPoint,
         _launch: Launch,
-        _arguments: Arguments,
+        _arguments: A,
         _buffers: &[&Buffer],
     ) -> Result<(), DeviceError> {
         match *self {}

@@ -3,10 +3,11 @@
 use crate::operations::Form;
 use crate::{Batch, BigInt, Engine, Error};
 use bigint_core::operation::Signs;
-use bigint_core::{Layout, Limb, Operation, Shape};
+use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use bigint_cpu::collect;
 use num_bigint::Sign;
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 /// A batch of signed integers: magnitudes, and which of them are negative.
 ///
@@ -24,7 +25,8 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug)]
 pub struct SignedBatch {
     magnitude: Batch,
-    negative: Vec<bool>,
+    /// Empty while nobody has asked for the signs of numbers that have none.
+    negative: OnceLock<Vec<bool>>,
 }
 
 impl SignedBatch {
@@ -41,7 +43,7 @@ impl SignedBatch {
         }
         Ok(SignedBatch {
             magnitude,
-            negative,
+            negative: negative.into(),
         })
     }
 
@@ -62,13 +64,14 @@ impl SignedBatch {
 
     /// Which numbers are negative; for zeros it means nothing.
     pub fn negative(&self) -> &[bool] {
-        &self.negative
+        self.negative.get_or_init(|| vec![false; self.len()])
     }
 
     /// The numbers with the other sign.
     #[must_use]
     pub fn negated(mut self) -> Self {
-        self.negative.iter_mut().for_each(|sign| *sign = !*sign);
+        let turned = self.negative().iter().map(|sign| !sign).collect::<Vec<_>>();
+        self.negative = turned.into();
         self
     }
 
@@ -79,7 +82,7 @@ impl SignedBatch {
     pub fn to_bigints(&self) -> Result<Vec<BigInt>, Error> {
         let magnitudes = self.magnitude.to_biguints()?.into_iter();
         let signed = magnitudes
-            .zip(&self.negative)
+            .zip(self.negative())
             .map(|(magnitude, &negative)| {
                 let sign = if negative { Sign::Minus } else { Sign::Plus };
                 BigInt::from_biguint(sign, magnitude)
@@ -89,23 +92,33 @@ impl SignedBatch {
 
     /// Numbers without signs.
     pub(crate) fn natural(magnitude: Batch) -> Result<Self, Error> {
-        let negative = collect((0..magnitude.len()).map(|_| false))?;
-        SignedBatch::new(magnitude, negative)
+        Ok(SignedBatch::unsigned(magnitude))
+    }
+
+    /// The same.
+    pub(crate) fn unsigned(magnitude: Batch) -> Self {
+        SignedBatch {
+            magnitude,
+            negative: OnceLock::new(),
+        }
     }
 
     /// [`SignedBatch::negated`], beside these.
     pub(crate) fn minus(&self) -> Result<Self, Error> {
-        let negative = collect(self.negative.iter().map(|sign| !sign))?;
+        let negative = collect(self.negative().iter().map(|sign| !sign))?;
         SignedBatch::new(self.magnitude.clone(), negative)
     }
 
     pub(crate) fn sign(&self, index: usize) -> bool {
-        self.negative[if self.negative.len() == 1 { 0 } else { index }]
+        let index = if self.len() == 1 { 0 } else { index };
+        self.negative.get().is_some_and(|signs| signs[index])
     }
 
     /// Whether a number has a sign; a zero that has one too.
     pub(crate) fn has_signs(&self) -> bool {
-        self.negative.contains(&true)
+        self.negative
+            .get()
+            .is_some_and(|signs| signs.contains(&true))
     }
 
     /// Whether number `index`, or the only one, is zero. Brings the numbers to the host.
@@ -116,8 +129,8 @@ impl SignedBatch {
     }
 
     /// The first negative number, if there is one.
-    fn first_negative(&self) -> Result<Option<usize>, Error> {
-        for (index, _) in self.negative.iter().enumerate().filter(|(_, sign)| **sign) {
+    pub(crate) fn first_negative(&self) -> Result<Option<usize>, Error> {
+        for index in (0..self.len()).filter(|&index| self.sign(index)) {
             if !self.is_zero(index)? {
                 return Ok(Some(index));
             }
@@ -174,7 +187,7 @@ impl Engine {
         if !a.has_signs() {
             return SignedBatch::natural(self.sum(&a.magnitude)?);
         }
-        let (mask, zero) = (self.mask(&a.negative)?, self.mask(&[false])?);
+        let (mask, zero) = (self.mask(a.negative())?, self.mask(&[false])?);
         let of_sign = |x, y| {
             let numbers = self.select(x, y, &mask)?;
             SignedBatch::natural(self.sum(&numbers)?)
@@ -190,7 +203,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::product`].
     pub fn signed_product(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
-        let odd = a.negative.iter().filter(|sign| **sign).count() % 2 == 1;
+        let odd = a.negative().iter().filter(|sign| **sign).count() % 2 == 1;
         SignedBatch::new(self.product(&a.magnitude)?, vec![odd])
     }
 
@@ -238,6 +251,9 @@ impl Engine {
                 SignedBatch::natural(of_magnitudes()?)
             }
             (Signs::Magnitudes, _) => SignedBatch::natural(of_magnitudes()?),
+            (Signs::Product | Signs::Sum, _) if !have_signs => {
+                SignedBatch::natural(of_magnitudes()?)
+            }
             (Signs::Product, _) => {
                 let magnitude = of_magnitudes()?;
                 let is_odd = |i| (0..operands.len()).fold(false, |odd, k| odd != sign(k, i));
@@ -320,8 +336,24 @@ impl Engine {
         Ok(order)
     }
 
+    /// Numbers whose top bit is their sign, as magnitudes and signs.
+    pub(crate) fn of_two_complement(&self, x: Batch) -> Result<SignedBatch, Error> {
+        let top = (x.width() * LIMB_BITS - 1) as Limb;
+        let shape = Shape::new(1, 1, Layout::Contiguous);
+        let top = self.batch_from_limbs(vec![top], shape)?;
+        let mask = self.test_bit(&x, &top)?;
+        let signs = mask.rows()?;
+        if signs.iter().all(|&sign| sign == 0) {
+            return SignedBatch::natural(x);
+        }
+        let negative = signs.iter().map(|&sign| sign != 0).collect();
+        let zero = self.mask(&[false])?;
+        let turned = self.wrapping_sub(&zero, &x)?;
+        SignedBatch::new(self.select(&turned, &x, &mask)?, negative)
+    }
+
     /// One limb for each flag: 1 where it is set.
-    fn mask(&self, flags: &[bool]) -> Result<Batch, Error> {
+    pub(crate) fn mask(&self, flags: &[bool]) -> Result<Batch, Error> {
         let shape = Shape::new(flags.len(), 1, Layout::Contiguous);
         let limbs = collect(flags.iter().map(|&flag| Limb::from(flag)))?;
         self.batch_from_limbs(limbs, shape)

@@ -27,6 +27,8 @@ pub struct Tuning {
     pub div: DivTuning,
     /// Products and powers modulo numbers.
     pub modular: ModularTuning,
+    /// Expressions of several operations.
+    pub fused: FusedTuning,
 }
 
 /// Where a table of thresholds comes from.
@@ -112,6 +114,14 @@ pub struct ModularTuning {
     /// Lanes per number by the width of the modulus, narrowest first; 1 for a thread. Where
     /// registers of so many do not hold it, the next number of lanes that do.
     pub lanes: Vec<LanesTuning>,
+}
+
+/// Thresholds of programs that are one launch, widths in limbs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FusedTuning {
+    /// The widest value of a program that multiplies.
+    pub product_max_width: usize,
 }
 
 /// Up to `max_width` limbs, `lanes` lanes share a number.

@@ -21,6 +21,7 @@
 
 use crate::gpu::memory::{Any, Unit};
 use crate::{thread, warp};
+use bigint_core::fused::FusedArguments;
 use bigint_core::{Arguments, for_each_operation};
 
 macro_rules! entry_points {
@@ -118,4 +119,28 @@ unsafe extern "ptx-kernel" fn multiply_add_ceiling(arguments: Arguments) {
             crate::ceiling::multiply_adds(crate::gpu::thread::index_1d() as u32),
         );
     }
+}
+
+/// A fused kernel, [`bigint_core::fused`].
+macro_rules! fused {
+    ($(($($part:literal),*) $compute:path;)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("fused_", $($part),*))]
+            unsafe extern "ptx-kernel" fn entry(arguments: FusedArguments) {
+                // SAFETY: who launches it passes the arguments, and the grid, block and
+                // shared memory, of `FusedKernel::launch`.
+                unsafe { $compute(&arguments) }
+            }
+        };
+    )*};
+}
+
+fused! {
+    ("sums") warp::sums::sums;
+    ("steps", 1) warp::steps::steps::<1>;
+    ("steps", 2) warp::steps::steps::<2>;
+    ("steps", 4) warp::steps::steps::<4>;
+    ("steps", 8) warp::steps::steps::<8>;
+    ("steps", 16) warp::steps::steps::<16>;
+    ("steps", 32) warp::steps::steps::<32>;
 }

@@ -100,7 +100,7 @@ fn verbose_tells_which_back_end_did_what() {
         "--verbose",
     ]);
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "6\n12\n"));
-    for word in ["parse", "compute", "format", "cpu", "mul", "sub"] {
+    for word in ["parse", "compute", "format", "cpu", "fused"] {
         assert!(
             ended.stderr.contains(word),
             "{word} is not in {}",

@@ -3,11 +3,11 @@
 
 use super::buffer::Buffer;
 use super::modules::Modules;
-use super::reach::lies_within;
+use super::reach::Reaching;
 use super::{count, describe, failure, raw_device};
 use crate::{DeviceError, DeviceErrorKind, Error};
 use bigint_core::kernel::EntryPoint;
-use bigint_core::{Arguments, Launch, Limb};
+use bigint_core::{Launch, Limb};
 use cust::context::{Context, CurrentContext};
 use cust::error::CudaResult;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceCopy};
@@ -48,10 +48,10 @@ pub(crate) struct Device {
 /// The parameter of every kernel, as `cust` passes it.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-struct Parameter(Arguments);
+struct Parameter<A>(A);
 
 // SAFETY: the launch ABI is plain numbers, with no pointer to host memory.
-unsafe impl DeviceCopy for Parameter {}
+unsafe impl<A: Reaching> DeviceCopy for Parameter<A> {}
 
 impl Device {
     /// Opens device `ordinal`, or shares it where it is open already.
@@ -218,15 +218,15 @@ impl Device {
     ///
     /// # Panics
     /// Where the arguments reach out of the buffers; that is a defect of the caller.
-    pub fn launch(
+    pub fn launch<A: Reaching>(
         &self,
         entry: EntryPoint,
         launch: Launch,
-        arguments: Arguments,
+        arguments: A,
         buffers: &[&Buffer],
     ) -> Result<(), DeviceError> {
         assert!(
-            buffers.iter().all(|buffer| buffer.is_of(self)) && lies_within(&arguments, buffers),
+            buffers.iter().all(|buffer| buffer.is_of(self)) && arguments.lies_within(buffers),
             "the arguments of {} reach out of their buffers",
             entry.name
         );

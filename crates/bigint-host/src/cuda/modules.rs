@@ -4,6 +4,7 @@
 use super::failure;
 use crate::DeviceErrorKind;
 use bigint_core::for_each_operation;
+use bigint_core::fused::FUSED_MODULE;
 use bigint_core::kernel::{CEILING, EntryPoint, MODULES};
 use cust::module::Module;
 use std::collections::HashMap;
@@ -23,6 +24,7 @@ macro_rules! ptx {
                 include_str!(concat!("../../ptx/", stringify!($operation), ".ptx")),
             ),)*
             (CEILING.module, include_str!("../../ptx/ceiling.ptx")),
+            (FUSED_MODULE, include_str!("../../ptx/fused.ptx")),
         ];
     };
 }
@@ -139,12 +141,12 @@ fn refusal(ptx: &CString) -> Option<String> {
 mod tests {
     use super::*;
     use bigint_core::Kernel;
-    use bigint_core::kernel::CEILING;
+    use bigint_core::kernel::OTHERS;
 
     #[test]
     fn every_kernel_stands_alone_in_its_module() {
         let kernels = Kernel::ALL.iter().map(Kernel::entry_point);
-        for entry in kernels.chain([CEILING]) {
+        for entry in kernels.chain(OTHERS) {
             let ptx = alone(entry);
             assert!(ptx.contains(".version") && ptx.contains(".target"));
             assert_eq!(ptx.matches(".entry").count(), 1, "{entry:?}");

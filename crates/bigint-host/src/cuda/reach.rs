@@ -2,12 +2,45 @@
 //! arguments are known to stay within their buffers.
 
 use super::Buffer;
+use bigint_core::fused::FusedArguments;
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::{Arguments, Limb};
 
-/// Whether every limb that a kernel reaches through these arguments is in one of
-/// the buffers.
-pub(super) fn lies_within(arguments: &Arguments, buffers: &[&Buffer]) -> bool {
+/// The parameter of a kernel, which says what it reaches.
+pub(crate) trait Reaching: Copy {
+    /// Whether every limb that a kernel reaches through these arguments is in one of the
+    /// buffers.
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool;
+}
+
+impl Reaching for Arguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        lies_within(self, buffers)
+    }
+}
+
+impl Reaching for FusedArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        self.matrices().all(|matrix| {
+            let limbs = extent(matrix, self.count);
+            limbs.is_some_and(|limbs| limbs == 0 || contains(buffers, matrix.limbs, limbs))
+        })
+    }
+}
+
+/// Whether a buffer has all of so many limbs at an address.
+fn contains(buffers: &[&Buffer], address: u64, limbs: u64) -> bool {
+    buffers.iter().any(|buffer| {
+        address.checked_sub(buffer.address()).is_some_and(|offset| {
+            limbs
+                .checked_mul(size_of::<Limb>() as u64)
+                .and_then(|bytes| bytes.checked_add(offset))
+                .is_some_and(|end| end <= (buffer.limbs() * size_of::<Limb>()) as u64)
+        })
+    })
+}
+
+fn lies_within(arguments: &Arguments, buffers: &[&Buffer]) -> bool {
     let Arguments {
         carry,
         first_carry,
@@ -16,16 +49,7 @@ pub(super) fn lies_within(arguments: &Arguments, buffers: &[&Buffer]) -> bool {
         ..
     } = *arguments;
     let [batches @ .., scratch] = arguments.matrices();
-    let contains = |address: u64, limbs: u64| {
-        buffers.iter().any(|buffer| {
-            address.checked_sub(buffer.address()).is_some_and(|offset| {
-                limbs
-                    .checked_mul(size_of::<Limb>() as u64)
-                    .and_then(|bytes| bytes.checked_add(offset))
-                    .is_some_and(|end| end <= (buffer.limbs() * size_of::<Limb>()) as u64)
-            })
-        })
-    };
+    let contains = |address: u64, limbs: u64| contains(buffers, address, limbs);
     let matrix = |matrix: MatrixArgument, numbers: u64| {
         extent(matrix, numbers).is_some_and(|limbs| limbs == 0 || contains(matrix.limbs, limbs))
     };

@@ -1,11 +1,14 @@
 //! A formula, operation by operation.
 
 use super::cost::{Extent, bits_of, limbs};
+use super::program::Program;
+use super::segment::{self, Segment};
 use crate::expression::{Formula, Function, Term};
 use crate::operations::Form;
-use crate::{Engine, Error, SignedBatch};
+use crate::{Batch, Engine, Error, Options, SignedBatch};
+use bigint_core::fused::StepKind;
 use bigint_core::operation::Signs;
-use bigint_core::{LIMB_BITS, MAX_WIDTH, Operation};
+use bigint_core::{Algorithm, LIMB_BITS, MAX_WIDTH, Operation};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -51,7 +54,13 @@ pub type Tallies = BTreeMap<(String, &'static str), Tally>;
 pub struct Evaluator<'a> {
     engine: &'a Engine,
     formula: &'a Formula,
+    /// Terms that one program computes, at the last of them.
+    segments: Vec<Option<Segment>>,
+    is_within: Vec<bool>,
+    /// For each term the operands that nobody needs after it.
     last_uses: Vec<Vec<usize>>,
+    /// The limbs to which the result is cut, if it is.
+    wrapping: Option<usize>,
     /// What is computed for each batch of rows, and what in the end.
     of_rows: Vec<bool>,
     of_end: Vec<bool>,
@@ -92,16 +101,32 @@ impl<'a> Evaluator<'a> {
                 }
             }
         }
+        let segments = segment::segments(formula);
+        let mut is_within = vec![false; count];
+        for segment in segments.iter().flatten() {
+            segment.within.iter().for_each(|&at| is_within[at] = true);
+        }
+        let last_uses = last_uses(formula, &segments, &is_within);
         Evaluator {
             engine,
             formula,
-            last_uses: formula.last_uses(),
+            segments,
+            is_within,
+            last_uses,
+            wrapping: None,
             of_rows,
             of_end,
             totals: vec![None; count],
             failed_at: None,
             tallies: Tallies::new(),
         }
+    }
+
+    /// The same, with its results modulo `2^(32 limbs)`; what lies within is exact where it
+    /// must be.
+    pub(crate) fn wrapping(mut self, limbs: usize) -> Self {
+        self.wrapping = Some(limbs);
+        self
     }
 
     /// Computes a batch of rows; answers its results, or nothing where they go into a total.
@@ -121,9 +146,7 @@ impl<'a> Evaluator<'a> {
         if width > MAX_WIDTH {
             return Err(Error::Width { width });
         }
-        let mut values = self.values(inputs, Phase::Rows)?;
-        let result = values[self.formula.root].take();
-        Ok(result.map(|(rows, _)| rows.into_owned()))
+        self.result(inputs, Phase::Rows)
     }
 
     /// The one result of a formula that is a total; nothing of another. Of the inputs those
@@ -132,9 +155,7 @@ impl<'a> Evaluator<'a> {
     /// # Errors
     /// As [`Evaluator::rows`].
     pub fn finish(&mut self, inputs: &[&SignedBatch]) -> Result<Option<SignedBatch>, Error> {
-        let mut values = self.values(inputs, Phase::End)?;
-        let result = values[self.formula.root].take();
-        Ok(result.map(|(total, _)| total.into_owned()))
+        self.result(inputs, Phase::End)
     }
 
     /// Which input is to blame for an error that was answered last, and which of its
@@ -150,6 +171,19 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// The value of the whole formula in a phase, if it has one then.
+    fn result(
+        &mut self,
+        inputs: &[&SignedBatch],
+        phase: Phase,
+    ) -> Result<Option<SignedBatch>, Error> {
+        let mut values = self.values(inputs, phase)?;
+        let result = values[self.formula.root].take();
+        result
+            .map(|(value, _)| self.cut(value.into_owned(), self.wrapping))
+            .transpose()
+    }
+
     /// The values of a phase; rows that are reduced go into the totals.
     fn values<'i>(
         &mut self,
@@ -159,20 +193,16 @@ impl<'a> Evaluator<'a> {
         let formula = self.formula;
         let mut values: Vec<Option<Value<'i>>> = vec![None; formula.terms.len()];
         for (at, term) in formula.terms.iter().enumerate() {
-            let operand = |operand: usize| -> &Value<'i> {
-                let value = values[operand].as_ref();
-                value.expect("operands come first, and stay to their last use")
-            };
             let is_wanted = match phase {
                 Phase::Rows => self.of_rows[at],
                 Phase::End => self.of_end[at],
             };
             values[at] = match term {
                 Term::Apply(function, of) if function.reduces() && phase == Phase::Rows => {
-                    self.reduce(at, *function, &operand(of[0]).0)?;
+                    self.reduce(at, *function, &operand(&values, of[0]).0)?;
                     None
                 }
-                _ if !is_wanted => continue,
+                _ if !is_wanted || self.is_within[at] => continue,
                 Term::Input(index) => {
                     let input = inputs[*index];
                     let bits = input.magnitude().width() * LIMB_BITS;
@@ -188,11 +218,21 @@ impl<'a> Evaluator<'a> {
                         (Cow::Owned(total), bits)
                     })
                 }
-                Term::Apply(function, of) => {
-                    let operands: Vec<_> = of.iter().map(|&of| operand(of)).collect();
-                    let applied = self.apply(*function, &operands);
-                    let (value, bits) = applied.inspect_err(|_| self.failed_at = Some(at))?;
-                    Some((Cow::Owned(value), bits))
+                Term::Apply(..) => {
+                    let value = match self.program(at, &values)? {
+                        Some(value) => value,
+                        None => {
+                            for within in self.within(at) {
+                                values[within] = Some(self.term(within, &values)?);
+                            }
+                            let value = self.term(at, &values)?;
+                            for within in self.within(at) {
+                                values[within] = None;
+                            }
+                            value
+                        }
+                    };
+                    Some(value)
                 }
             };
             for &operand in &self.last_uses[at] {
@@ -202,18 +242,114 @@ impl<'a> Evaluator<'a> {
         Ok(values)
     }
 
+    /// The terms that the program of a term would compute.
+    fn within(&self, at: usize) -> Vec<usize> {
+        let segment = self.segments[at].as_ref();
+        segment.map_or_else(Vec::new, |segment| segment.within.clone())
+    }
+
+    /// A term by the operation it names.
+    fn term<'i>(&mut self, at: usize, values: &[Option<Value<'i>>]) -> Result<Value<'i>, Error> {
+        let Term::Apply(function, of) = &self.formula.terms[at] else {
+            unreachable!("inputs are values already");
+        };
+        let operands: Vec<_> = of.iter().map(|&of| operand(values, of)).collect();
+        let wrapping = self.wrapping.filter(|_| at == self.formula.root);
+        let applied = self.apply(*function, &operands, wrapping);
+        let (value, bits) = applied.inspect_err(|_| self.failed_at = Some(at))?;
+        Ok((Cow::Owned(value), bits))
+    }
+
+    /// A term by the program that ends with it, if there is one, its inputs have no signs
+    /// and it fits; nothing else.
+    fn program<'i>(
+        &mut self,
+        at: usize,
+        values: &[Option<Value<'i>>],
+    ) -> Result<Option<Value<'i>>, Error> {
+        let Some(segment) = &self.segments[at] else {
+            return Ok(None);
+        };
+        let Options {
+            algorithm,
+            level,
+            lanes,
+        } = self.engine.options;
+        let inner = &self.engine.inner;
+        let is_forced = level.is_some() || lanes.is_some();
+        let has_signs = |&(kind, term): &(StepKind, usize)| {
+            kind != StepKind::Square && operand(values, term).0.has_signs()
+        };
+        if is_forced
+            || algorithm != Algorithm::Auto && inner.device().is_some()
+            || segment.steps.iter().any(has_signs)
+        {
+            return Ok(None);
+        }
+        let started = Instant::now();
+        let wrapping = self.wrapping.filter(|_| at == self.formula.root);
+        let planned = segment::planned(segment, |term| operand(values, term).1, wrapping);
+        let mut steps = planned.steps.iter().peekable();
+        let mut made: Option<Batch> = None;
+        while steps.peek().is_some() {
+            let mut program = Program {
+                steps: Vec::new(),
+                count: 1,
+                algorithm,
+            };
+            // What the program before made is the first input of the next.
+            let mut known: Vec<Option<usize>> = Vec::new();
+            let mut inputs = Vec::new();
+            if let Some(made) = made.take() {
+                let width = made.width();
+                program.push(StepKind::Add, 0, width);
+                known.push(None);
+                inputs.push(made);
+            }
+            while let Some(&&(kind, term, width)) = steps.peek() {
+                let is_square = kind == StepKind::Square;
+                let at = known.iter().position(|&known| known == Some(term));
+                let is_new = !is_square && at.is_none();
+                if program.is_full(inputs.len() + usize::from(is_new)) {
+                    break;
+                }
+                if is_new {
+                    known.push(Some(term));
+                    inputs.push(self.engine.adopt(operand(values, term).0.magnitude())?);
+                }
+                let last = inputs.len() - 1;
+                program.push(kind, at.unwrap_or(if is_square { 0 } else { last }), width);
+                steps.next();
+            }
+            program.count = common_count(&inputs)?;
+            let nodes: Vec<_> = inputs.iter().map(|input| input.node().clone()).collect();
+            if !program.fits(inner, &nodes) {
+                return Ok(None);
+            }
+            made = Some(Batch::new(program.run(inner, &nodes)?));
+        }
+        let made = made.expect("a segment has steps");
+        let value = match planned.is_signed && wrapping.is_none() {
+            true => self.engine.of_two_complement(made)?,
+            false => SignedBatch::unsigned(made),
+        };
+        self.note("fused", &value, started);
+        Ok(Some((Cow::Owned(value), planned.bits)))
+    }
+
     /// One function of values.
     fn apply(
         &mut self,
         function: Function,
         operands: &[&Value<'_>],
+        wrapping: Option<usize>,
     ) -> Result<(SignedBatch, usize), Error> {
         let batches: Vec<&SignedBatch> = operands.iter().map(|(batch, _)| &**batch).collect();
         let bits = bits_of(function, operands.iter().map(|(_, bits)| *bits));
         let Function::Operation(operation) = function else {
             let batch = match function {
                 Function::Negate => batches[0].minus()?,
-                _ => SignedBatch::natural(batches[0].magnitude().clone())?,
+                _ => SignedBatch::unsigned(batches[0].magnitude().clone()),
             };
             return Ok((batch, bits));
         };
@@ -225,6 +361,12 @@ impl<'a> Evaluator<'a> {
             }
             _ if operation == Operation::Square => Form::Modulo(limbs(bits)),
             _ => Form::Exact,
+        };
+        let have_signs = batches.iter().any(|batch| batch.has_signs());
+        let form = match (form, wrapping) {
+            // Without signs they are the same modulo any width.
+            (Form::Modulo(exact), Some(limbs)) if !have_signs => Form::Modulo(limbs.min(exact)),
+            _ => form,
         };
         let started = Instant::now();
         let named = self.engine.options.algorithm;
@@ -248,6 +390,32 @@ impl<'a> Evaluator<'a> {
             _ => result.magnitude().width() * LIMB_BITS,
         };
         Ok((result, bits))
+    }
+
+    /// A value modulo `2^(32 limbs)`, where that is wanted.
+    fn cut(&self, value: SignedBatch, wrapping: Option<usize>) -> Result<SignedBatch, Error> {
+        let Some(limbs) = wrapping else {
+            return Ok(value);
+        };
+        let engine = self.engine;
+        let zero = SignedBatch::unsigned(engine.mask(&[false])?);
+        let (x, zero) = (value.magnitude(), zero.magnitude());
+        let form = Form::Modulo(limbs);
+        if !value.has_signs() {
+            let is_cut = x.width() == limbs;
+            return match is_cut {
+                true => Ok(value),
+                false => Ok(SignedBatch::unsigned(engine.first_of(
+                    Operation::Or,
+                    form,
+                    &[x, zero],
+                )?)),
+            };
+        }
+        let negative = engine.first_of(Operation::Sub, form, &[zero, x])?;
+        let mask = engine.mask(value.negative())?;
+        let cut = engine.first_of(Operation::Select, form, &[&negative, x, &mask])?;
+        Ok(SignedBatch::unsigned(cut))
     }
 
     /// Takes rows into the total of term `at`.
@@ -277,6 +445,52 @@ impl<'a> Evaluator<'a> {
         tally.limbs += magnitude.shape().limbs() as u64;
         tally.elapsed += started.elapsed();
     }
+}
+
+/// The value of a term that others need.
+fn operand<'v, 'i>(values: &'v [Option<Value<'i>>], at: usize) -> &'v Value<'i> {
+    let value = values[at].as_ref();
+    value.expect("operands come first, and stay to their last use")
+}
+
+/// Rows of batches that are equally long or one number.
+fn common_count(batches: &[Batch]) -> Result<usize, Error> {
+    batches
+        .iter()
+        .try_fold(1, |a, batch| match (a, batch.len()) {
+            (1, b) => Ok(b),
+            (a, b) if a == b || b == 1 => Ok(a),
+            (a, b) => Err(Error::CountMismatch { a, b }),
+        })
+}
+
+/// For each term that is computed by itself or ends a program, what is not needed after it.
+fn last_uses(
+    formula: &Formula,
+    segments: &[Option<Segment>],
+    is_within: &[bool],
+) -> Vec<Vec<usize>> {
+    let mut last_uses = vec![Vec::new(); formula.terms.len()];
+    let mut is_needed = vec![false; formula.terms.len()];
+    is_needed[formula.root] = true;
+    for (at, term) in formula.terms.iter().enumerate().rev() {
+        let operands = match (term, &segments[at]) {
+            _ if is_within[at] => continue,
+            (_, Some(segment)) => {
+                let steps = segment.steps.iter();
+                let inputs = steps.filter(|step| step.0 != StepKind::Square);
+                inputs.map(|&(_, term)| term).collect()
+            }
+            (Term::Apply(_, operands), None) => operands.clone(),
+            (Term::Input(_), None) => continue,
+        };
+        for operand in operands {
+            if !std::mem::replace(&mut is_needed[operand], true) {
+                last_uses[at].push(operand);
+            }
+        }
+    }
+    last_uses
 }
 
 /// What is known of an input that is there.

@@ -3,7 +3,10 @@
 mod cost;
 mod evaluate;
 mod grouping;
+mod program;
+mod segment;
 
 pub use cost::{Cost, Extent};
 pub use evaluate::{Evaluator, Tallies, Tally};
 pub use grouping::Grouping;
+pub(crate) use program::Program;

@@ -7,6 +7,8 @@
 
 mod conformance;
 mod failures;
+mod fused;
 mod process;
 #[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
 mod support;
+mod trees;

@@ -77,14 +77,21 @@ impl<const FOURS: u32> Slots<FOURS> {
 /// thread has so many bytes.
 #[inline(always)]
 fn part_of_warp(bytes: u32) -> u32 {
+    // SAFETY: the register is defined in every thread.
+    let thread = unsafe { nvptx::_thread_idx_x() as u32 };
+    start() + (thread - thread::lane()) * bytes
+}
+
+/// Where the block's shared memory begins.
+#[inline(always)]
+fn start() -> u32 {
     let start: u32;
-    // SAFETY: this is the address of a variable; the register is defined in every thread.
-    let thread = unsafe {
+    // SAFETY: this is the address of a variable.
+    unsafe {
         asm!("mov.u32 {start}, bigint_shared;", start = out(reg32) start,
             options(pure, nomem, nostack, preserves_flags));
-        nvptx::_thread_idx_x() as u32
-    };
-    start + (thread - thread::lane()) * bytes
+    }
+    start
 }
 
 /// A warp's numbers of one operand, each thread's in its own place, or all of them in the
@@ -332,6 +339,46 @@ unsafe fn store(address: u32, limb: Limb) {
         asm!("st.shared.u32 [{address}], {limb};",
             limb = in(reg32) limb, address = in(reg32) address,
             options(nostack, preserves_flags));
+    }
+}
+
+/// Shared memory of a group of lanes: a value of so many fours of limbs.
+#[derive(Clone, Copy)]
+pub struct Region {
+    address: u32,
+}
+
+impl Region {
+    /// Region `index` of a block's, all of `fours` fours.
+    ///
+    /// # Safety
+    /// The launch has that much shared memory. What lanes write and others read is ordered
+    /// by barriers, and other groups have other regions.
+    #[inline(always)]
+    pub unsafe fn new(index: u32, fours: u32) -> Self {
+        Region {
+            address: start() + index * fours * FOUR_BYTES,
+        }
+    }
+
+    /// Four `at`.
+    ///
+    /// # Safety
+    /// `at` is below the region's fours.
+    #[inline(always)]
+    pub unsafe fn four(self, at: u32) -> [Limb; 4] {
+        // SAFETY: by the contracts of `new` and of this function.
+        unsafe { load_four(self.address + at * FOUR_BYTES) }
+    }
+
+    /// Sets four `at`.
+    ///
+    /// # Safety
+    /// `at` is below the region's fours.
+    #[inline(always)]
+    pub unsafe fn set_four(self, at: u32, limbs: [Limb; 4]) {
+        // SAFETY: as in `four`.
+        unsafe { store_four(self.address + at * FOUR_BYTES, limbs) }
     }
 }
 

@@ -1,0 +1,84 @@
+//! The program of a fused launch ([`bigint_core::fused`]), spread over the lanes of a warp.
+//!
+//! Which input a step takes is known at run time only, and registers have no index: lane
+//! `i` keeps input `i` and step `i`, and all ask it by a shuffle.
+
+use crate::gpu::warp::Group;
+use bigint_core::MatrixArgument;
+use bigint_core::fused::{FusedArguments, FusedInput, Step, StepKind};
+
+/// `$own = $all[$lane]`, written out: of a loop the compiler would keep `$all` in memory.
+macro_rules! own_of {
+    ($lane:ident, $own:ident, $all:expr, $($i:literal)*) => {$(
+        if $lane == $i {
+            $own = $all[$i];
+        }
+    )*};
+}
+
+/// The inputs and steps, seen from one of the warp's lanes.
+#[derive(Clone, Copy)]
+pub struct Program {
+    warp: Group<32>,
+    own: FusedInput,
+    step: Step,
+    /// How many steps there are.
+    pub steps: u32,
+}
+
+impl Program {
+    /// The program of a launch.
+    ///
+    /// # Safety
+    /// As for [`Group::new`]: the whole warp is here.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub unsafe fn new(arguments: &FusedArguments) -> Self {
+        // SAFETY: by this function's own contract.
+        let warp = unsafe { Group::<32>::new() };
+        let lane = warp.lane();
+        let mut own = FusedInput::default();
+        own_of! { lane, own, arguments.inputs, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 }
+        let mut step = Step::default();
+        own_of! { lane, step, arguments.steps,
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+            16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        }
+        Program {
+            warp,
+            own,
+            step,
+            steps: arguments.step_count as u32,
+        }
+    }
+
+    /// How many steps are of a kind. The whole warp asks together.
+    #[inline(always)]
+    pub fn count(self, kind: StepKind) -> u32 {
+        let is_step = self.warp.lane() < self.steps;
+        let word = self
+            .warp
+            .ballot(is_step & (self.step.kind() == kind as u32));
+        word.count_ones()
+    }
+
+    /// Step `at`, and its input. The whole warp asks together.
+    #[inline(always)]
+    pub fn step(self, at: u32) -> (Step, MatrixArgument) {
+        let step = Step(self.warp.shuffle(self.step.0, at));
+        let of_input = |value| self.warp.shuffle(value, step.input());
+        let FusedInput {
+            limbs,
+            width,
+            number_stride,
+        } = self.own;
+        let low = u64::from(of_input(limbs as u32));
+        let high = u64::from(of_input((limbs >> 32) as u32));
+        let input = FusedInput {
+            limbs: high << 32 | low,
+            width: of_input(width),
+            number_stride: of_input(number_stride),
+        };
+        (step, input.matrix())
+    }
+}
