@@ -50,6 +50,10 @@ pub struct Arguments {
     #[arg(long)]
     wrapping: bool,
 
+    /// From limbs on the host to limbs on the host, beside what the link to a GPU takes
+    #[arg(long)]
+    from_host: bool,
+
     /// How operands and results lie in memory: contiguous or interleaved
     #[arg(long, value_name = "LAYOUT", value_parser = layout, default_value = "contiguous")]
     layout: Layout,
@@ -163,6 +167,8 @@ struct Record {
 struct Ceilings {
     copy_gigabytes_per_second: f64,
     giga_multiply_adds_per_second: f64,
+    to_device_gigabytes_per_second: f64,
+    to_host_gigabytes_per_second: f64,
 }
 
 /// One measurement. Times are for one number of the batch, in nanoseconds.
@@ -185,6 +191,11 @@ struct Row {
     /// One thread's time over this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     times_one_thread: Option<f64>,
+    #[serde(skip)]
+    result_bytes: usize,
+    /// What the link takes for operands and result over this time, from host to host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of_the_link: Option<f64>,
     samples: usize,
     median_ns: f64,
     least_ns: f64,
@@ -272,6 +283,8 @@ fn measure_all(
         .map(|ceilings| Ceilings {
             copy_gigabytes_per_second: ceilings.copy_bytes_per_second / 1e9,
             giga_multiply_adds_per_second: ceilings.multiply_adds_per_second / 1e9,
+            to_device_gigabytes_per_second: ceilings.to_device_bytes_per_second / 1e9,
+            to_host_gigabytes_per_second: ceilings.to_host_bytes_per_second / 1e9,
         });
     let forced = Options {
         algorithm: arguments.algorithm,
@@ -308,7 +321,8 @@ fn measure_all(
                         Some(made) if made.0.len() == count => made,
                         _ => subject.operands(arguments.layout, count).map_err(running)?,
                     };
-                    rows.extend(subject.on_each(teams, arguments, &made).map_err(running)?);
+                    let measured = subject.on_each(teams, arguments, &made, ceilings);
+                    rows.extend(measured.map_err(running)?);
                     operands = Some(made);
                     progress.set(rows.len() as u64);
                 }
@@ -366,10 +380,17 @@ impl Subject {
         teams: &[Team],
         arguments: &Arguments,
         (a, b): &(Batch, Batch),
+        ceilings: Option<Ceilings>,
     ) -> Result<Vec<Row>, Error> {
         let mut one_thread = None;
         let row = |team: &Team| {
             let mut row = team.install(|| self.measure(arguments, (a, b)))?;
+            if let (true, Some(ceilings)) = (arguments.from_host, ceilings) {
+                let to_host = row.result_bytes as f64 / ceilings.to_host_gigabytes_per_second;
+                let bytes = row.gigabytes_per_second * row.median_ns - row.result_bytes as f64;
+                let to_device = bytes / ceilings.to_device_gigabytes_per_second;
+                row.of_the_link = Some((to_device + to_host) / row.median_ns);
+            }
             if let Some(threads) = team.threads() {
                 let moved = row.gigabytes_per_second * row.median_ns * row.count as f64;
                 let copy = team.copy_gigabytes_per_second(moved as usize, row.samples);
@@ -402,8 +423,27 @@ impl Subject {
             let mut outcome = engine.compute(operation, form, operands)?;
             Ok::<_, Error>(outcome.results.swap_remove(0))
         };
+        let from_host = |repeats: u32| {
+            let mut elapsed = Duration::ZERO;
+            for _ in 0..repeats {
+                let limbs = operands.iter().map(|a| a.to_limbs());
+                let limbs = limbs.collect::<Result<Vec<_>, _>>()?;
+                let started = Instant::now();
+                let fresh = limbs.into_iter().zip(operands);
+                let fresh = fresh.map(|(limbs, a)| engine.batch_from_limbs(limbs, a.shape()));
+                let fresh = fresh.collect::<Result<Vec<_>, _>>()?;
+                let fresh: Vec<&Batch> = fresh.iter().collect();
+                let outcome = engine.compute(operation, form, &fresh)?;
+                outcome.results[0].rows()?;
+                elapsed += started.elapsed();
+            }
+            Ok::<_, Error>(elapsed)
+        };
         let probe = engine.batch_from_limbs(vec![1], Shape::new(1, 1, Layout::Contiguous))?;
         let sample = |repeats: u32| {
+            if arguments.from_host {
+                return from_host(repeats);
+            }
             let started = Instant::now();
             for _ in 0..repeats {
                 once()?;
@@ -415,6 +455,7 @@ impl Subject {
         let result = once()?;
         let (count, width, back_end) = (a.len(), a.width(), result.location().to_string());
         let limbs = operands.len() * width + result.width();
+        let result_bytes = result.width() * size_of::<Limb>();
         drop(result);
         let mut repeats = 1;
         while sample(repeats)? < SAMPLE && repeats < 1 << 20 {
@@ -441,6 +482,8 @@ impl Subject {
             threads: None,
             copy_gigabytes_per_second: None,
             times_one_thread: None,
+            of_the_link: None,
+            result_bytes,
             samples: times.len(),
             median_ns: median,
             least_ns: times[0],
@@ -489,14 +532,15 @@ fn tabulate(rows: &[Row], ceilings: Option<Ceilings>) -> String {
         "of a copy",
         "Gmad/s",
         "of the most",
+        "of the link",
         "threads",
         "x one thread",
     ];
-    // The last two are there where threads were asked for.
-    let columns = if rows.iter().any(|row| row.threads.is_some()) {
-        header.len()
-    } else {
-        header.len() - 2
+    // The last two are there where threads were asked for, the one before from the host.
+    let columns = match rows.first() {
+        Some(row) if row.threads.is_some() => header.len(),
+        Some(row) if row.of_the_link.is_some() => header.len() - 2,
+        _ => header.len() - 3,
     };
     let share = |rate: f64, most: Option<f64>| {
         most.map_or_else(String::new, |most| format!("{:.0} %", 100.0 * rate / most))
@@ -520,6 +564,8 @@ fn tabulate(rows: &[Row], ceilings: Option<Ceilings>) -> String {
             share(row.gigabytes_per_second, copy),
             rate.map_or_else(String::new, |rate| format!("{rate:.2}")),
             rate.map_or_else(String::new, |rate| share(rate, most)),
+            row.of_the_link
+                .map_or_else(String::new, |share| format!("{:.0} %", 100.0 * share)),
             row.threads.map_or_else(String::new, |n| n.to_string()),
             row.times_one_thread
                 .map_or_else(String::new, |times| format!("{times:.2}")),
@@ -528,8 +574,12 @@ fn tabulate(rows: &[Row], ceilings: Option<Ceilings>) -> String {
     }
     let ceilings = ceilings.map_or_else(String::new, |ceilings| {
         format!(
-            "a copy: {:.0} GB/s read and written; the most multiply-adds: {:.0} G/s\n",
-            ceilings.copy_gigabytes_per_second, ceilings.giga_multiply_adds_per_second
+            "a copy: {:.0} GB/s read and written; the most multiply-adds: {:.0} G/s; \
+             the link: {:.1} GB/s to the device, {:.1} back\n",
+            ceilings.copy_gigabytes_per_second,
+            ceilings.giga_multiply_adds_per_second,
+            ceilings.to_device_gigabytes_per_second,
+            ceilings.to_host_gigabytes_per_second
         )
     });
     format!("{table}\n{ceilings}")

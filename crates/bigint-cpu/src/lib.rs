@@ -16,7 +16,7 @@ pub use error::Error;
 pub use fast::{Cpu, LaneTuning, Path, Tuning, tune};
 pub use memory::{collect, reserve, with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut, Results};
-pub use share::{Cut, LIMB_WORK, Sharing, map, share};
+pub use share::{Cut, LIMB_WORK, Sharing, copy, map, share};
 pub use threads::threads;
 
 /// Any operation, by its declaration, modulo `2^(32 w)` for results of `w` limbs: the

@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use bytemuck::Zeroable;
 
 use crate::Error;
+use crate::fast::pages;
 
 /// Bytes of an allocation from which on some must be left behind it.
 const LARGE: usize = 1 << 17;
@@ -19,7 +20,8 @@ const LARGE: usize = 1 << 17;
 /// end the process where they cannot be had.
 const LEFT: usize = 1 << 22;
 
-/// `length` zeros: fresh pages where there are many, which nobody has touched.
+/// `length` zeros: fresh pages where there are many, which nobody has touched, and large
+/// ones where the system has them.
 ///
 /// ```
 /// assert_eq!(bigint_cpu::zeroed::<u32>(3)?, [0; 3]);
@@ -32,7 +34,8 @@ const LEFT: usize = 1 << 22;
 /// [`Error::OutOfMemory`] where the machine has not so much.
 pub fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
     let zeroed = bytemuck::allocation::try_zeroed_vec(length);
-    let zeroed = zeroed.map_err(|()| out_of_memory::<T>(length))?;
+    let mut zeroed: Vec<T> = zeroed.map_err(|()| out_of_memory::<T>(length))?;
+    pages::enlarge(&mut zeroed);
     leave_some::<T>(length)?;
     Ok(zeroed)
 }

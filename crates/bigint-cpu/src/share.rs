@@ -86,6 +86,9 @@ impl Sharing {
     }
 }
 
+/// Bytes that a thread copies before it takes more.
+const COPIED: usize = 256 << 10;
+
 /// Runs `work` on every part, on at most so many threads: the caller's, and others of
 /// those that [`threads`](crate::threads) counts.
 pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: impl Fn(T) + Sync) {
@@ -135,6 +138,17 @@ pub fn map<T: Send, R: Send>(
         },
     );
     results.into_iter().flatten().collect()
+}
+
+/// Copies `from` to `to`, which is as long, on all threads of the current rayon pool.
+///
+/// # Panics
+/// Where the lengths differ.
+pub fn copy<T: Copy + Send + Sync>(to: &mut [T], from: &[T]) {
+    assert_eq!(to.len(), from.len());
+    let part = (COPIED / size_of::<T>().max(1)).max(1);
+    let parts = to.chunks_mut(part).zip(from.chunks(part));
+    share(parts, usize::MAX, |(to, from)| to.copy_from_slice(from));
 }
 
 struct Team<T, W> {

@@ -1,6 +1,6 @@
 //! What a device can do at most, measured and not read off a data sheet.
 
-use crate::cuda::Device;
+use crate::cuda::{Device, STAGED};
 use crate::{Engine, Error};
 use bigint_core::kernel::{BLOCK, CEILING, CEILING_MULTIPLY_ADDS, MatrixArgument};
 use bigint_core::{Arguments, Launch, Layout, Limb, Shape};
@@ -24,6 +24,10 @@ pub struct Ceilings {
     pub copy_bytes_per_second: f64,
     /// 32x32+64->64-bit multiply-adds in a second.
     pub multiply_adds_per_second: f64,
+    /// Bytes in a second that come to the device from pinned memory of the host.
+    pub to_device_bytes_per_second: f64,
+    /// Bytes in a second that go back there.
+    pub to_host_bytes_per_second: f64,
 }
 
 impl Engine {
@@ -41,6 +45,8 @@ impl Engine {
                 Ok(Ceilings {
                     copy_bytes_per_second: copies(device, bytes)?,
                     multiply_adds_per_second: multiply_adds(device)?,
+                    to_device_bytes_per_second: link(device, true)?,
+                    to_host_bytes_per_second: link(device, false)?,
                 })
             })
             .transpose()
@@ -82,6 +88,11 @@ fn multiply_adds(device: &Arc<Device>) -> Result<f64, Error> {
         Ok(device.wait()?)
     })?;
     Ok(block as f64 * CEILING_MULTIPLY_ADDS as f64 / seconds)
+}
+
+fn link(device: &Arc<Device>, to_device: bool) -> Result<f64, Error> {
+    let seconds = median(&mut |times| Ok(device.exercise_link(to_device, times)?))?;
+    Ok((STAGED * size_of::<Limb>()) as f64 / seconds)
 }
 
 /// Seconds that one of `work`'s repetitions takes.

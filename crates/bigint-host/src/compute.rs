@@ -89,6 +89,7 @@ impl Inner {
         };
         if !self.falls_back {
             let buffer = device.upload(&limbs)?;
+            self.pool.give(limbs);
             return Ok(Batch::new(Node::on_device(self, shape, buffer, None)));
         }
         let node = Node::on_host(self, shape, limbs);
@@ -263,7 +264,8 @@ impl Inner {
         let first = match &first_flag {
             None => None,
             Some(first) => {
-                let limbs = device.download(first)?;
+                let mut limbs = [0; 2];
+                device.download(first, &mut limbs)?;
                 let halves = limbs.iter().rev();
                 let number = halves.fold(0, |n, &limb| n << 32 | u64::from(limb));
                 (number != u64::MAX).then_some(number as usize)
@@ -372,13 +374,14 @@ impl Inner {
             kind: DeviceErrorKind::Lost("an earlier error ended it".to_owned()),
         };
         if let (Some(buffer), Some(device)) = (node.buffer(), self.device()) {
-            match device.download(&buffer) {
-                Ok(mut limbs) => {
+            let mut limbs = self.pool.take(buffer.limbs())?;
+            match device.download(&buffer, &mut limbs) {
+                Ok(()) => {
                     limbs::clear_padding(&mut limbs, node.shape);
                     return Ok(limbs);
                 }
                 Err(error) => {
-                    self.make_good(error, "computing the result again on the CPU")?;
+                    self.make_good(error.into(), "computing the result again on the CPU")?;
                 }
             }
         }

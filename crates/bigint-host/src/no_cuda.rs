@@ -1,6 +1,6 @@
 //! Stands in for `cuda` in a build without it: the same names, no values.
 
-use crate::{DeviceDescription, DeviceError, DeviceErrorKind, Error};
+use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::{Launch, Limb};
 use std::sync::Arc;
@@ -10,6 +10,9 @@ pub(crate) enum Device {}
 
 /// No device memory exists in this build.
 pub(crate) enum Buffer {}
+
+/// No copy is large here.
+pub(crate) const STAGED: usize = 0;
 
 fn not_built(ordinal: usize) -> DeviceError {
     DeviceError {
@@ -44,12 +47,20 @@ impl Device {
         match **self {}
     }
 
-    pub fn download(&self, _buffer: &Buffer) -> Result<Vec<Limb>, Error> {
+    pub fn download(&self, _buffer: &Buffer, _limbs: &mut [Limb]) -> Result<(), DeviceError> {
         match *self {}
     }
 
     pub fn copy(&self, _to: &mut Buffer, _from: &Buffer) -> Result<(), DeviceError> {
         match *self {}
+    }
+
+    pub fn exercise_link(
+        self: &Arc<Self>,
+        _to_device: bool,
+        _times: u32,
+    ) -> Result<(), DeviceError> {
+        match **self {}
     }
 
     pub fn wait(&self) -> Result<(), DeviceError> {

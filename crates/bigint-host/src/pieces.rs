@@ -52,7 +52,11 @@ pub(crate) fn compute(
         };
         let brought = computed.and_then(|computed| {
             let limbs = |node: &Node| match node.buffer() {
-                Some(buffer) => Ok(device.download(&buffer)?),
+                Some(buffer) => {
+                    let mut limbs = engine.pool.take(buffer.limbs())?;
+                    device.download(&buffer, &mut limbs)?;
+                    Ok(limbs)
+                }
                 None => limbs::copy(node.limbs()?),
             };
             let results = computed.results.iter().map(limbs);

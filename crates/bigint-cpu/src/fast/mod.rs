@@ -18,6 +18,7 @@ mod mul_add;
 mod mul_high;
 pub mod number;
 mod packed;
+pub(crate) mod pages;
 mod path;
 mod prefetch;
 mod shift;

@@ -4,12 +4,13 @@
 use super::buffer::Buffer;
 use super::modules::Modules;
 use super::reach::Reaching;
+use super::staging::{STAGED, Staging};
 use super::{count, describe, failure, raw_device};
-use crate::{DeviceError, DeviceErrorKind, Error};
+use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::{Launch, Limb};
 use cust::context::{Context, CurrentContext};
-use cust::error::CudaResult;
+use cust::error::{CudaError, CudaResult};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceCopy};
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
@@ -33,8 +34,10 @@ static OPEN: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
 /// later call; [`Device::launch`] notes what ran last.
 pub(crate) struct Device {
     ordinal: usize,
-    // Dropped in this order: modules and stream need the context.
+    // Dropped in this order: modules, pinned memory and stream need the context.
     modules: Modules,
+    /// For large copies, from the first one on; then `None` if no memory could be pinned.
+    staging: Mutex<Option<Option<Staging>>>,
     stream: Stream,
     context: Context,
     /// Whether memory is taken and freed in the stream's order, which neither
@@ -102,6 +105,7 @@ impl Device {
         Ok(Device {
             ordinal,
             modules: Modules::default(),
+            staging: Mutex::default(),
             stream: Stream::new(StreamFlags::DEFAULT, None)?,
             context,
             has_memory_pools,
@@ -169,6 +173,12 @@ impl Device {
         let memory = buffer.memory_mut();
         let bytes = size_of_val(limbs);
         self.run("copying to the device", bytes, || {
+            let staged = self.staged(limbs.len(), |staging| {
+                staging.upload(memory, limbs, &self.stream)
+            });
+            if let Some(done) = staged {
+                return done;
+            }
             // SAFETY: the limbs stay borrowed until the stream is empty or its
             // context is dead, and the new memory is nobody else's.
             unsafe { memory.async_copy_from(limbs, &self.stream)? };
@@ -177,20 +187,50 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Waits for all work, and copies a buffer's limbs to the host.
-    pub fn download(&self, buffer: &Buffer) -> Result<Vec<Limb>, Error> {
-        let mut limbs = bigint_cpu::zeroed(buffer.limbs())?;
+    /// Waits for all work, and copies a buffer's limbs to the host, into as many.
+    ///
+    /// # Panics
+    /// Where the lengths differ; that is a defect of the caller.
+    pub fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
+        assert_eq!(limbs.len(), buffer.limbs());
         self.run("copying from the device", 0, || {
+            let staged = self.staged(limbs.len(), |staging| {
+                staging.download(limbs, buffer.memory(), &self.stream)
+            });
+            if let Some(done) = staged {
+                return done;
+            }
             // SAFETY: the host memory is not touched until the stream is empty or
             // its context is dead; the device memory is written by this stream only.
-            unsafe {
-                buffer
-                    .memory()
-                    .async_copy_to(limbs.as_mut_slice(), &self.stream)?
-            };
+            unsafe { buffer.memory().async_copy_to(limbs, &self.stream)? };
             self.stream.synchronize()
-        })?;
-        Ok(limbs)
+        })
+    }
+
+    /// Copies by way of pinned memory, if so many limbs are worth it and there is any.
+    fn staged(
+        &self,
+        limbs: usize,
+        copy: impl FnOnce(&mut Staging) -> CudaResult<()>,
+    ) -> Option<CudaResult<()>> {
+        if limbs < STAGED {
+            return None;
+        }
+        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        let staging = staging.get_or_insert_with(|| Staging::new().ok());
+        staging.as_mut().map(copy)
+    }
+
+    /// Moves [`STAGED`] limbs of pinned memory `times` times, to see how long the link takes.
+    pub fn exercise_link(self: &Arc<Self>, to_device: bool, times: u32) -> Result<(), DeviceError> {
+        let mut buffer = self.allocate(STAGED)?;
+        let memory = buffer.memory_mut();
+        self.run("measuring the link", 0, || {
+            let moved = self.staged(STAGED, |staging| {
+                staging.exercise(memory, to_device, times, &self.stream)
+            });
+            moved.unwrap_or(Err(CudaError::OutOfMemory))
+        })
     }
 
     /// Queues a copy of one buffer to another of equal length behind all earlier work.

@@ -13,6 +13,7 @@ mod device;
 mod failure;
 mod modules;
 mod reach;
+mod staging;
 
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
 use cuda_loader::DriverError;
@@ -21,6 +22,7 @@ use cust::error::{CudaError, CudaResult};
 
 pub(crate) use buffer::Buffer;
 pub(crate) use device::Device;
+pub(crate) use staging::STAGED;
 
 /// The CUDA devices that the driver sees; none, where it sees none.
 pub(crate) fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {

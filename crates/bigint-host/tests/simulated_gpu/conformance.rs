@@ -1,7 +1,7 @@
 //! Right answers, on devices that differ in everything but the answers.
 
 use crate::process::on_simulator;
-use bigint_host::{BackEnd, BigUint, Ceilings, Engine, Layout, Operation, devices};
+use bigint_host::{BackEnd, BigUint, Ceilings, Engine, Layout, Limb, Operation, Shape, devices};
 use bigint_testing::trial::{WIDTHS, weight};
 use std::thread;
 
@@ -52,6 +52,26 @@ fn a_driver_without_memory_pools_serves_the_oldest_device() {
     ];
     if on_simulator(name, &oldest) {
         conforms(&Operation::ALL, 1000, 3);
+    }
+}
+
+/// More than fills all of the pinned memory that large copies go by way of, and a rest.
+#[test]
+fn large_batches_come_and_go_whole() {
+    let name = "conformance::large_batches_come_and_go_whole";
+    if !on_simulator(name, &[("CUDA_SIM_CHECKS", "none")]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    for count in [2 << 20, (17 << 20) + 12_345] {
+        let limb = |i: usize| (i as Limb).wrapping_mul(0x9e37_79b9);
+        let shape = Shape::new(count, 1, Layout::Contiguous);
+        let batch = engine.batch_from_limbs((0..count).map(limb).collect(), shape);
+        let batch = batch.expect("fits");
+        assert_eq!(batch.location(), BackEnd::Cuda(0));
+        let rows = batch.rows().expect("comes back");
+        assert_eq!(rows.len(), count);
+        assert_eq!(rows.iter().zip(0..).position(|(x, i)| *x != limb(i)), None);
     }
 }
 
@@ -155,7 +175,10 @@ fn a_device_tells_its_ceilings_and_the_cpu_has_none() {
     let Ceilings {
         copy_bytes_per_second: copy,
         multiply_adds_per_second: most,
+        to_device_bytes_per_second: to_device,
+        to_host_bytes_per_second: to_host,
     } = ceilings;
+    assert!(to_device > 0.0 && to_host > 0.0, "{ceilings:?}");
     assert!(copy > 0.0 && copy < 1e15, "{ceilings:?}");
     assert!(most > 0.0 && most < 1e15, "{ceilings:?}");
 }
