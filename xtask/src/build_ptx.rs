@@ -170,27 +170,37 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
     let own: BTreeMap<&str, &str> = parts
         .map(|part| (part.split('(').next().unwrap_or_default(), part))
         .collect();
-    let entries = Kernel::ALL.iter().map(Kernel::entry_point).chain(OTHERS);
+    let kernels = Kernel::ALL.iter();
+    let entries = kernels.map(|kernel| (kernel.entry_point(), bounds(kernel)));
+    let entries = entries.chain(OTHERS.map(|entry| (entry, None)));
     let mut modules: BTreeMap<_, _> = MODULES.map(|module| (module, shared.to_owned())).into();
-    let resident = |name| {
-        let mut kernels = Kernel::ALL.iter().filter(|kernel| kernel.name == name);
-        kernels.find_map(Kernel::resident_blocks)
-    };
-    for EntryPoint { name, module } in entries {
+    for (EntryPoint { name, module }, bounds) in entries {
         let part = own
             .get(name)
             .with_context(|| format!("no entry point {name}"))?;
         let text = modules
             .get_mut(module)
             .expect("every kernel's module is listed");
-        match (resident(name), part.split_once("\n{")) {
-            (Some(blocks), Some((head, body))) => text.push_str(&format!(
-                "{ENTRY}{head}\n.maxntid {BLOCK}, 1, 1\n.minnctapersm {blocks}\n{{{body}"
-            )),
-            _ => text.extend([ENTRY, part]),
+        match bounds {
+            None => text.extend([ENTRY, part]),
+            Some(bounds) => text.extend([ENTRY, &bounded(part, bounds)]),
         }
     }
     Ok(modules)
+}
+
+/// Threads of a kernel's block, and blocks that a multiprocessor should have room for, of
+/// kernels whose registers are bound.
+fn bounds(kernel: &Kernel) -> Option<[u32; 2]> {
+    let resident = || kernel.resident_blocks().map(|blocks| [BLOCK, blocks]);
+    kernel.bounds().or_else(resident)
+}
+
+/// An entry point with the bounds of its launch, for which the compiler has no word: they
+/// stand between the parameters and the body.
+fn bounded(part: &str, [threads, blocks]: [u32; 2]) -> String {
+    let directives = format!(")\n.maxntid {threads}, 1, 1\n.minnctapersm {blocks}\n{{");
+    part.replacen(")\n{", &directives, 1)
 }
 
 /// The PTX without what depends on an entry point's place among the others, so that a
@@ -249,6 +259,34 @@ mod tests {
         let line = "\t@%p1 bra \t$L__BB17_4;\n\t// .globl\tmul_school\n$L__BB17_4:\n";
         let text = "\t@%p1 bra \t$L__BB_4;\n$L__BB_4:\n";
         assert_eq!(without_places(line), text);
+    }
+
+    #[test]
+    fn bounds_stand_before_the_body() {
+        let part = "mul(\n\t.param .b8 x[8]\n)\n{\n\tret;\n}\n";
+        let text = "mul(\n\t.param .b8 x[8]\n)\n.maxntid 64, 1, 1\n.minnctapersm 6\n{\n\tret;\n}\n";
+        assert_eq!(bounded(part, [64, 6]), text);
+    }
+
+    #[test]
+    fn committed_ptx_bounds_the_launches_that_ask_for_it() {
+        let ptx: String = committed().unwrap().into_values().collect();
+        let bounded = Kernel::ALL.iter().filter(|kernel| bounds(kernel).is_some());
+        assert_eq!(ptx.matches(".maxntid").count(), bounded.count());
+    }
+
+    /// What is proved of FP64 counts every rounding: nothing may be contracted later.
+    #[test]
+    fn committed_ptx_says_how_every_operation_in_fp64_rounds() {
+        for (module, ptx) in committed().unwrap() {
+            let mut lines = ptx.lines().map(str::trim);
+            let free = lines.find(|line| {
+                ["add.f64", "sub.f64", "mul.f64", "div.f64"]
+                    .iter()
+                    .any(|name| line.starts_with(name))
+            });
+            assert_eq!(free, None, "{module}.ptx");
+        }
     }
 
     #[test]

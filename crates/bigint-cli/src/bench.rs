@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};
 
-use bigint_core::kernel::WARP_LANES;
+use bigint_core::kernel::LANES;
 use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, Operation, Shape};
 use bigint_host::{BackEnd, Batch, Engine, Error, Form, Options};
 use serde::Serialize;
@@ -79,11 +79,11 @@ pub struct Arguments {
     #[arg(long, default_value = "auto", value_name = "NAME", value_parser = algorithm_parser())]
     algorithm: Algorithm,
 
-    /// Force who works on one number, on a GPU: thread or warp
+    /// Force who works on one number, on a GPU: thread, warp or block
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Option<Level>,
 
-    /// Force how many lanes of a warp share a number: 4, 8, 16 or 32
+    /// Force how many threads share a number: 4 to 32 lanes of a warp, 32 to 512 of a block
     #[arg(long, value_name = "N", value_parser = lanes)]
     lanes: Option<u32>,
 
@@ -100,14 +100,14 @@ fn level(name: &str) -> Result<Level, String> {
     let found = Level::ALL.iter().find(|level| level.name() == name);
     found
         .copied()
-        .ok_or_else(|| "expected thread or warp".to_owned())
+        .ok_or_else(|| "expected thread, warp or block".to_owned())
 }
 
 fn lanes(number: &str) -> Result<u32, String> {
-    let found = WARP_LANES.iter().find(|lanes| lanes.to_string() == number);
+    let found = LANES.iter().find(|lanes| lanes.to_string() == number);
     found
         .copied()
-        .ok_or_else(|| "expected 4, 8, 16 or 32".to_owned())
+        .ok_or_else(|| "expected a power of two from 4 to 512".to_owned())
 }
 
 fn layout(name: &str) -> Result<Layout, String> {

@@ -49,11 +49,14 @@ pub enum Algorithm {
     Window,
     /// Powers by windows of the exponent, in time that depends on it.
     WindowVartime,
+    /// Multiplication by a transform over the complex numbers in FP64, of digits so narrow
+    /// that the rounded result is proved exact (Thall).
+    Fft,
 }
 
 impl Algorithm {
     /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 10] = [
+    pub const NAMED: [Algorithm; 11] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
         Algorithm::Limbwise,
@@ -64,6 +67,7 @@ impl Algorithm {
         Algorithm::Cios,
         Algorithm::Window,
         Algorithm::WindowVartime,
+        Algorithm::Fft,
     ];
 
     /// The algorithm's name, as it stands in kernel names and on the command line.
@@ -80,6 +84,7 @@ impl Algorithm {
             Algorithm::Cios => "cios",
             Algorithm::Window => "window",
             Algorithm::WindowVartime => "window_vartime",
+            Algorithm::Fft => "fft",
         }
     }
 
@@ -97,17 +102,20 @@ pub enum Level {
     Thread,
     /// 4, 8, 16 or 32 lanes of a warp.
     Warp,
+    /// A thread block.
+    Block,
 }
 
 impl Level {
     /// Every level.
-    pub const ALL: [Level; 2] = [Level::Thread, Level::Warp];
+    pub const ALL: [Level; 3] = [Level::Thread, Level::Warp, Level::Block];
 
     /// The level's name.
     pub const fn name(self) -> &'static str {
         match self {
             Level::Thread => "thread",
             Level::Warp => "warp",
+            Level::Block => "block",
         }
     }
 

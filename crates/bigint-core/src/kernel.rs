@@ -4,99 +4,12 @@
 //! kernels up in [`Kernel::ALL`], which is made of the same declarations.
 
 use crate::algorithm::{Algorithm, Level};
+pub use crate::arguments::{Arguments, MatrixArgument};
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::karatsuba;
 use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
-
-/// One operand or result of a kernel, as the device sees it.
-///
-/// Limb `j` of number `i` is at `limbs + 4 * (i * number_stride + j * limb_stride)`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MatrixArgument {
-    /// Device address of the first limb, 256-byte aligned.
-    pub limbs: u64,
-    /// Distance between numbers, in limbs: in the contiguous layout their width, in
-    /// the interleaved one 1; zero for a broadcast operand.
-    pub number_stride: u64,
-    /// Distance between limbs, in limbs. Kernels of the contiguous layout take 1 only.
-    pub limb_stride: u64,
-    /// Limbs in each number.
-    pub width: u64,
-}
-
-impl MatrixArgument {
-    /// A batch of numbers of `width` limbs at device address `limbs`.
-    pub const fn new(limbs: u64, width: usize, strides: Strides) -> Self {
-        MatrixArgument {
-            limbs,
-            number_stride: strides.number as u64,
-            limb_stride: strides.limb as u64,
-            width: width as u64,
-        }
-    }
-}
-
-/// The one parameter of every kernel, passed by value. What an operation does not have
-/// is zero.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arguments {
-    /// The result; no part of it overlaps an operand.
-    pub r: MatrixArgument,
-    /// The second result, likewise.
-    pub s: MatrixArgument,
-    /// The first operand.
-    pub a: MatrixArgument,
-    /// The second operand.
-    pub b: MatrixArgument,
-    /// The third operand.
-    pub c: MatrixArgument,
-    /// Scratch, one "number" per worker; zero where the kernel needs none.
-    pub scratch: MatrixArgument,
-    /// Device address of `count` words that take each number's flag, a carry or borrow
-    /// out (0 or 1), or zero where nobody asks. Operations without a flag ignore it.
-    pub carry: u64,
-    /// Device address of 64 bits that are all ones at launch and take the least number
-    /// whose flag is 1, or zero where nobody asks. Operations without a flag ignore it.
-    pub first_carry: u64,
-    /// Numbers in the batch.
-    pub count: u64,
-    /// Workers (threads, or groups of lanes) of the launch: worker `w` computes
-    /// numbers `w`, `w + workers`, `w + 2 workers`, ...; or, of a kernel that
-    /// [`takes_stretches`](Kernel::takes_stretches), the `w`-th stretch of as many.
-    pub workers: u64,
-}
-
-impl Arguments {
-    /// Arguments of these results and operands, in their declared order; at most
-    /// [`MOST_RESULTS`](crate::operation::MOST_RESULTS) and
-    /// [`MOST_OPERANDS`](crate::operation::MOST_OPERANDS).
-    pub fn of(results: &[MatrixArgument], operands: &[MatrixArgument]) -> Self {
-        let at = |arguments: &[MatrixArgument], i| arguments.get(i).copied().unwrap_or_default();
-        Arguments {
-            r: at(results, 0),
-            s: at(results, 1),
-            a: at(operands, 0),
-            b: at(operands, 1),
-            c: at(operands, 2),
-            ..Arguments::default()
-        }
-    }
-
-    /// Results, operands and scratch.
-    pub const fn matrices(&self) -> [MatrixArgument; 6] {
-        [self.r, self.s, self.a, self.b, self.c, self.scratch]
-    }
-
-    /// The arguments as a launch copies them, 64 bits at a time.
-    pub fn words(&self) -> impl Iterator<Item = u64> {
-        let matrix = |m: MatrixArgument| [m.limbs, m.number_stride, m.limb_stride, m.width];
-        let rest = [self.carry, self.first_carry, self.count, self.workers];
-        self.matrices().into_iter().flat_map(matrix).chain(rest)
-    }
-}
+use crate::transform::Plan;
 
 /// A kernel: what it computes, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,7 +22,8 @@ pub struct Kernel {
     pub algorithm: Algorithm,
     /// Who works on one number.
     pub level: Level,
-    /// Lanes that share one number: 1 at thread level.
+    /// Threads that share one number: 1 at thread level, lanes of a warp, or all threads of
+    /// a block.
     pub lanes: u32,
     /// The layout of operands and result. A kernel of the interleaved layout takes
     /// any strides, so it serves operands of different layouts too.
@@ -197,7 +111,11 @@ static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
                 (_, 8) => "8",
                 (_, 16) => "16",
                 (_, 32) => "32",
-                _ => panic!("lanes are 4, 8, 16 or 32"),
+                (Level::Block, 64) => "64",
+                (Level::Block, 128) => "128",
+                (Level::Block, 256) => "256",
+                (Level::Block, 512) => "512",
+                _ => panic!("lanes are 4, 8, 16 or 32, those of a block up to 512"),
             },
         );
         names[i] = append(append(name, "_"), layout.name());
@@ -274,7 +192,8 @@ pub const CEILING: EntryPoint = EntryPoint {
 /// Multiply-adds, 32x32+64->64 bits, that one thread of [`CEILING`] does.
 pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;
 
-/// Threads in a block of every kernel, at most.
+/// Threads in a block of every kernel, at most; but those at block level have as many as
+/// work on a number.
 pub const BLOCK: u32 = 128;
 
 /// Limbs of the widest divisor that a thread keeps in registers.
@@ -323,7 +242,7 @@ impl Launch {
                 number: 1,
                 limb: self.workers,
             },
-            Level::Warp => Strides {
+            Level::Warp | Level::Block => Strides {
                 number: self.scratch_width,
                 limb: 1,
             },
@@ -499,6 +418,21 @@ impl Kernel {
         )
     }
 
+    /// Whether it needs the table of roots of unity.
+    pub const fn takes_roots(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Fft)
+    }
+
+    /// What the PTX tells of a kernel whose launch would else depend on how the driver's
+    /// compiler gives out registers: the threads of a block, and how many blocks a
+    /// multiprocessor should have room for.
+    pub const fn bounds(&self) -> Option<[u32; 2]> {
+        match self.takes_roots() {
+            true => Some([self.lanes, Plan::of(self.lanes).blocks]),
+            false => None,
+        }
+    }
+
     /// Whether the kernel computes with operands of these widths: those modulo a number have
     /// it in registers.
     pub const fn takes(&self, widths: &[usize]) -> bool {
@@ -567,10 +501,10 @@ impl Kernel {
         let (staged_bytes, at_a_time) = self.staged(n, m, width);
         let staged_bytes = staged_bytes as u32;
         // A block may have so much shared memory without the driver's leave.
-        let block = if BLOCK * staged_bytes > 48 << 10 {
-            BLOCK / 2
-        } else {
-            BLOCK
+        let block = match self.level {
+            Level::Block => self.lanes,
+            _ if BLOCK * staged_bytes > 48 << 10 => BLOCK / 2,
+            _ => BLOCK,
         };
         let workers_per_block = (block / self.lanes) as usize;
         let scratch_width = self.scratch_width(widths);
@@ -579,6 +513,10 @@ impl Kernel {
         } else {
             let by_budget = SCRATCH_BUDGET / (4 * scratch_width * workers_per_block);
             if by_budget == 0 { 1 } else { by_budget }
+        };
+        let shared_bytes = match self.takes_roots() {
+            true => Plan::of(self.lanes).shared_bytes(),
+            false => block * staged_bytes,
         };
         let workers = if self.takes_stretches() {
             stretches(count as u64, width as u64) as usize
@@ -591,7 +529,7 @@ impl Kernel {
         Launch {
             grid: grid as u32,
             block,
-            shared_bytes: block * staged_bytes,
+            shared_bytes,
             workers: grid * workers_per_block,
             scratch_width,
         }
@@ -607,8 +545,9 @@ const fn first_two(widths: &[usize]) -> (usize, usize) {
     }
 }
 
-/// The number of lanes that may share one number at warp level.
-pub const WARP_LANES: [u32; 4] = [4, 8, 16, 32];
+/// The numbers of threads that may share one number: lanes of a warp, and threads of a
+/// block.
+pub const LANES: [u32; 8] = [4, 8, 16, 32, 64, 128, 256, 512];
 
 #[cfg(test)]
 mod tests {
@@ -681,8 +620,8 @@ mod tests {
                         let (_, at_a_time) = kernel.staged(width, width, width);
                         assert!(launch.scratch_width > 0 || launch.workers * at_a_time >= count);
                     }
-                    // More needs the driver's leave.
-                    assert!(launch.shared_bytes <= 48 << 10);
+                    // More needs the driver's leave, which host asks for at block level.
+                    assert!(kernel.level == Level::Block || launch.shared_bytes <= 48 << 10);
                 }
             }
         }

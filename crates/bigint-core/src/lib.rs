@@ -2,12 +2,14 @@
 #![doc = include_str!("../README.md")]
 
 pub mod algorithm;
+mod arguments;
 mod declaration;
 pub mod fused;
 pub mod karatsuba;
 pub mod kernel;
 pub mod operation;
 pub mod shape;
+pub mod transform;
 
 pub use algorithm::{Algorithm, Level};
 pub use kernel::{Arguments, Kernel, Launch, MatrixArgument};

@@ -84,6 +84,7 @@ macro_rules! for_each_operation {
                     school warp [4 8 16 32] [contiguous interleaved]
                     comba warp [4 8 16 32] [contiguous interleaved]
                     karatsuba warp [4 8 16 32] [contiguous interleaved]
+                    fft block [32 64 128 256 512] [contiguous interleaved]
                 }
             }
             /// `a a`.

@@ -6,7 +6,7 @@ use crate::job::{Computed, How, Job, Operands, Part, Wanted};
 use crate::pool::Pool;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, Error, Tuning, limbs, pieces};
 use bigint_core::kernel::{MatrixArgument, WIDEST_MODULUS};
-use bigint_core::{Arguments, Layout, Limb, Operation, Shape};
+use bigint_core::{Arguments, Kernel, Layout, Limb, Operation, Shape};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -203,6 +203,7 @@ impl Inner {
         let kernel = self
             .tuning
             .kernel(job.operation, &widths, shape, job.options)?;
+        let kernel = fitting(kernel, device.shared_bytes());
         let launch = kernel.launch(count, &widths, r_shape.width);
 
         let started = Instant::now();
@@ -249,6 +250,10 @@ impl Inner {
             ),
             carry: address(&flags),
             first_carry: address(&first_flag),
+            roots: match kernel.takes_roots() {
+                true => device.roots()?,
+                false => 0,
+            },
             count: count as u64,
             workers: launch.workers as u64,
             ..Arguments::of(&results, &matrices)
@@ -391,5 +396,44 @@ impl Inner {
             How::Program(program) => program.run_on_host(self, &recipe.operands)?,
         };
         Ok(again.host.take().unwrap_or_default())
+    }
+}
+
+/// The kernel, or the widest like it whose blocks fit a device with so many bytes of shared
+/// memory for each: fewer threads take a product in smaller pieces.
+fn fitting(kernel: &'static Kernel, shared_bytes: u32) -> &'static Kernel {
+    let fits = |kernel: &Kernel| {
+        let needed = kernel.launch(1, &[1, 1], 2).shared_bytes;
+        needed <= shared_bytes
+    };
+    let narrower = |kernel: &&'static Kernel| {
+        let Kernel {
+            operation,
+            algorithm,
+            level,
+            lanes,
+            layout,
+            ..
+        } = **kernel;
+        Kernel::find(operation, algorithm, level, lanes / 2, layout)
+    };
+    let mut kernels = std::iter::successors(Some(kernel), narrower);
+    kernels.find(|kernel| fits(kernel)).unwrap_or(kernel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bigint_core::{Algorithm, Level};
+
+    #[test]
+    fn a_device_with_little_shared_memory_takes_fewer_threads_for_a_product() {
+        let kernel = |lanes| {
+            let (algorithm, layout) = (Algorithm::Fft, Layout::Contiguous);
+            Kernel::find(Operation::Mul, algorithm, Level::Block, lanes, layout).unwrap()
+        };
+        assert_eq!(fitting(kernel(512), 227 << 10).lanes, 512);
+        assert_eq!(fitting(kernel(512), 99 << 10).lanes, 256);
+        assert_eq!(fitting(kernel(512), 64 << 10).lanes, 64);
     }
 }

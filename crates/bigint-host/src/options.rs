@@ -16,10 +16,12 @@ pub struct Options {
     /// The algorithm. It binds the operations that have it; to the others (an
     /// addition beside [`Algorithm::Comba`], say) it leaves the choice.
     pub algorithm: Algorithm,
-    /// Who works on one number, on a GPU. The CPU back end has no such choice.
+    /// Who works on one number, on a GPU: binds operations that have kernels at that level.
+    /// The CPU back end has no such choice.
     pub level: Option<Level>,
-    /// Lanes that share one number at warp level: 4, 8, 16 or 32. Binds operations whose
-    /// kernels come in so many; sums and differences at that level take whole warps.
+    /// Threads that share one number: 4, 8, 16 or 32 lanes at warp level, 32 to 512 threads
+    /// at block level. Binds operations whose kernels come in so many; sums and differences
+    /// at warp level take whole warps.
     pub lanes: Option<u32>,
 }
 

@@ -1,7 +1,8 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
 use crate::{Error, Options};
-use bigint_core::kernel::{WARP_LANES, WIDEST_MODULUS, placed_width, slot_fours};
+use bigint_core::kernel::{LANES, WIDEST_MODULUS, placed_width, slot_fours};
+use bigint_core::transform::Plan;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -95,6 +96,11 @@ pub struct MulTuning {
     pub karatsuba_min_width_warp: usize,
     /// The narrowest operand whose product by itself a device computes as a square.
     pub square_min_width: usize,
+    /// What a product by rows takes for each limb of one operand and each of the other, in
+    /// nanoseconds of a batch that fills the device.
+    pub school_nanoseconds: f64,
+    /// What a transform takes, by the threads of its block, fewest first.
+    pub fft: Vec<FftTuning>,
     /// The widest narrower operand for which `auto` uses a device.
     pub device_max_width: usize,
 }
@@ -122,6 +128,17 @@ pub struct ModularTuning {
 pub struct FusedTuning {
     /// The widest value of a program that multiplies.
     pub product_max_width: usize,
+}
+
+/// A transform by a block of `threads` threads, of up to `8 threads` limbs, takes so many
+/// `nanoseconds` of a batch that fills the device.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FftTuning {
+    /// 32, 64, 128, 256 or 512.
+    pub threads: u32,
+    /// For one product.
+    pub nanoseconds: f64,
 }
 
 /// Up to `max_width` limbs, `lanes` lanes share a number.
@@ -184,6 +201,13 @@ impl Tuning {
                 )));
             }
         }
+        let known = Operation::Mul.lanes(Level::Block);
+        let rows = &tuning.mul.fft;
+        if rows.is_empty() || rows.iter().any(|row| !known.contains(&row.threads)) {
+            return Err(refuse(format!(
+                "mul.fft must have at least one row, and blocks of {known:?} threads"
+            )));
+        }
         Ok(tuning)
     }
 
@@ -237,12 +261,29 @@ impl Tuning {
             (_, Layout::Interleaved) => self.fills_threads(count),
         };
         check_lanes(options)?;
-        let level = options.level.unwrap_or(match options.lanes {
+        let named = options.algorithm_for(operation);
+        let (threads, by_transform) = self.transform(n, m);
+        let is_wide = operation == Operation::Mul
+            && by_transform < self.mul.school_nanoseconds * n as f64 * m as f64;
+        let chosen = match options.lanes {
             _ if operation.lanes(Level::Warp).is_empty() => Level::Thread,
+            Some(lanes) if lanes > 32 && !operation.lanes(Level::Block).is_empty() => Level::Block,
             Some(lanes) if lanes > 1 => Level::Warp,
             Some(_) => Level::Thread,
+            None if is_wide => Level::Block,
             None if by_threads => Level::Thread,
             None => Level::Warp,
+        };
+        let forced = options.level;
+        let forced = forced.filter(|level| !operation.lanes(*level).is_empty());
+        let level = forced.unwrap_or_else(|| {
+            // A named algorithm may be at one level only.
+            let has = |level: &Level| operation.algorithms(*level).any(|one| one == named);
+            match named {
+                Algorithm::Auto => chosen,
+                _ if has(&chosen) => chosen,
+                _ => Level::ALL.into_iter().rfind(has).unwrap_or(chosen),
+            }
         });
         let lanes = match operation.lanes(level) {
             // Where there is one number of lanes, there is no choice to force.
@@ -251,6 +292,9 @@ impl Tuning {
                 .lanes
                 .filter(|lanes| known.contains(lanes))
                 .unwrap_or_else(|| {
+                    if level == Level::Block {
+                        return threads;
+                    }
                     let rows = match operation.multiplies() {
                         true => &self.mul.lanes,
                         false => &self.scan.lanes,
@@ -259,7 +303,7 @@ impl Tuning {
                     row.or(rows.last()).map_or(32, |row| row.lanes)
                 }),
         };
-        let algorithm = match options.algorithm_for(operation) {
+        let algorithm = match named {
             Algorithm::Auto => self.algorithm(operation, (n, m), level),
             named => named,
         };
@@ -317,6 +361,19 @@ impl Tuning {
             })
     }
 
+    /// How many threads multiply numbers of these widths by transforms in the least time, and
+    /// in what time: wider operands are cut into pieces.
+    fn transform(&self, n: usize, m: usize) -> (u32, f64) {
+        let time = |row: &FftTuning| {
+            let piece = Plan::of(row.threads).limbs() as usize;
+            let pieces = n.div_ceil(piece) * m.div_ceil(piece);
+            (row.threads, pieces as f64 * row.nanoseconds)
+        };
+        let times = self.mul.fft.iter().map(time);
+        let least = times.min_by(|(_, x), (_, y)| x.total_cmp(y));
+        least.expect("a table has at least one row")
+    }
+
     /// Whether so many interleaved numbers are enough threads, one each.
     fn fills_threads(&self, count: usize) -> bool {
         count >= self.add.interleaved_thread_min_count
@@ -341,7 +398,7 @@ impl Tuning {
                 Algorithm::Comba
             }
             // Rows stand in registers, and chains of carries run along them.
-            (Operation::Mul, _) => Algorithm::School,
+            (Operation::Mul, Level::Thread | Level::Warp) => Algorithm::School,
             // The others have one at each level.
             _ => operation.algorithms(level).next().unwrap_or_default(),
         }
@@ -351,7 +408,7 @@ impl Tuning {
 /// Refuses a number of lanes that nothing comes in.
 fn check_lanes(options: Options) -> Result<(), Error> {
     match options.lanes {
-        Some(lanes) if lanes != 1 && !WARP_LANES.contains(&lanes) => Err(Error::Lanes { lanes }),
+        Some(lanes) if lanes != 1 && !LANES.contains(&lanes) => Err(Error::Lanes { lanes }),
         _ => Ok(()),
     }
 }
@@ -454,6 +511,40 @@ mod tests {
         assert_eq!(level(1, 1 << 20), Level::Thread);
         assert_eq!(level(1, 100), Level::Warp);
         assert_eq!(level(64, 1 << 20), Level::Warp);
+    }
+
+    #[test]
+    fn wide_products_are_for_blocks_with_as_many_threads_as_are_fastest() {
+        let tuning = Tuning::default();
+        let kernel = |n, m| {
+            let shape = Shape::new(1000, n + m, Layout::Contiguous);
+            let kernel = tuning.kernel(Operation::Mul, &[n, m], shape, Options::default());
+            let kernel = kernel.unwrap();
+            (kernel.algorithm, kernel.lanes)
+        };
+        assert_eq!(kernel(128, 128), (Algorithm::School, 8));
+        assert_eq!(kernel(1024, 1024), (Algorithm::Fft, 128));
+        assert_eq!(kernel(4096, 4096), (Algorithm::Fft, 512));
+        // Sixteen short transforms in place of one long one.
+        assert_eq!(kernel(4096, 256), (Algorithm::Fft, 32));
+        assert_eq!(kernel(4096, 16).0, Algorithm::School);
+    }
+
+    #[test]
+    fn an_algorithm_by_name_is_found_at_its_level_and_forced_threads_are_kept() {
+        let shape = Shape::new(10, 20, Layout::Contiguous);
+        let kernel = |lanes| {
+            let options = Options {
+                algorithm: Algorithm::Fft,
+                lanes,
+                ..Options::default()
+            };
+            let kernel = Tuning::default().kernel(Operation::Mul, &[10, 10], shape, options);
+            let kernel = kernel.unwrap();
+            (kernel.level, kernel.lanes)
+        };
+        assert_eq!(kernel(None), (Level::Block, 32));
+        assert_eq!(kernel(Some(256)), (Level::Block, 256));
     }
 
     #[test]

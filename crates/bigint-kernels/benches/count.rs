@@ -4,6 +4,7 @@
 //! that `auto` would take there. The counts are exact and the same on every machine; how
 //! fast a GPU is with them, only a GPU says.
 
+use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Algorithm, Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_host::{Options, Tuning};
 use clap::Parser;
@@ -162,6 +163,17 @@ fn batch(device: &Device, shape: Shape, state: &mut u64) -> MatrixArgument {
     MatrixArgument::new(address, shape.width, shape.strides())
 }
 
+/// The table of roots of unity in device memory.
+fn roots(device: &Device) -> u64 {
+    let mut table = vec![[0.0; 2]; ROOTS];
+    fill_roots(&mut table);
+    let bytes = table.iter().flatten().flat_map(|x: &f64| x.to_le_bytes());
+    let bytes: Vec<u8> = bytes.collect();
+    let address = device.alloc(bytes.len() as u64).expect("memory");
+    device.write(address, &bytes).expect("in bounds");
+    address
+}
+
 fn count(tuning: &Tuning, kernel: &'static Kernel, module: &Module, bits: usize) -> Row {
     let operation = kernel.operation;
     let (widths, width) = widths(operation, bits);
@@ -193,7 +205,12 @@ fn count(tuning: &Tuning, kernel: &'static Kernel, module: &Module, bits: usize)
         0 => 0,
         limbs => device.alloc(4 * limbs as u64).expect("memory"),
     };
+    let roots = match kernel.takes_roots() {
+        true => roots(&device),
+        false => 0,
+    };
     let arguments = Arguments {
+        roots,
         scratch: MatrixArgument::new(
             scratch,
             launch.scratch_width,

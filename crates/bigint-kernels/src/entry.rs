@@ -20,7 +20,7 @@
 #![allow(unsafe_code)]
 
 use crate::gpu::memory::{Any, Unit};
-use crate::{thread, warp};
+use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
 use bigint_core::{Arguments, for_each_operation};
 
@@ -64,6 +64,14 @@ macro_rules! row {
             )
         }
     )*};
+    (@ $operation:ident $algorithm:ident block $threads:literal [$($layout:ident)*]) => {$(
+        entry_point! { ($operation, "_", $algorithm, "_block", $threads, "_", $layout)
+            arguments => block::$operation::$algorithm::<$threads, stride!($layout)>(
+                // SAFETY: below.
+                unsafe { block::Batches::new(&arguments) }
+            )
+        }
+    )*};
     (@ $operation:ident $algorithm:ident warp $lanes:literal [$($layout:ident)*]) => {$(
         entry_point! { ($operation, "_", $algorithm, "_warp", $lanes, "_", $layout)
             arguments => warp::$operation::$algorithm::<$lanes, stride!($layout)>(
@@ -76,7 +84,7 @@ macro_rules! row {
 
 // SAFETY, of every kernel: who launches it passes the arguments, and the grid and
 // block, of `Kernel::launch`. What is computed branches on widths only where lanes
-// share a number, or on what is the same in the whole warp.
+// or threads share a number, or on what is the same in the whole warp.
 macro_rules! entry_point {
     (($($part:tt),*) $arguments:ident => $compute:expr) => {
         const _: () = {

@@ -8,6 +8,8 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(target_arch = "nvptx64")]
+pub mod block;
+#[cfg(target_arch = "nvptx64")]
 pub mod ceiling;
 #[cfg(target_arch = "nvptx64")]
 pub mod columns;
@@ -21,5 +23,7 @@ pub mod montgomery;
 pub mod power;
 #[cfg(target_arch = "nvptx64")]
 pub mod thread;
+#[cfg(target_arch = "nvptx64")]
+pub mod transform;
 #[cfg(target_arch = "nvptx64")]
 pub mod warp;

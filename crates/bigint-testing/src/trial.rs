@@ -1,6 +1,6 @@
 //! Which widths, layouts, batch lengths and choices go together.
 
-use bigint_host::{Layout, MOST_OPERANDS, Operation, Options};
+use bigint_host::{Layout, Level, MOST_OPERANDS, Operation, Options};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -69,8 +69,11 @@ impl Trial {
             _ => 1,
         };
         let k = [n, n + m, m, any][(index / 3 + round) % 4].min(n + m);
-        // The widest operands are few: their cost grows with the square.
+        let choice = choices[(index % WIDTHS.len() + round) % choices.len()];
+        // The widest operands are few: their cost grows with the square. So are those that a
+        // block has to itself, which may be far narrower than what it computes.
         let count = match n.max(m) {
+            _ if choice.level == Some(Level::Block) => index % 4,
             wide if wide > 256 => 1 + index % 3,
             wide if wide <= LONG.1 && (index + round) % 11 == 5 => LONG.0,
             _ => COUNTS[(index + round) % COUNTS.len()],
@@ -88,7 +91,7 @@ impl Trial {
             cut: rng.random_range(1..=n + m + 1),
             count,
             broadcast: index % 13 == 6 && count > 0,
-            choice: choices[(index % WIDTHS.len() + round) % choices.len()],
+            choice,
         }
     }
 

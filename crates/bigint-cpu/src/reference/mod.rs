@@ -63,7 +63,7 @@ type Leaf = fn(&mut Work<'_>);
 /// one is found by a test.
 fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
     use Algorithm::{
-        Auto, CarryLookahead, Cios, Comba, Karatsuba, Limbwise, Ripple, Scan, School, Window,
+        Auto, CarryLookahead, Cios, Comba, Fft, Karatsuba, Limbwise, Ripple, Scan, School, Window,
         WindowVartime,
     };
     Some(match (operation, algorithm) {
@@ -73,6 +73,7 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Sub, CarryLookahead) => |w| w.flag = sub::carry_lookahead(w.r, w.a, w.b),
         (Operation::Mul, School) => |w| mul::school(w.r, w.a, w.b),
         (Operation::Mul, Auto | Comba) => |w| mul::comba(w.r, w.a, w.b),
+        (Operation::Mul, Fft) => |w| mul::fft(w.r, w.a, w.b),
         (Operation::Mul, Karatsuba) => |w| mul::karatsuba(w.r, w.a, w.b, w.scratch),
         (Operation::Square, Auto | Comba) => |w| square::comba(w.r, w.a),
         (Operation::MulHigh, Auto | Comba) => |w| mul_high::comba(w.r, w.a, w.b),

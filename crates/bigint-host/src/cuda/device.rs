@@ -8,6 +8,7 @@ use super::staging::{STAGED, Staging};
 use super::{count, describe, failure, raw_device};
 use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::kernel::EntryPoint;
+use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Launch, Limb};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
@@ -18,6 +19,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// The oldest compute capability that the kernels' PTX is for.
 const OLDEST_CAPABILITY: (u32, u32) = (7, 5);
+
+/// Dynamic shared memory that a block may have without asking, in bytes.
+const FREE_SHARED_BYTES: u32 = 48 << 10;
 
 /// Of a device's memory, the part that its pool keeps for later while nobody uses it.
 const KEPT_PART: u64 = 4;
@@ -34,12 +38,17 @@ static OPEN: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
 /// later call; [`Device::launch`] notes what ran last.
 pub(crate) struct Device {
     ordinal: usize,
-    // Dropped in this order: modules, pinned memory and stream need the context.
+    // Dropped in this order: modules, pinned memory, stream and memory need the context.
     modules: Modules,
     /// For large copies, from the first one on; then `None` if no memory could be pinned.
     staging: Mutex<Option<Option<Staging>>>,
     stream: Stream,
+    /// The table of roots of unity, once a kernel needs it. It is not a [`Buffer`]: that
+    /// would keep the device open.
+    roots: OnceLock<DeviceBuffer<u64>>,
     context: Context,
+    /// Dynamic shared memory that a block may have, in bytes.
+    shared_bytes: u32,
     /// Whether memory is taken and freed in the stream's order, which neither
     /// waits for the device nor for the operating system.
     has_memory_pools: bool,
@@ -107,7 +116,9 @@ impl Device {
             modules: Modules::default(),
             staging: Mutex::default(),
             stream: Stream::new(StreamFlags::DEFAULT, None)?,
+            roots: OnceLock::new(),
             context,
+            shared_bytes: shared_bytes(device),
             has_memory_pools,
             lost: OnceLock::new(),
             last_launched: Mutex::new(None),
@@ -117,6 +128,29 @@ impl Device {
     /// The device's number, as the driver counts.
     pub fn ordinal(&self) -> usize {
         self.ordinal
+    }
+
+    /// Dynamic shared memory that a block may have, in bytes.
+    pub fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
+    }
+
+    /// The device address of the table of roots of unity, which is made when first asked for
+    /// and lives as long as the device.
+    pub fn roots(&self) -> Result<u64, DeviceError> {
+        if self.roots.get().is_none() {
+            let mut table = vec![[0.0; 2]; ROOTS];
+            fill_roots(&mut table);
+            let words: Vec<u64> = table.iter().flatten().map(|x| x.to_bits()).collect();
+            let bytes = size_of_val(words.as_slice());
+            let table = self.run("copying roots of unity to the device", bytes, || {
+                DeviceBuffer::from_slice(&words)
+            })?;
+            // Another thread may have been first: then this table is freed.
+            let _ = self.roots.set(table);
+        }
+        let roots = self.roots.get().map(|roots| roots.as_device_ptr());
+        Ok(roots.map_or(0, |roots| roots.as_raw()))
     }
 
     /// Memory for `limbs` limbs, of any content.
@@ -254,7 +288,8 @@ impl Device {
     /// Queues a kernel behind all earlier work.
     ///
     /// `buffers` are the device memory that the arguments are about. The kernel reads
-    /// and writes the matrices and the carries in the arguments, and nothing else.
+    /// and writes the matrices and the carries in the arguments, reads the device's own
+    /// table of roots, and touches nothing else.
     ///
     /// # Panics
     /// Where the arguments reach out of the buffers; that is a defect of the caller.
@@ -265,8 +300,11 @@ impl Device {
         arguments: A,
         buffers: &[&Buffer],
     ) -> Result<(), DeviceError> {
+        let roots = self.roots.get().map(|roots| roots.as_device_ptr().as_raw());
         assert!(
-            buffers.iter().all(|buffer| buffer.is_of(self)) && arguments.lies_within(buffers),
+            buffers.iter().all(|buffer| buffer.is_of(self))
+                && arguments.lies_within(buffers)
+                && (arguments.roots() == 0 || Some(arguments.roots()) == roots),
             "the arguments of {} reach out of their buffers",
             entry.name
         );
@@ -276,6 +314,20 @@ impl Device {
         let parameter = Parameter(arguments);
         let stream = &self.stream;
         let launched = module.get_function(entry.name).and_then(|function| {
+            if launch.shared_bytes > FREE_SHARED_BYTES {
+                // SAFETY: the handle is the module's, which is loaded; the answer is one of
+                // the codes that `cust_raw` has known since the function exists.
+                let code = unsafe {
+                    sys::cuFuncSetAttribute(
+                        function.to_raw(),
+                        sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                        launch.shared_bytes.cast_signed(),
+                    )
+                };
+                if code != sys::CUresult::CUDA_SUCCESS {
+                    return Err(CudaError::LaunchOutOfResources);
+                }
+            }
             // SAFETY: the kernel takes these arguments and this launch by the ABI
             // that host and device share. It touches the memory in the arguments
             // only, which lies in buffers that are alive; if they are dropped they
@@ -347,18 +399,25 @@ impl Drop for Device {
 
 /// Whether the driver takes and frees memory in a stream's order (since CUDA 11.2).
 fn has_memory_pools(device: cust::device::Device) -> bool {
+    let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
+    attribute_of(device, attribute).is_some_and(|value| value != 0)
+}
+
+/// Dynamic shared memory that a block may have if the host asks for it, in bytes.
+fn shared_bytes(device: cust::device::Device) -> u32 {
+    let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+    let bytes = attribute_of(device, attribute).and_then(|value| u32::try_from(value).ok());
+    bytes.unwrap_or(0).max(FREE_SHARED_BYTES)
+}
+
+/// An attribute that `cust` has no name for, where the driver knows it.
+fn attribute_of(device: cust::device::Device, attribute: sys::CUdevice_attribute) -> Option<i32> {
     let mut value = 0;
     // SAFETY: the address is valid for one integer. The device is one the driver
     // handed out. The answer is one of the codes that `cust_raw` has known since
     // the function exists.
-    let code = unsafe {
-        sys::cuDeviceGetAttribute(
-            &mut value,
-            sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
-            device.as_raw(),
-        )
-    };
-    code == sys::CUresult::CUDA_SUCCESS && value != 0
+    let code = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
+    (code == sys::CUresult::CUDA_SUCCESS).then_some(value)
 }
 
 /// Has the device's pool keep up to `bytes` of freed memory. By itself it gives all of

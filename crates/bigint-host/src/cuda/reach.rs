@@ -11,11 +11,20 @@ pub(crate) trait Reaching: Copy {
     /// Whether every limb that a kernel reaches through these arguments is in one of the
     /// buffers.
     fn lies_within(&self, buffers: &[&Buffer]) -> bool;
+
+    /// The table of roots that the kernel reads, or zero: it is the device's own.
+    fn roots(&self) -> u64 {
+        0
+    }
 }
 
 impl Reaching for Arguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         lies_within(self, buffers)
+    }
+
+    fn roots(&self) -> u64 {
+        self.roots
     }
 }
 

@@ -3,10 +3,13 @@
 //!
 //! Names follow `cuda_std` where it has them.
 
+pub mod block;
 pub mod carry;
+pub mod float;
 pub mod memory;
 pub mod row;
 pub mod shared;
+pub mod stretch;
 pub mod thread;
 pub mod warp;
 pub mod window;

@@ -26,3 +26,17 @@ pub fn lane() -> u32 {
     // SAFETY: as in `index_1d`.
     unsafe { nvptx::_thread_idx_x() as u32 % 32 }
 }
+
+/// The thread's index in its block.
+#[inline(always)]
+pub fn index_in_block() -> u32 {
+    // SAFETY: as in `index_1d`.
+    unsafe { nvptx::_thread_idx_x() as u32 }
+}
+
+/// The block's index in the launch.
+#[inline(always)]
+pub fn block_index() -> u32 {
+    // SAFETY: as in `index_1d`.
+    unsafe { nvptx::_block_idx_x() as u32 }
+}

@@ -78,8 +78,8 @@ pub struct Kernel {
     /// counted once.
     pub local_bytes: u32,
     /// An estimate of the 32-bit registers that a thread needs: the most that are
-    /// live at once in the kernel itself. Only the assembler of a real GPU knows
-    /// the true number.
+    /// live at once in the kernel itself, or what `.maxntid` or `.reqntid` leave it. Only
+    /// the assembler of a real GPU knows the true number.
     pub registers: u32,
     /// Threads of a block at most, from `.maxntid` or `.reqntid`; 1024 without them.
     pub max_threads: u32,
@@ -164,7 +164,7 @@ impl Module {
             let function = &decoded.program.functions[entry.function as usize];
             kernel.shared_bytes = entry.shared_bytes;
             kernel.local_bytes = entry.local_bytes;
-            kernel.registers = function.registers;
+            kernel.registers = kernel.registers.min(function.registers);
             kernel.refused = decoded.refused(entry).cloned();
         }
         let mut refusals = kernels.values().map(|kernel| kernel.refused.as_ref());
@@ -238,27 +238,32 @@ fn kernel(function: &syntax::Function<'_>) -> Result<Kernel, ParseError> {
             align,
         });
     }
-    let max_threads = function
-        .required_threads
-        .or(function.max_threads)
-        .map_or(1024, |sizes| {
-            sizes
-                .iter()
-                .fold(1u32, |all, &size| all.saturating_mul(size))
-        });
+    let bound = function.required_threads.or(function.max_threads);
+    let bound = bound.map(|sizes| {
+        sizes
+            .iter()
+            .fold(1u32, |all, &size| all.saturating_mul(size))
+    });
     Ok(Kernel {
         name: function.name.to_owned(),
         params,
         param_bytes: end,
         shared_bytes: 0,
         local_bytes: 0,
-        registers: 0,
-        max_threads,
+        registers: bound.map_or(u32::MAX, registers_within),
+        max_threads: bound.unwrap_or(1024),
         required_threads: function.required_threads,
         required_cluster: function.cluster,
         line: function.at.line,
         refused: None,
     })
+}
+
+/// The registers of a thread to which a bound of so many threads holds the assembler: a
+/// block must fit the 2^16 that there are, which are given to warps by the 256.
+fn registers_within(threads: u32) -> u32 {
+    let warps = threads.div_ceil(32).max(1);
+    ((1 << 16) / 256 / warps * 8).max(8)
 }
 
 fn global(variable: &syntax::Variable<'_>) -> Global {

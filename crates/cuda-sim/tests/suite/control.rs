@@ -291,6 +291,29 @@ fn counts_are_the_same_on_every_run_and_with_every_check() {
     assert_eq!(first.store_sectors, 300 * 8);
 }
 
+/// An assembler spills rather than build a kernel that cannot be launched as it is bound.
+#[test]
+fn a_bound_on_threads_bounds_the_registers_of_a_thread() {
+    let loads: String = (0..100)
+        .map(|i| format!("ld.global.u32 %r{i}, [%d0+{}];", 4 * i))
+        .collect();
+    let stores: String = (0..100)
+        .map(|i| format!("st.global.u32 [%d0+{}], %r{};", 4 * i, 99 - i))
+        .collect();
+    let body = format!(
+        "{{ .reg .b32 %r<100>; .reg .b64 %d0; ld.param.u64 %d0, [p]; {loads}{stores} ret; }}"
+    );
+    let registers = |bound: &str| {
+        let source = module(&format!(".visible .entry k(.param .u64 p) {bound} {body}"));
+        let module = Module::parse(&source).unwrap();
+        module.kernel("k").unwrap().registers
+    };
+    assert!(registers("") > 100);
+    assert_eq!(registers(".maxntid 512, 1, 1"), registers(""));
+    assert_eq!(registers(".maxntid 1024, 1, 1"), 64);
+    assert_eq!(registers(".reqntid 32, 32, 1"), 64);
+}
+
 #[test]
 fn launches_keep_to_the_limits_of_the_architecture() {
     let source = module(

@@ -1,9 +1,11 @@
 //! Multiplication: `r = (a * b) mod 2^(32 w)`, `w = r.len()`.
 
 mod comba;
+mod fft;
 mod karatsuba;
 mod school;
 
 pub use comba::comba;
+pub use fft::fft;
 pub use karatsuba::karatsuba;
 pub use school::school;

@@ -1,0 +1,177 @@
+//! Roots of unity, as the kernels' table has them.
+
+use super::{Plan, THREADS};
+
+/// `pi/2`, in units of 2^-63.
+const QUARTER: u64 = 0xc90f_daa2_2168_c235;
+
+/// The point at `numerator / 2^log` turns on the unit circle, `log` at most 61: its real
+/// and imaginary part, each within 2^-54 + 2^-60 of the exact one.
+///
+/// The angle is brought to half a quadrant, where sine and cosine are taken from their
+/// series in integers, in units of 2^-64. There `x x / 2 < 0.31`, so that the errors of the
+/// steps, each of them below three units, sum to less than 5 units for all of the series;
+/// that of the angle is below 2. The last step rounds to nearest: for values below 1 by at
+/// most 2^-54.
+///
+/// ```
+/// use bigint_core::transform::root;
+/// assert_eq!(root(0, 3), [1.0, 0.0]);
+/// assert_eq!(root(1, 2), [0.0, 1.0]);
+/// assert_eq!(root(3, 3), [-0.5f64.sqrt(), 0.5f64.sqrt()]);
+/// assert_eq!(root(5, 2), root(1, 2));
+/// ```
+pub const fn root(numerator: u64, log: u32) -> [f64; 2] {
+    let numerator = numerator & ((1 << log) - 1);
+    // Of a turn in units of 2^-64: above the quadrant's two bits are its own.
+    let turn = if log == 0 { 0 } else { numerator << (64 - log) };
+    let (quadrant, within) = (turn >> 62, turn << 2);
+    let is_upper = within > 1 << 63;
+    let part = if is_upper {
+        within.wrapping_neg()
+    } else {
+        within
+    };
+    let angle = ((part as u128 * QUARTER as u128) >> 63) as u64;
+    let [cosine, sine] = cosine_and_sine(angle);
+    let [x, y] = if is_upper {
+        [sine, cosine]
+    } else {
+        [cosine, sine]
+    };
+    match quadrant {
+        0 => [x, y],
+        1 => [-y, x],
+        2 => [-x, -y],
+        _ => [y, -x],
+    }
+}
+
+/// Of an angle in units of 2^-64, at most pi/4.
+const fn cosine_and_sine(angle: u64) -> [f64; 2] {
+    const ONE: u128 = 1 << 64;
+    let square = (angle as u128 * angle as u128) >> 64;
+    // 1 - x x / (1 2) (1 - x x / (3 4) (1 - ...)), and likewise the sine over x.
+    let (mut cosine, mut sine) = (ONE, ONE);
+    let mut k: u128 = 26;
+    while k > 0 {
+        cosine = ONE - ((square * cosine) >> 64) / (k * (k - 1));
+        sine = ONE - ((square * sine) >> 64) / (k * (k + 1));
+        k -= 2;
+    }
+    let sine = (angle as u128 * sine) >> 64;
+    const UNIT: f64 = 1.0 / ONE as f64;
+    [cosine as f64 * UNIT, sine as f64 * UNIT]
+}
+
+/// Fills the table of the roots of all plans, [`ROOTS`](super::ROOTS) of them: `[re, im]`.
+///
+/// Node `b` at depth `d` stands for `x^m - e(t)`, `t = (1 + 4 r) / 2^(d+2)`. Its forward
+/// roots are those of its own split, `e(t/2)`, and of the splits below it that do not
+/// follow by a multiplication by `i`: `e(t/4)`, then `e(t/8)` and `e(t/8 + 1/8)`, then
+/// `e(t/16 + g/16)` for `g` = 0, 2, 1, 3. On the way back, value `k` of `R` is multiplied by
+/// `e(-k t / R)`. Two levels that end in products modulo `x^4 - z` take `e(t/2)`, `e(t/4)`
+/// and `e(3 t / 4)`; one takes `e(t/2)`.
+pub fn fill_roots(table: &mut [[f64; 2]]) {
+    for threads in THREADS {
+        let plan = Plan::of(threads);
+        for pass in [0, 1] {
+            let radix = plan.middle[pass];
+            if radix == 1 {
+                continue;
+            }
+            let forward = |depth: u32, t: u64, j: u32| match j {
+                0 => root(t, depth + 3),
+                1 => root(t, depth + 4),
+                2 | 3 => root(t + (u64::from(j - 2) << (depth + 2)), depth + 5),
+                _ => {
+                    let sixteenths = [0_u64, 2, 1, 3][j as usize - 4];
+                    root(t + (sixteenths << (depth + 2)), depth + 6)
+                }
+            };
+            let inverse = |depth: u32, t: u64, j: u32| {
+                let [re, im] = root(t * u64::from(j + 1), depth + 2 + radix.trailing_zeros());
+                [re, -im]
+            };
+            let nodes = plan.nodes(pass);
+            fill(
+                &mut table[plan.forward_at(pass) as usize..],
+                nodes,
+                radix / 2,
+                forward,
+            );
+            fill(
+                &mut table[plan.inverse_at(pass) as usize..],
+                nodes,
+                radix - 1,
+                inverse,
+            );
+        }
+        let last = |depth: u32, t: u64, j: u32| match j {
+            0 => root(t, depth + 3),
+            _ => root(t * u64::from(2 * j - 1), depth + 4),
+        };
+        let roots = plan.last_roots();
+        fill(
+            &mut table[plan.last_at() as usize..],
+            plan.nodes(2),
+            roots,
+            last,
+        );
+    }
+}
+
+/// Root `j` of node `b` to place `j nodes + b`, by `of(d, 1 + 4 r, j)`.
+fn fill(table: &mut [[f64; 2]], nodes: u32, roots: u32, of: impl Fn(u32, u64, u32) -> [f64; 2]) {
+    let depth = nodes.trailing_zeros();
+    for j in 0..roots {
+        for b in 0..nodes {
+            let r = b.reverse_bits() >> (32 - depth);
+            table[(j * nodes + b) as usize] = of(depth, 1 + 4 * u64::from(r), j);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::f64::consts::TAU;
+
+    #[test]
+    fn roots_are_those_of_the_library_but_for_a_unit_and_symmetric() {
+        for log in [3, 7, 12, 20, 40] {
+            let step = (1_u64 << log).div_ceil(4001).max(1);
+            for numerator in (0..1 << log).step_by(step as usize) {
+                let [re, im] = root(numerator, log);
+                let angle = TAU * numerator as f64 / (1_u64 << log) as f64;
+                assert!((re - angle.cos()).abs() < 1e-15, "{numerator}/2^{log}");
+                assert!((im - angle.sin()).abs() < 1e-15, "{numerator}/2^{log}");
+                let opposite = root(numerator + (1 << (log - 1)), log);
+                assert_eq!(opposite, [-re, -im]);
+            }
+        }
+    }
+
+    /// `w w` beside the root of twice the angle, without rounding: both are within the
+    /// stated distance of their exact points.
+    #[test]
+    fn roots_are_as_near_as_stated() {
+        let near = (-54f64).exp2() + (-60f64).exp2();
+        for log in [5, 9, 15] {
+            for numerator in 0..1 << log {
+                let [x, y] = root(numerator, log);
+                // |w| = 1: the rounded product and what rounding took from it.
+                let exact_square = |a: f64| (a * a, a.mul_add(a, -(a * a)));
+                let ((xx, dx), (yy, dy)) = (exact_square(x), exact_square(y));
+                let (high, low) = (xx.max(yy), xx.min(yy));
+                // Exact by Sterbenz where high >= 1/2, and below 2^-50 in all.
+                let off = (high - 1.0) + low + dx + dy;
+                assert!(
+                    off.abs() <= 2.0 * 1.415 * near,
+                    "{numerator}/2^{log}: {off:e}"
+                );
+            }
+        }
+    }
+}

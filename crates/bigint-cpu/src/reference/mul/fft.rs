@@ -1,0 +1,219 @@
+//! Multiplication by a transform over the complex numbers in FP64 (Thall), exact by proof.
+//!
+//! The ring, the tree and the proof are those of [`bigint_core::transform`]: digits are
+//! coefficients of polynomials modulo `x^L - i`, whose product's low half comes back as the
+//! real part and the high half as the imaginary part. Down the tree by butterflies
+//!
+//! ```text
+//! x^2m - z = (x^m - w)(x^m + w):    a + b x^m  ->  a + w b,  a - w b
+//! ```
+//!
+//! to `x^4 - z`, products by their definition there, and up again. Here every node multiplies
+//! by its own root, a level at a time.
+//!
+//! Digits are balanced, so that they are half as great in size: one with its top bit set
+//! counts a power of two less, and the one above 1 more. They have 16 bits as long as the
+//! bound on the error allows, else 8, which it allows up to the widest number there is.
+//!
+//! Cost: `3/2 L log2(L/4)` butterflies, `L` the next power of two from the digits of the
+//! wider operand; `32 L` bytes of scratch.
+
+use bigint_core::transform::{error_bound, root};
+use bigint_core::{LIMB_BITS, Limb};
+
+/// `re + i im`.
+#[derive(Clone, Copy)]
+struct Complex {
+    re: f64,
+    im: f64,
+}
+
+impl Complex {
+    /// `self + x y`.
+    fn plus_product(self, x: Self, y: Self) -> Self {
+        Complex {
+            re: (-x.im).mul_add(y.im, x.re.mul_add(y.re, self.re)),
+            im: x.im.mul_add(y.re, x.re.mul_add(y.im, self.im)),
+        }
+    }
+}
+
+const ZERO: Complex = Complex { re: 0.0, im: 0.0 };
+
+/// `numerator / 2^log` turns.
+#[derive(Clone, Copy)]
+struct Turns {
+    numerator: u64,
+    log: u32,
+}
+
+impl Turns {
+    /// `e(t)`.
+    fn point(self) -> Complex {
+        let [re, im] = root(self.numerator, self.log);
+        Complex { re, im }
+    }
+
+    /// `t / 2`, and half a turn more.
+    fn halves(self) -> [Self; 2] {
+        let Turns { numerator, log } = self;
+        [numerator, numerator + (1 << log)].map(|numerator| Turns {
+            numerator,
+            log: log + 1,
+        })
+    }
+}
+
+/// `r = (a * b) mod 2^(32 w)`.
+///
+/// ```
+/// let mut r = [0; 2];
+/// bigint_cpu::reference::mul::fft(&mut r, &[u32::MAX], &[u32::MAX]);
+/// assert_eq!(r, [1, u32::MAX - 1]);
+/// ```
+pub fn fft(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
+    let limbs = a.len().max(b.len()).max(1);
+    let length = |bits: u32| {
+        (limbs * (LIMB_BITS / bits as usize))
+            .next_power_of_two()
+            .max(4)
+    };
+    let is_exact = |bits: &u32| {
+        let length = length(*bits) as u64;
+        // Every level up multiplies by roots.
+        error_bound(length, *bits, true, length.trailing_zeros()) < 0.5
+    };
+    let bits = [16, 8].into_iter().find(is_exact);
+    let bits = bits.expect("digits of 8 bits are exact for the widest numbers");
+    let length = length(bits);
+    let quarter = Turns {
+        numerator: 1,
+        log: 2,
+    };
+    let (mut x, mut y) = (digits(a, bits, length), digits(b, bits, length));
+    down(&mut x, quarter);
+    down(&mut y, quarter);
+    multiply(&mut x, &y, quarter);
+    up(&mut x, quarter);
+    let scale = 4.0 / length as f64;
+    let coefficients = x
+        .iter()
+        .map(|value| value.re)
+        .chain(x.iter().map(|value| value.im));
+    let per_limb = LIMB_BITS / bits as usize;
+    let mut carry = 0_i64;
+    r.fill(0);
+    for (k, coefficient) in coefficients.enumerate().take(r.len() * per_limb) {
+        carry += (coefficient * scale).round_ties_even() as i64;
+        let digit = carry & ((1 << bits) - 1);
+        r[k / per_limb] |= (digit as Limb) << (k % per_limb * bits as usize);
+        carry >>= bits;
+    }
+}
+
+/// Balanced digits of `bits` bits, but for the top one, which keeps its sign.
+fn digits(a: &[Limb], bits: u32, length: usize) -> Vec<Complex> {
+    let per_limb = LIMB_BITS / bits as usize;
+    let mut values = vec![ZERO; length];
+    let (mut carry, digits) = (0, a.len() * per_limb);
+    for (k, value) in values.iter_mut().enumerate().take(digits + 1) {
+        let limb = a.get(k / per_limb).copied().unwrap_or(0);
+        let digit = i64::from(limb >> (k % per_limb * bits as usize)) & ((1 << bits) - 1);
+        let above = k + 1 < length && digit >> (bits - 1) == 1;
+        let borrowed = if above { 1 << bits } else { 0 };
+        value.re = (digit + carry - borrowed) as f64;
+        carry = i64::from(above);
+    }
+    values
+}
+
+/// From a polynomial modulo `x^m - e(t)` to those modulo `x^4 - z`.
+fn down(v: &mut [Complex], turns: Turns) {
+    if v.len() <= 4 {
+        return;
+    }
+    let halves = turns.halves();
+    let w = halves[0].point();
+    let (low, high) = v.split_at_mut(v.len() / 2);
+    for (a, b) in low.iter_mut().zip(high.iter_mut()) {
+        let sum = a.plus_product(*b, w);
+        *b = Complex {
+            re: 2.0_f64.mul_add(a.re, -sum.re),
+            im: 2.0_f64.mul_add(a.im, -sum.im),
+        };
+        *a = sum;
+    }
+    down(low, halves[0]);
+    down(high, halves[1]);
+}
+
+/// `x = x y` modulo every `x^4 - z`.
+fn multiply(x: &mut [Complex], y: &[Complex], turns: Turns) {
+    if let Ok(b) = <[Complex; 4]>::try_from(y) {
+        let a = [x[0], x[1], x[2], x[3]];
+        for (k, c) in x.iter_mut().enumerate() {
+            // What has degree `k`, and `k + 4`.
+            let sum = |from: usize, degree: usize| {
+                let terms = (from..4).filter(|i| (0..4).contains(&(degree.wrapping_sub(*i))));
+                terms.fold(ZERO, |sum, i| sum.plus_product(a[i], b[degree - i]))
+            };
+            *c = sum(0, k).plus_product(turns.point(), sum(k + 1, k + 4));
+        }
+        return;
+    }
+    let (halves, middle) = (turns.halves(), x.len() / 2);
+    multiply(&mut x[..middle], &y[..middle], halves[0]);
+    multiply(&mut x[middle..], &y[middle..], halves[1]);
+}
+
+/// The way back of [`down`], and `m / 4` times as great.
+fn up(v: &mut [Complex], turns: Turns) {
+    if v.len() <= 4 {
+        return;
+    }
+    let halves = turns.halves();
+    let (low, high) = v.split_at_mut(v.len() / 2);
+    up(low, halves[0]);
+    up(high, halves[1]);
+    let w = halves[0].point();
+    let back = Complex {
+        re: w.re,
+        im: -w.im,
+    };
+    for (p, q) in low.iter_mut().zip(high) {
+        let difference = Complex {
+            re: p.re - q.re,
+            im: p.im - q.im,
+        };
+        p.re += q.re;
+        p.im += q.im;
+        *q = ZERO.plus_product(difference, back);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::school;
+    use super::*;
+
+    #[test]
+    fn products_of_the_greatest_digits_agree_with_rows() {
+        for n in [1, 2, 3, 5, 16, 33, 256, 700] {
+            for limb in [Limb::MAX, 0x8000_8000, 0x7fff_7fff, 0x8080_8080, 1 << 31] {
+                let (a, b) = (vec![limb; n], vec![limb; n / 2 + 1]);
+                for width in [2 * n, n, 2 * n + 3] {
+                    let (mut found, mut expected) = (vec![1; width], vec![0; width]);
+                    fft(&mut found, &a, &b);
+                    school(&mut expected, &a, &b);
+                    assert_eq!(found, expected, "{n} {limb:x} {width}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn digits_of_eight_bits_are_exact_for_the_widest_numbers() {
+        let length = 4 * bigint_core::MAX_WIDTH as u64;
+        assert!(error_bound(length, 8, true, length.trailing_zeros()) < 0.5);
+    }
+}

@@ -1,0 +1,60 @@
+//! The threads of a block, which meet at barriers.
+
+// The barrier is a foreign function: as an intrinsic it is `convergent`.
+#![allow(unsafe_code)]
+
+use super::thread;
+use super::warp::Group;
+
+unsafe extern "C" {
+    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
+    fn barrier(number: u32);
+}
+
+/// The threads of a block, seen from one of them.
+#[derive(Clone, Copy)]
+pub struct Team<const THREADS: u32> {
+    thread: u32,
+    warp: Group<32>,
+}
+
+impl<const THREADS: u32> Team<THREADS> {
+    const WHOLE_WARPS: () = assert!(THREADS % 32 == 0);
+
+    /// The calling thread's block.
+    ///
+    /// # Safety
+    /// The block has `THREADS` threads, and the shared memory that the kernel's leaf lays
+    /// claim to; what is asked for of a [`Stretch`](super::stretch::Stretch) is within it. All threads come to every call of
+    /// [`sync`](Self::sync), and to what the [`warp`](Self::warp) does, together: control
+    /// flow may depend on what is the same in the block.
+    #[inline(always)]
+    pub unsafe fn new() -> Self {
+        let () = Self::WHOLE_WARPS;
+        Team {
+            // Known to be small, so that divisions by powers of two are cheap.
+            thread: thread::index_in_block() % THREADS.next_power_of_two(),
+            // SAFETY: by this function's own contract.
+            warp: unsafe { Group::new() },
+        }
+    }
+
+    /// The calling thread's place in its block.
+    #[inline(always)]
+    pub fn thread(self) -> u32 {
+        self.thread
+    }
+
+    /// Its warp.
+    #[inline(always)]
+    pub fn warp(self) -> Group<32> {
+        self.warp
+    }
+
+    /// Waits for the block: what its threads wrote before, all of them may read after.
+    #[inline(always)]
+    pub fn sync(self) {
+        // SAFETY: the block is converged by the contract of `new`.
+        unsafe { barrier(0) }
+    }
+}

@@ -1,0 +1,79 @@
+//! Arithmetic in FP64, every operation rounded once to nearest, ties to even.
+//!
+//! Rust's own `+`, `-` and `*` become `add.rn`, `sub.rn` and `mul.rn`, which no later
+//! compiler contracts; what Rust lacks is the fused operation and the table of roots.
+
+// The intrinsic is a foreign function, and roots are loaded from addresses.
+#![allow(unsafe_code)]
+
+use core::arch::asm;
+
+unsafe extern "C" {
+    #[link_name = "llvm.fma.f64"]
+    fn fused(x: f64, y: f64, z: f64) -> f64;
+}
+
+/// `x y + z`, rounded once.
+#[inline(always)]
+pub fn multiply_add(x: f64, y: f64, z: f64) -> f64 {
+    // SAFETY: register arithmetic only.
+    unsafe { fused(x, y, z) }
+}
+
+/// A whole number below 2^32 as it is, without a conversion: those are slow.
+#[inline(always)]
+pub fn whole(x: u32) -> f64 {
+    const TWO_52: u64 = 0x4330 << 48;
+    f64::from_bits(TWO_52 | u64::from(x)) - f64::from_bits(TWO_52)
+}
+
+/// A whole number from -2^31 to 2^31 - 1.
+#[inline(always)]
+pub fn signed(x: i32) -> f64 {
+    const TWO_52: u64 = 0x4330 << 48;
+    const TWO_31: u32 = 1 << 31;
+    f64::from_bits(TWO_52 | u64::from(x as u32 ^ TWO_31))
+        - f64::from_bits(TWO_52 | u64::from(TWO_31))
+}
+
+/// The whole number nearest to `x scale`, ties to even, in two's complement, and
+/// [`NEAREST_OFFSET`] more; of products below 2^51 in size, where `scale` is a power of two.
+#[inline(always)]
+pub fn nearest(x: f64, scale: f64) -> u64 {
+    multiply_add(x, scale, f64::from_bits(NEAREST_OFFSET)).to_bits()
+}
+
+/// `3 2^51`, whose last bit has weight 1.
+pub const NEAREST_OFFSET: u64 = 0x4338 << 48;
+
+/// A table of complex numbers in device memory that no thread writes.
+#[derive(Clone, Copy)]
+pub struct Roots {
+    address: u64,
+}
+
+impl Roots {
+    /// The table at `address`, a multiple of 16.
+    ///
+    /// # Safety
+    /// The table stays allocated and unchanged while the kernel runs, and has every place
+    /// that is asked for.
+    #[inline(always)]
+    pub unsafe fn new(address: u64) -> Self {
+        Roots { address }
+    }
+
+    /// Real and imaginary part at place `at`.
+    #[inline(always)]
+    pub fn at(self, at: u32) -> [f64; 2] {
+        let (re, im);
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("ld.global.nc.v2.f64 {{{re}, {im}}}, [{address}];",
+                re = out(reg64) re, im = out(reg64) im,
+                address = in(reg64) self.address + 16 * u64::from(at),
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        [re, im]
+    }
+}

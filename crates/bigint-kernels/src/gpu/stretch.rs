@@ -1,0 +1,106 @@
+//! Stretches of the shared memory that a whole block has.
+
+// Shared memory is reached through `ld.shared` and `st.shared`, with 32-bit addresses of
+// its own.
+#![allow(unsafe_code)]
+
+use super::block::Team;
+use bigint_core::Limb;
+use core::arch::asm;
+
+/// A stretch of the block's shared memory: pairs of doubles, words of 64 bits, or limbs,
+/// each counted in its own size from the beginning.
+#[derive(Clone, Copy)]
+pub struct Stretch {
+    address: u32,
+}
+
+impl Stretch {
+    /// The stretch that begins at byte `from` of the block's shared memory, a multiple of
+    /// 16. A team vouches for the launch: it has shared memory for every place that leaves
+    /// ask for. What threads write and others read is ordered by barriers.
+    #[inline(always)]
+    pub fn new<const THREADS: u32>(_: Team<THREADS>, from: u32) -> Self {
+        let start: u32;
+        // SAFETY: this is the address of a variable, which `shared` declares.
+        unsafe {
+            asm!("mov.u32 {start}, bigint_shared;", start = out(reg32) start,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        Stretch {
+            address: start + from,
+        }
+    }
+
+    /// Pair `at`.
+    #[inline(always)]
+    pub fn pair(self, at: u32) -> [f64; 2] {
+        let (x, y);
+        // SAFETY: by the contract of `Team::new`.
+        unsafe {
+            asm!("ld.shared.v2.f64 {{{x}, {y}}}, [{address}];",
+                x = out(reg64) x, y = out(reg64) y, address = in(reg32) self.address + 16 * at,
+                options(pure, readonly, nostack, preserves_flags));
+        }
+        [x, y]
+    }
+
+    /// Sets pair `at`.
+    #[inline(always)]
+    pub fn set_pair(self, at: u32, [x, y]: [f64; 2]) {
+        // SAFETY: by the contract of `Team::new`.
+        unsafe {
+            asm!("st.shared.v2.f64 [{address}], {{{x}, {y}}};",
+                x = in(reg64) x, y = in(reg64) y, address = in(reg32) self.address + 16 * at,
+                options(nostack, preserves_flags));
+        }
+    }
+
+    /// Word `at`.
+    #[inline(always)]
+    pub fn word(self, at: u32) -> u64 {
+        let word;
+        // SAFETY: by the contract of `Team::new`.
+        unsafe {
+            asm!("ld.shared.u64 {word}, [{address}];",
+                word = out(reg64) word, address = in(reg32) self.address + 8 * at,
+                options(pure, readonly, nostack, preserves_flags));
+        }
+        word
+    }
+
+    /// Sets word `at`.
+    #[inline(always)]
+    pub fn set_word(self, at: u32, word: u64) {
+        // SAFETY: by the contract of `Team::new`.
+        unsafe {
+            asm!("st.shared.u64 [{address}], {word};",
+                word = in(reg64) word, address = in(reg32) self.address + 8 * at,
+                options(nostack, preserves_flags));
+        }
+    }
+
+    /// Limb `at`.
+    #[inline(always)]
+    pub fn limb(self, at: u32) -> Limb {
+        let limb;
+        // SAFETY: by the contract of `Team::new`.
+        unsafe {
+            asm!("ld.shared.u32 {limb}, [{address}];",
+                limb = out(reg32) limb, address = in(reg32) self.address + 4 * at,
+                options(pure, readonly, nostack, preserves_flags));
+        }
+        limb
+    }
+
+    /// Sets limb `at`.
+    #[inline(always)]
+    pub fn set_limb(self, at: u32, limb: Limb) {
+        // SAFETY: by the contract of `Team::new`.
+        unsafe {
+            asm!("st.shared.u32 [{address}], {limb};",
+                limb = in(reg32) limb, address = in(reg32) self.address + 4 * at,
+                options(nostack, preserves_flags));
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Several levels of the tree of a transform at once, on values in registers.
+//!
+//! The tree is that of [`bigint_core::transform`]. A pass of radix `R` takes value `c + k m / R`
+//! of a polynomial modulo `x^m - z` as its `k`-th, `k < R`, and leaves `R` values, of which
+//! the `k`-th belongs to node `k` of those `log2 R` levels below: in the order of the tree,
+//! not of the angles.
+
+use super::complex::{Complex, butterfly, sum_and_difference, sum_and_difference_turned};
+
+/// Half of the square root of 2.
+pub const HALF_SQRT_2: f64 = core::f64::consts::FRAC_1_SQRT_2;
+
+/// Cosine and sine of a sixteenth of a turn.
+const SIXTEENTH: (f64, f64) = (0.923_879_532_511_286_8, 0.382_683_432_365_089_8);
+
+/// Of 1/32 and of 3/32 of a turn.
+const THIRTY_SECOND: (f64, f64) = (0.980_785_280_403_230_4, 0.195_090_322_016_128_28);
+const THREE_THIRTY_SECONDS: (f64, f64) = (0.831_469_612_302_545_2, 0.555_570_233_019_602_2);
+
+/// `log2 R` levels down, 8 or 16 values at a time, with the roots that
+/// [`fill_roots`](bigint_core::transform::fill_roots) has for them. Six fused operations a
+/// butterfly.
+#[inline(always)]
+pub fn down<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
+    let (half, quarter, eighth) = (R / 2, R / 4, R / 8);
+    let mut i = 0;
+    while i < half {
+        butterfly(v, i, i + half, roots[0]);
+        i += 1;
+    }
+    let mut i = 0;
+    while i < quarter {
+        butterfly(v, i, i + quarter, roots[1]);
+        butterfly(v, half + i, half + i + quarter, roots[1].turned());
+        i += 1;
+    }
+    let mut i = 0;
+    while i < eighth {
+        let j = half + i;
+        butterfly(v, i, i + eighth, roots[2]);
+        butterfly(v, quarter + i, quarter + i + eighth, roots[2].turned());
+        butterfly(v, j, j + eighth, roots[3]);
+        butterfly(v, quarter + j, quarter + j + eighth, roots[3].turned());
+        i += 1;
+    }
+    if R == 16 {
+        butterfly(v, 0, 1, roots[4]);
+        butterfly(v, 2, 3, roots[4].turned());
+        butterfly(v, 4, 5, roots[5]);
+        butterfly(v, 6, 7, roots[5].turned());
+        butterfly(v, 8, 9, roots[6]);
+        butterfly(v, 10, 11, roots[6].turned());
+        butterfly(v, 12, 13, roots[7]);
+        butterfly(v, 14, 15, roots[7].turned());
+    }
+}
+
+/// The first three levels of `x^8m - i`, of real values: all roots are constants.
+#[inline(always)]
+pub fn down_from_the_root(x: [f64; 8]) -> [Complex; 8] {
+    let mut v = [Complex::ZERO; 8];
+    let mut k = 0;
+    while k < 4 {
+        let b = HALF_SQRT_2 * x[k + 4];
+        v[k] = Complex::new(x[k] + b, b);
+        v[k + 4] = Complex::new(x[k] - b, -b);
+        k += 1;
+    }
+    let w = Complex::new(SIXTEENTH.0, SIXTEENTH.1);
+    butterfly(&mut v, 0, 2, w);
+    butterfly(&mut v, 1, 3, w);
+    butterfly(&mut v, 4, 6, w.turned());
+    butterfly(&mut v, 5, 7, w.turned());
+    let w = Complex::new(THIRTY_SECOND.0, THIRTY_SECOND.1);
+    butterfly(&mut v, 0, 1, w);
+    butterfly(&mut v, 2, 3, w.turned());
+    // 5/32 of a turn.
+    let w = Complex::new(THREE_THIRTY_SECONDS.1, THREE_THIRTY_SECONDS.0);
+    butterfly(&mut v, 4, 5, w);
+    butterfly(&mut v, 6, 7, w.turned());
+    v
+}
+
+/// `log2 R` levels up, but for the multiplications by roots that follow, and `R` times as
+/// great: sums with constant roots. Value `k` is then to be multiplied by `e(-k t / R)`.
+#[inline(always)]
+pub fn up<const R: usize>(v: &mut [Complex; R]) {
+    let mut i = 0;
+    while i < R {
+        sum_and_difference(v, i, i + 1);
+        i += 2;
+    }
+    let mut i = 0;
+    while i < R {
+        sum_and_difference(v, i, i + 2);
+        sum_and_difference_turned(v, i + 1, i + 3);
+        i += 4;
+    }
+    let (h, (c, s)) = (HALF_SQRT_2, SIXTEENTH);
+    let mut i = 0;
+    while i < R {
+        sum_and_difference(v, i, i + 4);
+        butterfly(v, i + 1, i + 5, Complex::new(h, -h));
+        sum_and_difference_turned(v, i + 2, i + 6);
+        butterfly(v, i + 3, i + 7, Complex::new(-h, -h));
+        i += 8;
+    }
+    if R == 16 {
+        sum_and_difference(v, 0, 8);
+        butterfly(v, 1, 9, Complex::new(c, -s));
+        butterfly(v, 2, 10, Complex::new(h, -h));
+        butterfly(v, 3, 11, Complex::new(s, -c));
+        sum_and_difference_turned(v, 4, 12);
+        butterfly(v, 5, 13, Complex::new(-s, -c));
+        butterfly(v, 6, 14, Complex::new(-h, -h));
+        butterfly(v, 7, 15, Complex::new(-c, -s));
+    }
+}
+
+/// [`up`] to the root of `x^8m - i`, with the multiplications that follow.
+#[inline(always)]
+pub fn up_to_the_root(mut v: [Complex; 8]) -> [Complex; 8] {
+    up(&mut v);
+    let (h, (c, s)) = (HALF_SQRT_2, SIXTEENTH);
+    let ((c1, s1), (c3, s3)) = (THIRTY_SECOND, THREE_THIRTY_SECONDS);
+    let roots = [
+        (c1, s1),
+        (c, s),
+        (c3, s3),
+        (h, h),
+        (s3, c3),
+        (s, c),
+        (s1, c1),
+    ];
+    let mut k = 0;
+    while k < 7 {
+        v[k + 1] = v[k + 1].times(Complex::new(roots[k].0, -roots[k].1));
+        k += 1;
+    }
+    v
+}
+
+/// The levels of the last pass down: one for 8 values, two for 16, after which every four
+/// are a polynomial modulo `x^4 - z`.
+#[inline(always)]
+pub fn down_to_fours<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 3]) {
+    let mut i = 0;
+    while i < R / 2 {
+        butterfly(v, i, i + R / 2, roots[0]);
+        i += 1;
+    }
+    if R == 16 {
+        let mut i = 0;
+        while i < 4 {
+            butterfly(v, i, i + 4, roots[1]);
+            butterfly(v, 8 + i, 12 + i, roots[1].turned());
+            i += 1;
+        }
+    }
+}
+
+/// `y = x y` for every four, and the levels of the last pass up.
+#[inline(always)]
+pub fn multiply_and_up<const R: usize>(
+    x: &[Complex; R],
+    y: &mut [Complex; R],
+    roots: &[Complex; 3],
+) {
+    let [half, quarter, three_quarters] = *roots;
+    if R == 16 {
+        multiply_fours(x, y, 0, quarter);
+        multiply_fours(x, y, 4, quarter.negated());
+        multiply_fours(x, y, 8, quarter.turned());
+        multiply_fours(x, y, 12, quarter.turned().negated());
+        let mut c = 0;
+        while c < 4 {
+            sum_and_difference(y, c, 4 + c);
+            sum_and_difference(y, 8 + c, 12 + c);
+            sum_and_difference(y, c, 8 + c);
+            sum_and_difference_turned(y, 4 + c, 12 + c);
+            y[4 + c] = y[4 + c].times(quarter.conjugate());
+            y[8 + c] = y[8 + c].times(half.conjugate());
+            y[12 + c] = y[12 + c].times(three_quarters.conjugate());
+            c += 1;
+        }
+    } else {
+        multiply_fours(x, y, 0, half);
+        multiply_fours(x, y, 4, half.negated());
+        let mut c = 0;
+        while c < 4 {
+            sum_and_difference(y, c, 4 + c);
+            y[4 + c] = y[4 + c].times(half.conjugate());
+            c += 1;
+        }
+    }
+}
+
+/// `y = x y` modulo `x^4 - z`, of the four values from `at` on.
+#[inline(always)]
+fn multiply_fours<const R: usize>(x: &[Complex; R], y: &mut [Complex; R], at: usize, z: Complex) {
+    let a = [x[at], x[at + 1], x[at + 2], x[at + 3]];
+    let b = [y[at], y[at + 1], y[at + 2], y[at + 3]];
+    // What has degree 4 and more.
+    let over0 = a[3]
+        .times(b[1])
+        .plus_product(a[2], b[2])
+        .plus_product(a[1], b[3]);
+    let over1 = a[3].times(b[2]).plus_product(a[2], b[3]);
+    let over2 = a[3].times(b[3]);
+    let c0 = a[0].times(b[0]);
+    let c1 = a[0].times(b[1]).plus_product(a[1], b[0]);
+    let c2 = a[0]
+        .times(b[2])
+        .plus_product(a[1], b[1])
+        .plus_product(a[2], b[0]);
+    let c3 = a[0]
+        .times(b[3])
+        .plus_product(a[1], b[2])
+        .plus_product(a[2], b[1]);
+    y[at] = c0.plus_product(z, over0);
+    y[at + 1] = c1.plus_product(z, over1);
+    y[at + 2] = c2.plus_product(z, over2);
+    y[at + 3] = c3.plus_product(a[3], b[0]);
+}

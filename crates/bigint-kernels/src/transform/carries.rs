@@ -1,0 +1,95 @@
+//! From sums, one for each limb and wider than a limb, to limbs: carries along a block of
+//! threads.
+//!
+//! Every thread takes 16 neighbouring sums in order; what is left over, at most a limb, is
+//! added by the thread above. That may carry once more: which threads generate and which
+//! propagate a carry is told by votes, first within warps and then of the warps, and one
+//! addition decides all carries of a warp, as in [`crate::warp::lookahead`].
+
+use crate::gpu::block::Team;
+use crate::gpu::stretch::Stretch;
+use crate::warp::lookahead::carries;
+use bigint_core::{LIMB_BITS, Limb};
+
+/// Sums and limbs of a thread.
+pub const CHUNK: usize = 16;
+
+/// The limbs of the calling thread, and the carry out of its own where the team ends: of
+/// sums `16 t ..`, which the caller gives as `sum(i)`, `i < 16`, each below 2^63.
+///
+/// `links` are two limbs for each warp of the block.
+#[inline(always)]
+pub fn release<const THREADS: u32>(
+    team: Team<THREADS>,
+    links: Stretch,
+    sum: impl Fn(u32) -> u64,
+) -> ([Limb; CHUNK], Limb) {
+    let warp = team.warp();
+    let (lane, number) = (warp.lane(), team.thread() / 32);
+    let warps = THREADS / 32;
+    let mut limbs = [0; CHUNK];
+    let mut left = 0_u64;
+    let mut i = 0;
+    while i < CHUNK {
+        left += sum(i as u32);
+        limbs[i] = left as Limb;
+        left >>= LIMB_BITS;
+        i += 1;
+    }
+    let over = left as Limb;
+    let mut below = warp.rotate_up(over, 1);
+    if warps > 1 {
+        if lane == 31 {
+            links.set_limb(number, over);
+        }
+        team.sync();
+        if lane == 0 && number > 0 {
+            below = links.limb(number - 1);
+        }
+    }
+    if team.thread() == 0 {
+        below = 0;
+    }
+    let carry = add(&mut limbs, below);
+    let all_ones = limbs.iter().fold(Limb::MAX, |all, limb| all & limb) == Limb::MAX;
+    let (generate, propagate) = (warp.ballot(carry != 0), warp.ballot(all_ones));
+    let mut carry_in = 0;
+    if warps > 1 {
+        // Of whole warps: two bits, the carry out if none comes in, and whether one that
+        // comes in goes through.
+        let out = ((generate << 1) + propagate) >> 32;
+        let through = u64::from(propagate == u64::from(u32::MAX)) << 1;
+        if lane == 0 {
+            links.set_limb(warps + number, (out | through) as Limb);
+        }
+        team.sync();
+        let of_warp = if lane < warps {
+            links.limb(warps + lane)
+        } else {
+            0
+        };
+        let carries = carries(
+            warp.ballot(of_warp & 1 != 0),
+            warp.ballot(of_warp & 2 != 0),
+            0,
+        );
+        carry_in = (carries >> number) as Limb & 1;
+    }
+    let carry_in = (carries(generate, propagate, carry_in) >> lane) as Limb & 1;
+    let again = add(&mut limbs, carry_in);
+    (limbs, over + carry + again)
+}
+
+/// Adds one limb; the carry out.
+#[inline(always)]
+fn add(limbs: &mut [Limb; CHUNK], limb: Limb) -> Limb {
+    let mut carry = u64::from(limb);
+    let mut i = 0;
+    while i < CHUNK {
+        carry += u64::from(limbs[i]);
+        limbs[i] = carry as Limb;
+        carry >>= LIMB_BITS;
+        i += 1;
+    }
+    carry as Limb
+}

@@ -1,0 +1,87 @@
+//! Complex numbers in FP64, and the butterflies of one and two levels.
+
+use crate::gpu::float::multiply_add;
+
+/// `re + i im`.
+#[derive(Clone, Copy)]
+pub struct Complex {
+    /// The real part.
+    pub re: f64,
+    /// The imaginary part.
+    pub im: f64,
+}
+
+impl Complex {
+    /// 0.
+    pub const ZERO: Complex = Complex::new(0.0, 0.0);
+
+    /// `re + i im`.
+    #[inline(always)]
+    pub const fn new(re: f64, im: f64) -> Self {
+        Complex { re, im }
+    }
+
+    /// `i` times it.
+    #[inline(always)]
+    pub fn turned(self) -> Self {
+        Complex::new(-self.im, self.re)
+    }
+
+    /// -1 times it.
+    #[inline(always)]
+    pub fn negated(self) -> Self {
+        Complex::new(-self.re, -self.im)
+    }
+
+    /// Its mirror image in the real line.
+    #[inline(always)]
+    pub fn conjugate(self) -> Self {
+        Complex::new(self.re, -self.im)
+    }
+
+    /// The product, by two multiplications and two fused operations.
+    #[inline(always)]
+    pub fn times(self, by: Self) -> Self {
+        Complex {
+            re: multiply_add(-self.im, by.im, self.re * by.re),
+            im: multiply_add(self.im, by.re, self.re * by.im),
+        }
+    }
+
+    /// `self + x y`, by four fused operations.
+    #[inline(always)]
+    pub fn plus_product(self, x: Self, y: Self) -> Self {
+        Complex {
+            re: multiply_add(-x.im, y.im, multiply_add(x.re, y.re, self.re)),
+            im: multiply_add(x.im, y.re, multiply_add(x.re, y.im, self.im)),
+        }
+    }
+}
+
+/// `a + w b` to place `i`, `a - w b` to place `j`, by six fused operations.
+#[inline(always)]
+pub fn butterfly<const N: usize>(v: &mut [Complex; N], i: usize, j: usize, w: Complex) {
+    let (a, b) = (v[i], v[j]);
+    let sum = a.plus_product(b, w);
+    v[i] = sum;
+    v[j] = Complex {
+        re: multiply_add(2.0, a.re, -sum.re),
+        im: multiply_add(2.0, a.im, -sum.im),
+    };
+}
+
+/// `a + b` and `a - b`.
+#[inline(always)]
+pub fn sum_and_difference<const N: usize>(v: &mut [Complex; N], i: usize, j: usize) {
+    let (a, b) = (v[i], v[j]);
+    v[i] = Complex::new(a.re + b.re, a.im + b.im);
+    v[j] = Complex::new(a.re - b.re, a.im - b.im);
+}
+
+/// `a - i b` and `a + i b`.
+#[inline(always)]
+pub fn sum_and_difference_turned<const N: usize>(v: &mut [Complex; N], i: usize, j: usize) {
+    let (a, b) = (v[i], v[j]);
+    v[i] = Complex::new(a.re + b.im, a.im - b.re);
+    v[j] = Complex::new(a.re - b.im, a.im + b.re);
+}
