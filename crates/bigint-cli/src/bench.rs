@@ -413,7 +413,10 @@ impl Subject {
         } = self;
         let (operation, options, bits) = (*operation, *options, *bits);
         let is_wrapping = arguments.wrapping;
-        let form = if is_wrapping {
+        let form = if operation.declaration().flag.is_of_no_value() {
+            // A number without a value would be an error.
+            Form::Overflowing
+        } else if is_wrapping {
             Form::Wrapping
         } else {
             Form::Exact

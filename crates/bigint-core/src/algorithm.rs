@@ -38,6 +38,8 @@ pub enum Algorithm {
     /// Multiplication by columns: all products of one weight summed before the
     /// column is written, once (Honda).
     Comba,
+    /// Euclid's algorithm with the quotients of the numbers' top digits, many at a time.
+    Lehmer,
     /// Multiplication by three products of half the width (Honda,
     /// Carlessi-Kashani).
     Karatsuba,
@@ -56,7 +58,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 11] = [
+    pub const NAMED: [Algorithm; 12] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
         Algorithm::Limbwise,
@@ -68,6 +70,7 @@ impl Algorithm {
         Algorithm::Window,
         Algorithm::WindowVartime,
         Algorithm::Fft,
+        Algorithm::Lehmer,
     ];
 
     /// The algorithm's name, as it stands in kernel names and on the command line.
@@ -85,6 +88,7 @@ impl Algorithm {
             Algorithm::Window => "window",
             Algorithm::WindowVartime => "window_vartime",
             Algorithm::Fft => "fft",
+            Algorithm::Lehmer => "lehmer",
         }
     }
 

@@ -29,6 +29,8 @@ pub enum Width {
     First(usize),
     /// The last operand, and so many limbs more.
     Last(usize),
+    /// Half the first operand, rounded up, and so many limbs more.
+    Half(usize),
     /// So many limbs, whatever the operands.
     Limbs(usize),
     /// The first operand, and so many limbs more; what lies above is cut off, also in
@@ -59,8 +61,9 @@ impl Width {
                 let carries = usize::from(added > widest(factors));
                 product.max(added) + carries + more
             }
-            Width::Limbs(limbs) => limbs,
             Width::Last(more) => widths.last().map_or(0, |last| last + more),
+            Width::Half(more) => widths.first().map_or(0, |first| first.div_ceil(2) + more),
+            Width::Limbs(limbs) => limbs,
             Width::First(more) | Width::Cut(more) => widths.first().map_or(0, |first| first + more),
         }
     }
@@ -78,13 +81,20 @@ pub enum Flag {
     /// Whether the divisor or modulus is zero: there is no value, and every result is zero.
     /// Of powers modulo even numbers a device says so too; those the CPU computes.
     ZeroDivisor,
+    /// Whether there is no inverse, and the result is zero.
+    NotInvertible,
+    /// Whether a modulus that must be odd is even, and the result is zero.
+    EvenModulus,
 }
 
 impl Flag {
     /// Whether it tells of numbers that have no value, in the place of values that are
     /// cut.
     pub const fn is_of_no_value(self) -> bool {
-        matches!(self, Flag::ZeroDivisor)
+        matches!(
+            self,
+            Flag::ZeroDivisor | Flag::NotInvertible | Flag::EvenModulus
+        )
     }
 }
 
@@ -134,6 +144,12 @@ pub enum Signs {
     /// A power modulo a number: the base may be negative, and its residue is not; exponent
     /// and modulus must not be.
     Power,
+    /// What it is of the magnitudes, modulo the second operand, which must not be negative;
+    /// where the first operand is, the modulus less that.
+    Residue,
+    /// -1, 0 or 1 where it is 0, 1 or 2 of the magnitudes; turned where the first operand is
+    /// negative and the second, which must not be, 3 modulo 4.
+    Symbol,
     /// What a [`Quotient`](Signs::Quotient) leaves, which has the sign of the second
     /// operand (`-7 % 2` is 1): where signs differ, `(-x) mod y = y - 1 - (x - 1) mod y`
     /// for `x >= 1`.

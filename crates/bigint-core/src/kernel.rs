@@ -7,6 +7,8 @@ use crate::algorithm::{Algorithm, Level};
 pub use crate::arguments::{Arguments, MatrixArgument};
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::karatsuba;
+use crate::lehmer::PAIR;
+pub use crate::lehmer::{digit_columns_in_shared, gcd_digits};
 use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
 use crate::transform::Plan;
@@ -197,7 +199,7 @@ pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;
 pub const BLOCK: u32 = 128;
 
 /// Limbs of the widest divisor that a thread keeps in registers.
-pub const DIVISOR_IN_REGISTERS: usize = 64;
+pub const DIVISOR_IN_REGISTERS: usize = 32;
 
 /// Workers a launch may have at most where each needs scratch of its own: the
 /// scratch of all of them stays below this many bytes (or one block's worth).
@@ -458,6 +460,20 @@ impl Kernel {
                 let lanes = self.lanes as usize;
                 ((1 << window) + 1) * lanes * montgomery_digit(modulus, self.lanes)
             }
+            // A column of digits, which may be in shared memory, and for cofactors another.
+            Algorithm::Lehmer => {
+                let digits = 2 * gcd_digits(n, m);
+                let wider = if n > m { n } else { m };
+                match self.operation {
+                    Operation::Gcd if digit_columns_in_shared(digits / 2) => 0,
+                    Operation::Gcd => digits,
+                    Operation::InvMod => digits + 2 * (m + 6),
+                    // A divisor, a quotient, and what finding them takes.
+                    _ => wider + n + digits + n + 1 + wider,
+                }
+            }
+            // The root, its square or what is left of the number, and twice the root.
+            _ if matches!(self.operation, Operation::Isqrt) => 4 * n.div_ceil(2) + 2,
             // The whole product stands in scratch until it is cut to the
             // result's width; the recursion's own scratch lies behind it.
             Algorithm::Karatsuba => n + m + karatsuba::scratch(if n > m { n } else { m }),
@@ -479,6 +495,7 @@ impl Kernel {
     /// Bytes of shared memory for each thread, and numbers that it takes at a time.
     const fn staged(&self, n: usize, m: usize, width: usize) -> (usize, usize) {
         let slot = 16 * slot_fours(self.algorithm, n, m, width);
+        let digits = gcd_digits(n, m);
         match (self.operation, self.level, self.layout, self.algorithm) {
             (Operation::Mul, Level::Thread, Layout::Contiguous, _) if slot > 0 => {
                 (slot, numbers_at_a_time(self.algorithm, n, m))
@@ -488,6 +505,7 @@ impl Kernel {
             {
                 (place_bytes(n, m, width), 1)
             }
+            (Operation::Gcd, ..) if digit_columns_in_shared(digits) => (PAIR * digits, 1),
             _ => (0, 1),
         }
     }

@@ -7,6 +7,7 @@ mod declaration;
 pub mod fused;
 pub mod karatsuba;
 pub mod kernel;
+mod lehmer;
 pub mod operation;
 pub mod shape;
 pub mod transform;

@@ -15,7 +15,7 @@ use crate::shape::Layout;
 /// Add add(a, b) -> (r) {                     (variant, name of its files, operands -> results)
 ///     exact: [Widest(1)],                     (limbs that hold every result, one rule for each)
 ///     flag: Carry,                            (what is told beside the results: None, Carry, Borrow,
-///                                             ZeroDivisor)
+///                                             ZeroDivisor, NotInvertible, EvenModulus)
 ///     methods: add [wrapping_add] [overflowing_add],   (the engine's; the forms in brackets may be missing)
 ///     syntax: Infix("+"),                     (how the command writes it: Infix, Function, Unwritten)
 ///     signs: Sum,                             (what it is of signed numbers: see Signs; may be missing)
@@ -172,6 +172,88 @@ macro_rules! for_each_operation {
                 signs: Remainder,
                 kernels: {
                     school thread [1] [contiguous interleaved]
+                }
+            }
+            /// The greatest common divisor of `a` and `b`; 0 of two zeros.
+            ///
+            /// Exact: as wide as the wider operand. Cost: quadratic, in time that depends on
+            /// the numbers (Lehmer).
+            Gcd gcd(a, b) -> (r) {
+                exact: [Widest(0)],
+                flag: None,
+                methods: gcd [] [],
+                syntax: Function("gcd"),
+                signs: Magnitudes,
+                kernels: {
+                    lehmer thread [1] [contiguous interleaved]
+                }
+            }
+            /// The least common multiple of `a` and `b`; 0 where one of them is 0.
+            ///
+            /// Exact: as wide as both operands together. Cost: of a greatest common divisor, a
+            /// division and a product.
+            Lcm lcm(a, b) -> (r) {
+                exact: [Total(0)],
+                flag: None,
+                methods: lcm [] [],
+                syntax: Function("lcm"),
+                signs: Magnitudes,
+                kernels: {
+                    lehmer thread [1] [contiguous interleaved]
+                }
+            }
+            /// The inverse of `a` modulo `m`: `r a = 1` modulo `m`, `0 <= r < m`; it is 0 modulo 1.
+            ///
+            /// As wide as `m`. Cost: twice that of a greatest common divisor, in time that
+            /// depends on the numbers (Lehmer).
+            InvMod inv_mod(a, m) -> (r) {
+                exact: [Last(0)],
+                flag: NotInvertible,
+                methods: inv_mod [] [masked_inv_mod],
+                syntax: Function("invmod"),
+                signs: Residue,
+                kernels: {
+                    lehmer thread [1] [contiguous interleaved]
+                }
+            }
+            /// The square root of `a`, rounded down, and what it leaves:
+            /// `a = root^2 + remainder`, `remainder <= 2 root`.
+            ///
+            /// Exact: the root half as wide as `a`, the remainder a limb wider than the root.
+            /// Cost: `n^2 / 4` multiply-adds on a device, of a few divisions on the CPU
+            /// (Zimmermann).
+            Isqrt isqrt(a) -> (root, remainder) {
+                exact: [Half(0), Half(1)],
+                flag: None,
+                methods: isqrt [] [],
+                syntax: Function("isqrt"),
+                kernels: {
+                    school thread [1] [contiguous interleaved]
+                }
+            }
+            /// The `k`-th root of `a`, rounded down, and what it leaves:
+            /// `a = root^k + remainder`. A degree of 0 is a divisor of zero.
+            ///
+            /// Exact: both as wide as `a`. Computed on the CPU. Cost: a few divisions (Newton).
+            Iroot iroot(a, k) -> (root, remainder) {
+                exact: [First(0), First(0)],
+                flag: ZeroDivisor,
+                methods: iroot [] [masked_iroot],
+                syntax: Function("iroot"),
+                kernels: {
+                }
+            }
+            /// The Jacobi symbol of `a` over an odd `n`: 0, 1 or 2 for a symbol of -1, 0 or 1.
+            ///
+            /// One limb for each number. Every engine computes it on the CPU. Cost: quadratic
+            /// (Euclid).
+            Jacobi jacobi(a, n) -> (r) {
+                exact: [Limbs(1)],
+                flag: EvenModulus,
+                methods: jacobi [] [masked_jacobi],
+                syntax: Function("jacobi"),
+                signs: Symbol,
+                kernels: {
                 }
             }
             /// `a & b`, bit by bit.

@@ -6,7 +6,7 @@ use crate::job::{Computed, How, Job, Operands, Part, Wanted};
 use crate::pool::Pool;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, Error, Tuning, limbs, pieces};
 use bigint_core::kernel::{MatrixArgument, WIDEST_MODULUS};
-use bigint_core::{Arguments, Kernel, Layout, Limb, Operation, Shape};
+use bigint_core::{Arguments, Kernel, Layout, Level, Limb, Operation, Shape};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -140,10 +140,13 @@ impl Inner {
         &self.tuning
     }
 
-    /// Whether `auto` should use the device: not for products wider than a warp
-    /// multiplies well, nor for divisors wider than a thread or moduli wider than a warp
-    /// holds, unless a level is forced.
+    /// Whether the device should be used: not for what has no kernels, and by `auto` not for
+    /// products wider than a warp multiplies well, nor for divisors wider than a thread or
+    /// moduli wider than a warp holds, unless a level is forced.
     fn suits_device(&self, job: Job, operands: Operands<'_>) -> bool {
+        if job.operation.declaration().rows.is_empty() {
+            return false;
+        }
         if !self.falls_back || job.options.level.is_some() {
             return true;
         }
@@ -157,6 +160,8 @@ impl Inner {
             widths.min() <= Some(self.tuning.mul.device_max_width)
         } else if job.operation.divides() {
             widths.nth(1) <= Some(self.tuning.div.device_max_width)
+        } else if job.operation.lanes(Level::Warp).is_empty() {
+            widths.max() <= Some(self.tuning.div.gcd_device_max_width)
         } else {
             true
         }

@@ -72,6 +72,19 @@ pub enum Error {
     /// Rows beside, or in, a total of all rows.
     #[error(transparent)]
     Misplaced(#[from] crate::expression::Misplaced),
+    /// A number that has no inverse modulo its modulus.
+    #[error("number {index} has no inverse: it and its modulus have a common divisor")]
+    NotInvertible {
+        /// Which number of the batch, from 0.
+        index: usize,
+    },
+    /// An even modulus where only odd ones have a meaning: in Montgomery's form, which
+    /// `pow_mod` does not ask for, and of Jacobi symbols.
+    #[error("the modulus of number {index} is even: it must be odd")]
+    EvenModulus {
+        /// Which number of the batch, from 0.
+        index: usize,
+    },
     /// A width of zero limbs, or of more than [`MAX_WIDTH`].
     #[error("a number of {width} limbs is not possible: widths go from 1 to {MAX_WIDTH} limbs")]
     Width {
@@ -109,12 +122,6 @@ pub enum Error {
         operation: Operation,
         /// The algorithm asked for.
         algorithm: Algorithm,
-    },
-    /// An even modulus where Montgomery's form needs odd ones.
-    #[error("modulus {index} is even: residues in Montgomery's form need odd ones, pow_mod none")]
-    EvenModulus {
-        /// Which modulus of the batch, from 0.
-        index: usize,
     },
     /// Residues modulo different numbers.
     #[error("residues modulo different numbers do not go together")]
@@ -167,7 +174,8 @@ impl Error {
                 let mut names = operation.declaration().operands.iter();
                 Some((names.position(|name| *name == operand)?, index))
             }
-            Error::ZeroDivisor { index } => Some((1, index)),
+            Error::ZeroDivisor { index } | Error::EvenModulus { index } => Some((1, index)),
+            Error::NotInvertible { index } => Some((0, index)),
             _ => None,
         }
     }

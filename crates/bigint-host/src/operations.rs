@@ -40,8 +40,8 @@ macro_rules! exact {
         /// # Errors
         /// [`Error::CountMismatch`], [`Error::Width`], [`Error::TooLarge`],
         /// [`Error::Algorithm`]; [`Error::Underflow`] names the first number that would
-        /// be negative, [`Error::ZeroDivisor`] the first that is divided by zero;
-        /// [`Error::Device`] on a device.
+        /// be negative, [`Error::ZeroDivisor`], [`Error::NotInvertible`] or
+        /// [`Error::EvenModulus`] the first that has no value; [`Error::Device`] on a device.
         pub fn $method(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {
             let outcome = self.compute(Operation::$variant, Form::Exact, &[$($operand),*])?;
             Ok(results!(outcome, $results))
@@ -66,18 +66,14 @@ macro_rules! wrapping {
 
 macro_rules! overflowing {
     ($flag:ident $variant:ident $method:ident [] $operands:tt $results:tt) => {};
-    (ZeroDivisor $variant:ident $method:ident [$masked:ident] $operands:tt $results:tt) => {
-        flagged! {
-            [
-                #[doc = concat!("[`Engine::", stringify!($method), "`], and for each number")]
-                /// whether its divisor is zero: its results then are zero. Waits for the
-                /// device.
-                ///
-                /// # Errors
-                #[doc = concat!("As [`Engine::", stringify!($method), "`], but for zeros.")]
-            ]
-            $variant $masked $operands $results
-        }
+    (ZeroDivisor $($rest:tt)*) => {
+        masked! { "its divisor is zero" $($rest)* }
+    };
+    (NotInvertible $($rest:tt)*) => {
+        masked! { "it has no inverse" $($rest)* }
+    };
+    (EvenModulus $($rest:tt)*) => {
+        masked! { "its modulus is even" $($rest)* }
     };
     ($flag:ident $variant:ident $method:ident [$overflowing:ident] $operands:tt $results:tt) => {
         flagged! {
@@ -90,6 +86,25 @@ macro_rules! overflowing {
                 #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
             ]
             $variant $overflowing $operands $results
+        }
+    };
+}
+
+macro_rules! masked {
+    (
+        $no_value:literal
+        $variant:ident $method:ident [$masked:ident] $operands:tt $results:tt
+    ) => {
+        flagged! {
+            [
+                #[doc = concat!("[`Engine::", stringify!($method), "`], and for each number")]
+                #[doc = concat!("whether ", $no_value, ": its results then are zero.")]
+                /// Waits for the device.
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Engine::", stringify!($method), "`], but for these.")]
+            ]
+            $variant $masked $operands $results
         }
     };
 }
@@ -224,6 +239,8 @@ impl Engine {
         match computed.first {
             Some(index) if wanted == Wanted::First => Err(match declared.flag {
                 Flag::ZeroDivisor => Error::ZeroDivisor { index },
+                Flag::NotInvertible => Error::NotInvertible { index },
+                Flag::EvenModulus => Error::EvenModulus { index },
                 Flag::None | Flag::Carry | Flag::Borrow => Error::Underflow { index },
             }),
             _ => Ok(Outcome {

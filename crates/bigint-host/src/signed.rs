@@ -313,6 +313,37 @@ impl Engine {
                 let negative = self.mod_sub(&zero, &power, &m.magnitude)?;
                 SignedBatch::natural(self.select(&negative, &power, &mask)?)
             }
+            (Signs::Residue, [a, modulus]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                let residue = of_magnitudes()?;
+                if !a.has_signs() {
+                    return SignedBatch::natural(residue);
+                }
+                let signs: Vec<bool> = (0..residue.len()).map(|i| a.sign(i)).collect();
+                // 1 where the sign is, and the residue is not 0.
+                let signs = [&residue, &self.mask(&signs)?];
+                let one = self.first_of(Operation::Min, Form::Modulo(1), &signs)?;
+                let other = self.wrapping_sub(&modulus.magnitude, &residue)?;
+                SignedBatch::natural(self.select(&other, &residue, &one)?)
+            }
+            (Signs::Symbol, [a, n]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                let (told, moduli) = (of_magnitudes()?, n.magnitude.rows()?);
+                let lowest = |i: usize| match n.len() {
+                    1 => moduli[0],
+                    _ => moduli[i * n.magnitude.width()],
+                };
+                let told = told.rows()?;
+                let symbols = told.iter().enumerate();
+                let symbols = symbols.map(|(i, &told)| match a.sign(i) && lowest(i) % 4 == 3 {
+                    true => 1 - told as i32,
+                    false => told as i32 - 1,
+                });
+                let symbols: Vec<i32> = symbols.collect();
+                let magnitudes: Vec<bool> = symbols.iter().map(|&symbol| symbol != 0).collect();
+                let negative = symbols.iter().map(|&symbol| symbol < 0).collect();
+                SignedBatch::new(self.mask(&magnitudes)?, negative)
+            }
             // Without signs they are what they are of magnitudes.
             _ => SignedBatch::natural(of_magnitudes()?),
         }

@@ -2,6 +2,7 @@
 
 use bigint_host::Operation;
 use num_bigint::BigUint;
+use num_integer::Integer;
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
 
@@ -51,6 +52,7 @@ pub fn of(
     if operation.divides() {
         divided(&mut numbers, rng, widths);
     }
+    by_quotients(operation, &mut numbers, rng, widths);
     numbers.extend(widths.iter().skip(2).map(|&width| number(rng, width)));
     numbers
 }
@@ -122,6 +124,76 @@ fn residues(
     }
     numbers.push(modulus);
     numbers
+}
+
+/// What Euclid's algorithm and roots meet at their ends: common factors, quotients that are
+/// all small or one of which is large, inverses that are there, squares and their
+/// neighbours. Where there is room for long numbers most are shorter, as oracles take long.
+fn by_quotients(
+    operation: Operation,
+    numbers: &mut [BigUint],
+    rng: &mut ChaCha8Rng,
+    widths: &[usize],
+) {
+    use Operation::{Gcd, InvMod, Iroot, Isqrt, Jacobi, Lcm};
+    let one = BigUint::from(1u32);
+    let is_euclids = matches!(operation, Gcd | Lcm | InvMod | Jacobi);
+    if is_euclids && rng.random_range(0..16u32) > 0 {
+        for (number, &width) in numbers.iter_mut().zip(widths) {
+            *number %= &one << (32 * width.min(64));
+        }
+    }
+    let modulus = |i: usize| BigUint::from(1u32) << (32 * widths[i]);
+    match (operation, numbers) {
+        (Gcd | Lcm, [a, b]) => match rng.random_range(0..6u32) {
+            0 => {
+                let (x, y) = (
+                    rng.random_range(1..=widths[0]),
+                    rng.random_range(1..=widths[1]),
+                );
+                let factor = number(rng, x.min(y).min(64));
+                *a = &factor * number(rng, widths[0].min(64)) % modulus(0);
+                *b = &factor * number(rng, widths[1].min(64)) % modulus(1);
+            }
+            1 => {
+                // Neighbours in Fibonacci's sequence have quotients of 1 only.
+                let (mut x, mut y) = (one.clone(), one.clone());
+                let bits = 32 * widths[0].min(widths[1]).min(64) as u64;
+                while (&x + &y).bits() <= bits {
+                    (x, y) = (y.clone(), x + y);
+                }
+                (*a, *b) = (x, y);
+            }
+            _ => {}
+        },
+        (InvMod, [a, m]) if rng.random_range(0..64u32) > 0 => {
+            *m += u32::from(*m == BigUint::ZERO);
+            while m.gcd(a) != one {
+                *a = random(rng, widths[0].min(64));
+            }
+        }
+        (Jacobi, [_, n]) => n.set_bit(0, rng.random_range(0..64u32) > 0),
+        (Isqrt, [a]) if rng.random::<bool>() => {
+            let root = number(rng, (widths[0] / 2).max(1)) % modulus(0).sqrt();
+            let near = rng.random_range(0..3u32);
+            *a = (&root * &root + near).max(one.clone()) - &one;
+        }
+        (Iroot, [a, k]) => {
+            if rng.random_range(0..8u32) > 0 {
+                *k = rng.random_range(1..8u32).into();
+            }
+            *k += u32::from(*k == BigUint::ZERO && rng.random_range(0..64u32) > 0);
+            if let (true, Ok(k)) = (rng.random::<bool>(), u32::try_from(&*k))
+                && k < 8
+            {
+                let root = number(rng, (widths[0] / k.max(1) as usize).max(1));
+                let near = rng.random_range(0..3u32);
+                let power = (root.pow(k) + near).max(one.clone()) - &one;
+                *a = power % modulus(0);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// A pair of numbers below 2^(32 n) and 2^(32 m).

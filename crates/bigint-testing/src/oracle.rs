@@ -2,6 +2,7 @@
 
 use bigint_host::{BigUint, Operation};
 use num_bigint::BigInt;
+use num_integer::Integer;
 
 /// Bits that a count of them is cut to: more than any result of the suite has.
 const MOST_BITS: u64 = 1 << 17;
@@ -24,6 +25,27 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         Operation::DivRem => vec![x(0) / x(1), x(0) % x(1)],
         Operation::Div => vec![x(0) / x(1)],
         Operation::Rem => vec![x(0) % x(1)],
+        Operation::Gcd => vec![x(0).gcd(&x(1))],
+        Operation::Lcm if x(0) == BigInt::ZERO || x(1) == BigInt::ZERO => vec![BigInt::ZERO],
+        Operation::Lcm => vec![x(0) / x(0).gcd(&x(1)) * x(1)],
+        Operation::InvMod if x(1) == BigInt::ZERO => vec![],
+        Operation::InvMod => x(0).modinv(&x(1)).into_iter().collect(),
+        Operation::Isqrt => {
+            let root = x(0).sqrt();
+            let rest = x(0) - &root * &root;
+            vec![root, rest]
+        }
+        Operation::Iroot if x(1) == BigInt::ZERO => vec![],
+        Operation::Iroot => {
+            // From the number's length on all degrees are alike.
+            let bits = operands[0].bits().max(1);
+            let degree = u64::try_from(operands[1]).map_or(bits, |k| k.min(bits)) as u32;
+            let root = x(0).nth_root(degree);
+            let rest = x(0) - root.pow(degree);
+            vec![root, rest]
+        }
+        Operation::Jacobi if !operands[1].bit(0) => vec![],
+        Operation::Jacobi => vec![one() + jacobi(operands[0], operands[1])],
         Operation::And => vec![x(0) & x(1)],
         Operation::Or => vec![x(0) | x(1)],
         Operation::Xor => vec![x(0) ^ x(1)],
@@ -56,4 +78,20 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         Operation::PowMod => vec![x(0).modpow(&x(1), &x(2))],
         Operation::CountOnes => vec![operands[0].count_ones().into()],
     }
+}
+
+/// The Jacobi symbol over an odd number, from remainders and the law of reciprocity.
+fn jacobi(a: &BigUint, n: &BigUint) -> i32 {
+    let (mut a, mut n, mut symbol) = (a % n, n.clone(), 1);
+    let low = |x: &BigUint, bits: u64| (0..bits).fold(0, |low, i| low | u32::from(x.bit(i)) << i);
+    while let Some(twos) = a.trailing_zeros() {
+        a >>= twos;
+        let turns = twos % 2 == 1 && matches!(low(&n, 3), 3 | 5);
+        let meets = low(&a, 2) == 3 && low(&n, 2) == 3;
+        if turns != meets {
+            symbol = -symbol;
+        }
+        (a, n) = (n % &a, a);
+    }
+    if n == BigUint::from(1u32) { symbol } else { 0 }
 }

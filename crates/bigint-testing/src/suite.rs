@@ -304,6 +304,8 @@ fn refusal(error: &Error) -> Option<(Flag, usize)> {
     match *error {
         Error::Underflow { index } => Some((Flag::Borrow, index)),
         Error::ZeroDivisor { index } => Some((Flag::ZeroDivisor, index)),
+        Error::NotInvertible { index } => Some((Flag::NotInvertible, index)),
+        Error::EvenModulus { index } => Some((Flag::EvenModulus, index)),
         _ => None,
     }
 }

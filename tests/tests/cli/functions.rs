@@ -148,6 +148,50 @@ fn a_divisor_of_zero_is_told_with_its_line() {
 }
 
 #[test]
+fn divisors_roots_and_symbols_are_pythons() {
+    let place = Workplace::new();
+    place.file("a", "-12\n18\n0\n0x10000000000000000\n");
+    place.file("b", "18\n-12\n0\n-24\n");
+    let of_both = |text| place.calc(&[text, "--let", "a=a", "--let", "b=b"]);
+    assert_eq!(of_both("gcd(a, b)"), "6\n6\n0\n8\n");
+    assert_eq!(of_both("lcm(a, b)"), "36\n36\n0\n55340232221128654848\n");
+    place.file(
+        "n",
+        "0\n1\n15\n16\n17\n340282366920938463463374607431768211455\n",
+    );
+    let roots = place.calc(&["isqrt(n)", "--let", "n=n"]);
+    assert_eq!(roots, "0\n1\n3\n4\n4\n18446744073709551615\n");
+    let roots = place.calc(&["iroot(n, 3)", "--let", "n=n"]);
+    assert_eq!(roots, "0\n1\n2\n2\n2\n6981463658331\n");
+    place.file("x", "3\n-3\n1\n0\n-8\n");
+    place.file("m", "7\n7\n2\n1\n15\n");
+    let of_moduli = |text| place.calc(&[text, "--let", "x=x", "--let", "m=m"]);
+    assert_eq!(of_moduli("invmod(x, m)"), "5\n2\n1\n0\n13\n");
+    let symbols = place.calc(&["jacobi(x, 15 + 2*abs(x) - 2*abs(x))", "--let", "x=x"]);
+    assert_eq!(symbols, "0\n0\n1\n0\n-1\n");
+}
+
+#[test]
+fn what_has_no_inverse_root_or_symbol_is_told_with_its_line() {
+    let place = Workplace::new();
+    place.file("a", "1\n\n6\n");
+    place.file("m", "9\n9\n");
+    place.file("k", "1\n0\n");
+    for (text, told) in [
+        ("invmod(a, m)", "error: a:3:1: number 1 has no inverse"),
+        (
+            "jacobi(m, a)",
+            "error: a:3:1: the modulus of number 1 is even",
+        ),
+        ("iroot(a, k)", "error: k:2:1: number 1 is divided by zero"),
+    ] {
+        let ended = place.run(&["calc", text, "--let", "a=a", "--let", "m=m", "--let", "k=k"]);
+        assert!(ended.stderr.contains(told), "{text}: {}", ended.stderr);
+        assert_eq!(ended.code, 2);
+    }
+}
+
+#[test]
 fn totals_are_one_line_of_all_lines() {
     let place = Workplace::new();
     let numbers: Vec<BigInt> = numbers().into_iter().map(|(_, number)| number).collect();
@@ -212,7 +256,9 @@ fn help_names_what_the_declarations_write() {
     let help = place.run(&["calc", "--help"]).stdout;
     let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for known in [
-        "+, -, *, /, %, <<, >>",
+        "+, -, *, /, %",
+        "gcd(a, b)",
+        "<<, >>",
         "min(a, b)",
         "cmp(a, b)",
         "bits(a)",

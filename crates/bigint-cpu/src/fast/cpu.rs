@@ -136,6 +136,24 @@ impl Cpu {
             (Operation::Rem, Algorithm::Auto, &[a, b]) => {
                 return super::div_rem::rem(self, results, a, b);
             }
+            (Operation::Gcd, Algorithm::Auto, &[a, b]) => {
+                return super::euclid::gcd(self, results, a, b);
+            }
+            (Operation::Lcm, Algorithm::Auto, &[a, b]) => {
+                return super::euclid::lcm(self, results, a, b);
+            }
+            (Operation::InvMod, Algorithm::Auto, &[a, m]) => {
+                return super::euclid::inv_mod(self, results, a, m);
+            }
+            (Operation::Jacobi, Algorithm::Auto, &[a, n]) => {
+                return super::euclid::jacobi(self, results, a, n);
+            }
+            (Operation::Isqrt, Algorithm::Auto, &[a]) if results.s.is_some() => {
+                return super::root::isqrt(self, results, a);
+            }
+            (Operation::Iroot, Algorithm::Auto, &[a, k]) if results.s.is_some() => {
+                return super::root::iroot(self, results, a, k);
+            }
             _ => results,
         };
         let Results { r, s, flags } = results;

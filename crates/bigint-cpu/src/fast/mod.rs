@@ -5,6 +5,7 @@
 mod add;
 mod cpu;
 mod div_rem;
+mod euclid;
 // Without a vector for the machine nothing calls the lanes.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused))]
 mod lanes;
@@ -21,6 +22,7 @@ mod packed;
 pub(crate) mod pages;
 mod path;
 mod prefetch;
+mod root;
 mod shift;
 mod stream;
 mod sub;

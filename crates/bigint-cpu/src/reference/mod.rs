@@ -14,6 +14,12 @@ pub mod count_ones;
 pub mod div;
 pub mod div_rem;
 pub mod equal;
+pub mod gcd;
+pub mod inv_mod;
+pub mod iroot;
+pub mod isqrt;
+pub mod jacobi;
+pub mod lcm;
 pub mod max;
 pub mod min;
 pub mod min_max;
@@ -63,8 +69,8 @@ type Leaf = fn(&mut Work<'_>);
 /// one is found by a test.
 fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
     use Algorithm::{
-        Auto, CarryLookahead, Cios, Comba, Fft, Karatsuba, Limbwise, Ripple, Scan, School, Window,
-        WindowVartime,
+        Auto, CarryLookahead, Cios, Comba, Fft, Karatsuba, Lehmer, Limbwise, Ripple, Scan, School,
+        Window, WindowVartime,
     };
     Some(match (operation, algorithm) {
         (Operation::Add, Auto | Ripple) => |w| w.flag = add::ripple(w.r, w.a, w.b),
@@ -81,6 +87,12 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::DivRem, Auto | School) => |w| w.flag = div_rem::school(w.r, w.s, w.a, w.b),
         (Operation::Div, Auto | School) => |w| w.flag = div::school(w.r, w.a, w.b),
         (Operation::Rem, Auto | School) => |w| w.flag = rem::school(w.r, w.a, w.b),
+        (Operation::Gcd, Auto | Lehmer) => |w| gcd::lehmer(w.r, w.a, w.b),
+        (Operation::Lcm, Auto | Lehmer) => |w| lcm::lehmer(w.r, w.a, w.b),
+        (Operation::InvMod, Auto | Lehmer) => |w| w.flag = inv_mod::lehmer(w.r, w.a, w.b),
+        (Operation::Isqrt, Auto | School) => |w| isqrt::school(w.r, w.s, w.a),
+        (Operation::Iroot, Auto) => |w| w.flag = iroot::bitwise(w.r, w.s, w.a, w.b),
+        (Operation::Jacobi, Auto) => |w| w.flag = jacobi::euclid(w.r, w.a, w.b),
         (Operation::And, Auto | Limbwise) => |w| and::limbwise(w.r, w.a, w.b),
         (Operation::Or, Auto | Limbwise) => |w| or::limbwise(w.r, w.a, w.b),
         (Operation::Xor, Auto | Limbwise) => |w| xor::limbwise(w.r, w.a, w.b),

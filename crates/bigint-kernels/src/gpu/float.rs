@@ -11,6 +11,10 @@ use core::arch::asm;
 unsafe extern "C" {
     #[link_name = "llvm.fma.f64"]
     fn fused(x: f64, y: f64, z: f64) -> f64;
+    #[link_name = "llvm.sqrt.f64"]
+    fn square_root(x: f64) -> f64;
+    #[link_name = "llvm.nvvm.rcp.approx.ftz.d"]
+    fn approximate_reciprocal(x: f64) -> f64;
 }
 
 /// `x y + z`, rounded once.
@@ -76,4 +80,24 @@ impl Roots {
         }
         [re, im]
     }
+}
+
+/// The root of `x`, correctly rounded.
+#[inline(always)]
+pub fn sqrt(x: f64) -> f64 {
+    // SAFETY: register arithmetic only.
+    unsafe { square_root(x) }
+}
+
+/// `1 / x` within a relative error of `2^-19`, its lower 32 bits zero: one instruction.
+#[inline(always)]
+pub fn reciprocal(x: f64) -> f64 {
+    // SAFETY: register arithmetic only.
+    unsafe { approximate_reciprocal(x) }
+}
+
+/// The upper 32 bits of `|x|`, which compare as `|x|` does.
+#[inline(always)]
+pub fn upper(x: f64) -> u32 {
+    (x.to_bits() >> 32) as u32 & 0x7fff_ffff
 }

@@ -1,5 +1,6 @@
 //! Shared memory: a slot, or places for numbers, for each thread of a warp, in which the
-//! other threads of the warp read and write too.
+//! other threads of the warp read and write too; or a column of pairs of limbs for each
+//! thread of a block, its own.
 //!
 //! A slot's size is an odd number of fours of limbs, so that threads that each move a
 //! four of their own slot meet in no bank.
@@ -16,6 +17,9 @@ use core::arch::{asm, global_asm, nvptx};
 // The block's shared memory, as long as the launch asks for.
 global_asm!(".extern .shared .align 16 .b8 bigint_shared[];");
 
+/// Bytes in two limbs.
+const PAIR_BYTES: u32 = 8;
+
 /// Bytes in four limbs.
 const FOUR_BYTES: u32 = 16;
 
@@ -24,6 +28,63 @@ const LIMB_BYTES: u32 = 4;
 
 /// Threads in a warp.
 const WARP: u32 = 32;
+
+/// The calling thread's own column of pairs of limbs, which are as far from each other as
+/// the block has threads.
+#[derive(Clone, Copy)]
+pub struct Column {
+    address: u32,
+    stride: u32,
+}
+
+impl Column {
+    /// The calling thread's column.
+    ///
+    /// # Safety
+    /// The launch has shared memory for as many pairs for each thread of a block as are
+    /// asked for, and what is read has been set.
+    #[inline(always)]
+    pub unsafe fn new() -> Self {
+        let start: u32;
+        // SAFETY: this is the address of a variable; the registers are defined in every
+        // thread.
+        let (thread, threads) = unsafe {
+            asm!("mov.u32 {start}, bigint_shared;", start = out(reg32) start,
+                options(pure, nomem, nostack, preserves_flags));
+            (nvptx::_thread_idx_x() as u32, nvptx::_block_dim_x() as u32)
+        };
+        Column {
+            address: start + PAIR_BYTES * thread,
+            stride: PAIR_BYTES * threads,
+        }
+    }
+
+    /// Pair `i`.
+    #[inline(always)]
+    pub fn two(self, i: u32) -> [Limb; 2] {
+        let (a, b);
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("ld.shared.v2.u32 {{{a}, {b}}}, [{address}];",
+                a = out(reg32) a, b = out(reg32) b,
+                address = in(reg32) self.address + self.stride * i,
+                options(pure, readonly, nostack, preserves_flags));
+        }
+        [a, b]
+    }
+
+    /// Sets pair `i`.
+    #[inline(always)]
+    pub fn set_two(self, i: u32, [a, b]: [Limb; 2]) {
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("st.shared.v2.u32 [{address}], {{{a}, {b}}};",
+                a = in(reg32) a, b = in(reg32) b,
+                address = in(reg32) self.address + self.stride * i,
+                options(nostack, preserves_flags));
+        }
+    }
+}
 
 /// The slots of the calling thread's warp, each of `FOURS` fours of limbs.
 #[derive(Clone, Copy)]

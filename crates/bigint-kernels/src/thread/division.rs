@@ -41,7 +41,7 @@ pub fn number(
     b: Number<impl Stride>,
     scratch: Number<Any>,
 ) -> Limb {
-    const { assert!(DIVISOR_IN_REGISTERS == 64) };
+    const { assert!(DIVISOR_IN_REGISTERS == 32) };
     let m = significant(b);
     if m == 0 {
         clear(q, 0);
@@ -54,7 +54,6 @@ pub fn number(
         5..=8 => in_registers::<8>(q, r, a, b, m),
         9..=16 => in_registers::<16>(q, r, a, b, m),
         17..=32 => in_registers::<32>(q, r, a, b, m),
-        33..=64 => in_registers::<64>(q, r, a, b, m),
         _ => in_scratch(q, r, a, b, m, scratch),
     }
     0
@@ -94,7 +93,7 @@ fn right(high: Limb, low: Limb, bits: u32) -> Limb {
 
 /// The top of a divisor whose highest bit is set.
 #[derive(Clone, Copy)]
-struct Top {
+pub struct Top {
     /// Its two highest limbs.
     limbs: u64,
     /// `floor((B^3 - 1) / limbs) - B`.
@@ -102,8 +101,9 @@ struct Top {
 }
 
 impl Top {
+    /// Of these limbs.
     #[inline(always)]
-    fn new(high: Limb, low: Limb) -> Top {
+    pub fn new(high: Limb, low: Limb) -> Top {
         // A check for zero would be a trap.
         let mut v = u64::MAX.checked_div(u64::from(high)).unwrap_or(0) as Limb;
         let mut p = high.wrapping_mul(v).wrapping_add(low);
@@ -132,7 +132,7 @@ impl Top {
 
     /// The quotient of three limbs by the divisor's two, or `B - 1` where it is `B`.
     #[inline(always)]
-    fn quotient(self, [low, middle, high]: [Limb; 3]) -> Limb {
+    pub fn quotient(self, [low, middle, high]: [Limb; 3]) -> Limb {
         let upper = word(high, middle);
         let estimate = (u64::from(self.reciprocal) * u64::from(high)).wrapping_add(upper);
         let mut q = (estimate >> LIMB_BITS) as Limb;

@@ -10,6 +10,11 @@ pub mod div;
 pub mod div_rem;
 pub mod division;
 pub mod equal;
+pub mod gcd;
+pub mod inv_mod;
+pub mod isqrt;
+pub mod lcm;
+pub mod lehmer;
 pub mod limbwise;
 pub mod max;
 pub mod min;
@@ -39,6 +44,7 @@ pub mod trailing_zeros;
 pub mod xor;
 
 use crate::gpu::memory::{Any, CarryOut, Number, Stride};
+use crate::gpu::shared::Column;
 use crate::gpu::thread;
 use bigint_core::{Arguments, Limb};
 use core::marker::PhantomData;
@@ -100,6 +106,14 @@ impl<'a, S: Stride> Batches<'a, S> {
             arguments,
             stride: PhantomData,
         }
+    }
+
+    /// The thread's own column in shared memory, where the launch has it.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn column(self) -> Column {
+        // SAFETY: by the contract of `new`.
+        unsafe { Column::new() }
     }
 
     /// The numbers that fall to the calling thread.

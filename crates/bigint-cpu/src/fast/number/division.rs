@@ -27,10 +27,11 @@
 //! `2 M(n) + M(n / 2) log n` for Karatsuba's, and five products of `m` limbs by reciprocal.
 //! **Scratch**: taken inside, at most a few times the operands.
 
-use super::limbs::{add_assign, decrement, sub_assign, sub_with_borrow};
-use super::reciprocal::Reciprocal;
+use super::limbs::{add_assign, decrement, shift_right_by, sub_assign, sub_with_borrow, trim};
+use super::reciprocal::{Reciprocal, shift_left};
 use super::with_scratch;
 use crate::Path;
+use crate::memory::scratch;
 
 /// Limbs of a quotient from which it is divided in halves.
 const RECURSIVE: usize = 48;
@@ -238,6 +239,34 @@ impl Top {
 
 fn word(high: u64, low: u64) -> u128 {
     u128::from(high) << 64 | u128::from(low)
+}
+
+/// Quotient and remainder of `a` by `d`, all trimmed, `d` not zero.
+pub(crate) fn div_rem(a: &[u64], d: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) {
+    let (n, m) = (a.len(), d.len());
+    if n < m {
+        return (Vec::new(), a.to_vec());
+    }
+    if n <= 2 {
+        let value = |x: &[u64]| {
+            x.iter()
+                .rev()
+                .fold(0, |x, &word| x << 64 | u128::from(word))
+        };
+        let words = |x: u128| trim(vec![x as u64, (x >> 64) as u64]);
+        return (words(value(a) / value(d)), words(value(a) % value(d)));
+    }
+    let bits = d[m - 1].leading_zeros();
+    let mut left = Vec::with_capacity(n + 1);
+    shift_left(a, bits, &mut left);
+    let mut divisor = Vec::with_capacity(m + 1);
+    shift_left(d, bits, &mut divisor);
+    divisor.truncate(m);
+    let mut quotient = scratch(n + 1 - m);
+    divide(&mut quotient, &mut left, &divisor, path);
+    left.truncate(m);
+    shift_right_by(&mut left, bits);
+    (trim(quotient), trim(left))
 }
 
 #[cfg(test)]

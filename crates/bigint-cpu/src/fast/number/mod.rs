@@ -15,11 +15,14 @@
 
 mod basecase;
 pub(crate) mod division;
+pub(crate) mod euclid;
 mod isa;
+pub(crate) mod jacobi;
 mod karatsuba;
 pub(crate) mod limbs;
 mod low;
 pub(crate) mod reciprocal;
+pub(crate) mod root;
 #[cfg(test)]
 mod tests;
 mod toom3;

@@ -1,0 +1,217 @@
+//! Square roots and roots of any degree of one number, with what they leave.
+//!
+//! **Square roots** (Zimmermann, *Karatsuba Square Root*, 1999). With `x = x_3 B^3l + x_2
+//! B^2l + x_1 B^l + x_0`, one of the two top bits set, the root of the upper half and a
+//! division give the root, or one more:
+//!
+//! ```text
+//! (s', r') = sqrt(x_3 B^l + x_2),    (q, u) = (r' B^l + x_1) / 2 s',
+//! s = s' B^l + q,    r = u B^l + x_0 - q^2
+//! ```
+//!
+//! and where `r` is negative, `s` is lessened by 1 and `r` becomes `r + 2 s - 1`.
+//!
+//! For 1234 in tens: `(3, 3)` of 12, `(5, 3)` of 33 by 6, and 34 - 25 = 9: the root is 35.
+//!
+//! **Roots of degree `k`** by Newton's step `x <- floor(((k - 1) x + floor(a / x^(k-1))) / k)`
+//! from above, which goes down until it is the root. It starts from the root of the upper
+//! half of the digits, plus one: so a step or two are enough.
+//!
+//! **Cost**: as of a few divisions, and for degree `k` as many powers `k - 1`.
+
+use super::division::{self, div_rem};
+use super::limbs::{add_assign, decrement, increment, shift_right_by, sub_assign, trim};
+use super::reciprocal::{product, shift_left};
+use crate::Path;
+use crate::memory::scratch;
+
+/// Bits of a root up to which it is estimated by a double.
+const ESTIMATED: u64 = 30;
+
+/// The root of `a`, trimmed, rounded down, and what it leaves.
+pub(crate) fn sqrt(a: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) {
+    let Some(top) = a.last() else {
+        return (Vec::new(), Vec::new());
+    };
+    let k = a.len().div_ceil(2);
+    let bits = top.leading_zeros() & !1;
+    let mut x = Vec::with_capacity(2 * k + 1);
+    x.resize(2 * k - a.len(), 0);
+    shift_left(a, bits, &mut x);
+    x.truncate(2 * k);
+    let mut root = scratch(k);
+    of_half(&mut root, &mut x, path);
+    let odd = 64 * (2 * k - a.len()) as u32;
+    // By at most 62 bits.
+    shift_right_by(&mut root, (odd + bits) / 2);
+    let root = trim(root);
+    let square = product(&root, &root);
+    let mut rest = a.to_vec();
+    sub_assign(&mut rest, &square);
+    (root, trim(rest))
+}
+
+/// The root of `x`, twice as long as `root`, one of its two top bits set; what it leaves
+/// is in the lower half of `x` and the flag.
+fn of_half(root: &mut [u64], x: &mut [u64], path: Path) -> bool {
+    let k = root.len();
+    if k == 1 {
+        let value = u128::from(x[1]) << 64 | u128::from(x[0]);
+        let s = value.isqrt();
+        let rest = value - s * s;
+        (root[0], x[0]) = (s as u64, rest as u64);
+        return rest >> 64 != 0;
+    }
+    let (l, h) = (k / 2, k - k / 2);
+    let (q, s) = root.split_at_mut(l);
+    let mut above = u64::from(of_half(s, &mut x[2 * l..], path));
+    if above > 0 {
+        sub_assign(&mut x[2 * l..][..h], s);
+    }
+    above += u64::from(division::divide(q, &mut x[l..2 * l + h], s, path));
+    // By 2 s' in place of s'.
+    let is_odd = q[0] & 1 == 1;
+    shift_right_by(q, 1);
+    q[l - 1] |= above << 63;
+    above >>= 1;
+    let mut rest = i64::from(is_odd && add_assign(&mut x[l..l + h], s));
+    let mut square = scratch(2 * l);
+    super::mul(&mut square, q, q, path, false);
+    let whole = &mut x[..k];
+    rest -= i64::from(sub_assign(whole, &square));
+    if above > 0 {
+        // q = B^l.
+        rest -= match whole.get_mut(2 * l..) {
+            Some(high) if !high.is_empty() => i64::from(decrement(high)),
+            _ => 1,
+        };
+        above = u64::from(increment(s));
+    }
+    if rest < 0 {
+        rest += 2 * above as i64;
+        rest += i64::from(add_assign(whole, root));
+        rest += i64::from(add_assign(whole, root));
+        rest -= i64::from(decrement(whole));
+        decrement(root);
+    }
+    rest > 0
+}
+
+/// The `k`-th root of `a`, trimmed, rounded down, and what it leaves, `k` not zero.
+pub(crate) fn root(a: &[u64], k: u64, path: Path) -> (Vec<u64>, Vec<u64>) {
+    match k {
+        1 => return (a.to_vec(), Vec::new()),
+        2 => return sqrt(a, path),
+        _ => {}
+    }
+    let root = root_alone(a, k, path);
+    let mut rest = a.to_vec();
+    sub_assign(&mut rest, &power(&root, k));
+    (root, trim(rest))
+}
+
+fn root_alone(a: &[u64], k: u64, path: Path) -> Vec<u64> {
+    let bits = bit_length(a);
+    if bits <= k {
+        // Below 2^k.
+        return trim(vec![u64::from(bits > 0)]);
+    }
+    let bits_of_root = (bits - 1) / k + 1;
+    let mut x = if bits_of_root <= ESTIMATED {
+        let top = shifted_right(a, bits.saturating_sub(64));
+        let logarithm = (top[0] as f64).log2() + bits.saturating_sub(64) as f64;
+        // The logarithm is right to 2^-44, as it is below 2^31 k: to less than 1.
+        vec![(logarithm / k as f64).exp2() as u64 + 2]
+    } else {
+        let half = bits_of_root / 2;
+        let mut upper = root_alone(&shifted_right(a, half * k), k, path);
+        upper.push(0);
+        increment(&mut upper);
+        let mut x = vec![0; half as usize / 64];
+        shift_left(&upper, half as u32 % 64, &mut x);
+        trim(x)
+    };
+    loop {
+        let (mut sum, _) = div_rem(a, &power(&x, k - 1), path);
+        let others = product(&x, &[k - 1]);
+        sum.resize(sum.len().max(others.len()) + 1, 0);
+        add_assign(&mut sum, &others);
+        let (next, _) = div_rem(&trim(sum), &[k], path);
+        if !is_less(&next, &x) {
+            return x;
+        }
+        x = next;
+    }
+}
+
+/// `x^k`, trimmed.
+fn power(x: &[u64], k: u64) -> Vec<u64> {
+    let mut power = vec![1];
+    for bit in (0..u64::BITS - k.leading_zeros()).rev() {
+        power = product(&power, &power);
+        if k >> bit & 1 == 1 {
+            power = product(&power, x);
+        }
+    }
+    power
+}
+
+/// The length of `x`, trimmed, in bits.
+pub(crate) fn bit_length(x: &[u64]) -> u64 {
+    let top = x.last().map_or(0, |top| top.leading_zeros());
+    64 * x.len() as u64 - u64::from(top)
+}
+
+/// `x / 2^bits`, trimmed, rounded down.
+pub(crate) fn shifted_right(x: &[u64], bits: u64) -> Vec<u64> {
+    let mut rest = x.get(bits as usize / 64..).unwrap_or(&[]).to_vec();
+    shift_right_by(&mut rest, bits as u32 % 64);
+    trim(rest)
+}
+
+/// Whether `a < b`, both trimmed.
+pub(crate) fn is_less(a: &[u64], b: &[u64]) -> bool {
+    match a.len().cmp(&b.len()) {
+        std::cmp::Ordering::Equal => a.iter().rev().lt(b.iter().rev()),
+        order => order.is_lt(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::super::tests::{Random, adversaries, big};
+    use super::*;
+
+    fn check(a: &BigUint, k: u64) {
+        let (found, rest) = root(&trim(a.to_u64_digits()), k, Path::best());
+        let found = big(&found);
+        let k = u32::try_from(k).unwrap();
+        assert_eq!(found.pow(k) + big(&rest), *a, "{k} {a:#x}");
+        assert!((found + 1u32).pow(k) > *a, "{k} {a:#x}");
+    }
+
+    #[test]
+    fn roots_of_powers_and_their_neighbours_are_exact() {
+        let mut random = Random(29);
+        for n in [1, 2, 3, 4, 5, 8, 33, 100, 203] {
+            for x in adversaries(n, &mut random) {
+                let x = big(&x);
+                for k in [2, 3, 5, 7, 64] {
+                    check(&x, k);
+                    if n < 9 {
+                        let power = x.pow(k as u32);
+                        check(&(&power + 1u32), k);
+                        if power.bits() > 0 {
+                            check(&(&power - 1u32), k);
+                        }
+                        check(&power, k);
+                    }
+                }
+                check(&(&x * &x), 2);
+                check(&(&x * &x + &x + &x), 2);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Jacobi symbols: 0, 1 or 2 for a symbol of -1, 0 or 1.
+//!
+//! Operands of any widths. Scratch: what [division](super::div_rem) takes.
+
+use bigint_core::Limb;
+
+use super::div_rem::{divide, trimmed};
+use super::{shr, tell};
+
+/// Euclid's algorithm and the law of reciprocity; answers 1, and tells 0, where `n` is even.
+///
+/// ```
+/// let mut r = [0];
+/// assert_eq!(bigint_cpu::reference::jacobi::euclid(&mut r, &[2], &[15]), 0);
+/// assert_eq!(r, [2]);
+/// ```
+pub fn euclid(r: &mut [Limb], a: &[Limb], n: &[Limb]) -> Limb {
+    let mut n = trimmed(n).to_vec();
+    if n.first().is_none_or(|limb| limb.is_multiple_of(2)) {
+        tell(r, 0);
+        return 1;
+    }
+    let mut symbol = 1_i32;
+    let mut a = a.to_vec();
+    while let Some((_, rest)) = divide(&a, &n) {
+        a = trimmed(&rest).to_vec();
+        if a.is_empty() {
+            break;
+        }
+        while a[0].is_multiple_of(2) {
+            let even = a.clone();
+            shr::limbwise(&mut a, &even, &[1]);
+            if matches!(n[0] % 8, 3 | 5) {
+                symbol = -symbol;
+            }
+        }
+        if a[0] % 4 == 3 && n[0] % 4 == 3 {
+            symbol = -symbol;
+        }
+        (a, n) = (n, trimmed(&a).to_vec());
+    }
+    let symbol = if n == [1] { symbol } else { 0 };
+    tell(r, (symbol + 1) as Limb);
+    0
+}
