@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// Turing, Ampere, Hopper, Blackwell.
 const ARCHITECTURES: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_100"];
@@ -82,10 +84,14 @@ pub fn run(options: &Options) -> Result<()> {
         architectures = ARCHITECTURES.to_vec();
     }
     let mut rows = Vec::new();
-    for module in build_ptx::committed()?.into_keys() {
-        for arch in &architectures {
-            rows.extend(assemble(&tools, &folder, module, arch)?);
-        }
+    let modules = build_ptx::committed()?.into_keys();
+    let tasks: Vec<_> = modules
+        .flat_map(|module| architectures.iter().map(move |arch| (module, *arch)))
+        .collect();
+    for done in on_all_cores(&tasks, |(module, arch)| {
+        assemble(&tools, &folder, module, arch)
+    }) {
+        rows.extend(done?);
     }
     let text = if options.json {
         serde_json::to_string_pretty(&rows)?
@@ -94,6 +100,31 @@ pub fn run(options: &Options) -> Result<()> {
     };
     // Who reads only the first lines closes the pipe: no reason to panic.
     Ok(writeln!(io::stdout(), "{text}")?)
+}
+
+/// What `work` makes of every task, in their order.
+fn on_all_cores<T: Copy + Sync, R: Send>(tasks: &[T], work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&task) = tasks.get(at) else {
+                return done;
+            };
+            done.push((at, work(task)));
+        }
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut done: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(some)).collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined
+            .flat_map(|done| done.expect("a task does not panic"))
+            .collect()
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Assembles a module and reads what came of it.

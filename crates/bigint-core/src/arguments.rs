@@ -61,7 +61,7 @@ pub struct Arguments {
     pub count: u64,
     /// Workers (threads, or groups of lanes) of the launch: worker `w` computes
     /// numbers `w`, `w + workers`, `w + 2 workers`, ...; or, of a kernel that
-    /// [`takes_stretches`](Kernel::takes_stretches), the `w`-th stretch of as many.
+    /// [`takes_stretches`](crate::Kernel::takes_stretches), the `w`-th stretch of as many.
     pub workers: u64,
 }
 

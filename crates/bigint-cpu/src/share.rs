@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sharing {
-    /// Work for each thread, where there is enough for [`WORTH_WAKING`] of them.
+    /// Work for each thread, where there is enough for `WORTH_WAKING` of them.
     pub thread: usize,
     /// The least that a thread takes at a time.
     pub piece: usize,

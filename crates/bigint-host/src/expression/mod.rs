@@ -18,7 +18,7 @@
 //! ```
 //!
 //! What cannot be written with batches in hand, as what a command's user types, is built of
-//! [`Terms`] and computed by an [`Evaluator`](crate::plan::Evaluator).
+//! [`Terms`] and computed by an [`Evaluator`].
 
 mod formula;
 mod function;

@@ -11,8 +11,8 @@
 //!
 //! **Transform.** Two words are a complex point; `M = n / 2 = slow fast` points are a
 //! matrix of `slow` rows. One iteration goes twice over the memory: over rows (twiddles,
-//! transform, squares, and back: [`rows`]) and over columns (back, weights off, rounding,
-//! carries, weights on, and forward: [`columns`]), each in pieces that stay in the
+//! transform, squares, and back: `rows`) and over columns (back, weights off, rounding,
+//! carries, weights on, and forward: `columns`), each in pieces that stay in the
 //! second-level cache. Points are two vectors wide, so that nothing is shuffled but at
 //! the ends of the rows.
 //!
