@@ -87,6 +87,10 @@ impl Device {
 }
 
 impl Buffer {
+    pub fn limbs(&self) -> usize {
+        match *self {}
+    }
+
     pub fn ordinal(&self) -> usize {
         match *self {}
     }
