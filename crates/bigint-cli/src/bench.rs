@@ -1,13 +1,19 @@
 //! `bigint bench`: how fast this machine is, on one back end.
 
+mod papers;
+mod plot;
+mod sample;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};
 
 use bigint_core::kernel::LANES;
-use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, Operation, Shape};
+use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, Operation};
 use bigint_host::{BackEnd, Batch, Engine, Error, Form, Options};
 use serde::Serialize;
 
+use self::papers::Paper;
+use self::sample::{Finish, Times, operand};
 use crate::backend::{BackendName, algorithm_parser, operation};
 use crate::failure::Failure;
 use crate::hardware::Hardware;
@@ -22,16 +28,17 @@ const CPU_BATCH_BYTES: usize = 64 << 20;
 /// The same on a device, as a part of its memory: many times its cache.
 const DEVICE_BATCH_PART: usize = 128;
 
-/// A sample is as many operations as take this long, so that a clock and a
-/// launch do not show.
-const SAMPLE: Duration = Duration::from_millis(5);
-
 /// Measure operations over widths, on batches that stay where they are computed
 ///
 /// On a GPU, the rates are also told as shares of the GPU's own, which are measured
-/// first: of a copy's bytes, and of multiply-adds.
+/// first: of a copy's bytes, and of multiply-adds. Beside all that there are the benchmarks
+/// of papers, by their authors' names, with what they published.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    paper: Option<Paper>,
+
     /// Who is measured: auto, cpu, cuda or cuda:N
     #[arg(long, default_value_t, value_name = "BACKEND")]
     backend: BackendName,
@@ -171,6 +178,19 @@ struct Ceilings {
     to_host_gigabytes_per_second: f64,
 }
 
+impl Ceilings {
+    /// Of the engine's device, if it has one; a copy reads and writes so many `bytes`.
+    fn of(engine: &Engine, bytes: usize) -> Result<Option<Self>, Error> {
+        let measured = engine.ceilings(bytes)?;
+        Ok(measured.map(|ceilings| Ceilings {
+            copy_gigabytes_per_second: ceilings.copy_bytes_per_second / 1e9,
+            giga_multiply_adds_per_second: ceilings.multiply_adds_per_second / 1e9,
+            to_device_gigabytes_per_second: ceilings.to_device_bytes_per_second / 1e9,
+            to_host_gigabytes_per_second: ceilings.to_host_bytes_per_second / 1e9,
+        }))
+    }
+}
+
 /// One measurement. Times are for one number of the batch, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
@@ -211,6 +231,9 @@ struct Row {
 /// # Errors
 /// [`Failure::Running`] where the engine fails.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(paper) = &arguments.paper {
+        return papers::run(paper);
+    }
     let engine = arguments.backend.engine()?;
     check(arguments, engine.back_end())?;
     if !arguments.threads.is_empty() && engine.back_end() != BackEnd::Cpu {
@@ -277,15 +300,7 @@ fn measure_all(
     bytes: usize,
 ) -> Result<(Option<Ceilings>, Vec<Row>), Failure> {
     let running = |error: Error| Failure::Running(error.to_string());
-    let ceilings = engine
-        .ceilings(bytes)
-        .map_err(running)?
-        .map(|ceilings| Ceilings {
-            copy_gigabytes_per_second: ceilings.copy_bytes_per_second / 1e9,
-            giga_multiply_adds_per_second: ceilings.multiply_adds_per_second / 1e9,
-            to_device_gigabytes_per_second: ceilings.to_device_bytes_per_second / 1e9,
-            to_host_gigabytes_per_second: ceilings.to_host_bytes_per_second / 1e9,
-        });
+    let ceilings = Ceilings::of(engine, bytes).map_err(running)?;
     let forced = Options {
         algorithm: arguments.algorithm,
         level: arguments.level,
@@ -344,7 +359,7 @@ impl Subject {
     /// Two operands of `count` numbers.
     fn operands(&self, layout: Layout, count: usize) -> Result<(Batch, Batch), Error> {
         let operand = |top| {
-            let operand = operand(&self.engine, self.bits, count, top)?;
+            let operand = operand(&self.engine, self.bits, count, u64::from(top), top)?;
             self.engine.to_layout(&operand, layout)
         };
         // Greater first, so that exact differences exist.
@@ -442,35 +457,18 @@ impl Subject {
             }
             Ok::<_, Error>(elapsed)
         };
-        let probe = engine.batch_from_limbs(vec![1], Shape::new(1, 1, Layout::Contiguous))?;
-        let sample = |repeats: u32| {
-            if arguments.from_host {
-                return from_host(repeats);
-            }
-            let started = Instant::now();
-            for _ in 0..repeats {
-                once()?;
-            }
-            // Work on a device is in order: when this answer is here, so is all else.
-            engine.wrapping_add(&probe, &probe)?.rows()?;
-            Ok::<_, Error>(started.elapsed())
+        let finish = Finish::of(engine)?;
+        let sample = |repeats: u32| match arguments.from_host {
+            true => from_host(repeats),
+            false => finish.time(repeats, once),
         };
         let result = once()?;
         let (count, width, back_end) = (a.len(), a.width(), result.location().to_string());
         let limbs = operands.len() * width + result.width();
         let result_bytes = result.width() * size_of::<Limb>();
         drop(result);
-        let mut repeats = 1;
-        while sample(repeats)? < SAMPLE && repeats < 1 << 20 {
-            repeats *= 2;
-        }
-        let mut times = Vec::new();
-        for _ in 0..arguments.samples {
-            let operations = f64::from(repeats) * count as f64;
-            times.push(sample(repeats)?.as_secs_f64() * 1e9 / operations);
-        }
-        times.sort_by(f64::total_cmp);
-        let median = times[times.len() / 2];
+        let times = Times::of(arguments.samples, sample)?.each(count);
+        let median = times.median;
         let is_product = operation == Operation::Mul && !is_wrapping;
         Ok(Row {
             operation: operation.name(),
@@ -487,38 +485,14 @@ impl Subject {
             times_one_thread: None,
             of_the_link: None,
             result_bytes,
-            samples: times.len(),
+            samples: times.samples,
             median_ns: median,
-            least_ns: times[0],
-            greatest_ns: times[times.len() - 1],
+            least_ns: times.least,
+            greatest_ns: times.greatest,
             gigabytes_per_second: (limbs * size_of::<Limb>()) as f64 / median,
             giga_multiply_adds_per_second: is_product.then(|| (width * width) as f64 / median),
         })
     }
-}
-
-/// Numbers of exactly `bits` bits, or of one less.
-fn operand(engine: &Engine, bits: usize, count: usize, top: bool) -> Result<Batch, Error> {
-    let width = bits.div_ceil(LIMB_BITS);
-    let shape = Shape::new(count, width, Layout::Contiguous);
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64 + u64::from(top);
-    let mut random = || {
-        // SplitMix64
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed >> 32) as Limb
-    };
-    let mut limbs: Vec<Limb> = (0..shape.limbs()).map(|_| random()).collect();
-    let top_bit = 1 << ((bits - 1) % LIMB_BITS);
-    for row in limbs.chunks_exact_mut(width) {
-        let limb = &mut row[width - 1];
-        *limb &= top_bit - 1;
-        if top {
-            *limb |= top_bit;
-        }
-    }
-    engine.batch_from_limbs(limbs, shape)
 }
 
 fn tabulate(rows: &[Row], ceilings: Option<Ceilings>) -> String {

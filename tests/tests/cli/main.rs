@@ -8,6 +8,7 @@ mod functions;
 #[cfg(target_os = "linux")]
 mod memory;
 mod output;
+mod papers;
 mod rsa_moduli;
 #[cfg(target_os = "linux")]
 mod signals;

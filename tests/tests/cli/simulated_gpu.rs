@@ -101,6 +101,28 @@ fn info_and_selftest_meet_the_device() {
 }
 
 #[test]
+fn the_papers_benchmarks_take_the_kernels_that_they_name() {
+    let place = Workplace::new();
+    for (paper, width, by) in [
+        ("honda", "1024", "mul school warp 32"),
+        ("bringgaard", "512", "add auto"),
+        ("carlessi", "131", "mul karatsuba thread"),
+    ] {
+        let arguments =
+            format!("bench {paper} --backend cuda --widths {width} --count 3 --samples 1 --json");
+        let ended = run(&place, "", &arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!(ended.code, 0, "{paper}: {}", ended.stderr);
+        for part in [
+            &format!("\"by\": \"{by}\"") as &str,
+            "\"back_end\": \"cuda:0\"",
+        ] {
+            assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+        }
+        assert!(ended.stdout.contains("\"copy_gigabytes_per_second\": "));
+    }
+}
+
+#[test]
 fn a_device_that_fails_costs_auto_a_warning_and_cuda_its_answer() {
     let lost = "cuLaunchKernel:2=719!";
     let full = "cuMemAlloc_v2:4+=2";

@@ -1,0 +1,416 @@
+//! The benchmarks of papers, by their authors' names: what they measured, measured here, and
+//! what they published beside it.
+
+mod bringgaard;
+mod carlessi;
+mod honda;
+mod measure;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation};
+use bigint_host::{BackEnd, Form, Options};
+use serde::Serialize;
+
+use self::measure::Row;
+use super::{Ceilings, plot};
+use crate::backend::BackendName;
+use crate::failure::Failure;
+use crate::hardware::Hardware;
+use crate::output::{self, Output};
+use crate::table;
+
+/// Whose benchmark.
+#[derive(Debug, clap::Subcommand)]
+pub enum Paper {
+    /// Measure 100,000 products of 1024 to 32768 bits (Honda, Ito and Nakano, tables II and III)
+    Honda(Arguments),
+    /// Measure one addition and ten of 2^9 to 2^18 bits (Bringgaard, tables 1 to 4)
+    Bringgaard(Arguments),
+    /// Measure sums and products by one thread for each number, of 109 to 239 bits (Carlessi
+    /// and Kashani, chapter 4)
+    Carlessi(Arguments),
+}
+
+impl Paper {
+    fn benchmark(&self) -> (&'static Benchmark, &Arguments) {
+        match self {
+            Paper::Honda(arguments) => (&honda::BENCHMARK, arguments),
+            Paper::Bringgaard(arguments) => (&bringgaard::BENCHMARK, arguments),
+            Paper::Carlessi(arguments) => (&carlessi::BENCHMARK, arguments),
+        }
+    }
+}
+
+/// How a paper's benchmark is run.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Who is measured: auto, cpu, cuda or cuda:N
+    #[arg(long, default_value_t, value_name = "BACKEND")]
+    backend: BackendName,
+
+    /// Only these widths, in bits; by default the paper's
+    #[arg(long, value_delimiter = ',', value_name = "BITS", value_parser = width)]
+    widths: Vec<usize>,
+
+    /// Numbers in a batch; by default as many as the paper has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    count: Option<u32>,
+
+    /// Samples of each measurement
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+
+    /// Print JSON in place of a table
+    #[arg(long)]
+    json: bool,
+
+    /// Draw what was measured and what was published
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+fn width(bits: &str) -> Result<usize, String> {
+    let bits: usize = bits.parse().map_err(|error| format!("{error}"))?;
+    match bits {
+        0 => Err("no such width".to_owned()),
+        _ if bits > MAX_WIDTH * LIMB_BITS / 2 => Err("no such width".to_owned()),
+        _ => Ok(bits),
+    }
+}
+
+/// A paper's benchmark.
+pub struct Benchmark {
+    name: &'static str,
+    authors: &'static str,
+    /// What the paper is called.
+    title: &'static str,
+    /// On what.
+    published_on: &'static str,
+    /// In bits.
+    widths: &'static [usize],
+    /// Numbers in a batch of this width.
+    count: fn(usize) -> usize,
+    /// What the paper's figures are.
+    unit: &'static str,
+    /// The same of a width in bits and the nanoseconds that one number takes.
+    figure: fn(usize, f64) -> f64,
+    /// What is measured of a width, on a device or on the CPU.
+    cases: fn(usize, bool) -> Vec<Case>,
+}
+
+/// One figure.
+struct Case {
+    table: &'static str,
+    method: String,
+    work: Work,
+    who: Who,
+    options: Options,
+    layout: Layout,
+    /// What the paper has for it, by the paper's name of who or what it is of.
+    published: Vec<(&'static str, f64)>,
+}
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    /// An operation, once.
+    Of(Operation, Form),
+    /// `10 (a + b)` modulo the operands' width, by an expression: one launch on a device.
+    TenSumsAtOnce,
+    /// The same by ten operations, each of which leaves its result in memory.
+    TenSums,
+    /// What the paper has and nothing here is like.
+    Nothing,
+}
+
+/// Who computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    /// The engine that was asked for.
+    Engine,
+    /// So many threads of the CPU, or all.
+    Cpu(Option<u16>),
+}
+
+impl Case {
+    /// A case of the engine's own choice, of contiguous batches.
+    fn new(table: &'static str, method: &str, work: Work) -> Self {
+        Case {
+            table,
+            method: method.to_owned(),
+            work,
+            who: Who::Engine,
+            options: Options::default(),
+            layout: Layout::Contiguous,
+            published: Vec::new(),
+        }
+    }
+
+    /// By this algorithm, and on a device so many threads for each number.
+    fn by(mut self, algorithm: Algorithm, lanes: Option<(Level, u32)>) -> Self {
+        self.options = Options {
+            algorithm,
+            level: lanes.map(|(level, _)| level),
+            lanes: lanes.map(|(_, lanes)| lanes),
+        };
+        self
+    }
+
+    /// Beside what the paper has of that width; where it has none there is nothing.
+    fn beside(mut self, name: &'static str, published: Option<f64>) -> Self {
+        self.published
+            .extend(published.map(|figure| (name, figure)));
+        self
+    }
+}
+
+/// What a paper has in a table's column for this width: the columns' figures are as many as
+/// the `widths`, and NaN where there is none.
+fn published(widths: &[usize], column: &[f64], bits: usize) -> Option<f64> {
+    let at = widths.iter().position(|&width| width == bits)?;
+    column.get(at).copied().filter(|figure| figure.is_finite())
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Record<'r> {
+    version: &'static str,
+    date: String,
+    hardware: &'r Hardware,
+    /// Hash of each module of the kernels' PTX.
+    ptx: BTreeMap<String, String>,
+    ceilings: Option<Ceilings>,
+    benchmark: &'static str,
+    authors: &'static str,
+    title: &'static str,
+    published_on: &'static str,
+    /// Of `ours` and what was `published`.
+    unit: &'static str,
+    rows: &'r [Row],
+}
+
+/// Runs a paper's benchmark.
+///
+/// # Errors
+/// [`Failure::Running`] where the engine fails or the drawing cannot be written.
+pub fn run(paper: &Paper) -> Result<(), Failure> {
+    let (benchmark, arguments) = paper.benchmark();
+    let engine = arguments.backend.engine()?;
+    // What cannot be written is said before anything is measured.
+    let drawing = arguments
+        .svg
+        .as_deref()
+        .map(|path| Output::open(Some(path)));
+    let drawing = drawing.transpose()?;
+    let hardware = Hardware::detect();
+    let widths = match arguments.widths.as_slice() {
+        [] => benchmark.widths,
+        some => some,
+    };
+    let count = |bits| {
+        let asked = arguments.count.map(|count| count as usize);
+        asked.unwrap_or_else(|| (benchmark.count)(bits))
+    };
+    let bytes = |&bits: &usize| 3 * count(bits) * bits.div_ceil(LIMB_BITS) * size_of::<Limb>();
+    let most = widths.iter().map(bytes).max().unwrap_or(1);
+    let ceilings = Ceilings::of(&engine, most);
+    let measured = ceilings
+        .map_err(|error| Failure::Running(error.to_string()))
+        .and_then(|ceilings| {
+            let rows = measure::rows(benchmark, &engine, widths, &count, arguments.samples)?;
+            Ok((ceilings, rows))
+        });
+    for warning in engine.warnings() {
+        eprintln!("warning: {warning}");
+    }
+    let (ceilings, rows) = measured?;
+    if let Some(mut output) = drawing {
+        let drawn = plot::draw(
+            &title(benchmark, &hardware, &engine.back_end()),
+            &panels(&rows),
+        );
+        output.write(drawn.map_err(Failure::Running)?.as_bytes())?;
+        output.finish()?;
+    }
+    let text = if arguments.json {
+        let record = Record {
+            version: env!("CARGO_PKG_VERSION"),
+            date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            hardware: &hardware,
+            ptx: bigint_host::ptx_hashes(),
+            ceilings,
+            benchmark: benchmark.name,
+            authors: benchmark.authors,
+            title: benchmark.title,
+            published_on: benchmark.published_on,
+            unit: benchmark.unit,
+            rows: &rows,
+        };
+        let text = serde_json::to_string_pretty(&record);
+        text.map_err(|error| Failure::Running(error.to_string()))? + "\n"
+    } else {
+        tabulate(benchmark, &rows, ceilings)
+    };
+    output::print(&text)
+}
+
+fn title(benchmark: &Benchmark, hardware: &Hardware, back_end: &BackEnd) -> String {
+    let ours = match back_end {
+        BackEnd::Cuda(ordinal) => hardware.cuda.get(*ordinal).map(|device| &device.name),
+        BackEnd::Cpu => hardware.cpu.name.as_ref(),
+    };
+    let ours = ours.map_or_else(|| back_end.to_string(), String::clone);
+    format!(
+        "{}: {} (thin) and {ours} (thick), {}",
+        benchmark.authors, benchmark.published_on, benchmark.unit
+    )
+}
+
+/// One for each of the paper's tables: ours by methods, and what was published.
+fn panels(rows: &[Row]) -> Vec<plot::Panel> {
+    let mut panels: Vec<plot::Panel> = Vec::new();
+    let mut point = |table: &'static str, name: String, is_ours: bool, bits: usize, figure: f64| {
+        let at = panels.iter().position(|panel| panel.title == table);
+        let at = at.unwrap_or_else(|| {
+            let title = table.to_owned();
+            panels.push(plot::Panel {
+                title,
+                curves: Vec::new(),
+            });
+            panels.len() - 1
+        });
+        let curves = &mut panels[at].curves;
+        let at = curves.iter().position(|curve| curve.name == name);
+        let at = at.unwrap_or_else(|| {
+            curves.push(plot::Curve {
+                name,
+                is_ours,
+                points: Vec::new(),
+            });
+            curves.len() - 1
+        });
+        curves[at].points.push((bits as f64, figure));
+    };
+    for row in rows {
+        for (name, figure) in &row.published {
+            let name = format!("{}, {name}", row.method);
+            point(row.table, name, false, row.bits, *figure);
+        }
+        if let Some(figure) = row.ours {
+            point(row.table, row.method.clone(), true, row.bits, figure);
+        }
+    }
+    panels
+}
+
+fn tabulate(benchmark: &Benchmark, rows: &[Row], ceilings: Option<Ceilings>) -> String {
+    let mut table = table::new(vec![
+        "table",
+        "method",
+        "bits",
+        "numbers",
+        "by",
+        "back end",
+        benchmark.unit,
+        "least",
+        "greatest",
+        "published",
+    ]);
+    for row in rows {
+        let figure = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), three_digits);
+        let published = row.published.iter();
+        let published = published.map(|(name, figure)| format!("{name} {figure}"));
+        table.add_row([
+            row.table.to_owned(),
+            row.method.clone(),
+            row.bits.to_string(),
+            row.count.to_string(),
+            row.by.clone().unwrap_or_else(|| "-".to_owned()),
+            row.back_end.clone().unwrap_or_else(|| "-".to_owned()),
+            figure(row.ours),
+            figure(row.least),
+            figure(row.greatest),
+            published.collect::<Vec<_>>().join("; "),
+        ]);
+    }
+    let copy = ceilings.map_or_else(String::new, |ceilings| {
+        let copy = ceilings.copy_gigabytes_per_second;
+        format!("a copy: {copy:.0} GB/s read and written\n")
+    });
+    format!(
+        "{}, {}, on {}\n{table}\n{copy}",
+        benchmark.authors, benchmark.title, benchmark.published_on
+    )
+}
+
+/// Three digits that say something, or all before the point.
+fn three_digits(figure: f64) -> String {
+    let whole = figure.abs().log10().floor().clamp(-9.0, 2.0);
+    format!("{figure:.*}", (2.0 - whole) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_as_long_as_its_widths_and_every_case_is_of_kernels_that_exist() {
+        for benchmark in [
+            &honda::BENCHMARK,
+            &bringgaard::BENCHMARK,
+            &carlessi::BENCHMARK,
+        ] {
+            for &bits in benchmark.widths {
+                for on_device in [false, true] {
+                    let cases = (benchmark.cases)(bits, on_device);
+                    assert!(!cases.is_empty());
+                    for case in cases {
+                        let Work::Of(operation, _) = case.work else {
+                            continue;
+                        };
+                        let Options {
+                            algorithm,
+                            level,
+                            lanes,
+                        } = case.options;
+                        assert!(algorithm == Algorithm::Auto || operation.has(algorithm));
+                        let known = level.map(|level| operation.lanes(level));
+                        let has = |lanes| known.is_none_or(|known| known.contains(&lanes));
+                        assert!(lanes.is_none_or(has), "{} {}", case.method, bits);
+                        assert!(on_device || level.is_none());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn figures_are_those_of_the_tables() {
+        let of = |benchmark: &Benchmark, bits, table, name| {
+            let cases = (benchmark.cases)(bits, true).into_iter();
+            let mut cases = cases.filter(|case| case.table.starts_with(table));
+            cases.find_map(|case| {
+                let mut published = case.published.into_iter();
+                published
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, figure)| figure)
+            })
+        };
+        let honda = &honda::BENCHMARK;
+        assert_eq!(of(honda, 32768, "III", "GTX 980, best"), Some(1653.45));
+        assert_eq!(of(honda, 1000, "III", "GTX 980, best"), None);
+        let bringgaard = &bringgaard::BENCHMARK;
+        assert_eq!(of(bringgaard, 1 << 18, "1, 2", "u64 C-V3"), Some(161.0));
+        assert_eq!(of(bringgaard, 1 << 9, "3, 4", "u32 CGBN"), Some(113.0));
+        assert_eq!(of(bringgaard, 1 << 17, "1, 2", "u64 C-V1"), None);
+    }
+
+    #[test]
+    fn figures_have_three_digits() {
+        let written = [0.012345, 1.5, 168.4, 30928.49].map(three_digits);
+        assert_eq!(written, ["0.0123", "1.50", "168", "30928"]);
+    }
+}

@@ -1,0 +1,126 @@
+//! Draws figures over widths as SVG.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+/// A part of a drawing, with axes of its own.
+#[derive(Debug)]
+pub struct Panel {
+    pub title: String,
+    pub curves: Vec<Curve>,
+}
+
+/// What is drawn as one line.
+#[derive(Debug)]
+pub struct Curve {
+    pub name: String,
+    /// Ours are thick.
+    pub is_ours: bool,
+    /// Bits, and the figure.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A panel's width and height, in pixels.
+const PANEL: (u32, u32) = (1000, 620);
+
+/// Panels one below the other.
+///
+/// # Errors
+/// What the drawing library says.
+pub fn draw(title: &str, panels: &[Panel]) -> Result<String, String> {
+    let mut svg = String::new();
+    let count = panels.len().max(1);
+    {
+        let size = (PANEL.0, 40 + PANEL.1 * count as u32);
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        root.fill(&WHITE).map_err(failed)?;
+        let root = root.titled(title, ("sans-serif", 14)).map_err(failed)?;
+        for (area, panel) in root.split_evenly((count, 1)).iter().zip(panels) {
+            draw_panel(area, panel)?;
+        }
+        root.present().map_err(failed)?;
+    }
+    Ok(svg)
+}
+
+fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Result<(), String> {
+    let points = || panel.curves.iter().flat_map(|curve| &curve.points);
+    let least = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(f64::INFINITY, f64::min);
+    let most = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(0.0, f64::max);
+    if points().next().is_none() {
+        return Ok(());
+    }
+    let bits = least(|point| point.0) / 1.05..most(|point| point.0) * 1.05;
+    let figures = least(|point| point.1) / 1.3..most(|point| point.1) * 1.3;
+    let mut chart = ChartBuilder::on(area)
+        .caption(&panel.title, ("sans-serif", 16))
+        .margin(12)
+        .margin_right(340)
+        .x_label_area_size(30)
+        .y_label_area_size(60)
+        .build_cartesian_2d(bits.log_scale(), figures.log_scale())
+        .map_err(failed)?;
+    chart
+        .configure_mesh()
+        .x_desc("bits")
+        .x_label_formatter(&|bits| format!("{bits:.0}"))
+        .y_label_formatter(&|figure| match *figure {
+            figure if figure >= 1e4 => format!("{figure:.0e}"),
+            figure => format!("{figure}"),
+        })
+        .light_line_style(BLACK.mix(0.04))
+        .bold_line_style(BLACK.mix(0.12))
+        .draw()
+        .map_err(failed)?;
+    for (at, curve) in panel.curves.iter().enumerate() {
+        let width = if curve.is_ours { 3 } else { 1 };
+        let style = Palette99::pick(at).stroke_width(width);
+        let points = curve.points.iter().copied();
+        chart
+            .draw_series(LineSeries::new(points, style).point_size(width))
+            .map_err(failed)?;
+        // The names stand beside the chart: there are too many to stand in it.
+        let place = (PANEL.0 as i32 - 330, 60 + 18 * at as i32);
+        let line = [place, (place.0 + 18, place.1)];
+        area.draw(&PathElement::new(line, style)).map_err(failed)?;
+        let name = Text::new(
+            curve.name.clone(),
+            (place.0 + 24, place.1 - 6),
+            ("sans-serif", 12),
+        );
+        area.draw(&name).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn failed(error: impl std::fmt::Display) -> String {
+    format!("cannot draw: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_curve_is_drawn_and_named() {
+        let curve = |name: &str, is_ours, figure| Curve {
+            name: name.to_owned(),
+            is_ours,
+            points: vec![(512.0, figure), (1024.0, 2.0 * figure)],
+        };
+        let curves = vec![curve("ours", true, 1.0), curve("theirs <8>", false, 40.0)];
+        let title = "a table".to_owned();
+        let empty = Panel {
+            title: "nothing".to_owned(),
+            curves: Vec::new(),
+        };
+        let drawn = draw("a paper", &[Panel { title, curves }, empty]).unwrap();
+        assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
+        for text in ["a paper", "a table", "ours", "theirs &lt;8&gt;"] {
+            assert!(drawn.contains(text), "{text}");
+        }
+        // A mesh has no circles: these are the points of two curves.
+        assert_eq!(drawn.matches("<circle").count(), 4);
+        assert!(draw("none", &[]).is_ok());
+    }
+}

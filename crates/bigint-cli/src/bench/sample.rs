@@ -1,0 +1,129 @@
+//! What every measurement is made of: operands, repetitions long enough for a clock, and
+//! samples of them.
+
+use std::time::{Duration, Instant};
+
+use bigint_core::{LIMB_BITS, Layout, Limb, Shape};
+use bigint_host::{Batch, Engine, Error};
+
+/// A sample is as many repetitions as take this long, so that a clock and a launch do not
+/// show.
+const SAMPLE: Duration = Duration::from_millis(5);
+
+/// What the samples of a measurement took, in nanoseconds for one repetition.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    pub samples: usize,
+    pub median: f64,
+    pub least: f64,
+    pub greatest: f64,
+}
+
+impl Times {
+    /// So many samples of `sample`, which does something as often as it is told and says
+    /// how long that took. What was done before the first one is not counted.
+    ///
+    /// # Errors
+    /// Those of `sample`.
+    pub fn of(
+        samples: u32,
+        sample: impl Fn(u32) -> Result<Duration, Error>,
+    ) -> Result<Self, Error> {
+        let mut repeats = 1;
+        while sample(repeats)? < SAMPLE && repeats < 1 << 20 {
+            repeats *= 2;
+        }
+        let mut times = Vec::new();
+        for _ in 0..samples {
+            times.push(sample(repeats)?.as_secs_f64() * 1e9 / f64::from(repeats));
+        }
+        times.sort_by(f64::total_cmp);
+        Ok(Times {
+            samples: times.len(),
+            median: times[times.len() / 2],
+            least: times[0],
+            greatest: times[times.len() - 1],
+        })
+    }
+
+    /// The same for one of `count` numbers.
+    #[must_use]
+    pub fn each(self, count: usize) -> Self {
+        let each = |time: f64| time / count as f64;
+        Times {
+            median: each(self.median),
+            least: each(self.least),
+            greatest: each(self.greatest),
+            ..self
+        }
+    }
+}
+
+/// Tells when an engine has done all that it was given.
+#[derive(Debug)]
+pub struct Finish<'e> {
+    engine: &'e Engine,
+    probe: Batch,
+}
+
+impl<'e> Finish<'e> {
+    /// Of this engine.
+    ///
+    /// # Errors
+    /// [`Error::Device`] on a device.
+    pub fn of(engine: &'e Engine) -> Result<Self, Error> {
+        let probe = engine.batch_from_limbs(vec![1], Shape::new(1, 1, Layout::Contiguous))?;
+        Ok(Finish { engine, probe })
+    }
+
+    /// How long `once` takes, so many times over, until the last is done.
+    ///
+    /// # Errors
+    /// Those of `once`; [`Error::Device`] on a device.
+    pub fn time(
+        &self,
+        repeats: u32,
+        once: impl Fn() -> Result<Batch, Error>,
+    ) -> Result<Duration, Error> {
+        let started = Instant::now();
+        for _ in 0..repeats {
+            once()?;
+        }
+        // Work on a device is in order: when this answer is here, so is all else.
+        self.engine.wrapping_add(&self.probe, &self.probe)?.rows()?;
+        Ok(started.elapsed())
+    }
+}
+
+/// Numbers of exactly `bits` bits, those of `seed`, or with `top` not set of fewer.
+///
+/// # Errors
+/// [`Error::Device`] on a device.
+pub fn operand(
+    engine: &Engine,
+    bits: usize,
+    count: usize,
+    seed: u64,
+    top: bool,
+) -> Result<Batch, Error> {
+    let width = bits.div_ceil(LIMB_BITS);
+    let shape = Shape::new(count, width, Layout::Contiguous);
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64 + seed;
+    let mut random = || {
+        // SplitMix64
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed >> 32) as Limb
+    };
+    let mut limbs: Vec<Limb> = (0..shape.limbs()).map(|_| random()).collect();
+    let top_bit = 1 << ((bits - 1) % LIMB_BITS);
+    for row in limbs.chunks_exact_mut(width) {
+        let limb = &mut row[width - 1];
+        *limb &= top_bit - 1;
+        if top {
+            *limb |= top_bit;
+        }
+    }
+    engine.batch_from_limbs(limbs, shape)
+}

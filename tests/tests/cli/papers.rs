@@ -1,0 +1,86 @@
+//! The papers' benchmarks, on the CPU: what they print, draw and refuse.
+
+use crate::common::Workplace;
+
+/// Runs one with a few numbers; answers its JSON.
+fn json(place: &Workplace, paper: &str, width: &str) -> String {
+    let arguments = format!(
+        "bench {paper} --backend cpu --widths {width} --count 5 --samples 1 --json --svg drawn.svg"
+    );
+    let ended = place.run(&arguments.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(
+        (ended.code, ended.stderr.as_str()),
+        (0, ""),
+        "{}",
+        ended.stdout
+    );
+    ended.stdout
+}
+
+#[test]
+fn each_paper_is_measured_beside_what_it_published_and_drawn() {
+    // Of each: what the paper has at that width, and what is measured.
+    for (paper, width, published, measured) in [
+        (
+            "honda",
+            "2048",
+            ["\"GTX 980, best\": 7.5", "GMP 4.1.4\": 315.65"],
+            5,
+        ),
+        (
+            "bringgaard",
+            "1024",
+            ["\"u64 C-V3\": 124.0", "\"u32 CGBN\": 152.0"],
+            3,
+        ),
+        (
+            "carlessi",
+            "131",
+            ["\"published\": {}", "Fermi and Kepler"],
+            16,
+        ),
+    ] {
+        let place = Workplace::new();
+        let json = json(&place, paper, width);
+        for part in published {
+            assert!(json.contains(part), "{part} is not in {json}");
+        }
+        let times = json.matches("\"median_ns\": ").count();
+        let none = json.matches("\"median_ns\": null").count();
+        assert_eq!(times - none, measured, "{json}");
+        let drawn = std::fs::read_to_string(place.path().join("drawn.svg")).unwrap();
+        assert!(drawn.starts_with("<svg") && drawn.contains("polyline"));
+    }
+}
+
+#[test]
+fn what_a_paper_measured_is_a_table_for_people_too() {
+    let place = Workplace::new();
+    let arguments = "bench honda --backend cpu --widths 1024 --count 4 --samples 1";
+    let ended = place.run(&arguments.split(' ').collect::<Vec<_>>());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for part in [
+        "Honda, Ito and Nakano",
+        "GTX 980, best 1.52",
+        "CPU, one thread",
+    ] {
+        assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn options_that_a_paper_leaves_no_room_for_are_refused() {
+    for arguments in [
+        "bench honda --widths 0",
+        "bench bringgaard --count 0",
+        "bench --json honda",
+        "bench langer",
+    ] {
+        let ended = Workplace::new().run(&arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!(ended.code, 2, "{arguments}: {}", ended.stderr);
+    }
+    let place = Workplace::new();
+    let ended = place.run(&["bench", "honda", "--svg", "no/such/folder.svg"]);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(place.files().is_empty());
+}
