@@ -45,6 +45,14 @@ pub fn path_of(module: &str) -> PathBuf {
     workspace::ptx_folder().join(module).with_extension("ptx")
 }
 
+/// The device crate that shows a kernel of one's own, and where its PTX is committed: what
+/// kernels are given is laid out there as here.
+fn example() -> [PathBuf; 2] {
+    let folder = workspace::root().join("examples/fused-kernel");
+    let ptx = folder.join("multiply_subtract.ptx");
+    [folder, ptx]
+}
+
 /// Every committed module and its PTX.
 pub fn committed() -> Result<BTreeMap<&'static str, String>> {
     MODULES
@@ -64,6 +72,8 @@ fn build() -> Result<()> {
     let sources = manifest::hash_of_sources()?;
     let mut hashes = BTreeMap::new();
     fs::create_dir_all(workspace::ptx_folder())?;
+    let [folder, out] = example();
+    fs::write(out, device_crate(&toolchain, &folder)?)?;
     for (module, ptx) in modules(&toolchain.build()?)? {
         fs::write(path_of(module), &ptx)?;
         eprintln!("{module}.ptx: {} entry points", entry_points(&ptx).len());
@@ -79,30 +89,22 @@ fn build() -> Result<()> {
 }
 
 fn build_device_crate(folder: &Path, out: &Path) -> Result<()> {
-    let ptx = DeviceToolchain::find(None)?.build_crate(folder, &[])?;
-    let ptx = with_shared_memory(&ptx);
-    let entries = entry_points(&ptx);
-    ensure!(
-        !entries.is_empty(),
-        "{} has no entry point: a kernel is an exported `extern \"ptx-kernel\" fn`",
-        folder.display()
-    );
+    let ptx = device_crate(&DeviceToolchain::find(None)?, folder)?;
     fs::write(out, &ptx).with_context(|| format!("{}", out.display()))?;
-    for entry in entries {
+    for entry in entry_points(&ptx) {
         eprintln!("{}: {}", out.display(), entry.name);
     }
     Ok(())
 }
 
-/// The PTX with the declaration of the block's shared memory: it stands in the library, and
-/// what is declared there outside of functions does not come along into a device crate.
-fn with_shared_memory(ptx: &str) -> String {
-    const DECLARED: &str = ".extern .shared .align 16 .b8 bigint_shared[];";
-    const BEFORE: &str = ".address_size 64\n";
-    if !ptx.contains("bigint_shared") || ptx.contains(DECLARED) {
-        return ptx.to_owned();
-    }
-    ptx.replacen(BEFORE, &format!("{BEFORE}{DECLARED}\n"), 1)
+fn device_crate(toolchain: &DeviceToolchain, folder: &Path) -> Result<String> {
+    let ptx = toolchain.build_crate(folder, &[])?;
+    ensure!(
+        !entry_points(&ptx).is_empty(),
+        "{} has no entry point: a kernel is an exported `extern \"ptx-kernel\" fn`",
+        folder.display()
+    );
+    Ok(ptx)
 }
 
 fn check() -> Result<()> {
@@ -117,6 +119,13 @@ fn check() -> Result<()> {
                     toolchain.version
                 );
             }
+            let [folder, committed] = example();
+            ensure!(
+                device_crate(&toolchain, &folder)? == fs::read_to_string(&committed)?,
+                "{} is not what {} makes of its sources: run `cargo xtask build-ptx`",
+                committed.display(),
+                toolchain.version
+            );
             println!("the PTX is that of the sources: built again, it is the same");
         }
         Err(error) if device_toolchain::is_chosen() => return Err(error),

@@ -1,6 +1,6 @@
 //! What every kernel of the table takes: the one parameter of a launch, by value.
 
-use crate::shape::Strides;
+use crate::shape::{Limb, Strides};
 
 /// One operand or result of a kernel, as the device sees it.
 ///
@@ -28,6 +28,14 @@ impl MatrixArgument {
             limb_stride: strides.limb as u64,
             width: width as u64,
         }
+    }
+
+    /// Whether four neighbouring limbs can be moved at once, at places that are multiples
+    /// of 4, where the layout is contiguous: for all numbers, or for none.
+    #[inline(always)]
+    pub const fn in_fours(&self) -> bool {
+        let limbs = self.limbs / size_of::<Limb>() as u64;
+        (limbs | self.number_stride | self.width).is_multiple_of(4)
     }
 }
 

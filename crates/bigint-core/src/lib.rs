@@ -4,6 +4,7 @@
 pub mod algorithm;
 mod arguments;
 mod declaration;
+pub mod facts;
 pub mod fused;
 pub mod karatsuba;
 pub mod kernel;

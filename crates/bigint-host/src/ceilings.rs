@@ -2,6 +2,7 @@
 
 use crate::cuda::{Device, STAGED};
 use crate::{Engine, Error};
+use bigint_core::facts::Facts;
 use bigint_core::kernel::{BLOCK, CEILING, CEILING_MULTIPLY_ADDS, MatrixArgument};
 use bigint_core::{Arguments, Launch, Layout, Limb, Shape};
 use std::sync::Arc;
@@ -84,7 +85,7 @@ fn multiply_adds(device: &Arc<Device>) -> Result<f64, Error> {
             workers: shape.count as u64,
             ..Arguments::default()
         };
-        device.launch(CEILING, launch, arguments, &[&r])?;
+        device.launch(CEILING, Facts::default(), launch, arguments, &[&r])?;
         Ok(device.wait()?)
     })?;
     Ok(block as f64 * CEILING_MULTIPLY_ADDS as f64 / seconds)

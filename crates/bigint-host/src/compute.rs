@@ -5,6 +5,7 @@ use crate::cuda::{Buffer, Device};
 use crate::job::{Computed, How, Job, Operands, Part, Wanted};
 use crate::pool::Pool;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, Error, Tuning, limbs, pieces};
+use bigint_core::facts::Facts;
 use bigint_core::kernel::{MatrixArgument, WIDEST_MODULUS};
 use bigint_core::{Arguments, Kernel, Layout, Level, Limb, Operation, Shape};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -270,7 +271,8 @@ impl Inner {
             .chain(&flags)
             .chain(&first_flag)
             .collect();
-        device.launch(kernel.entry_point(), launch, arguments, &buffers)?;
+        let facts = Facts::of(kernel, &arguments);
+        device.launch(kernel.entry_point(), facts, launch, arguments, &buffers)?;
         let first = match &first_flag {
             None => None,
             Some(first) => {

@@ -14,10 +14,13 @@ const INT: u32 = 2;
 const KILL: u32 = 9;
 const TERM: u32 = 15;
 
+/// Starts a command with no signal ignored, whatever the tests themselves were started with.
+const HEEDING: &str = "exec env --default-signal=HUP,INT,TERM";
+
 /// The command in the middle of its work: its input has more numbers than it looks at
 /// first, then neither more nor an end.
-fn at_work(place: &Workplace, before: &str) -> (Child, ChildStdin) {
-    let script = format!(r#"{before} exec "$bigint" calc a*a --let a=- -o result"#);
+fn at_work(place: &Workplace, start: &str) -> (Child, ChildStdin) {
+    let script = format!(r#"{start} "$bigint" calc a*a --let a=- -o result"#);
     let mut child = place.script(&script).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let text = "123456789\n".repeat(1_000_000);
@@ -51,7 +54,7 @@ fn kill(child: &Child, signal: u32) {
 fn each_signal_has_its_code_and_leaves_no_file_behind() {
     for signal in [HUP, INT, TERM] {
         let place = Workplace::new();
-        let (mut child, stdin) = at_work(&place, "");
+        let (mut child, stdin) = at_work(&place, HEEDING);
         kill(&child, signal);
         assert_eq!(child.wait().unwrap().code(), Some(128 + signal as i32));
         assert!(place.files().is_empty(), "{:?}", place.files());
@@ -62,7 +65,7 @@ fn each_signal_has_its_code_and_leaves_no_file_behind() {
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
     let place = Workplace::new();
-    let (mut child, stdin) = at_work(&place, "trap '' HUP INT;");
+    let (mut child, stdin) = at_work(&place, "trap '' HUP INT; exec");
     for signal in [HUP, INT] {
         assert_eq!(mask(&child, "SigIgn") >> (signal - 1) & 1, 1);
         kill(&child, signal);
@@ -79,7 +82,7 @@ fn a_killed_command_leaves_no_file_behind_where_files_can_be_unnamed() {
     let place = Workplace::new();
     let flags = OFlags::TMPFILE | OFlags::RDWR;
     let can_be_unnamed = open(place.path(), flags, Mode::RUSR).is_ok();
-    let (mut child, stdin) = at_work(&place, "");
+    let (mut child, stdin) = at_work(&place, HEEDING);
     kill(&child, KILL);
     assert_eq!(child.wait().unwrap().code(), None);
     assert_eq!(place.files().is_empty(), can_be_unnamed);

@@ -7,6 +7,7 @@ use super::reach::Reaching;
 use super::staging::{STAGED, Staging};
 use super::{count, describe, failure, raw_device};
 use crate::{DeviceError, DeviceErrorKind};
+use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Launch, Limb};
@@ -285,7 +286,7 @@ impl Device {
         self.run("waiting for the device", 0, || self.stream.synchronize())
     }
 
-    /// Queues a kernel behind all earlier work.
+    /// Queues a kernel behind all earlier work. The facts are those of the arguments.
     ///
     /// `buffers` are the device memory that the arguments are about. The kernel reads
     /// and writes the matrices and the carries in the arguments, reads the device's own
@@ -296,6 +297,7 @@ impl Device {
     pub fn launch<A: Reaching>(
         &self,
         entry: EntryPoint,
+        facts: Facts,
         launch: Launch,
         arguments: A,
         buffers: &[&Buffer],
@@ -310,7 +312,7 @@ impl Device {
         );
         let failed = |kind| self.failed(&format!("launching {}", entry.name), kind);
         self.enter().map_err(failed)?;
-        let module = self.modules.of(entry).map_err(failed)?;
+        let module = self.modules.of(entry, facts).map_err(failed)?;
         let parameter = Parameter(arguments);
         let stream = &self.stream;
         let launched = module.get_function(entry.name).and_then(|function| {

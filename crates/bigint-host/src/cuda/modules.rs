@@ -1,8 +1,10 @@
-//! The kernels' PTX, compiled by the driver when first needed, a kernel at a time: all
-//! products together take it seconds, and a process needs one or two of them.
+//! The kernels' PTX, compiled by the driver when first needed, a kernel at a time, and of
+//! that the cases that occur: all products together take it seconds, and a process needs
+//! one or two of them.
 
 use super::failure;
 use crate::DeviceErrorKind;
+use bigint_core::facts::{Facts, UNTOLD};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
 use bigint_core::kernel::{CEILING, EntryPoint, MODULES};
@@ -30,24 +32,26 @@ macro_rules! ptx {
 }
 for_each_operation!(ptx);
 
-/// The kernels loaded into one context so far, each a module of its own.
+/// The kernels loaded into one context so far, each a module of its own; one for every
+/// choice of its cases.
 #[derive(Default)]
 pub(super) struct Modules {
-    loaded: Mutex<HashMap<&'static str, Arc<Module>>>,
+    loaded: Mutex<HashMap<(&'static str, Facts), Arc<Module>>>,
 }
 
 impl Modules {
-    /// The module that has `entry`, and nothing else. A kernel's first launch waits for
-    /// the driver to compile it; the driver keeps the result in a cache on disk.
+    /// The module that has `entry` for launches of which these facts hold, and nothing
+    /// else. A kernel's first launch waits for the driver to compile it; the driver keeps
+    /// the result in a cache on disk.
     ///
     /// The context that the modules are for must be current.
-    pub fn of(&self, entry: EntryPoint) -> Result<Arc<Module>, DeviceErrorKind> {
+    pub fn of(&self, entry: EntryPoint, facts: Facts) -> Result<Arc<Module>, DeviceErrorKind> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = loaded.get(entry.name) {
+        if let Some(module) = loaded.get(&(entry.name, facts)) {
             return Ok(Arc::clone(module));
         }
-        let module = Arc::new(load(entry.name, &alone(entry))?);
-        loaded.insert(entry.name, Arc::clone(&module));
+        let module = Arc::new(load(entry.name, &alone(entry, facts))?);
+        loaded.insert((entry.name, facts), Arc::clone(&module));
         Ok(module)
     }
 }
@@ -56,13 +60,15 @@ impl Modules {
 const ENTRY: &str = ".visible .entry ";
 
 /// The PTX of one kernel: what stands before the first kernel of its module, which
-/// holds for all of them, and its own.
-fn alone(entry: EntryPoint) -> String {
+/// holds for all of them, and its own, with what it is told of its launches.
+fn alone(entry: EntryPoint, facts: Facts) -> String {
     let ptx = PTX.iter().find(|(module, _)| *module == entry.module);
     let mut kernels = ptx.map_or("", |(_, ptx)| ptx).split(ENTRY);
     let shared = kernels.next().unwrap_or_default();
     let own = kernels.find(|kernel| kernel.split('(').next() == Some(entry.name));
-    [shared, ENTRY, own.unwrap_or_default()].concat()
+    let own = own.unwrap_or_default();
+    let told = own.replace(UNTOLD, &facts.0.to_string());
+    [shared, ENTRY, &told].concat()
 }
 
 fn load(name: &str, ptx: &str) -> Result<Module, DeviceErrorKind> {
@@ -147,11 +153,26 @@ mod tests {
     fn every_kernel_stands_alone_in_its_module() {
         let kernels = Kernel::ALL.iter().map(Kernel::entry_point);
         for entry in kernels.chain(OTHERS) {
-            let ptx = alone(entry);
+            let ptx = alone(entry, Facts::default());
             assert!(ptx.contains(".version") && ptx.contains(".target"));
             assert_eq!(ptx.matches(".entry").count(), 1, "{entry:?}");
             assert!(ptx.contains(&format!(".entry {}(", entry.name)));
             assert_eq!(ptx.matches('{').count(), ptx.matches('}').count());
+        }
+    }
+
+    #[test]
+    fn kernels_are_told_what_they_ask_for() {
+        let is_asked = |kernel: &&Kernel| {
+            let ptx = PTX.iter().find(|(module, _)| *module == "mul").unwrap().1;
+            let own = ptx.split(ENTRY).find(|own| own.starts_with(kernel.name));
+            own.is_some_and(|own| own.contains(UNTOLD))
+        };
+        let asking: Vec<_> = Kernel::ALL.iter().filter(is_asked).collect();
+        assert_eq!(asking.len(), 8);
+        for kernel in asking {
+            let ptx = alone(kernel.entry_point(), Facts(0x1234));
+            assert!(!ptx.contains("told") && ptx.contains(", 4660;"));
         }
     }
 }

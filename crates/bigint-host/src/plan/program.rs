@@ -10,6 +10,7 @@ use crate::compute::Inner;
 use crate::cuda::{Buffer, Device};
 use crate::job::{How, Operands, Recipe};
 use crate::{BackEnd, Error, limbs};
+use bigint_core::facts::Facts;
 use bigint_core::fused::{FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, Step, StepKind};
 use bigint_core::{Algorithm, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_cpu::{Cpu, LIMB_WORK, Numbers, NumbersMut, Results, share};
@@ -136,7 +137,13 @@ impl Program {
             .map(|buffer| &**buffer)
             .chain([&made])
             .collect();
-        device.launch(kernel.entry_point(), launch, arguments, &buffers)?;
+        device.launch(
+            kernel.entry_point(),
+            Facts::default(),
+            launch,
+            arguments,
+            &buffers,
+        )?;
         tracing::debug!(
             back_end = %BackEnd::Cuda(device.ordinal()),
             kernel = kernel.entry_point().name,

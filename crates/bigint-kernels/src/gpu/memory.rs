@@ -92,8 +92,7 @@ impl<S: Stride> Number<S> {
             stride: S::of(argument),
             width,
             reach: width,
-            in_fours: S::UNIT
-                && (argument.limbs / LIMB_BYTES | argument.number_stride | argument.width) % 4 == 0,
+            in_fours: S::UNIT && argument.in_fours(),
         }
     }
 

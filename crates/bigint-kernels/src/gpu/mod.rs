@@ -5,6 +5,7 @@
 
 pub mod block;
 pub mod carry;
+pub mod facts;
 pub mod float;
 pub mod memory;
 pub mod row;

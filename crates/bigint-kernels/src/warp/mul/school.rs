@@ -26,20 +26,13 @@
 //! Cost: `ceil4(n) ceil(m)` products, `m` rounded up to digits; a shuffle, a selection and
 //! five other instructions for `X` products. No scratch. `r` is not an operand.
 
+use crate::gpu::facts;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::warp::Group;
 use crate::gpu::window::{self, Slide, Window};
 use crate::warp::lookahead;
 use bigint_core::Limb;
-
-/// Limbs of `a` that are loaded together.
-const STEP: u32 = 4;
-
-/// Limbs in a digit of a short row.
-const SHORT: u32 = 8;
-
-/// Limbs in any other digit.
-const LONG: u32 = 16;
+use bigint_core::facts::{LONG, Rows, STEP};
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
@@ -49,16 +42,7 @@ pub fn product<const LANES: u32, S: Stride>(
     a: Number<S>,
     b: Number<S>,
 ) {
-    let products = |a: Number<S>, b: Number<S>| {
-        let row = LANES
-            * if b.width() <= SHORT * LANES {
-                SHORT
-            } else {
-                LONG
-            };
-        u64::from(a.width().next_multiple_of(STEP)) * u64::from(b.width().next_multiple_of(row))
-    };
-    let (a, b) = if products(b, a) < products(a, b) {
+    let (a, b) = if Rows::are_of_first(a.width(), b.width(), LANES) {
         (b, a)
     } else {
         (a, b)
@@ -66,7 +50,8 @@ pub fn product<const LANES: u32, S: Stride>(
     // Limbs of `r` from here on are zero.
     let width = r.width().min(a.width() + b.width());
     let product = r.part(0, width);
-    if a.in_fours() && b.in_fours() && product.in_fours() {
+    let in_fours = || a.in_fours() && b.in_fours() && product.in_fours();
+    if S::UNIT && facts::told().in_fours().unwrap_or_else(in_fours) {
         rows::<LANES, true>(group, product, a, b);
     } else {
         rows::<LANES, false>(group, product, a, b);
@@ -86,15 +71,17 @@ fn rows<const LANES: u32, const FOURS: bool>(
     a: Number<impl Stride>,
     b: Number<impl Stride>,
 ) {
-    if b.width() <= SHORT * LANES {
+    let told = facts::told().rows();
+    let rows = told.unwrap_or_else(|| Rows::of(b.width(), LANES));
+    if rows == Rows::Short {
         row::<LANES, 8, true, FOURS>(group, product, a, b, 0);
-    } else {
-        let mut j = row::<LANES, 16, true, FOURS>(group, product, a, b, 0);
-        while j < product.width() && j < b.width() {
-            // The next row takes up limbs that other lanes have stored.
-            group.sync();
-            j = row::<LANES, 16, false, FOURS>(group, product, a, b, j);
-        }
+        return;
+    }
+    let mut j = row::<LANES, 16, true, FOURS>(group, product, a, b, 0);
+    while rows == Rows::Several && j < product.width() && j < b.width() {
+        // The next row takes up limbs that other lanes have stored.
+        group.sync();
+        j = row::<LANES, 16, false, FOURS>(group, product, a, b, j);
     }
 }
 
