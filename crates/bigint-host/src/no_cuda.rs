@@ -1,6 +1,7 @@
 //! Stands in for `cuda` in a build without it: the same names, no values.
 
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
+use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::{Launch, Limb};
 use std::sync::Arc;
@@ -78,6 +79,7 @@ impl Device {
     pub fn launch<A>(
         &self,
         _entry: EntryPoint,
+        _facts: Facts,
         _launch: Launch,
         _arguments: A,
         _buffers: &[&Buffer],
