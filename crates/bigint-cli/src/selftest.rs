@@ -1,6 +1,7 @@
 //! `bigint selftest`: the conformance suite on this machine.
 
 use bigint_core::Operation;
+use bigint_testing::Extent;
 
 use crate::backend::{BackendName, operation};
 use crate::failure::Failure;
@@ -44,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let report = bigint_testing::run(
         &engine,
         operations,
-        arguments.cases,
+        Extent::Cases(arguments.cases),
         arguments.seed,
         &mut |operation, cases| {
             progress.message(operation.name());

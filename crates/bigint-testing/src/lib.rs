@@ -11,4 +11,4 @@ pub mod oracle;
 mod suite;
 pub mod trial;
 
-pub use suite::{Failure, Mismatch, Report, Tally, run};
+pub use suite::{Extent, Failure, Mismatch, Report, Tally, run};

@@ -1,6 +1,6 @@
 //! Runs trials on an engine and compares every number with num-bigint.
 
-use crate::trial::Trial;
+use crate::trial::{Trial, WIDTHS};
 use crate::{operands, oracle};
 use bigint_cpu::{map, threads};
 use bigint_host::{
@@ -16,6 +16,15 @@ use std::fmt;
 pub struct Report {
     /// Per operation, in the order asked for.
     pub tallies: Vec<Tally>,
+}
+
+/// How much of each operation is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// At least so many numbers.
+    Cases(usize),
+    /// Every width with every choice.
+    EveryPairing,
 }
 
 /// The cases of one operation, all of which agreed.
@@ -78,15 +87,15 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Compares at least `cases` numbers for each of these operations. `progress` is told
-/// the operation and the cases of it done so far.
+/// Compares this much of each of these operations. `progress` is told the operation and
+/// the cases of it done so far.
 ///
 /// # Errors
 /// The first [`Failure`].
 pub fn run(
     engine: &Engine,
     operations: &[Operation],
-    cases: usize,
+    extent: Extent,
     seed: u64,
     progress: &mut dyn FnMut(Operation, usize),
 ) -> Result<Report, Failure> {
@@ -99,7 +108,11 @@ pub fn run(
             batches: 0,
             cases: 0,
         };
-        while tally.cases < cases {
+        let is_done = |tally: &Tally| match extent {
+            Extent::Cases(cases) => tally.cases >= cases,
+            Extent::EveryPairing => tally.batches >= WIDTHS.len() * choices.len(),
+        };
+        while !is_done(&tally) {
             let trial = Trial::new(tally.batches, &choices, &mut rng).of(operation);
             Batches::new(operation, trial, seed, &mut rng).check(engine)?;
             tally.batches += 1;

@@ -19,10 +19,13 @@ pub const WIDTHS: [usize; 68] = {
 /// The widest modulus that kernels have in registers.
 const WIDEST_MODULUS: usize = 512;
 
-/// How many cases of other operations take as long as one of this, about.
+/// How many cases of a sum or a shift take as long as one of this, about: by far the most of
+/// it in the oracle, which finds one inverse or residue after another.
 pub fn weight(operation: Operation) -> usize {
     match operation {
         Operation::PowMod => 25,
+        Operation::InvMod | Operation::MontMul => 10,
+        Operation::Gcd | Operation::Lcm | Operation::Jacobi => 4,
         _ => 1,
     }
 }
@@ -73,8 +76,8 @@ impl Trial {
         // The widest operands are few: their cost grows with the square. So are those that a
         // block has to itself, which may be far narrower than what it computes.
         let count = match n.max(m) {
-            _ if choice.level == Some(Level::Block) => index % 4,
-            wide if wide > 256 => 1 + index % 3,
+            _ if choice.level == Some(Level::Block) => index % 3,
+            wide if wide > 256 => 1 + usize::from(index.is_multiple_of(8)),
             wide if wide <= LONG.1 && (index + round) % 11 == 5 => LONG.0,
             _ => COUNTS[(index + round) % COUNTS.len()],
         };
