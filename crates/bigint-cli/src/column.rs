@@ -28,7 +28,7 @@ impl Column {
     pub fn batch(self, engine: &Engine) -> Result<SignedBatch, Error> {
         let shape = Shape::new(self.negative.len(), self.width, Layout::Contiguous);
         let magnitude = engine.batch_from_limbs(self.limbs, shape)?;
-        SignedBatch::new(magnitude, self.negative)
+        SignedBatch::new(magnitude, &self.negative)
     }
 }
 

@@ -269,7 +269,7 @@ impl Results {
     pub fn write(&self, format: Format) -> Result<Vec<Vec<u8>>, Error> {
         let groups = self.groups.iter().map(|group| {
             let magnitude = group.magnitude();
-            Ok((magnitude.rows()?, magnitude.width(), group.negative()))
+            Ok((magnitude.rows()?, magnitude.width(), group.negative()?))
         });
         let groups = groups.collect::<Result<Vec<_>, Error>>()?;
         let (count, limbs) = match &self.order {

@@ -110,8 +110,8 @@ pub enum Syntax {
 }
 
 /// What an operation is of signed numbers, said by what it is of their magnitudes: the only
-/// place that says so. Back ends know magnitudes only; `Engine::signed_compute` puts the
-/// two together.
+/// place that says so. Back ends know magnitudes, and sums of signed ones;
+/// `Engine::signed_compute` puts the two together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signs {
     /// Nothing: a negative operand is an error.
@@ -120,7 +120,8 @@ pub enum Signs {
     Magnitudes,
     /// What it is of the magnitudes, negative where an odd number of operands is.
     Product,
-    /// The sum: magnitudes are added where signs agree, and subtracted where not.
+    /// The sum: magnitudes are added where signs agree, and subtracted where not, as
+    /// `AddSigned` does.
     Sum,
     /// The sum with the second operand's sign turned.
     Difference,

@@ -571,8 +571,27 @@ pub const LANES: [u32; 8] = [4, 8, 16, 32, 64, 128, 256, 512];
 mod tests {
     extern crate std;
     use super::*;
+    use crate::operation::{MOST_OPERANDS, MOST_RESULTS};
     use std::collections::HashSet;
     use std::format;
+
+    #[test]
+    fn declarations_are_complete() {
+        for operation in Operation::ALL {
+            let declared = operation.declaration();
+            assert!((1..=MOST_OPERANDS).contains(&declared.operands.len()));
+            assert!((1..=MOST_RESULTS).contains(&declared.results.len()));
+            assert_eq!(declared.exact.len(), declared.results.len());
+            for level in Level::ALL {
+                // `lanes` speaks for all algorithms of a level.
+                let rows = declared.rows.iter().filter(|row| row.level == level);
+                for row in rows {
+                    assert_eq!(row.lanes, operation.lanes(level), "{}", declared.name);
+                    assert!(!row.layouts.is_empty());
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_row_is_multiplied_out_and_named_after_what_it_says() {

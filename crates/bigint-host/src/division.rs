@@ -2,7 +2,6 @@
 
 use crate::{Engine, Error, SignedBatch};
 use bigint_core::Operation;
-use bigint_cpu::collect;
 
 /// Quotients and remainders.
 type Divided = (SignedBatch, SignedBatch);
@@ -41,12 +40,9 @@ impl Engine {
         b: &SignedBatch,
     ) -> Result<Divided, Error> {
         let (quotient, remainder) = self.div_rem(a.magnitude(), b.magnitude())?;
-        let sign = |of: &SignedBatch, i: usize| of.sign(i);
-        let differ = (0..quotient.len()).map(|i| sign(a, i) != sign(b, i));
-        let of_a = (0..quotient.len()).map(|i| sign(a, i));
         Ok((
-            SignedBatch::new(quotient, collect(differ)?)?,
-            SignedBatch::new(remainder, collect(of_a)?)?,
+            SignedBatch::of(quotient, self.odd(&[a, b])?),
+            SignedBatch::of(remainder, a.signs().cloned()),
         ))
     }
 
@@ -60,12 +56,13 @@ impl Engine {
         a: &SignedBatch,
         b: &SignedBatch,
     ) -> Result<Divided, Error> {
-        let divisor = SignedBatch::natural(b.magnitude().clone())?;
+        let divisor = SignedBatch::natural(b.magnitude().clone());
         let (quotient, remainder) = self.signed_div_rem_floor(a, &divisor)?;
-        let negative = quotient.negative().iter().enumerate();
-        let negative = collect(negative.map(|(i, &negative)| negative != b.sign(i)))?;
-        let quotient = SignedBatch::new(quotient.magnitude().clone(), negative)?;
-        Ok((quotient, remainder))
+        let signs = self.odd(&[&quotient, b])?;
+        Ok((
+            SignedBatch::of(quotient.magnitude().clone(), signs),
+            remainder,
+        ))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::job::{Job, Wanted};
 use crate::{Engine, Error};
-use bigint_core::operation::Flag;
+use bigint_core::operation::{Flag, Width};
 use bigint_core::{Operation, for_each_operation};
 
 /// A declaration becomes, for subtraction,
@@ -215,13 +215,15 @@ impl Engine {
             });
         }
         let widths: Vec<usize> = operands.iter().map(|operand| operand.width()).collect();
-        let of_results = |rule: &bigint_core::operation::Width| match form {
+        let of_results = |(result, rule): (usize, &Width)| match form {
+            // What stands beside the first result is as wide in every form if it always is.
+            _ if result > 0 && matches!(rule, Width::Limbs(_)) => rule.limbs(&widths),
             Form::Exact => rule.limbs(&widths),
             Form::Overflowing if declared.flag.is_of_no_value() => rule.limbs(&widths),
             Form::Wrapping | Form::Overflowing => operation.wrapping_width(&widths),
             Form::Modulo(width) => width,
         };
-        let made: Vec<usize> = declared.exact.iter().map(of_results).collect();
+        let made: Vec<usize> = declared.exact.iter().enumerate().map(of_results).collect();
         let wanted = match (form, declared.flag) {
             (Form::Overflowing, flag) if flag.is_of_no_value() => Wanted::Flags,
             (_, flag) if flag.is_of_no_value() => Wanted::First,

@@ -7,11 +7,14 @@ use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use bigint_cpu::collect;
 use num_bigint::Sign;
 use std::cmp::Ordering;
-use std::sync::OnceLock;
+
+/// As wide as a sign.
+const SIGN: Form = Form::Modulo(1);
 
 /// A batch of signed integers: magnitudes, and which of them are negative.
 ///
-/// The sign of a zero means nothing.
+/// Signs are where the magnitudes are: what is computed on a device stays there. The sign of
+/// a zero means nothing.
 ///
 /// ```
 /// use bigint_host::Engine;
@@ -25,26 +28,52 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug)]
 pub struct SignedBatch {
     magnitude: Batch,
-    /// Empty while nobody has asked for the signs of numbers that have none.
-    negative: OnceLock<Vec<bool>>,
+    /// One limb for each number, or one for all: 1 where it is negative, else 0. None where
+    /// no number is.
+    signs: Option<Batch>,
 }
 
 impl SignedBatch {
     /// Signs put before magnitudes.
     ///
     /// # Errors
-    /// [`Error::CountMismatch`] where there are not as many signs as numbers.
-    pub fn new(magnitude: Batch, negative: Vec<bool>) -> Result<Self, Error> {
+    /// [`Error::CountMismatch`] where there are not as many signs as numbers;
+    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn new(magnitude: Batch, negative: &[bool]) -> Result<Self, Error> {
         if magnitude.len() != negative.len() {
             return Err(Error::CountMismatch {
                 a: magnitude.len(),
                 b: negative.len(),
             });
         }
-        Ok(SignedBatch {
+        if !negative.contains(&true) {
+            return Ok(SignedBatch::natural(magnitude));
+        }
+        let shape = Shape::new(negative.len(), 1, Layout::Contiguous);
+        let signs = collect(negative.iter().map(|&sign| Limb::from(sign)))?;
+        let signs = magnitude.node().engine.admit(shape, signs)?;
+        Ok(SignedBatch::of(magnitude, Some(signs)))
+    }
+
+    /// Numbers none of which is negative.
+    pub fn natural(magnitude: Batch) -> Self {
+        SignedBatch {
             magnitude,
-            negative: negative.into(),
-        })
+            signs: None,
+        }
+    }
+
+    /// Magnitudes and their signs; signs that are on the host, and of which none is set, are
+    /// as good as none.
+    pub(crate) fn of(magnitude: Batch, signs: Option<Batch>) -> Self {
+        let may_be_set = |signs: &Batch| {
+            let known = signs.node().host.get();
+            known.is_none_or(|limbs| limbs.iter().any(|&limb| limb != 0))
+        };
+        SignedBatch {
+            magnitude,
+            signs: signs.filter(may_be_set),
+        }
     }
 
     /// Numbers in the batch.
@@ -62,17 +91,17 @@ impl SignedBatch {
         &self.magnitude
     }
 
-    /// Which numbers are negative; for zeros it means nothing.
-    pub fn negative(&self) -> &[bool] {
-        self.negative.get_or_init(|| vec![false; self.len()])
-    }
-
-    /// The numbers with the other sign.
-    #[must_use]
-    pub fn negated(mut self) -> Self {
-        let turned = self.negative().iter().map(|sign| !sign).collect::<Vec<_>>();
-        self.negative = turned.into();
-        self
+    /// Which numbers are negative; for zeros it means nothing. Waits for the device.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Device`] where they are on a device that fails.
+    pub fn negative(&self) -> Result<Vec<bool>, Error> {
+        let Some(signs) = &self.signs else {
+            return Ok(collect((0..self.len()).map(|_| false))?);
+        };
+        let rows = signs.rows()?;
+        let sign = |i| rows[if rows.len() == 1 { 0 } else { i }] != 0;
+        Ok(collect((0..self.len()).map(sign))?)
     }
 
     /// The numbers.
@@ -80,62 +109,33 @@ impl SignedBatch {
     /// # Errors
     /// [`Error::Device`] where they are on a device that fails.
     pub fn to_bigints(&self) -> Result<Vec<BigInt>, Error> {
+        let negative = self.negative()?;
         let magnitudes = self.magnitude.to_biguints()?.into_iter();
-        let signed = magnitudes
-            .zip(self.negative())
-            .map(|(magnitude, &negative)| {
-                let sign = if negative { Sign::Minus } else { Sign::Plus };
-                BigInt::from_biguint(sign, magnitude)
-            });
+        let signed = magnitudes.zip(negative).map(|(magnitude, negative)| {
+            let sign = if negative { Sign::Minus } else { Sign::Plus };
+            BigInt::from_biguint(sign, magnitude)
+        });
         Ok(collect(signed)?)
     }
 
-    /// Numbers without signs.
-    pub(crate) fn natural(magnitude: Batch) -> Result<Self, Error> {
-        Ok(SignedBatch::unsigned(magnitude))
+    /// The signs, one limb for each number or for all, where numbers may be negative.
+    pub(crate) fn signs(&self) -> Option<&Batch> {
+        self.signs.as_ref()
     }
 
-    /// The same.
-    pub(crate) fn unsigned(magnitude: Batch) -> Self {
-        SignedBatch {
-            magnitude,
-            negative: OnceLock::new(),
-        }
-    }
-
-    /// [`SignedBatch::negated`], beside these.
-    pub(crate) fn minus(&self) -> Result<Self, Error> {
-        let negative = collect(self.negative().iter().map(|sign| !sign))?;
-        SignedBatch::new(self.magnitude.clone(), negative)
-    }
-
-    pub(crate) fn sign(&self, index: usize) -> bool {
-        let index = if self.len() == 1 { 0 } else { index };
-        self.negative.get().is_some_and(|signs| signs[index])
-    }
-
-    /// Whether a number has a sign; a zero that has one too.
-    pub(crate) fn has_signs(&self) -> bool {
-        self.negative
-            .get()
-            .is_some_and(|signs| signs.contains(&true))
-    }
-
-    /// Whether number `index`, or the only one, is zero. Brings the numbers to the host.
-    fn is_zero(&self, index: usize) -> Result<bool, Error> {
-        let (rows, width) = (self.magnitude.rows()?, self.magnitude.width());
-        let index = if self.len() == 1 { 0 } else { index };
-        Ok(rows[index * width..][..width].iter().all(|&limb| limb == 0))
-    }
-
-    /// The first negative number, if there is one.
+    /// The first negative number, if there is one. Waits for the device where there are
+    /// signs.
     pub(crate) fn first_negative(&self) -> Result<Option<usize>, Error> {
-        for index in (0..self.len()).filter(|&index| self.sign(index)) {
-            if !self.is_zero(index)? {
-                return Ok(Some(index));
-            }
+        if self.signs.is_none() {
+            return Ok(None);
         }
-        Ok(None)
+        let negative = self.negative()?;
+        if !negative.contains(&true) {
+            return Ok(None);
+        }
+        let (rows, width) = (self.magnitude.rows()?, self.magnitude.width());
+        let mut numbers = rows.chunks_exact(width).zip(negative);
+        Ok(numbers.position(|(limbs, sign)| sign && limbs.iter().any(|&limb| limb != 0)))
     }
 }
 
@@ -147,7 +147,20 @@ impl Engine {
     pub fn signed_from_bigints(&self, numbers: &[BigInt]) -> Result<SignedBatch, Error> {
         let negative = collect(numbers.iter().map(|n| n.sign() == Sign::Minus))?;
         let magnitude = self.batch_of(numbers.len(), |i| numbers[i].magnitude())?;
-        SignedBatch::new(magnitude, negative)
+        SignedBatch::new(magnitude, &negative)
+    }
+
+    /// The numbers with the other sign.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn signed_neg(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+        let one = self.mask(&[true])?;
+        let signs = match &a.signs {
+            Some(signs) => self.xor(signs, &one)?,
+            None => one,
+        };
+        Ok(SignedBatch::of(a.magnitude.clone(), Some(signs)))
     }
 
     /// `a * b`, exact.
@@ -166,11 +179,8 @@ impl Engine {
         self.signed_compute(Operation::Sub, &[a, b])
     }
 
-    /// `a + b`, exact.
-    ///
-    /// Where all pairs have equal signs this is one addition, where none has and
-    /// all differences have one sign, one or two subtractions. A mixture is put
-    /// together on the host.
+    /// `a + b`, exact. Where numbers have signs, they stay where they are and one pass over
+    /// memory adds or subtracts as they say ([`Engine::add_signed`]).
     ///
     /// # Errors
     /// As [`Engine::add`].
@@ -184,17 +194,16 @@ impl Engine {
     /// # Errors
     /// As [`Engine::sum`].
     pub fn signed_sum(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
-        if !a.has_signs() {
-            return SignedBatch::natural(self.sum(&a.magnitude)?);
-        }
-        let (mask, zero) = (self.mask(a.negative())?, self.mask(&[false])?);
-        let of_sign = |x, y| {
-            let numbers = self.select(x, y, &mask)?;
-            SignedBatch::natural(self.sum(&numbers)?)
+        let Some(signs) = &a.signs else {
+            return Ok(SignedBatch::natural(self.sum(&a.magnitude)?));
         };
+        let zero = self.mask(&[false])?;
+        let of_sign = |x, y| self.sum(&self.select(x, y, signs)?);
+        let positive = of_sign(&zero, &a.magnitude)?;
+        let negative = of_sign(&a.magnitude, &zero)?;
         self.signed_sub(
-            &of_sign(&zero, &a.magnitude)?,
-            &of_sign(&a.magnitude, &zero)?,
+            &SignedBatch::natural(positive),
+            &SignedBatch::natural(negative),
         )
     }
 
@@ -203,8 +212,14 @@ impl Engine {
     /// # Errors
     /// As [`Engine::product`].
     pub fn signed_product(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
-        let odd = a.negative().iter().filter(|sign| **sign).count() % 2 == 1;
-        SignedBatch::new(self.product(&a.magnitude)?, vec![odd])
+        let product = self.product(&a.magnitude)?;
+        let Some(signs) = &a.signs else {
+            return Ok(SignedBatch::natural(product));
+        };
+        // A sign for all counts as often as there are numbers.
+        let odd = self.mask(&[signs.len() == a.len() || a.len() % 2 == 1])?;
+        let signs = self.first_of(Operation::And, SIGN, &[&self.sum(signs)?, &odd])?;
+        Ok(SignedBatch::of(product, Some(signs)))
     }
 
     /// Any operation on signed numbers, exact: what it is of them, its declaration's
@@ -241,59 +256,68 @@ impl Engine {
     ) -> Result<SignedBatch, Error> {
         let magnitudes: Vec<&Batch> = operands.iter().map(|operand| &operand.magnitude).collect();
         let of_magnitudes = || self.first_of(operation, form, &magnitudes);
-        let have_signs = operands.iter().any(|operand| operand.has_signs());
-        let sign = |operand: usize, i: usize| operands[operand].sign(i);
-        match (operation.declaration().signs, operands) {
+        let have_signs = operands.iter().any(|operand| operand.signs.is_some());
+        let signs = operation.declaration().signs;
+        match (signs, operands) {
             (Signs::Natural, _) => {
                 for operand in 0..operands.len() {
                     self.refuse_negatives(operation, operands, operand)?;
                 }
-                SignedBatch::natural(of_magnitudes()?)
+                Ok(SignedBatch::natural(of_magnitudes()?))
             }
-            (Signs::Magnitudes, _) => SignedBatch::natural(of_magnitudes()?),
-            (Signs::Product | Signs::Sum, _) if !have_signs => {
-                SignedBatch::natural(of_magnitudes()?)
+            (Signs::Product, _) if have_signs => {
+                let signs = self.odd(operands)?;
+                Ok(SignedBatch::of(of_magnitudes()?, signs))
             }
-            (Signs::Product, _) => {
-                let magnitude = of_magnitudes()?;
-                let is_odd = |i| (0..operands.len()).fold(false, |odd, k| odd != sign(k, i));
-                let negative = collect((0..magnitude.len()).map(is_odd))?;
-                SignedBatch::new(magnitude, negative)
+            (Signs::Sum, [a, b]) if have_signs => {
+                let signs = self.both_signs(a, b)?;
+                self.sum_in(form, a, b, signs.as_ref())
             }
-            (Signs::Sum, [a, b]) => self.sum_in(form, a, b),
-            (Signs::Difference, [a, b]) => self.sum_in(form, a, &b.minus()?),
+            (Signs::Difference, [a, b]) => {
+                let widest = a.magnitude.width().max(b.magnitude.width());
+                let form = match form {
+                    // Of numbers that are not negative it is no longer than they are.
+                    Form::Exact if !have_signs => Form::Modulo(widest),
+                    form => form,
+                };
+                self.sum_in(form, a, b, Some(&self.signs_to_subtract(a, b)?))
+            }
             (Signs::ProductPlus, [a, b, c]) if have_signs => {
-                self.sum_in(form, &self.signed_mul(a, b)?, c)
+                let product = self.signed_mul(a, b)?;
+                self.signed_in(Operation::Add, form, &[&product, c])
             }
             (Signs::Least | Signs::Greatest, [a, b]) if have_signs => {
-                let is_least = operation.declaration().signs == Signs::Least;
-                let first = match is_least {
-                    true => Ordering::Less,
-                    false => Ordering::Greater,
+                let (x, y) = match signs {
+                    Signs::Least => (a, b),
+                    _ => (b, a),
                 };
-                let order = self.signed_order(a, b)?;
-                let takes_a = collect(order.iter().map(|&order| order == first))?;
-                let pair = [&a.magnitude, &b.magnitude, &self.mask(&takes_a)?];
+                let word = self.signs_to_subtract(x, y)?;
+                // Of the difference nothing but its sign is wanted, and so it is cut.
+                let pair = [&x.magnitude, &y.magnitude, &word];
+                let difference = self.compute(Operation::AddSigned, SIGN, &pair)?;
+                let takes_a = &difference.results[1];
+                let pair = [&a.magnitude, &b.magnitude, takes_a];
                 let magnitude = self.first_of(Operation::Select, form, &pair)?;
-                let negative = takes_a.iter().enumerate();
-                let negative = negative.map(|(i, &of_a)| if of_a { a.sign(i) } else { b.sign(i) });
-                SignedBatch::new(magnitude, collect(negative)?)
+                let zero = self.mask(&[false])?;
+                let [of_a, of_b] = [a, b].map(|x| x.signs.as_ref().unwrap_or(&zero));
+                let signs = self.select(of_a, of_b, takes_a)?;
+                Ok(SignedBatch::of(magnitude, Some(signs)))
             }
             (Signs::Order, [a, b]) => {
-                let order = self.signed_order(a, b)?;
-                let differ = collect(order.iter().map(|&order| order.is_ne()))?;
-                let negative = collect(order.iter().map(|&order| order.is_lt()))?;
-                SignedBatch::new(self.mask(&differ)?, negative)
+                let difference = self.signed_sub(a, b)?;
+                let one = self.mask(&[true])?;
+                let pair = [&difference.magnitude, &one];
+                let magnitude = self.first_of(Operation::Min, SIGN, &pair)?;
+                Ok(SignedBatch::of(magnitude, difference.signs))
             }
             (Signs::Shifted, [a, bits]) => {
                 self.refuse_negatives(operation, operands, 1)?;
                 let magnitude = self.shl(&a.magnitude, &bits.magnitude)?;
-                let negative = collect((0..magnitude.len()).map(|i| a.sign(i)))?;
-                SignedBatch::new(magnitude, negative)
+                Ok(SignedBatch::of(magnitude, a.signs.clone()))
             }
             (Signs::ShiftedFloor, [a, bits]) => {
                 self.refuse_negatives(operation, operands, 1)?;
-                let divisor = SignedBatch::natural(bits.magnitude.clone())?;
+                let divisor = SignedBatch::natural(bits.magnitude.clone());
                 self.floor(operation, a, &divisor)
             }
             (Signs::Quotient | Signs::Remainder, [a, b]) => self.floor(operation, a, b),
@@ -301,51 +325,50 @@ impl Engine {
                 self.refuse_negatives(operation, operands, 1)?;
                 self.refuse_negatives(operation, operands, 2)?;
                 let power = of_magnitudes()?;
-                if !a.has_signs() {
-                    return SignedBatch::natural(power);
-                }
+                let Some(signs) = &a.signs else {
+                    return Ok(SignedBatch::natural(power));
+                };
                 // Of an odd exponent the residue is that of the magnitude's negative.
-                let (rows, width) = (e.magnitude.rows()?, e.magnitude.width());
-                let is_odd = |i: usize| rows[if e.len() == 1 { 0 } else { i * width }] % 2 == 1;
-                let turned = (0..power.len()).map(|i| a.sign(i) && is_odd(i));
-                let mask = self.mask(&collect(turned)?)?;
-                let zero = self.batch_from_biguints(&[0u32.into()])?;
+                let turned = self.first_of(Operation::And, SIGN, &[&e.magnitude, signs])?;
+                let zero = self.mask(&[false])?;
                 let negative = self.mod_sub(&zero, &power, &m.magnitude)?;
-                SignedBatch::natural(self.select(&negative, &power, &mask)?)
+                let power = self.select(&negative, &power, &turned)?;
+                Ok(SignedBatch::natural(power))
             }
             (Signs::Residue, [a, modulus]) => {
                 self.refuse_negatives(operation, operands, 1)?;
                 let residue = of_magnitudes()?;
-                if !a.has_signs() {
-                    return SignedBatch::natural(residue);
-                }
-                let signs: Vec<bool> = (0..residue.len()).map(|i| a.sign(i)).collect();
+                let Some(signs) = &a.signs else {
+                    return Ok(SignedBatch::natural(residue));
+                };
                 // 1 where the sign is, and the residue is not 0.
-                let signs = [&residue, &self.mask(&signs)?];
-                let one = self.first_of(Operation::Min, Form::Modulo(1), &signs)?;
+                let one = self.first_of(Operation::Min, SIGN, &[&residue, signs])?;
                 let other = self.wrapping_sub(&modulus.magnitude, &residue)?;
-                SignedBatch::natural(self.select(&other, &residue, &one)?)
+                let residue = self.select(&other, &residue, &one)?;
+                Ok(SignedBatch::natural(residue))
             }
             (Signs::Symbol, [a, n]) => {
                 self.refuse_negatives(operation, operands, 1)?;
-                let (told, moduli) = (of_magnitudes()?, n.magnitude.rows()?);
+                // Who computes it is the host, and so this is done there.
+                let (told, moduli, signs) = (of_magnitudes()?, n.magnitude.rows()?, a.negative()?);
                 let lowest = |i: usize| match n.len() {
                     1 => moduli[0],
                     _ => moduli[i * n.magnitude.width()],
                 };
+                let sign = |i: usize| signs[if signs.len() == 1 { 0 } else { i }];
                 let told = told.rows()?;
                 let symbols = told.iter().enumerate();
-                let symbols = symbols.map(|(i, &told)| match a.sign(i) && lowest(i) % 4 == 3 {
+                let symbols = symbols.map(|(i, &told)| match sign(i) && lowest(i) % 4 == 3 {
                     true => 1 - told as i32,
                     false => told as i32 - 1,
                 });
                 let symbols: Vec<i32> = symbols.collect();
                 let magnitudes: Vec<bool> = symbols.iter().map(|&symbol| symbol != 0).collect();
-                let negative = symbols.iter().map(|&symbol| symbol < 0).collect();
-                SignedBatch::new(self.mask(&magnitudes)?, negative)
+                let negative: Vec<bool> = symbols.iter().map(|&symbol| symbol < 0).collect();
+                SignedBatch::new(self.mask(&magnitudes)?, &negative)
             }
-            // Without signs they are what they are of magnitudes.
-            _ => SignedBatch::natural(of_magnitudes()?),
+            // Signs mean nothing, or there are none.
+            _ => Ok(SignedBatch::natural(of_magnitudes()?)),
         }
     }
 
@@ -354,17 +377,14 @@ impl Engine {
     /// # Errors
     /// As [`Engine::compare`].
     pub fn signed_order(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Vec<Ordering>, Error> {
-        let mut order = self.compare(&a.magnitude, &b.magnitude)?;
-        for (i, order) in order.iter_mut().enumerate() {
-            *order = match (a.sign(i), b.sign(i)) {
-                (false, false) => *order,
-                (true, true) => order.reverse(),
-                _ if order.is_eq() && a.is_zero(i)? => Ordering::Equal,
-                (true, false) => Ordering::Less,
-                (false, true) => Ordering::Greater,
-            };
-        }
-        Ok(order)
+        let order = self.signed_compute(Operation::Compare, &[a, b])?;
+        let (differ, less) = (order.magnitude.rows()?, order.negative()?);
+        let told = differ.iter().zip(less).map(|told| match told {
+            (0, _) => Ordering::Equal,
+            (_, true) => Ordering::Less,
+            (_, false) => Ordering::Greater,
+        });
+        Ok(collect(told)?)
     }
 
     /// Numbers whose top bit is their sign, as magnitudes and signs.
@@ -372,15 +392,17 @@ impl Engine {
         let top = (x.width() * LIMB_BITS - 1) as Limb;
         let shape = Shape::new(1, 1, Layout::Contiguous);
         let top = self.batch_from_limbs(vec![top], shape)?;
-        let mask = self.test_bit(&x, &top)?;
-        let signs = mask.rows()?;
-        if signs.iter().all(|&sign| sign == 0) {
-            return SignedBatch::natural(x);
-        }
-        let negative = signs.iter().map(|&sign| sign != 0).collect();
+        let signed = SignedBatch::of(x.clone(), Some(self.test_bit(&x, &top)?));
+        let Some(signs) = &signed.signs else {
+            return Ok(signed);
+        };
         let zero = self.mask(&[false])?;
         let turned = self.wrapping_sub(&zero, &x)?;
-        SignedBatch::new(self.select(&turned, &x, &mask)?, negative)
+        let magnitude = self.select(&turned, &x, signs)?;
+        Ok(SignedBatch {
+            magnitude,
+            ..signed
+        })
     }
 
     /// One limb for each flag: 1 where it is set.
@@ -415,72 +437,78 @@ impl Engine {
         b: &SignedBatch,
     ) -> Result<SignedBatch, Error> {
         let (x, y) = (&a.magnitude, &b.magnitude);
-        let count = if a.len() == 1 { b.len() } else { a.len() };
-        let differ = collect((0..count).map(|i| a.sign(i) != b.sign(i)))?;
         let is_remainder = operation.declaration().signs == Signs::Remainder;
-        let of_b = || collect((0..count).map(|i| b.sign(i)));
-        if !differ.contains(&true) {
-            let negative = if is_remainder { of_b()? } else { differ };
+        let Some(differ) = self.odd(&[a, b])? else {
             let magnitude = self.first_of(operation, Form::Exact, &[x, y])?;
-            return SignedBatch::new(magnitude, negative);
-        }
+            return Ok(SignedBatch::natural(magnitude));
+        };
         // 1 where signs differ and `x` is not 0.
-        let one = self.first_of(Operation::Min, Form::Modulo(1), &[x, &self.mask(&differ)?])?;
+        let one = self.first_of(Operation::Min, SIGN, &[x, &differ])?;
         let less = self.wrapping_sub(x, &one)?;
         let of_less = self.first_of(operation, Form::Exact, &[&less, y])?;
         if is_remainder {
             let most = self.wrapping_sub(y, &one)?;
             let flipped = self.wrapping_sub(&most, &of_less)?;
-            return SignedBatch::new(self.select(&flipped, &of_less, &one)?, of_b()?);
+            let magnitude = self.select(&flipped, &of_less, &one)?;
+            return Ok(SignedBatch::of(magnitude, b.signs.clone()));
         }
         let magnitude = self.wrapping_add(&of_less, &one)?;
-        SignedBatch::new(magnitude, differ)
+        Ok(SignedBatch::of(magnitude, Some(differ)))
     }
 
-    /// `a + b`; `form` says how wide, where it is not exact.
-    fn sum_in(&self, form: Form, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
-        let (x, y) = (&a.magnitude, &b.magnitude);
-        let count = match (x.len(), y.len()) {
-            (n, m) if n == m || m == 1 => n,
-            (1, m) => m,
-            (a, b) => return Err(Error::CountMismatch { a, b }),
+    /// Where an odd number of these is negative: signs of their product.
+    pub(crate) fn odd(&self, operands: &[&SignedBatch]) -> Result<Option<Batch>, Error> {
+        let mut odd: Option<Batch> = None;
+        for signs in operands.iter().filter_map(|operand| operand.signs()) {
+            odd = Some(match odd {
+                Some(odd) => self.xor(&odd, signs)?,
+                None => signs.clone(),
+            });
+        }
+        Ok(odd)
+    }
+
+    /// The word of both signs that [`Operation::AddSigned`] takes; none where there are none.
+    fn both_signs(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Option<Batch>, Error> {
+        let Some(of_b) = &b.signs else {
+            return Ok(a.signs.clone());
         };
-        let differ = collect((0..count).map(|i| a.sign(i) != b.sign(i)))?;
-        let signs = |of: &SignedBatch| collect((0..count).map(|i| of.sign(i)));
-        let add = || self.first_of(Operation::Add, form, &[x, y]);
-        if !differ.contains(&true) {
-            return SignedBatch::new(add()?, signs(a)?);
+        let of_b = self.wrapping_add(of_b, of_b)?;
+        Ok(Some(match &a.signs {
+            Some(of_a) => self.wrapping_add(of_a, &of_b)?,
+            None => of_b,
+        }))
+    }
+
+    /// The same with the other sign for `b`.
+    fn signs_to_subtract(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Batch, Error> {
+        let shape = Shape::new(1, 1, Layout::Contiguous);
+        let second = self.batch_from_limbs(vec![0b10], shape)?;
+        match self.both_signs(a, b)? {
+            Some(signs) => self.xor(&signs, &second),
+            None => Ok(second),
         }
-        let (difference, borrow) = self.overflowing_sub(x, y)?;
-        let none_equal = !differ.contains(&false);
-        if none_equal && !borrow.contains(&true) {
-            return SignedBatch::new(difference, signs(a)?);
-        }
-        let reverse = self.wrapping_sub(y, x)?;
-        if none_equal && !borrow.contains(&false) {
-            return SignedBatch::new(reverse, signs(b)?);
-        }
-        let sum = add()?;
-        let (sums, differences, reverses) = (sum.rows()?, difference.rows()?, reverse.rows()?);
-        let (width, narrow) = (sum.width(), difference.width());
-        let shape = Shape::new(count, width, Layout::Contiguous);
-        let mut limbs = bigint_cpu::zeroed(shape.limbs())?;
-        let mut negative = signs(a)?;
-        for (i, row) in limbs.chunks_mut(width).enumerate() {
-            let mut copy = |rows: &[Limb], of: usize| {
-                let limbs = of.min(width);
-                row[..limbs].copy_from_slice(&rows[i * of..][..limbs]);
-            };
-            match (differ[i], borrow[i]) {
-                (false, _) => copy(&sums, width),
-                (true, false) => copy(&differences, narrow),
-                (true, true) => {
-                    copy(&reverses, narrow);
-                    negative[i] = b.sign(i);
-                }
-            }
-        }
-        let magnitude = self.batch_from_limbs(limbs, shape)?;
-        SignedBatch::new(self.to_layout(&magnitude, x.shape().layout)?, negative)
+    }
+
+    /// The sum of numbers with these signs; `form` says how wide, where it is not exact.
+    fn sum_in(
+        &self,
+        form: Form,
+        a: &SignedBatch,
+        b: &SignedBatch,
+        signs: Option<&Batch>,
+    ) -> Result<SignedBatch, Error> {
+        let (x, y) = (&a.magnitude, &b.magnitude);
+        let Some(signs) = signs else {
+            return Ok(SignedBatch::natural(self.first_of(
+                Operation::Add,
+                form,
+                &[x, y],
+            )?));
+        };
+        let sum = self.compute(Operation::AddSigned, form, &[x, y, signs])?;
+        let mut results = sum.results.into_iter();
+        let mut next = || results.next().expect("a magnitude and its sign");
+        Ok(SignedBatch::of(next(), Some(next())))
     }
 }

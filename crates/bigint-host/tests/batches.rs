@@ -1,7 +1,11 @@
 //! What goes into a batch comes out of it, and what cannot go in is refused by name.
 
+#[path = "simulated_gpu/signs.rs"]
+mod signs;
+
 use bigint_host::{Algorithm, BigUint, Engine, Error, Layout, MAX_WIDTH, Shape};
 use proptest::prelude::*;
+use signs::{check_chain, check_signs};
 
 fn powers(count: usize) -> Vec<BigUint> {
     (0..count)
@@ -199,6 +203,12 @@ fn a_device_that_is_not_there_is_a_typed_error() {
     let error = Engine::cuda(99).unwrap_err();
     assert!(matches!(&error, Error::Device(device) if device.ordinal == 99));
     assert!(error.to_string().contains("CUDA device 99"));
+}
+
+#[test]
+fn signed_numbers_are_those_of_num_bigint() {
+    check_signs(&Engine::cpu());
+    check_chain(&Engine::cpu());
 }
 
 proptest! {

@@ -123,7 +123,7 @@ const STEPS: [(&str, Step); 7] = [
         Ok(Box::new(engine.signed_mul(minus, minus)?))
     }),
     ("signed_add", |engine, a, minus| {
-        let plus = SignedBatch::new(a.clone(), vec![false; a.len()])?;
+        let plus = SignedBatch::natural(a.clone());
         Ok(Box::new(engine.signed_add(minus, &plus)?))
     }),
     ("signed_sub", |engine, _, minus| {
@@ -140,7 +140,7 @@ fn fill_memory() -> Result<(), Error> {
                 let engine = Engine::cpu();
                 let shape = Shape::new(count, width, layout);
                 let a = engine.batch_from_limbs(vec![7; shape.limbs()], shape)?;
-                let minus = SignedBatch::new(a.clone(), vec![true; count])?;
+                let minus = SignedBatch::new(a.clone(), &vec![true; count])?;
                 let mut kept = Vec::with_capacity(1 << 16);
                 let error = loop {
                     match step(&engine, &a, &minus) {

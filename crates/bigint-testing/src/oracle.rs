@@ -61,6 +61,13 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         Operation::Max => vec![x(0).max(x(1))],
         Operation::MinMax => vec![x(0).min(x(1)), x(0).max(x(1))],
         Operation::AbsDiff => vec![BigInt::from((x(0) - x(1)).magnitude().clone())],
+        Operation::AddSigned => {
+            let signs = [0, 1].map(|bit| operands[2].bit(bit));
+            let signed = |i: usize| if signs[i] { -x(i) } else { x(i) };
+            let sum = signed(0) + signed(1);
+            let negative = sum < BigInt::ZERO || sum == BigInt::ZERO && signs == [true; 2];
+            vec![sum.magnitude().clone().into(), negative.into()]
+        }
         Operation::BitLength => vec![operands[0].bits().into()],
         Operation::TrailingZeros => {
             let zeros = operands[0].trailing_zeros();

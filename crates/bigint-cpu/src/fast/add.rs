@@ -7,7 +7,8 @@ use super::linear::apply;
 use super::packed::Linear;
 use crate::{Error, Numbers, NumbersMut};
 
-struct Add;
+/// Limb after limb.
+pub(super) struct Add;
 
 impl Linear for Add {
     const SUB: bool = false;

@@ -156,7 +156,13 @@ impl Cpu {
             }
             _ => results,
         };
-        let Results { r, s, flags } = results;
+        let Results { r, mut s, flags } = results;
+        if let (Operation::AddSigned, Algorithm::Auto, &[a, b, signs]) =
+            (operation, algorithm, operands)
+            && let Some(negative) = s.take_if(|s| s.shape().width == 1)
+        {
+            return super::add_signed::add_signed(self, [r, negative], [a, b, signs]);
+        }
         match (operation, algorithm, operands) {
             (Operation::Add, Algorithm::Auto, &[a, b]) => super::add::add(self, r, a, b, flags),
             (Operation::Sub, Algorithm::Auto, &[a, b]) => super::sub::sub(self, r, a, b, flags),

@@ -3,6 +3,7 @@
 //! Which code runs is decided once, by what the machine can do: see [`Path`].
 
 mod add;
+mod add_signed;
 mod cpu;
 mod div_rem;
 mod euclid;

@@ -8,7 +8,8 @@ use super::{Cpu, words};
 use crate::reference::compare::order;
 use crate::{Error, Numbers, NumbersMut};
 
-struct Sub;
+/// Limb after limb.
+pub(super) struct Sub;
 
 impl Linear for Sub {
     const SUB: bool = true;

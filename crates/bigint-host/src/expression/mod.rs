@@ -175,10 +175,10 @@ impl<V> Expression<V> {
                     let same = (Arc::as_ptr(batch.node()) as usize, false);
                     *batches
                         .entry(same)
-                        .or_insert_with(|| input(SignedBatch::unsigned(batch.clone())))
+                        .or_insert_with(|| input(SignedBatch::natural(batch.clone())))
                 }
                 // Two with the same magnitudes may have other signs.
-                Node::Signed(batch) if batch.has_signs() => input(batch.clone()),
+                Node::Signed(batch) if batch.signs().is_some() => input(batch.clone()),
                 Node::Signed(batch) => {
                     let same = (Arc::as_ptr(batch.magnitude().node()) as usize, false);
                     *batches.entry(same).or_insert_with(|| input(batch.clone()))

@@ -278,7 +278,7 @@ impl<'a> Evaluator<'a> {
         let inner = &self.engine.inner;
         let is_forced = level.is_some() || lanes.is_some();
         let has_signs = |&(kind, term): &(StepKind, usize)| {
-            kind != StepKind::Square && operand(values, term).0.has_signs()
+            kind != StepKind::Square && operand(values, term).0.signs().is_some()
         };
         if is_forced
             || algorithm != Algorithm::Auto && inner.device().is_some()
@@ -331,7 +331,7 @@ impl<'a> Evaluator<'a> {
         let made = made.expect("a segment has steps");
         let value = match planned.is_signed && wrapping.is_none() {
             true => self.engine.of_two_complement(made)?,
-            false => SignedBatch::unsigned(made),
+            false => SignedBatch::natural(made),
         };
         self.note("fused", &value, started);
         Ok(Some((Cow::Owned(value), planned.bits)))
@@ -348,8 +348,8 @@ impl<'a> Evaluator<'a> {
         let bits = bits_of(function, operands.iter().map(|(_, bits)| *bits));
         let Function::Operation(operation) = function else {
             let batch = match function {
-                Function::Negate => batches[0].minus()?,
-                _ => SignedBatch::unsigned(batches[0].magnitude().clone()),
+                Function::Negate => self.engine.signed_neg(batches[0])?,
+                _ => SignedBatch::natural(batches[0].magnitude().clone()),
             };
             return Ok((batch, bits));
         };
@@ -362,7 +362,7 @@ impl<'a> Evaluator<'a> {
             _ if operation == Operation::Square => Form::Modulo(limbs(bits)),
             _ => Form::Exact,
         };
-        let have_signs = batches.iter().any(|batch| batch.has_signs());
+        let have_signs = batches.iter().any(|batch| batch.signs().is_some());
         let form = match (form, wrapping) {
             // Without signs they are the same modulo any width.
             (Form::Modulo(exact), Some(limbs)) if !have_signs => Form::Modulo(limbs.min(exact)),
@@ -398,24 +398,23 @@ impl<'a> Evaluator<'a> {
             return Ok(value);
         };
         let engine = self.engine;
-        let zero = SignedBatch::unsigned(engine.mask(&[false])?);
+        let zero = SignedBatch::natural(engine.mask(&[false])?);
         let (x, zero) = (value.magnitude(), zero.magnitude());
         let form = Form::Modulo(limbs);
-        if !value.has_signs() {
+        let Some(signs) = value.signs() else {
             let is_cut = x.width() == limbs;
             return match is_cut {
                 true => Ok(value),
-                false => Ok(SignedBatch::unsigned(engine.first_of(
+                false => Ok(SignedBatch::natural(engine.first_of(
                     Operation::Or,
                     form,
                     &[x, zero],
                 )?)),
             };
-        }
+        };
         let negative = engine.first_of(Operation::Sub, form, &[zero, x])?;
-        let mask = engine.mask(value.negative())?;
-        let cut = engine.first_of(Operation::Select, form, &[&negative, x, &mask])?;
-        Ok(SignedBatch::unsigned(cut))
+        let cut = engine.first_of(Operation::Select, form, &[&negative, x, signs])?;
+        Ok(SignedBatch::natural(cut))
     }
 
     /// Takes rows into the total of term `at`.

@@ -1,6 +1,7 @@
 //! Right answers, on devices that differ in everything but the answers.
 
 use crate::process::on_simulator;
+use crate::signs::{check_chain, check_signs};
 use bigint_host::{BackEnd, BigUint, Ceilings, Engine, Layout, Limb, Operation, Shape, devices};
 use bigint_testing::Extent;
 use bigint_testing::trial::weight;
@@ -24,6 +25,24 @@ fn every_kernel_agrees_with_num_bigint_at_every_width() {
     let name = "conformance::every_kernel_agrees_with_num_bigint_at_every_width";
     if on_simulator(name, &[]) {
         conforms(Extent::EveryPairing, 1);
+    }
+}
+
+#[test]
+fn signed_numbers_on_a_device_are_those_of_num_bigint() {
+    let name = "conformance::signed_numbers_on_a_device_are_those_of_num_bigint";
+    if on_simulator(name, &[]) {
+        check_signs(&Engine::cuda(0).expect("a device"));
+    }
+}
+
+/// Two limbs' worth of results may come back, magnitudes and signs, and nothing before.
+#[test]
+fn signs_stay_on_the_device() {
+    let name = "conformance::signs_stay_on_the_device";
+    let third = "cuMemcpyDtoHAsync_v2:3+=CUDA_ERROR_LAUNCH_FAILED";
+    if on_simulator(name, &[("CUDA_SIM_FAULT", third)]) {
+        check_chain(&Engine::cuda(0).expect("a device"));
     }
 }
 

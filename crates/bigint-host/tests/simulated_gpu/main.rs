@@ -9,6 +9,7 @@ mod conformance;
 mod failures;
 mod fused;
 mod process;
+mod signs;
 #[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
 mod support;
 mod trees;

@@ -1,0 +1,51 @@
+//! The sum of two signed numbers (Scan), by lanes of a warp:
+//! [`thread::add_signed`](crate::thread::add_signed) has the maths.
+//!
+//! Lane `t` has limbs `t`, `t + LANES`, ...; a chunk's carries are found as
+//! [`lookahead`](super::lookahead) says. The comparison is left out where no number of the
+//! warp needs it.
+//!
+//! Cost: two votes a chunk, and the comparison. No scratch.
+
+use super::lookahead::out;
+use super::{Batches, add, scan};
+use crate::gpu::memory::Stride;
+use crate::thread::add_signed::Signs;
+use crate::thread::compare::{Compare, GREATER, LESS};
+use bigint_core::Limb;
+
+/// The numbers that fall to the calling lane's group.
+#[inline(always)]
+pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
+    for work in batches.numbers() {
+        let group = work.group;
+        let signs = Signs::new(work.c.limb(0));
+        // Groups of a warp stay together.
+        let mut order = GREATER;
+        if !group.all(!signs.differ()) {
+            let found = scan::number::<Compare, LANES>(group, work.a, work.b);
+            if signs.differ() {
+                order = found;
+            }
+        }
+        let (x, y) = if order == LESS {
+            (work.b, work.a)
+        } else {
+            (work.a, work.b)
+        };
+        let mut carry = Limb::from(signs.differ());
+        let complement = carry.wrapping_neg();
+        let mut at = 0;
+        while at < work.r.width() {
+            let own = at + group.lane();
+            let y = y.limb(own) ^ complement;
+            let (limb, carries) = add::chunk::<LANES>(group, x.limb(own), y, carry);
+            work.r.set(own, limb);
+            carry = out::<LANES>(carries);
+            at += LANES;
+        }
+        if group.lane() == 0 {
+            work.s.set(0, signs.of_sum(order));
+        }
+    }
+}
