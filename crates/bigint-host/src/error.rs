@@ -72,6 +72,19 @@ pub enum Error {
     /// Rows beside, or in, a total of all rows.
     #[error(transparent)]
     Misplaced(#[from] crate::expression::Misplaced),
+    /// A number of no digits.
+    #[error("a number has no digits: it is written in decimal ones, after a - or not")]
+    NoDigits,
+    /// An operation that lists of computations do not have.
+    #[error(
+        "lists do not have {}: theirs take two numbers of either sign, and say how long the \
+         result is",
+        operation.name()
+    )]
+    NotInLists {
+        /// The operation.
+        operation: Operation,
+    },
     /// A number that has no inverse modulo its modulus.
     #[error("number {index} has no inverse: it and its modulus have a common divisor")]
     NotInvertible {
@@ -178,6 +191,20 @@ impl Error {
             Error::NotInvertible { index } => Some((0, index)),
             _ => None,
         }
+    }
+}
+
+impl Error {
+    /// The same of a number of a list, where `number` of it is number `index` of a batch.
+    pub(crate) fn renumbered(mut self, number: impl FnOnce(usize) -> usize) -> Self {
+        if let Error::Negative { index, .. }
+        | Error::ZeroDivisor { index }
+        | Error::NotInvertible { index }
+        | Error::EvenModulus { index } = &mut self
+        {
+            *index = number(*index);
+        }
+        self
     }
 }
 

@@ -12,6 +12,7 @@ mod elementary;
 mod engine;
 mod error;
 pub mod expression;
+mod integers;
 mod into;
 mod job;
 mod limbs;
@@ -23,6 +24,7 @@ mod pool;
 mod ptx;
 mod reduce;
 mod residues;
+mod schedule;
 mod signed;
 mod tuning;
 
@@ -36,11 +38,13 @@ pub use ceilings::Ceilings;
 pub use cpu_tuning::CpuTuning;
 pub use engine::{BackEnd, DeviceDescription, Engine, devices};
 pub use error::{DeviceError, DeviceErrorKind, Error};
+pub use integers::Integers;
 pub use num_bigint::{BigInt, BigUint};
 pub use operations::{Form, Outcome};
 pub use options::Options;
 pub use ptx::ptx_hashes;
 pub use residues::{MontgomeryParams, Residues};
+pub use schedule::Computation;
 pub use signed::SignedBatch;
 pub use tuning::{
     AddTuning, FusedTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning, Provenance,

@@ -60,12 +60,7 @@ impl<'a> Grouping<'a> {
 
     /// The group of a row whose columns have these widths: the widest of the group's.
     pub fn class(widths: impl Iterator<Item = usize>) -> Vec<usize> {
-        // Four classes to each doubling of the width.
-        let class = |width: usize| {
-            let step = (width.max(NARROWEST).next_power_of_two() / 8).max(1);
-            width.max(NARROWEST).next_multiple_of(step)
-        };
-        widths.map(class).collect()
+        widths.map(|width| padded(width.max(NARROWEST))).collect()
     }
 
     /// Takes the next row, of this class, in; answers whether a window begins with it.
@@ -93,6 +88,13 @@ impl<'a> Grouping<'a> {
         let cost = self.formula.cost(&inputs);
         cost.peak + (self.text_bytes)(cost.result) / size_of::<Limb>()
     }
+}
+
+/// The width that numbers of about this one share: there are four to each doubling, and it
+/// is at least 1.
+pub(crate) fn padded(width: usize) -> usize {
+    let step = (width.next_power_of_two() / 8).max(1);
+    width.max(1).next_multiple_of(step)
 }
 
 #[cfg(test)]

@@ -9,4 +9,5 @@ mod segment;
 pub use cost::{Cost, Extent};
 pub use evaluate::{Evaluator, Tallies, Tally};
 pub use grouping::Grouping;
+pub(crate) use grouping::padded;
 pub(crate) use program::Program;

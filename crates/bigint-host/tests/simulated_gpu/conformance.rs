@@ -1,5 +1,6 @@
 //! Right answers, on devices that differ in everything but the answers.
 
+use crate::lists::{Lengths, Random, check_list};
 use crate::process::on_simulator;
 use crate::signs::{check_chain, check_signs};
 use bigint_host::{BackEnd, BigUint, Ceilings, Engine, Layout, Limb, Operation, Shape, devices};
@@ -33,6 +34,31 @@ fn signed_numbers_on_a_device_are_those_of_num_bigint() {
     let name = "conformance::signed_numbers_on_a_device_are_those_of_num_bigint";
     if on_simulator(name, &[]) {
         check_signs(&Engine::cuda(0).expect("a device"));
+    }
+}
+
+#[test]
+fn lists_of_computations_on_a_device_are_those_of_num_bigint() {
+    let name = "conformance::lists_of_computations_on_a_device_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let operations = [
+        Operation::Add,
+        Operation::Sub,
+        Operation::Mul,
+        Operation::Rem,
+        Operation::Min,
+        Operation::Compare,
+    ];
+    for (seed, lengths) in [
+        (1, Lengths::Any(2048)),
+        (2, Lengths::Normal(600)),
+        (3, Lengths::Giant(4000)),
+        (4, Lengths::Equal(500)),
+    ] {
+        check_list(&engine, &operations, lengths, (100, 300), &mut Random(seed));
     }
 }
 

@@ -8,6 +8,7 @@
 mod conformance;
 mod failures;
 mod fused;
+mod lists;
 mod process;
 mod signs;
 #[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
