@@ -1,4 +1,9 @@
 //! `cargo xtask ptx-stats`: what ptxas makes of every kernel, without a GPU.
+//!
+//! What ptxas said of a module is kept beside what it made, with the hash of the PTX and of
+//! what ptxas is: a module that is what it was is not assembled again.
+
+mod spills;
 
 use crate::build_ptx;
 use crate::cuda_tools::CudaTools;
@@ -7,10 +12,11 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -23,13 +29,17 @@ pub struct Options {
     /// Print JSON rows instead of a table
     #[arg(long)]
     json: bool,
+    /// Only say whether everything assembles, and fail where a kernel spills that is not
+    /// known to
+    #[arg(long, conflicts_with = "json")]
+    check: bool,
     /// Only these architectures (sm_75, sm_80, sm_90, sm_100 unless given)
     #[arg(long = "arch", value_name = "SM")]
     architectures: Vec<String>,
 }
 
 /// One kernel on one architecture.
-#[derive(Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Row {
     module: String,
     kernel: String,
@@ -44,7 +54,7 @@ struct Row {
 }
 
 /// Machine instructions of a kernel, as they stand in its code.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Instructions {
     /// All of them, but for the padding at the end.
     total: u32,
@@ -83,20 +93,35 @@ pub fn run(options: &Options) -> Result<()> {
     if architectures.is_empty() {
         architectures = ARCHITECTURES.to_vec();
     }
-    let mut rows = Vec::new();
-    let modules = build_ptx::committed()?.into_keys();
+    let version = tools.command("ptxas").arg("--version").output();
+    let version = version.context("cannot run ptxas")?.stdout;
+    let modules = build_ptx::committed()?;
     let tasks: Vec<_> = modules
+        .iter()
         .flat_map(|module| architectures.iter().map(move |arch| (module, *arch)))
         .collect();
-    for done in on_all_cores(&tasks, |(module, arch)| {
-        assemble(&tools, &folder, module, arch)
-    }) {
-        rows.extend(done?);
-    }
-    let text = if options.json {
-        serde_json::to_string_pretty(&rows)?
-    } else {
-        table(&rows).to_string()
+    let done = on_all_cores(&tasks, |((module, ptx), arch)| {
+        let assembly = Assembly {
+            module,
+            arch,
+            // Of what nothing is held to, only whether it assembles is asked.
+            flags: match options.check && !spills::ARCHITECTURES.contains(&arch) {
+                true => &["-v", "-O0"],
+                false => &["-v"],
+            },
+            cubin: folder.join(format!("{module}.{arch}.cubin")),
+        };
+        let said = assembly.said(&tools, &version, ptx)?;
+        match options.check {
+            true => Ok(assembly.rows(&said)),
+            false => assembly.rows_with_instructions(&tools, &said),
+        }
+    });
+    let rows: Vec<Row> = done.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let text = match (options.check, options.json) {
+        (true, _) => spills::check(&rows)?,
+        (_, true) => serde_json::to_string_pretty(&rows)?,
+        _ => table(&rows).to_string(),
     };
     // Who reads only the first lines closes the pipe: no reason to panic.
     Ok(writeln!(io::stdout(), "{text}")?)
@@ -127,44 +152,83 @@ fn on_all_cores<T: Copy + Sync, R: Send>(tasks: &[T], work: impl Fn(T) -> R + Sy
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Assembles a module and reads what came of it.
-fn assemble(tools: &CudaTools, folder: &Path, module: &str, arch: &str) -> Result<Vec<Row>> {
-    let cubin = folder.join(format!("{module}.{arch}.cubin"));
-    let ptxas = tools
-        .command("ptxas")
-        .args(["-v", "-arch", arch, "-o"])
-        .arg(&cubin)
-        .arg(build_ptx::path_of(module))
-        .output()
-        .context("cannot run ptxas")?;
-    let said = String::from_utf8_lossy(&ptxas.stderr);
-    ensure!(
-        ptxas.status.success(),
-        "{module}.ptx does not assemble for {arch}:\n{said}"
-    );
-    let cuobjdump = tools
-        .command("cuobjdump")
-        .arg("--dump-sass")
-        .arg(&cubin)
-        .output()
-        .context("cannot run cuobjdump")?;
-    ensure!(
-        cuobjdump.status.success(),
-        "cuobjdump fails on {}:\n{}",
-        cubin.display(),
-        String::from_utf8_lossy(&cuobjdump.stderr)
-    );
-    let mut instructions = count(&String::from_utf8_lossy(&cuobjdump.stdout));
-    let mut rows = resources(&said);
-    for row in &mut rows {
-        row.module = module.into();
-        row.arch = arch.into();
-        row.instructions = instructions
-            .remove(&row.kernel)
-            .with_context(|| format!("cuobjdump shows no code of {}", row.kernel))?;
+/// A module, assembled for an architecture.
+struct Assembly<'a> {
+    module: &'a str,
+    arch: &'a str,
+    flags: &'a [&'a str],
+    cubin: PathBuf,
+}
+
+impl Assembly<'_> {
+    /// What ptxas says of it, now or when it was assembled last.
+    fn said(&self, tools: &CudaTools, version: &[u8], ptx: &str) -> Result<String> {
+        let mut hash = Sha256::new();
+        for part in [version, self.flags.concat().as_bytes(), ptx.as_bytes()] {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part);
+        }
+        let hash: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
+        let kept = self.cubin.with_extension("said");
+        let before = fs::read_to_string(&kept).unwrap_or_default();
+        if let Some(said) = before.strip_prefix(&hash)
+            && self.cubin.is_file()
+        {
+            return Ok(said.to_owned());
+        }
+        let ptxas = tools
+            .command("ptxas")
+            .args(self.flags)
+            .args(["-arch", self.arch, "-o"])
+            .arg(&self.cubin)
+            .arg(build_ptx::path_of(self.module))
+            .output()
+            .context("cannot run ptxas")?;
+        let said = String::from_utf8_lossy(&ptxas.stderr);
+        ensure!(
+            ptxas.status.success(),
+            "{}.ptx does not assemble for {}:\n{said}",
+            self.module,
+            self.arch
+        );
+        fs::write(&kept, format!("{hash}{said}"))?;
+        Ok(said.into_owned())
     }
-    rows.sort_by(|x, y| x.kernel.cmp(&y.kernel));
-    Ok(rows)
+
+    /// Registers and memory of its kernels, by their names.
+    fn rows(&self, said: &str) -> Vec<Row> {
+        let mut rows = resources(said);
+        for row in &mut rows {
+            row.module = self.module.into();
+            row.arch = self.arch.into();
+        }
+        rows.sort_by(|x, y| x.kernel.cmp(&y.kernel));
+        rows
+    }
+
+    /// The same with the instructions of each.
+    fn rows_with_instructions(&self, tools: &CudaTools, said: &str) -> Result<Vec<Row>> {
+        let cuobjdump = tools
+            .command("cuobjdump")
+            .arg("--dump-sass")
+            .arg(&self.cubin)
+            .output()
+            .context("cannot run cuobjdump")?;
+        ensure!(
+            cuobjdump.status.success(),
+            "cuobjdump fails on {}:\n{}",
+            self.cubin.display(),
+            String::from_utf8_lossy(&cuobjdump.stderr)
+        );
+        let mut instructions = count(&String::from_utf8_lossy(&cuobjdump.stdout));
+        let mut rows = self.rows(said);
+        for row in &mut rows {
+            row.instructions = instructions
+                .remove(&row.kernel)
+                .with_context(|| format!("cuobjdump shows no code of {}", row.kernel))?;
+        }
+        Ok(rows)
+    }
 }
 
 /// Registers and memory of each kernel, from what `ptxas -v` says.

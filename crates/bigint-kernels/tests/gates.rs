@@ -1,0 +1,190 @@
+//! Kernels that `auto` takes move whole sectors of memory and meet in no bank of shared
+//! memory, counted by the simulator. What does not is listed, with how far it goes and why.
+//!
+//! The simulator has no caches: it counts the sectors of each request of a warp, and those
+//! that neighbouring requests share as often as they are asked for.
+
+#[path = "../benches/count/launch.rs"]
+mod launch;
+
+use bigint_core::{Layout, Operation, Shape};
+use bigint_host::{Options, Tuning};
+use cuda_sim::ptx::Module;
+use launch::{MANY, Row, count, module, widths};
+use std::collections::BTreeMap;
+
+/// Sectors moved over the fewest, at most.
+const SECTORS: f64 = 1.05;
+
+/// Passes of shared memory beyond the fewest over the fewest, at most.
+const CONFLICTS: f64 = 0.05;
+
+/// Whole lines, parts of them, and what is above a thread's registers.
+const WIDTHS: [usize; 9] = [32, 96, 128, 160, 256, 512, 1024, 1056, 2048];
+
+/// The widest powers, whose exponents are as wide: they take the simulator long.
+const WIDEST_POWER: usize = 160;
+
+/// Why operations go over a limit, and how far they do: contiguous and interleaved.
+struct Known {
+    operations: &'static [(&'static str, f64, f64)],
+    why: &'static str,
+}
+
+const SECTORS_KNOWN: [Known; 10] = [
+    Known {
+        operations: &[("add", 1.26, SECTORS)],
+        why: "a result is a limb wider than its operands, so that 32 limbs of them begin within \
+              a sector; the other part is the request before's",
+    },
+    Known {
+        operations: &[("sub", 1.1, SECTORS)],
+        why: "a warp looks for its carry below its stretch, and in a batch as small as this one \
+              a stretch is but a tile",
+    },
+    Known {
+        operations: &[("mul", 8.1, SECTORS)],
+        why: "three limbs, and more than 32 that are no multiple of four, are loaded limb by \
+              limb; lanes store four limbs, which are half a sector",
+    },
+    Known {
+        operations: &[
+            ("square", 14.4, 6.5),
+            ("mul_high", 22.0, 11.2),
+            ("mul_add", 14.4, 7.2),
+        ],
+        why: "columns: operands are read again for every four of the result's limbs",
+    },
+    Known {
+        operations: &[
+            ("div_rem", 12.2, 3.2),
+            ("div", 13.5, 3.8),
+            ("rem", 13.5, 3.8),
+            ("gcd", 8.2, SECTORS),
+        ],
+        why: "a thread has a number to itself and takes its limbs one by one; divisors of more \
+              than 32 limbs stand in scratch",
+    },
+    Known {
+        operations: &[
+            ("lcm", 74.0, 64.0),
+            ("inv_mod", 144.0, 137.0),
+            ("isqrt", 33.5, 24.3),
+        ],
+        why: "cofactors, quotients and roots grow in scratch, which every step reads and writes",
+    },
+    Known {
+        operations: &[
+            ("shl", 5.7, 1.75),
+            ("shr", 5.7, 1.75),
+            ("test_bit", 4.0, SECTORS),
+            ("set_bit", 6.1, 2.1),
+            ("select", 4.6, 1.8),
+        ],
+        why: "for every word of the result a lane looks at all limbs of the mask or of the \
+              number of bits",
+    },
+    Known {
+        operations: &[
+            ("compare", 2.8, SECTORS),
+            ("equal", 2.8, SECTORS),
+            ("min", 4.8, 1.75),
+            ("max", 4.8, 1.75),
+            ("min_max", 6.1, 2.1),
+            ("abs_diff", 6.5, 2.4),
+            ("add_signed", 4.8, 1.75),
+            ("bit_length", 2.6, SECTORS),
+            ("trailing_zeros", 4.5, SECTORS),
+            ("count_ones", 4.5, SECTORS),
+        ],
+        why: "what is not a multiple of four limbs is read limb by limb; what was compared is \
+              read again to be written",
+    },
+    Known {
+        operations: &[
+            ("mod_add", 9.0, 1.85),
+            ("mod_sub", 7.7, 1.6),
+            ("mont_mul", 8.1, SECTORS),
+        ],
+        why: "read and written as above; a sum is made, compared with the modulus and made again",
+    },
+    Known {
+        operations: &[("pow_mod", 214.0, 190.0)],
+        why: "the powers of a window stand in memory, and to tell nobody which is wanted all \
+              of them are read",
+    },
+];
+
+const CONFLICTS_KNOWN: [Known; 1] = [Known {
+    operations: &[("mul", 0.52, 0.52)],
+    why: "slots and places are as far apart as threads want them; the copies of whole lines to \
+          them and from them meet in a bank here and there",
+}];
+
+/// The limit of an operation in a layout.
+fn limit(known: &[Known], general: f64, operation: &str, layout: Layout) -> f64 {
+    let mut all = known.iter().flat_map(|known| known.operations);
+    let found = all.find(|(name, ..)| *name == operation);
+    found.map_or(general, |&(_, contiguous, interleaved)| match layout {
+        Layout::Contiguous => contiguous,
+        Layout::Interleaved => interleaved,
+    })
+}
+
+/// What `auto` takes at every width, counted.
+fn counted(operation: Operation, kernels: &Module, layout: Layout) -> Vec<Row> {
+    let tuning = Tuning::default();
+    let widest = match operation {
+        Operation::PowMod => WIDEST_POWER,
+        _ => usize::MAX,
+    };
+    let row = |bits| {
+        let (widths, result) = widths(operation, bits);
+        let shape = Shape::new(MANY, result, layout);
+        let kernel = tuning.kernel(operation, &widths, shape, Options::default());
+        kernel.map(|kernel| count(&tuning, kernel, kernels, bits, layout))
+    };
+    let bits = WIDTHS.into_iter().filter(|&bits| bits <= widest);
+    bits.filter_map(|bits| row(bits).ok()).collect()
+}
+
+#[test]
+fn kernels_that_auto_takes_move_whole_sectors_and_meet_in_no_bank() {
+    let mut over = Vec::new();
+    // Of each operation the greatest: of sectors and of conflicts.
+    let mut greatest = BTreeMap::new();
+    let has_kernels = |operation: &Operation| !operation.declaration().rows.is_empty();
+    for operation in Operation::ALL.into_iter().filter(has_kernels) {
+        let kernels = module(operation);
+        for layout in Layout::ALL {
+            let most_sectors = limit(&SECTORS_KNOWN, SECTORS, operation.name(), layout);
+            let most_conflicts = limit(&CONFLICTS_KNOWN, CONFLICTS, operation.name(), layout);
+            for row in counted(operation, &kernels, layout) {
+                let what = format!("{} of {} bits, {}", row.op, row.bits, row.layout);
+                let (sectors, conflicts) = (row.sector_ratio, row.bank_conflict_ratio);
+                if sectors > most_sectors {
+                    over.push(format!("{what}: {sectors:.3} times the fewest sectors"));
+                }
+                if conflicts > most_conflicts {
+                    over.push(format!("{what}: {conflicts:.3} of bank conflicts"));
+                }
+                let (most, worst) = greatest.entry(row.op).or_insert((0.0_f64, 0.0_f64));
+                (*most, *worst) = (most.max(sectors), worst.max(conflicts));
+            }
+        }
+    }
+    assert!(over.is_empty(), "{}", over.join("\n"));
+    // A reason that no operation has any more is to be taken off the list.
+    for known in &SECTORS_KNOWN {
+        let mut of = known.operations.iter().map(|(name, ..)| greatest[name].0);
+        assert!(of.any(|sectors| sectors > SECTORS), "mended: {}", known.why);
+    }
+    for known in &CONFLICTS_KNOWN {
+        let mut of = known.operations.iter().map(|(name, ..)| greatest[name].1);
+        assert!(
+            of.any(|conflicts| conflicts > CONFLICTS),
+            "mended: {}",
+            known.why
+        );
+    }
+}

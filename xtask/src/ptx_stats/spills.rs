@@ -1,0 +1,110 @@
+//! No kernel spills, but those that are known to.
+
+use super::Row;
+use anyhow::{Result, bail};
+use std::collections::BTreeSet;
+
+/// What is held to it: Ampere, Hopper, Blackwell.
+pub(super) const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
+
+/// Kernels that spill.
+struct Known {
+    /// How their names begin.
+    kernels: &'static str,
+    /// Bytes stored and loaded, as they stand in the code of one of them, at most.
+    most_bytes: u32,
+    why: &'static str,
+}
+
+const KNOWN: [Known; 3] = [
+    Known {
+        kernels: "mul_fft_block",
+        most_bytes: 2700,
+        why: "a thread has 16 complex numbers in FP64 at a time, which alone are 64 registers, \
+              and a block of 512 threads leaves each 128",
+    },
+    Known {
+        kernels: "mont_mul_cios_",
+        most_bytes: 2300,
+        why: "16 limbs of each operand, of the modulus and of the window are 64 registers of the \
+              128 that a thread has; those of any layout have 255 and spill ten times as much",
+    },
+    Known {
+        kernels: "pow_mod_window_",
+        most_bytes: 1900,
+        why: "as mont_mul, with the exponent and the table's places beside",
+    },
+];
+
+/// What there is to say of kernels that spill; an error where one is not known to.
+pub(super) fn check(rows: &[Row]) -> Result<String> {
+    let held = |row: &&Row| ARCHITECTURES.contains(&row.arch.as_str());
+    let known_of = |row: &Row| {
+        KNOWN
+            .iter()
+            .find(|known| row.kernel.starts_with(known.kernels))
+    };
+    let mut new = Vec::new();
+    let mut met = BTreeSet::new();
+    for row in rows.iter().filter(held).filter(|row| row.spill_bytes > 0) {
+        match known_of(row) {
+            Some(known) if row.spill_bytes <= known.most_bytes => {
+                met.insert(known.kernels);
+            }
+            _ => new.push(format!(
+                "{} spills {} bytes for {}",
+                row.kernel, row.spill_bytes, row.arch
+            )),
+        }
+    }
+    if !new.is_empty() {
+        bail!(
+            "{}\nmend them, or say why in xtask/src/ptx_stats/spills.rs",
+            new.join("\n")
+        );
+    }
+    let mut text = format!(
+        "{} kernels assemble, counted for each architecture",
+        rows.len()
+    );
+    for known in &KNOWN {
+        text += &match met.contains(known.kernels) {
+            true => format!("\n{}* spill: {}", known.kernels, known.why),
+            false => format!("\n{}* spill no more: take them off the list", known.kernels),
+        };
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_is_not_known_to_spill_must_not() {
+        let row = |kernel: &str, arch: &str, spill_bytes| Row {
+            kernel: kernel.to_owned(),
+            arch: arch.to_owned(),
+            spill_bytes,
+            ..Row::default()
+        };
+        let fft = "mul_fft_block512_contiguous";
+        let good = [
+            row("add_carry_lookahead_warp32_contiguous", "sm_90", 0),
+            row("add_carry_lookahead_warp32_contiguous", "sm_75", 8),
+            row(fft, "sm_90", 2700),
+        ];
+        let said = check(&good).unwrap();
+        assert!(
+            said.contains("mul_fft_block* spill: ")
+                && said.contains("mont_mul_cios_* spill no more")
+        );
+        for bad in [
+            row("add_carry_lookahead_warp32_contiguous", "sm_100", 8),
+            row(fft, "sm_80", 2701),
+        ] {
+            let error = check(&[good[0].clone(), bad]).unwrap_err().to_string();
+            assert!(error.contains("bytes for sm_"), "{error}");
+        }
+    }
+}
