@@ -262,6 +262,7 @@ mod tests {
     use super::*;
     use bigint_core::Arguments;
     use bigint_core::fused::{FUSED_MODULE, FusedArguments};
+    use bigint_core::weighted::{self, WeightedArguments};
 
     #[test]
     fn a_module_does_not_depend_on_the_place_of_its_kernels() {
@@ -323,6 +324,7 @@ mod tests {
         for (module, ptx) in committed().unwrap() {
             let bytes = match module {
                 FUSED_MODULE => size_of::<FusedArguments>(),
+                weighted::MODULE => size_of::<WeightedArguments>(),
                 _ => size_of::<Arguments>(),
             };
             for entry in entry_points(&ptx) {

@@ -180,7 +180,7 @@ fn dependencies(tree: &Tree) -> Findings {
         ("cuda-loader", &[]),
         ("cuda-sim", &[]),
         ("cuda-sim-driver", &["cuda-sim"]),
-        ("mersenne", &["bigint-cpu"]),
+        ("mersenne", &["bigint-cpu", "bigint-host"]),
     ];
     const OURS: [&str; 10] = [
         "bigint-core",

@@ -12,6 +12,7 @@ pub use crate::lehmer::{digit_columns_in_shared, gcd_digits};
 use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
 use crate::transform::Plan;
+use crate::weighted;
 
 /// A kernel: what it computes, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -160,21 +161,24 @@ pub struct EntryPoint {
     pub module: &'static str,
 }
 
-/// The entry points that are no operation's: [`CEILING`], and the fused kernels.
-pub const OTHERS: [EntryPoint; 1 + FusedKernel::ALL.len()] = {
-    let mut others = [CEILING; 1 + FusedKernel::ALL.len()];
+/// The entry points that are no operation's: [`CEILING`], those of squares modulo
+/// `2^p - 1`, and the fused kernels.
+pub const OTHERS: [EntryPoint; 4 + FusedKernel::ALL.len()] = {
+    let mut others = [CEILING; 4 + FusedKernel::ALL.len()];
+    [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
     let mut i = 0;
     while i < FusedKernel::ALL.len() {
-        others[1 + i] = FusedKernel::ALL[i].entry_point();
+        others[4 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
     others
 };
 
 /// The PTX modules: one per operation, and those of [`OTHERS`].
-pub const MODULES: [&str; Operation::ALL.len() + 2] = {
-    let mut modules = [CEILING.module; Operation::ALL.len() + 2];
+pub const MODULES: [&str; Operation::ALL.len() + 3] = {
+    let mut modules = [CEILING.module; Operation::ALL.len() + 3];
     modules[Operation::ALL.len()] = FUSED_MODULE;
+    modules[Operation::ALL.len() + 1] = weighted::MODULE;
     let mut i = 0;
     while i < Operation::ALL.len() {
         modules[i] = Operation::ALL[i].name();

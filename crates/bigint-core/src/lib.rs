@@ -12,6 +12,7 @@ mod lehmer;
 pub mod operation;
 pub mod shape;
 pub mod transform;
+pub mod weighted;
 
 pub use algorithm::{Algorithm, Level};
 pub use kernel::{Arguments, Kernel, Launch, MatrixArgument};

@@ -27,6 +27,7 @@ mod residues;
 mod schedule;
 mod signed;
 mod tuning;
+mod weighted;
 
 pub use batch::Batch;
 pub use bigint_core::operation::{Flag, MOST_OPERANDS, Signs, Syntax, Width};
@@ -50,6 +51,7 @@ pub use tuning::{
     AddTuning, FusedTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning, Provenance,
     ScanTuning, Tuning,
 };
+pub use weighted::MersenneSquares;
 
 #[doc = include_str!("../RECIPES.md")]
 pub mod recipes {}

@@ -20,8 +20,10 @@
 #![allow(unsafe_code)]
 
 use crate::gpu::memory::{Any, Unit};
+use crate::grid::weighted;
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
+use bigint_core::weighted::WeightedArguments;
 use bigint_core::{Arguments, for_each_operation};
 
 macro_rules! entry_points {
@@ -151,4 +153,28 @@ fused! {
     ("steps", 8) warp::steps::steps::<8>;
     ("steps", 16) warp::steps::steps::<16>;
     ("steps", 32) warp::steps::steps::<32>;
+}
+
+// SAFETY, of the three kernels of squares modulo `2^p - 1`: who launches them passes the
+// arguments, the grid and the shared memory of `bigint_core::weighted`.
+
+/// [`bigint_core::weighted::ROWS`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_rows(arguments: WeightedArguments) {
+    // SAFETY: above.
+    unsafe { weighted::Block::new(&arguments) }.rows();
+}
+
+/// [`bigint_core::weighted::BACK`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_back(arguments: WeightedArguments) {
+    // SAFETY: above.
+    unsafe { weighted::Block::new(&arguments) }.back();
+}
+
+/// [`bigint_core::weighted::FORTH`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_forth(arguments: WeightedArguments) {
+    // SAFETY: above.
+    unsafe { weighted::Block::new(&arguments) }.forth();
 }

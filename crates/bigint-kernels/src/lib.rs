@@ -18,6 +18,8 @@ mod entry;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
 #[cfg(target_arch = "nvptx64")]
+pub mod grid;
+#[cfg(target_arch = "nvptx64")]
 pub mod montgomery;
 #[cfg(target_arch = "nvptx64")]
 pub mod power;

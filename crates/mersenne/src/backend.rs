@@ -1,17 +1,26 @@
-//! What squares modulo `2^p - 1`: the CPU, by either arithmetic.
+//! What squares modulo `2^p - 1`: the CPU, by either arithmetic, or a GPU.
+
+use std::cell::Cell;
 
 use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Weighted};
+use bigint_host::{Engine, MersenneSquares};
 
 use crate::{Error, Residue, Runner};
 
 /// A residue on some machine that is squared again and again.
 pub trait Squaring {
     /// Takes this residue.
-    fn set(&mut self, x: &Residue);
+    ///
+    /// # Errors
+    /// Where the machine fails.
+    fn set(&mut self, x: &Residue) -> Result<(), Error>;
 
     /// The residue.
-    fn residue(&self) -> Residue;
+    ///
+    /// # Errors
+    /// Where the machine fails.
+    fn residue(&self) -> Result<Residue, Error>;
 
     /// Replaces `x` by `x^2 - minus`, so many times. Answers with the greatest rounding
     /// error: distances of words from integers, 0 where nothing is rounded.
@@ -35,6 +44,12 @@ pub trait Backend {
     /// # Errors
     /// [`Error::TooLong`] where there is none.
     fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error>;
+
+    /// Whether [`squaring`](Self::squaring) has another machine to offer after this
+    /// failure.
+    fn falls_back(&self, _: &Error) -> bool {
+        false
+    }
 }
 
 /// How the CPU squares.
@@ -118,12 +133,13 @@ impl Backend for Cpu {
 struct Exact(Residue);
 
 impl Squaring for Exact {
-    fn set(&mut self, x: &Residue) {
+    fn set(&mut self, x: &Residue) -> Result<(), Error> {
         self.0 = x.clone();
+        Ok(())
     }
 
-    fn residue(&self) -> Residue {
-        self.0.clone()
+    fn residue(&self) -> Result<Residue, Error> {
+        Ok(self.0.clone())
     }
 
     fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
@@ -145,12 +161,13 @@ struct Transformed {
 }
 
 impl Squaring for Transformed {
-    fn set(&mut self, x: &Residue) {
+    fn set(&mut self, x: &Residue) -> Result<(), Error> {
         self.weighted.set(x.limbs());
+        Ok(())
     }
 
-    fn residue(&self) -> Residue {
-        Residue::reduce(self.p, &self.weighted.residue())
+    fn residue(&self) -> Result<Residue, Error> {
+        Ok(Residue::reduce(self.p, &self.weighted.residue()))
     }
 
     fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
@@ -168,5 +185,127 @@ impl Squaring for Transformed {
 
     fn words(&self) -> Option<usize> {
         Some(self.weighted.length().words())
+    }
+}
+
+/// A CUDA device: transforms of `2^a` words, and 3, 5 and 7 times as many.
+#[derive(Debug)]
+pub struct Cuda {
+    engine: Engine,
+}
+
+impl Cuda {
+    /// Device `ordinal`.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is none that can be used.
+    pub fn open(ordinal: usize) -> Result<Self, Error> {
+        let engine = Engine::cuda(ordinal)?;
+        Ok(Cuda { engine })
+    }
+}
+
+impl Backend for Cuda {
+    fn name(&self) -> &str {
+        "cuda"
+    }
+
+    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
+        let limit = Runner::LIMIT;
+        let too_long = Error::TooLong { p, limit };
+        let least = match (longer_than, Length::for_exponent(p)) {
+            (Some(words), _) => words + 1,
+            (None, Some(length)) => length.words(),
+            // Very short numbers need no transform.
+            (None, None) if p < 1 << 16 => return Ok(Box::new(Exact(Residue::from_u64(p, 0)))),
+            (None, None) => return Err(too_long),
+        };
+        let lengths = self.engine.mersenne_words();
+        let longer = lengths.into_iter().find(|&words| words >= least);
+        let Some(words) = longer.filter(|&words| words <= p as usize) else {
+            return Err(too_long);
+        };
+        match self.engine.mersenne_squares(p, words)? {
+            Some(squares) => Ok(Box::new(OnDevice { p, squares })),
+            None => Err(too_long),
+        }
+    }
+}
+
+/// The weighted transform of a device.
+struct OnDevice {
+    p: u32,
+    squares: MersenneSquares,
+}
+
+impl Squaring for OnDevice {
+    fn set(&mut self, x: &Residue) -> Result<(), Error> {
+        Ok(self.squares.set(x.limbs())?)
+    }
+
+    fn residue(&self) -> Result<Residue, Error> {
+        Ok(Residue::reduce(self.p, &self.squares.residue()?))
+    }
+
+    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
+        let error = self.squares.square(times, minus)?;
+        Ok(if error.is_nan() { f64::INFINITY } else { error })
+    }
+
+    fn words(&self) -> Option<usize> {
+        Some(self.squares.words())
+    }
+}
+
+/// A device for what is long enough, and the CPU for the rest, and for everything once the
+/// device has failed.
+#[derive(Debug)]
+pub struct Auto {
+    cuda: Option<Cuda>,
+    cpu: Cpu,
+    has_failed: Cell<bool>,
+    /// Exponents from which on the device is taken: below, its launches take longer than a
+    /// CPU's iteration.
+    pub device_from: u32,
+}
+
+impl Auto {
+    /// Device `ordinal` where it can be used, and this CPU.
+    pub fn new(ordinal: usize, cpu: Cpu) -> Self {
+        Auto {
+            cuda: Cuda::open(ordinal).ok(),
+            cpu,
+            has_failed: Cell::new(false),
+            device_from: 500_000,
+        }
+    }
+
+    fn device(&self) -> Option<&Cuda> {
+        self.cuda.as_ref().filter(|_| !self.has_failed.get())
+    }
+}
+
+impl Backend for Auto {
+    fn name(&self) -> &str {
+        match self.device() {
+            Some(_) => "cuda or cpu",
+            None => "cpu",
+        }
+    }
+
+    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
+        if let Some(cuda) = self.device().filter(|_| p >= self.device_from) {
+            match cuda.squaring(p, longer_than) {
+                Err(error) if self.falls_back(&error) => {}
+                // Its lengths end before the CPU's.
+                Err(Error::TooLong { .. }) => self.has_failed.set(true),
+                squaring => return squaring,
+            }
+        }
+        self.cpu.squaring(p, longer_than)
+    }
+
+    fn falls_back(&self, error: &Error) -> bool {
+        matches!(error, Error::Device(_)) && !self.has_failed.replace(true)
     }
 }

@@ -30,9 +30,9 @@ pub enum Error {
         /// Where the check failed.
         to: u32,
     },
-    /// A back end that is not there.
-    #[error("{0}")]
-    Backend(String),
+    /// A device is not there, or failed.
+    #[error(transparent)]
+    Device(#[from] bigint_host::Error),
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {

@@ -10,7 +10,7 @@ mod residue;
 mod runner;
 mod save;
 
-pub use backend::{Arithmetic, Backend, Cpu, Squaring};
+pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Squaring};
 pub use error::Error;
 pub use exponent::{KNOWN_PRIMES, is_prime};
 pub use lucas_lehmer::LucasLehmer;

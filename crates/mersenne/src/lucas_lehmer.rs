@@ -45,7 +45,7 @@ impl LucasLehmer {
         if self.iteration < last {
             return Ok(Step::Going);
         }
-        self.rest(runner);
+        self.rest(runner)?;
         Ok(Step::Done(Outcome {
             is_prime: self.residue == Residue::from_u64(runner.p(), 0),
             res64: self.residue.res64(),
@@ -54,7 +54,11 @@ impl LucasLehmer {
     }
 
     /// Has the residue brought here, to be saved.
-    pub fn rest(&mut self, runner: &mut Runner<'_>) {
-        self.residue = runner.residue();
+    ///
+    /// # Errors
+    /// As [`Runner::residue`].
+    pub fn rest(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
+        self.residue = runner.residue()?;
+        Ok(())
     }
 }

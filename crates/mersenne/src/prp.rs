@@ -125,12 +125,12 @@ impl Prp {
         runner.square(times)?;
         self.now.iteration += times;
         if self.now.iteration == p {
-            self.last = Some(runner.residue());
+            self.last = Some(runner.residue()?);
         }
         if !self.now.iteration.is_multiple_of(self.block) {
             return Ok(Step::Going);
         }
-        self.now.x = runner.residue();
+        self.now.x = runner.residue()?;
         let before = std::mem::replace(&mut self.now.d, self.now.x.clone());
         self.now.d = self.now.d.mul(&before);
         let blocks = (self.now.iteration - self.verified.iteration) / self.block;
@@ -154,10 +154,10 @@ impl Prp {
     /// Gerbicz' check of what `d` was a block ago; back to the last time it held where it
     /// fails.
     fn check(&mut self, runner: &mut Runner<'_>, before: &Residue) -> Result<(), Error> {
-        runner.set(before);
+        runner.set(before)?;
         runner.square(self.block)?;
         let three = Residue::from_u64(runner.p(), 3);
-        if runner.residue().mul(&three) == self.now.d {
+        if runner.residue()?.mul(&three) == self.now.d {
             self.verified.clone_from(&self.now);
             self.failures = 0;
         } else {
@@ -179,12 +179,15 @@ impl Prp {
                 runner.lengthen()?;
             }
         }
-        runner.set(&self.now.x);
-        Ok(())
+        runner.set(&self.now.x)
     }
 
     /// Has the residue brought here, to be saved.
-    pub fn rest(&mut self, runner: &mut Runner<'_>) {
-        self.now.x = runner.residue();
+    ///
+    /// # Errors
+    /// As [`Runner::residue`].
+    pub fn rest(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
+        self.now.x = runner.residue()?;
+        Ok(())
     }
 }

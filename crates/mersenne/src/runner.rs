@@ -15,6 +15,7 @@ pub struct Runner<'a> {
     minus: u32,
     greatest: f64,
     lengthened: u32,
+    failure: Option<Error>,
 }
 
 impl<'a> Runner<'a> {
@@ -35,23 +36,39 @@ impl<'a> Runner<'a> {
             minus,
             greatest: 0.0,
             lengthened: 0,
+            failure: None,
         })
     }
 
     /// Takes this residue.
-    pub fn set(&mut self, x: &Residue) {
-        self.squaring.set(x);
+    ///
+    /// # Errors
+    /// Where the machine fails.
+    pub fn set(&mut self, x: &Residue) -> Result<(), Error> {
         self.base.clone_from(x);
         self.since = 0;
+        match self.squaring.set(x) {
+            Err(error) => self.fall_back(error),
+            Ok(()) => Ok(()),
+        }
     }
 
     /// The residue. Takes as long as some iterations.
-    pub fn residue(&mut self) -> Residue {
+    ///
+    /// # Errors
+    /// Where the machine fails.
+    pub fn residue(&mut self) -> Result<Residue, Error> {
         if self.since > 0 {
-            self.base = self.squaring.residue();
+            self.base = match self.squaring.residue() {
+                Err(error) => {
+                    self.fall_back(error)?;
+                    self.squaring.residue()?
+                }
+                Ok(residue) => residue,
+            };
             self.since = 0;
         }
-        self.base.clone()
+        Ok(self.base.clone())
     }
 
     /// So many iterations.
@@ -60,7 +77,15 @@ impl<'a> Runner<'a> {
     /// [`Error::TooLong`] where no transform is long enough; what the machine says.
     pub fn square(&mut self, times: u32) -> Result<(), Error> {
         self.since += times;
-        let mut error = self.squaring.square(times, self.minus)?;
+        match self.squaring.square(times, self.minus) {
+            Err(error) => self.fall_back(error),
+            Ok(error) => self.judge(error),
+        }
+    }
+
+    /// Lets this rounding error of the last iterations pass, or does them again.
+    fn judge(&mut self, error: f64) -> Result<(), Error> {
+        let mut error = error;
         while error > Self::LIMIT {
             self.lengthen()?;
             error = self.squaring.square(self.since, self.minus)?;
@@ -69,13 +94,32 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
+    /// Does the iterations since the residue was last read on another machine, if there is
+    /// one.
+    fn fall_back(&mut self, error: Error) -> Result<(), Error> {
+        if !self.backend.falls_back(&error) {
+            return Err(error);
+        }
+        self.squaring = self.backend.squaring(self.p, None)?;
+        self.squaring.set(&self.base)?;
+        self.failure = Some(error);
+        self.greatest = 0.0;
+        let error = self.squaring.square(self.since, self.minus)?;
+        self.judge(error)
+    }
+
+    /// Why another machine was taken, if one was since this was last asked.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
     /// Goes on with a longer transform, from the residue last read.
     ///
     /// # Errors
     /// [`Error::TooLong`] where there is none.
     pub fn lengthen(&mut self) -> Result<(), Error> {
         self.squaring = self.backend.squaring(self.p, self.squaring.words())?;
-        self.squaring.set(&self.base);
+        self.squaring.set(&self.base)?;
         self.lengthened += 1;
         self.greatest = 0.0;
         Ok(())

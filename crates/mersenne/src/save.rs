@@ -95,7 +95,7 @@ impl Saved {
             Saved::Prp(test) => (Prp::MINUS, test.residue()),
         };
         let mut runner = Runner::new(self.p(), minus, backend)?;
-        runner.set(x);
+        runner.set(x)?;
         Ok(runner)
     }
 
@@ -111,7 +111,10 @@ impl Saved {
     }
 
     /// Has the residue brought here, to be saved.
-    pub fn rest(&mut self, runner: &mut Runner<'_>) {
+    ///
+    /// # Errors
+    /// As [`Runner::residue`].
+    pub fn rest(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
         match self {
             Saved::LucasLehmer(test) => test.rest(runner),
             Saved::Prp(test) => test.rest(runner),

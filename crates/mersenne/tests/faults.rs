@@ -40,11 +40,11 @@ impl Backend for Flipping {
 }
 
 impl Squaring for FlippingSquares {
-    fn set(&mut self, x: &Residue) {
-        self.squaring.set(x);
+    fn set(&mut self, x: &Residue) -> Result<(), Error> {
+        self.squaring.set(x)
     }
 
-    fn residue(&self) -> Residue {
+    fn residue(&self) -> Result<Residue, Error> {
         self.squaring.residue()
     }
 
@@ -52,8 +52,8 @@ impl Squaring for FlippingSquares {
         let error = self.squaring.square(times, minus)?;
         self.calls.set(self.calls.get() + 1);
         if (self.turns)(self.calls.get()) {
-            let flipped = self.residue().with_flipped_bit(1000);
-            self.set(&flipped);
+            let flipped = self.residue()?.with_flipped_bit(1000);
+            self.set(&flipped)?;
         }
         Ok(error)
     }
@@ -129,12 +129,13 @@ impl Backend for Short {
 }
 
 impl Squaring for Transform {
-    fn set(&mut self, x: &Residue) {
+    fn set(&mut self, x: &Residue) -> Result<(), Error> {
         self.1.set(x.limbs());
+        Ok(())
     }
 
-    fn residue(&self) -> Residue {
-        Residue::reduce(self.0, &self.1.residue())
+    fn residue(&self) -> Result<Residue, Error> {
+        Ok(Residue::reduce(self.0, &self.1.residue()))
     }
 
     fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {

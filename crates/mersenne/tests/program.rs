@@ -95,7 +95,7 @@ fn after(test: &Saved, steps: u32) -> Saved {
     for _ in 0..steps {
         assert_eq!(test.advance(&mut runner, 7).unwrap(), Step::Going);
     }
-    test.rest(&mut runner);
+    test.rest(&mut runner).unwrap();
     test
 }
 

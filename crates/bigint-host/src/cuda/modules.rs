@@ -8,6 +8,7 @@ use bigint_core::facts::{Facts, UNTOLD};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
 use bigint_core::kernel::{CEILING, EntryPoint, MODULES};
+use bigint_core::weighted;
 use cust::module::Module;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_uint, c_void};
@@ -27,6 +28,7 @@ macro_rules! ptx {
             ),)*
             (CEILING.module, include_str!("../../ptx/ceiling.ptx")),
             (FUSED_MODULE, include_str!("../../ptx/fused.ptx")),
+            (weighted::MODULE, include_str!("../../ptx/weighted.ptx")),
         ];
     };
 }

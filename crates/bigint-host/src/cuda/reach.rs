@@ -4,6 +4,7 @@
 use super::Buffer;
 use bigint_core::fused::FusedArguments;
 use bigint_core::kernel::MatrixArgument;
+use bigint_core::weighted::WeightedArguments;
 use bigint_core::{Arguments, Limb};
 
 /// The parameter of a kernel, which says what it reaches.
@@ -34,6 +35,13 @@ impl Reaching for FusedArguments {
             let limbs = extent(matrix, self.count);
             limbs.is_some_and(|limbs| limbs == 0 || contains(buffers, matrix.limbs, limbs))
         })
+    }
+}
+
+impl Reaching for WeightedArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let mut stretches = self.stretches().into_iter();
+        stretches.all(|(address, limbs)| contains(buffers, address, limbs))
     }
 }
 

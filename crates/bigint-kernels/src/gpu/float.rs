@@ -101,3 +101,72 @@ pub fn reciprocal(x: f64) -> f64 {
 pub fn upper(x: f64) -> u32 {
     (x.to_bits() >> 32) as u32 & 0x7fff_ffff
 }
+
+/// Doubles in device memory, by pairs or one by one, that threads read and write.
+#[derive(Clone, Copy)]
+pub struct Pairs {
+    address: u64,
+}
+
+impl Pairs {
+    /// Memory at `address`, a multiple of 16.
+    ///
+    /// # Safety
+    /// The memory stays allocated while the kernel runs, and has every place that is asked
+    /// for. What one thread writes no other one reads or writes, unless a barrier of their
+    /// block is in between.
+    #[inline(always)]
+    pub unsafe fn new(address: u64) -> Self {
+        Pairs { address }
+    }
+
+    /// Pair `at`.
+    #[inline(always)]
+    pub fn pair(self, at: u32) -> [f64; 2] {
+        let (x, y);
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("ld.global.v2.f64 {{{x}, {y}}}, [{address}];",
+                x = out(reg64) x, y = out(reg64) y,
+                address = in(reg64) self.address + 16 * u64::from(at),
+                options(pure, readonly, nostack, preserves_flags));
+        }
+        [x, y]
+    }
+
+    /// Sets pair `at`.
+    #[inline(always)]
+    pub fn set_pair(self, at: u32, [x, y]: [f64; 2]) {
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("st.global.v2.f64 [{address}], {{{x}, {y}}};",
+                x = in(reg64) x, y = in(reg64) y,
+                address = in(reg64) self.address + 16 * u64::from(at),
+                options(nostack, preserves_flags));
+        }
+    }
+
+    /// Double `at`, counted in doubles.
+    #[inline(always)]
+    pub fn double(self, at: u32) -> f64 {
+        let x;
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("ld.global.f64 {x}, [{address}];", x = out(reg64) x,
+                address = in(reg64) self.address + 8 * u64::from(at),
+                options(pure, readonly, nostack, preserves_flags));
+        }
+        x
+    }
+
+    /// Sets double `at`.
+    #[inline(always)]
+    pub fn set_double(self, at: u32, x: f64) {
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("st.global.f64 [{address}], {x};", x = in(reg64) x,
+                address = in(reg64) self.address + 8 * u64::from(at),
+                options(nostack, preserves_flags));
+        }
+    }
+}

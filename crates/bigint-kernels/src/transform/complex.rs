@@ -39,6 +39,12 @@ impl Complex {
         Complex::new(self.re, -self.im)
     }
 
+    /// Real and imaginary part exchanged.
+    #[inline(always)]
+    pub const fn swapped(self) -> Self {
+        Complex::new(self.im, self.re)
+    }
+
     /// The product, by two multiplications and two fused operations.
     #[inline(always)]
     pub fn times(self, by: Self) -> Self {

@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         if p < 3 {
             return Err(Failure::Usage(format!("{p}: exponents are odd primes")));
         }
-        let (milliseconds, iterations, words, error) = iteration(&backend, p, arguments.time)?;
+        let (milliseconds, iterations, words, error) = iteration(&*backend, p, arguments.time)?;
         if arguments.json {
             let measured = Measured {
                 exponent: p,
@@ -98,7 +98,7 @@ pub fn iteration(
         seed ^ seed >> 29
     };
     let limbs: Vec<u64> = (0..p.div_ceil(64)).map(|_| limb()).collect();
-    squaring.set(&Residue::reduce(p, &limbs));
+    squaring.set(&Residue::reduce(p, &limbs))?;
     let started = Instant::now();
     let mut error = squaring.square(1, 2)?;
     let first = started.elapsed().max(Duration::from_nanos(100));

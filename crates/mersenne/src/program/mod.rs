@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mersenne::primenet::Reporter;
-use mersenne::{Arithmetic, Cpu, Folder, is_prime};
+use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, is_prime};
 
 /// Tests of Mersenne numbers 2^P - 1
 #[derive(Parser)]
@@ -61,6 +61,9 @@ struct Common {
     /// The machine
     #[arg(long, value_name = "B", value_enum, default_value_t)]
     backend: BackendName,
+    /// The GPU, counted from 0: one worker for each
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    device: usize,
     /// How the CPU squares
     #[arg(long, value_name = "A", value_enum, default_value_t)]
     arithmetic: ArithmeticName,
@@ -80,12 +83,12 @@ struct Common {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 enum BackendName {
-    /// The CPU: Mersenne numbers have no kernels for GPUs yet
+    /// An NVIDIA GPU for long exponents where there is one, else the CPU
     #[default]
     Auto,
     /// All cores
     Cpu,
-    /// An NVIDIA GPU: not there yet
+    /// An NVIDIA GPU
     Cuda,
 }
 
@@ -125,14 +128,8 @@ impl Common {
         Ok(Folder::new(&self.folder))
     }
 
-    fn backend(&self) -> Result<Cpu, Failure> {
-        if let BackendName::Cuda = self.backend {
-            return Err(Failure::Running(
-                "Mersenne numbers have no kernels for GPUs yet; `--backend cpu` has all cores"
-                    .to_owned(),
-            ));
-        }
-        Ok(Cpu {
+    fn backend(&self) -> Result<Box<dyn Backend>, Failure> {
+        let cpu = Cpu {
             arithmetic: match self.arithmetic {
                 ArithmeticName::Auto => Arithmetic::Auto,
                 ArithmeticName::Exact => Arithmetic::Exact,
@@ -140,6 +137,14 @@ impl Common {
             },
             lengths: tune::lengths(&self.folder()?)?,
             ..Cpu::default()
+        };
+        Ok(match self.backend {
+            // Who names an arithmetic means the CPU's.
+            BackendName::Auto if cpu.arithmetic == Arithmetic::Auto => {
+                Box::new(Auto::new(self.device, cpu))
+            }
+            BackendName::Auto | BackendName::Cpu => Box::new(cpu),
+            BackendName::Cuda => Box::new(Cuda::open(self.device)?),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mersenne::primenet::{Reporter, ResultLine};
-use mersenne::{Backend, Folder, LucasLehmer, Outcome, Prp, Runner, Saved, Step};
+use mersenne::{Folder, LucasLehmer, Outcome, Prp, Runner, Saved, Step};
 
 use super::stop::Stop;
 use super::{Common, Failure, Test};
@@ -77,7 +77,7 @@ fn to_the_end(
         "LL" => Saved::LucasLehmer(LucasLehmer::new(p)),
         _ => Saved::Prp(Prp::new(p)),
     });
-    let mut runner = test.runner(&backend)?;
+    let mut runner = test.runner(&*backend)?;
     let mut last_save = Instant::now();
     let mut report = Report::new(&test);
     let mut times = 1;
@@ -86,6 +86,9 @@ fn to_the_end(
         let errors = (runner.lengthened(), test.errors());
         if let Step::Done(outcome) = test.advance(&mut runner, times)? {
             return Ok((outcome, runner.words()));
+        }
+        if let Some(error) = runner.take_failure() {
+            eprintln!("warning: {error}; going on without it");
         }
         if runner.lengthened() > errors.0 {
             let words = runner.words().unwrap_or(0);
@@ -102,12 +105,12 @@ fn to_the_end(
         }
         let signal = stop.signal();
         if signal.is_some() || last_save.elapsed() >= common.save_every {
-            test.rest(&mut runner);
+            test.rest(&mut runner)?;
             folder.save(&test)?;
             last_save = Instant::now();
         }
         if report.last.elapsed() >= common.report_every {
-            test.rest(&mut runner);
+            test.rest(&mut runner)?;
             report.line(&test, &runner, backend.name());
         }
         if let Some(signal) = signal {

@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             (Saved::Prp(Prp::new(p)), prp),
         ] {
             let mut test = test;
-            let mut runner = test.runner(&backend)?;
+            let mut runner = test.runner(&*backend)?;
             let outcome = loop {
                 if let Step::Done(outcome) = test.advance(&mut runner, 1 << 20)? {
                     break outcome;

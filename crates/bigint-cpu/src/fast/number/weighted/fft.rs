@@ -51,8 +51,8 @@ impl<V: Pod> Pair<V> {
 /// Points whose transform is finished at one go: they stay in the first-level cache.
 const NEAR: usize = 128;
 
-/// `exp(-2 pi i k / n)`.
-pub(super) fn root(k: u64, n: u64) -> [f64; 2] {
+/// `exp(-2 pi i k / n)`, real and imaginary part.
+pub fn root(k: u64, n: u64) -> [f64; 2] {
     // Angles up to an eighth of a turn only, so that the errors are those of sine and
     // cosine near zero.
     let octants = 8 * (k % n);

@@ -37,12 +37,14 @@ mod words;
 use std::sync::{Mutex, PoisonError};
 
 use self::columns::{Carry, ColumnWeights, Columns, Digits, Finish, Read, Weight};
+pub use self::fft::root;
 use self::fft::{Pair, Plan};
 pub use self::length::Length;
 #[cfg(target_arch = "x86_64")]
 use self::machine::{Fma256, Fma512};
 use self::machine::{Machine, Portable};
 use self::rows::{Group, Leaf, Matrix, Square};
+pub use self::words::{digits, limbs};
 use super::isa::Isa;
 use crate::fast::Path;
 use crate::share;

@@ -9,7 +9,7 @@ fn start(p: u32, n: usize, j: usize) -> u64 {
 ///
 /// The first is one larger where the last carries: digits on both sides of zero sum to
 /// less than `2^p - 1` only modulo that.
-pub(super) fn digits(limbs: &[u64], p: u32, n: usize) -> impl Iterator<Item = i64> {
+pub fn digits(limbs: &[u64], p: u32, n: usize) -> impl Iterator<Item = i64> {
     let bits = move |from: u64, to: u64| {
         let limb = |i: u64| limbs.get(i as usize).copied().unwrap_or(0);
         let pair = u128::from(limb(from / 64)) | u128::from(limb(from / 64 + 1)) << 64;
@@ -39,7 +39,7 @@ pub(super) fn digits(limbs: &[u64], p: u32, n: usize) -> impl Iterator<Item = i6
 }
 
 /// The residue below `2^p - 1` of digits that fit their words twice over.
-pub(super) fn limbs(digits: impl Iterator<Item = i64>, p: u32, n: usize) -> Vec<u64> {
+pub fn limbs(digits: impl Iterator<Item = i64>, p: u32, n: usize) -> Vec<u64> {
     let mut limbs = vec![0u64; (p as usize).div_ceil(64)];
     let mut carry = 0;
     for (j, digit) in digits.enumerate() {

@@ -1,0 +1,3 @@
+//! Algorithms that the whole device works on, in several launches.
+
+pub mod weighted;

@@ -1,0 +1,607 @@
+//! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform (Crandall and
+//! Fagin; Thall's gpuLucas), in the three launches of [`bigint_core::weighted`].
+//!
+//! **Who holds what.** A block has two transforms of `m` points in shared memory, one
+//! behind the other: a row of frequencies and its mirror, or two columns. Each step of
+//! radix 8 is `m / 4` butterflies, taken by threads in turn, between two barriers.
+//!
+//! **Preconditions**: `m` is `2^a`, `a` at least 3, or a row count that is 3, 5 or 7 times
+//! that; digits of at most 25 bits.
+//! **Cost**: three times over the memory; 15 operations a word for weights and carries, and
+//! about five for every doubling of `n`. **Scratch**: the block's shared memory,
+//! [`bigint_core::weighted::shared_bytes`].
+
+use crate::gpu::block::Team;
+use crate::gpu::float::{Pairs, Roots, multiply_add};
+use crate::gpu::stretch::Stretch;
+use crate::gpu::thread;
+use crate::transform::butterflies::HALF_SQRT_2;
+use crate::transform::complex::Complex;
+use bigint_core::weighted::{
+    NEAR, THREADS, WeightedArguments, first_bits, frequency, padded, place,
+};
+
+/// A launch's arguments, and the block's threads.
+#[derive(Clone, Copy)]
+pub struct Block<'a> {
+    team: Team<THREADS>,
+    arguments: &'a WeightedArguments,
+    x: Stretch,
+}
+
+/// The same for `u` from 0 to 7, written out: as a loop it would not be unrolled, and what
+/// is indexed by `u` would be in memory.
+macro_rules! eight {
+    ($u:ident => $body:block) => {
+        four!($u => $body);
+        copies!($u => $body, 4 5 6 7);
+    };
+}
+
+macro_rules! four {
+    ($u:ident => $body:block) => {
+        copies!($u => $body, 0 1 2 3);
+    };
+}
+
+macro_rules! copies {
+    ($u:ident => $body:block, $($value:literal)*) => {$({
+        let $u: usize = $value;
+        $body
+    })*};
+}
+
+/// Points that a thread has on their way from device memory at a time.
+const AT_ONCE: usize = 8;
+
+/// Adding and subtracting it rounds doubles below 2^51 to integers.
+const ROUND: f64 = 6755399441055744.0;
+
+impl<'a> Block<'a> {
+    /// The calling thread's block.
+    ///
+    /// # Safety
+    /// `arguments` are those of a launch that [`bigint_core::weighted`] describes, with all
+    /// the memory that it says, and the blocks and shared memory of the kernel that calls
+    /// this once. No two of the kernel's blocks are given the same points.
+    #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+    #[inline(always)]
+    pub unsafe fn new(arguments: &'a WeightedArguments) -> Self {
+        // SAFETY: by this function's own contract.
+        let team = unsafe { Team::new() };
+        Block {
+            team,
+            arguments,
+            x: Stretch::new(team, 0),
+        }
+    }
+
+    /// Twiddles, the transforms of a row and its mirror, squares, and back.
+    #[inline(always)]
+    pub fn rows(self) {
+        let WeightedArguments { slow, fast, .. } = *self.arguments;
+        let log_fast = fast.trailing_zeros();
+        let k = thread::block_index();
+        let mirror = if k == 0 { 0 } else { slow - k };
+        let (points, fast_roots) = (
+            self.pairs(self.arguments.points),
+            self.roots(self.arguments.fast_roots),
+        );
+        let at = [place(k, slow) << log_fast, place(mirror, slow) << log_fast];
+        let mut i = self.team.thread();
+        while i < 2 * fast {
+            let mut z = [Complex::ZERO; AT_ONCE];
+            let mut k_of = [0; AT_ONCE];
+            eight!(u => {
+                let i = (i + u as u32 * THREADS).min(2 * fast - 1);
+                let (side, c) = (i >> log_fast, i & (fast - 1));
+                let (row, s) = if side == 0 { (at[0], k) } else { (at[1], mirror) };
+                z[u] = complex(points.pair(row + c));
+                k_of[u] = c * s;
+            });
+            eight!(u => {
+                let place = i + u as u32 * THREADS;
+                if place < 2 * fast {
+                    self.set(place, z[u].times(self.twiddle(k_of[u])));
+                }
+            });
+            i += AT_ONCE as u32 * THREADS;
+        }
+        self.team.sync();
+        self.transform::<false>(fast, self.arguments.fast_roots);
+        let first = self.twiddle(k);
+        let mut i = self.team.thread();
+        while i < fast {
+            let c = frequency(i, log_fast);
+            // Row 0 is its own mirror by c -> -c, every other row by c -> -1 - c.
+            let other = if k == 0 { fast - c } else { fast - 1 - c };
+            let other = fast + place(other & (fast - 1), fast);
+            let y = first.times(complex(fast_roots.at(c)));
+            let (z, w) = square(self.get(i), self.get(other).conjugate(), y);
+            self.set(i, z);
+            self.set(other, w.conjugate());
+            i += THREADS;
+        }
+        self.team.sync();
+        self.transform::<true>(fast, self.arguments.fast_roots);
+        // A row that is its own mirror is written once.
+        let end = if mirror == k { fast } else { 2 * fast };
+        let mut i = self.team.thread();
+        while i < end {
+            let (side, c) = (i >> log_fast, i & (fast - 1));
+            let (row, s) = if side == 0 {
+                (at[0], k)
+            } else {
+                (at[1], mirror)
+            };
+            let z = self.get(i).times(self.twiddle(c * s).conjugate());
+            points.set_pair(row + c, [z.re, z.im]);
+            i += THREADS;
+        }
+    }
+
+    /// Two columns back to points, and their words to digits and a carry for each row.
+    #[inline(always)]
+    pub fn back(self) {
+        let WeightedArguments {
+            slow,
+            fast,
+            scale,
+            minus,
+            ..
+        } = *self.arguments;
+        let log_fast = fast.trailing_zeros();
+        let block = thread::block_index();
+        let points = self.pairs(self.arguments.points);
+        let mut i = self.team.thread();
+        while i < 2 * slow {
+            let mut z = [Complex::ZERO; AT_ONCE];
+            eight!(u => {
+                let i = (i + u as u32 * THREADS).min(2 * slow - 1);
+                z[u] = complex(points.pair((i >> 1 << log_fast) + 2 * block + (i & 1)));
+            });
+            eight!(u => {
+                let i = i + u as u32 * THREADS;
+                if i < 2 * slow {
+                    self.set((i & 1) * slow + (i >> 1), z[u]);
+                }
+            });
+            i += AT_ONCE as u32 * THREADS;
+        }
+        self.team.sync();
+        self.transform::<true>(slow, self.arguments.slow_roots);
+        let (digits, carries) = (
+            self.pairs(self.arguments.digits),
+            self.pairs(self.arguments.carries),
+        );
+        let mut error = 0.0;
+        let mut s = self.team.thread();
+        while s < slow {
+            let first = if s + block == 0 {
+                f64::from(minus)
+            } else {
+                0.0
+            };
+            let (mut carry, mut side) = (-first, 0);
+            while side < 2 {
+                let z = self.get(side * slow + s);
+                let mut digit = [z.re, z.im];
+                let mut part = 0;
+                while part < 2 {
+                    let word = self.word(s, 4 * block + 2 * side + part as u32);
+                    let exact = digit[part] * (word.inverse * scale);
+                    let whole = round(exact);
+                    let distance = exact - whole;
+                    let distance = if distance < 0.0 { -distance } else { distance };
+                    // What is no number is no small error.
+                    error = if distance <= error { error } else { distance };
+                    (digit[part], carry) = word.split(whole + carry);
+                    part += 1;
+                }
+                digits.set_pair((s << log_fast) + 2 * block + side, digit);
+                side += 1;
+            }
+            carries.set_double((s << (log_fast - 1)) + block, carry);
+            s += THREADS;
+        }
+        let errors = self.pairs(self.arguments.errors);
+        let mine = block * THREADS + self.team.thread();
+        let before = errors.double(mine);
+        if !(error <= before) {
+            errors.set_double(mine, error);
+        }
+    }
+
+    /// Digits, with what is carried in, to frequencies of two columns.
+    #[inline(always)]
+    pub fn forth(self) {
+        let WeightedArguments { slow, fast, .. } = *self.arguments;
+        let log_fast = fast.trailing_zeros();
+        let block = thread::block_index();
+        let (digits, carries) = (
+            self.pairs(self.arguments.digits),
+            self.pairs(self.arguments.carries),
+        );
+        let all = slow << (log_fast - 1);
+        let mut s = self.team.thread();
+        while s < slow {
+            let mut rows = [([[0.0; 2]; 2], 0.0); AT_ONCE / 2];
+            four!(u => {
+                let s = (s + u as u32 * THREADS).min(slow - 1);
+                let (mine, at) = ((s << (log_fast - 1)) + block, (s << log_fast) + 2 * block);
+                rows[u] = (
+                    [digits.pair(at), digits.pair(at + 1)],
+                    carries.double(if mine == 0 { all - 1 } else { mine - 1 }),
+                );
+            });
+            four!(u => {
+                let s = s + u as u32 * THREADS;
+                if s < slow {
+                    self.weigh(s, 4 * block, slow, rows[u]);
+                }
+            });
+            s += AT_ONCE as u32 / 2 * THREADS;
+        }
+        self.team.sync();
+        self.transform::<false>(slow, self.arguments.slow_roots);
+        let points = self.pairs(self.arguments.points);
+        let mut i = self.team.thread();
+        while i < 2 * slow {
+            let (s, side) = (i >> 1, i & 1);
+            let z = self.get(side * slow + s);
+            points.set_pair((s << log_fast) + 2 * block + side, [z.re, z.im]);
+            i += THREADS;
+        }
+    }
+
+    /// The four words of row `s` from `column` on, with what is carried in, weighted, to
+    /// their place in shared memory.
+    #[inline(always)]
+    fn weigh(self, s: u32, column: u32, slow: u32, (digits, carry): ([[f64; 2]; 2], f64)) {
+        let (mut carry, mut side) = (carry, 0);
+        while side < 2 {
+            let mut digit = digits[side];
+            let mut part = 0;
+            while part < 2 {
+                let word = self.word(s, column + 2 * side as u32 + part as u32);
+                let sum = digit[part] + carry;
+                // The last word takes what is left, a unit or nothing.
+                let is_last = side + part == 2;
+                let (low, out) = word.split(sum);
+                carry = out;
+                digit[part] = word.weight * if is_last { sum } else { low };
+                part += 1;
+            }
+            self.set(side as u32 * slow + s, complex(digit));
+            side += 1;
+        }
+    }
+
+    /// Both transforms of `n` points; ends with a barrier.
+    #[inline(always)]
+    fn transform<const INVERSE: bool>(self, n: u32, roots: u64) {
+        let roots = self.roots(roots);
+        let log = n.trailing_zeros();
+        let (odd, first) = (n >> log, first_bits(log));
+        if !INVERSE {
+            self.odd_step::<false>(n, odd, roots);
+        }
+        // The steps' lengths: `log`, then what the first step leaves, in threes.
+        if INVERSE {
+            let mut length = 3;
+            while length <= log - first {
+                self.step::<8, true>(n, length, roots);
+                length += 3;
+            }
+        }
+        match first {
+            1 => self.step::<2, INVERSE>(n, log, roots),
+            2 => self.step::<4, INVERSE>(n, log, roots),
+            _ => self.step::<8, INVERSE>(n, log, roots),
+        }
+        if !INVERSE {
+            let mut length = log - first;
+            while length > 0 {
+                self.step::<8, false>(n, length, roots);
+                length -= 3;
+            }
+        }
+        if INVERSE {
+            self.odd_step::<true>(n, odd, roots);
+        }
+    }
+
+    #[inline(always)]
+    fn odd_step<const INVERSE: bool>(self, n: u32, odd: u32, roots: Roots) {
+        match odd {
+            3 => self.butterflies::<3, INVERSE>(n, n, n.trailing_zeros(), roots),
+            5 => self.butterflies::<5, INVERSE>(n, n, n.trailing_zeros(), roots),
+            7 => self.butterflies::<7, INVERSE>(n, n, n.trailing_zeros(), roots),
+            _ => {}
+        }
+    }
+
+    /// Butterflies of `R` points on stretches of `2^length`.
+    #[inline(always)]
+    fn step<const R: usize, const INVERSE: bool>(self, n: u32, length: u32, roots: Roots) {
+        self.butterflies::<R, INVERSE>(n, 1 << length, length - R.ilog2(), roots);
+    }
+
+    /// Butterflies of `R` points, `2^apart` apart, on stretches of `length` points. The
+    /// inverse is the same with real and imaginary parts exchanged.
+    #[inline(always)]
+    fn butterflies<const R: usize, const INVERSE: bool>(
+        self,
+        n: u32,
+        length: u32,
+        apart: u32,
+        roots: Roots,
+    ) {
+        // Stretches, and roots of the table from one of the stretch to the next.
+        let (stretches, stride) = match R {
+            3 | 5 | 7 => (2, 1),
+            _ => {
+                let log = length.trailing_zeros();
+                (2 * n >> log, n >> log)
+            }
+        };
+        let mut t = self.team.thread();
+        while t < stretches << apart {
+            let j = t & ((1 << apart) - 1);
+            let base = (t >> apart) * length + j;
+            let w = powers::<R>(roots, j * stride);
+            let mut z = [Complex::ZERO; R];
+            eight!(q => {
+                if q < R {
+                    z[q] = self.get(base + ((q as u32) << apart));
+                    if INVERSE {
+                        z[q] = z[q].swapped();
+                        if q > 0 {
+                            z[q] = z[q].times(w[q]);
+                        }
+                    }
+                }
+            });
+            butterfly(&mut z);
+            eight!(q => {
+                if q < R {
+                    if INVERSE {
+                        z[q] = z[q].swapped();
+                    } else if q > 0 {
+                        z[q] = z[q].times(w[q]);
+                    }
+                    self.set(base + ((q as u32) << apart), z[q]);
+                }
+            });
+            t += THREADS;
+        }
+        self.team.sync();
+    }
+
+    #[inline(always)]
+    fn get(self, i: u32) -> Complex {
+        complex(self.x.pair(padded(i)))
+    }
+
+    #[inline(always)]
+    fn set(self, i: u32, z: Complex) {
+        self.x.set_pair(padded(i), [z.re, z.im]);
+    }
+
+    /// `exp(-2 pi i k / M)`, `M` the points of the matrix.
+    #[inline(always)]
+    fn twiddle(self, k: u32) -> Complex {
+        let near = self.roots(self.arguments.near_roots).at(k % NEAR);
+        let far = self.roots(self.arguments.far_roots).at(k / NEAR);
+        complex(near).times(complex(far))
+    }
+
+    /// What word `column` of a row is multiplied by, and how long it is.
+    #[inline(always)]
+    fn word(self, row: u32, column: u32) -> Word {
+        let WeightedArguments {
+            words, long, short, ..
+        } = *self.arguments;
+        let (rows, columns) = (
+            self.roots(self.arguments.row_weights),
+            self.roots(self.arguments.column_weights),
+        );
+        let ([row_weight, row_inverse], [row_g, _]) = (rows.at(2 * row), rows.at(2 * row + 1));
+        let ([weight, inverse], [g, _]) = (columns.at(2 * column), columns.at(2 * column + 1));
+        let sum = row_g + g;
+        let wraps = sum >= words;
+        let g = if wraps { sum - words } else { sum };
+        let bits = short + u32::from(g < long);
+        Word {
+            weight: row_weight * weight * if wraps { 0.5 } else { 1.0 },
+            inverse: row_inverse * inverse * if wraps { 2.0 } else { 1.0 },
+            base: f64::from_bits(u64::from(1023 + bits) << 52),
+            base_inverse: f64::from_bits(u64::from(1023 - bits) << 52),
+        }
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn roots(self, address: u64) -> Roots {
+        // SAFETY: `new`'s caller vouches for the tables.
+        unsafe { Roots::new(address) }
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn pairs(self, address: u64) -> Pairs {
+        // SAFETY: `new`'s caller vouches for the memory, and that blocks do not meet in it.
+        unsafe { Pairs::new(address) }
+    }
+}
+
+struct Word {
+    weight: f64,
+    inverse: f64,
+    base: f64,
+    base_inverse: f64,
+}
+
+impl Word {
+    /// The digit of `x`, on either side of zero, and what it carries.
+    #[inline(always)]
+    fn split(&self, x: f64) -> (f64, f64) {
+        let carry = round(x * self.base_inverse);
+        (multiply_add(-carry, self.base, x), carry)
+    }
+}
+
+#[inline(always)]
+fn round(x: f64) -> f64 {
+    (x + ROUND) - ROUND
+}
+
+#[inline(always)]
+fn complex([re, im]: [f64; 2]) -> Complex {
+    Complex::new(re, im)
+}
+
+/// The powers of root `k`, of which those by a power of two are in the table: the others
+/// are a product or two away.
+#[inline(always)]
+fn powers<const R: usize>(roots: Roots, k: u32) -> [Complex; R] {
+    let mut w = [Complex::new(1.0, 0.0); R];
+    eight!(q => {
+        if q > 0 && q < R {
+        w[q] = match q {
+            1 | 2 | 4 => complex(roots.at(q as u32 * k)),
+            3 => w[1].times(w[2]),
+            5 => w[1].times(w[4]),
+            6 => w[2].times(w[4]),
+            _ => w[3].times(w[4]),
+        };
+        }
+    });
+    w
+}
+
+/// Four times the squared transform at a frequency, and its conjugate at the mirror: see
+/// `rows.rs` in `bigint-cpu`'s `weighted`.
+#[inline(always)]
+fn square(z: Complex, w: Complex, y: Complex) -> (Complex, Complex) {
+    let s = Complex::new(z.re + w.re, z.im + w.im);
+    let d = Complex::new(z.re - w.re, z.im - w.im);
+    let p = s.times(s).plus_product(y.negated(), d.times(d));
+    let g = Complex::new(s.re + s.re, s.im + s.im).times(d);
+    (
+        Complex::new(p.re + g.re, p.im + g.im),
+        Complex::new(p.re - g.re, p.im - g.im),
+    )
+}
+
+/// Cosines and sines of thirds, fifths and sevenths of a turn.
+const TURNS: [[[f64; 2]; 7]; 3] = [
+    [
+        [1.0, 0.0],
+        [-0.4999999999999998, 0.8660254037844387],
+        [-0.5000000000000004, -0.8660254037844384],
+        [0.0; 2],
+        [0.0; 2],
+        [0.0; 2],
+        [0.0; 2],
+    ],
+    [
+        [1.0, 0.0],
+        [0.30901699437494745, 0.9510565162951535],
+        [-0.8090169943749473, 0.5877852522924732],
+        [-0.8090169943749476, -0.587785252292473],
+        [0.30901699437494723, -0.9510565162951536],
+        [0.0; 2],
+        [0.0; 2],
+    ],
+    [
+        [1.0, 0.0],
+        [0.6234898018587336, 0.7818314824680298],
+        [-0.22252093395631434, 0.9749279121818236],
+        [-0.900968867902419, 0.43388373911755823],
+        [-0.9009688679024191, -0.433883739117558],
+        [-0.2225209339563146, -0.9749279121818236],
+        [0.6234898018587334, -0.7818314824680299],
+    ],
+];
+
+/// The transform of two, three, four, five, seven or eight points.
+#[inline(always)]
+fn butterfly<const R: usize>(z: &mut [Complex; R]) {
+    match R {
+        2 => {
+            let (a, b) = (z[0], z[1]);
+            z[0] = plus(a, b);
+            z[1] = minus(a, b);
+        }
+        4 => {
+            let x = four([z[0], z[1], z[2], z[3]]);
+            four!(k => {
+                z[k] = x[k];
+            });
+        }
+        8 => {
+            let e = four([z[0], z[2], z[4], z[6]]);
+            let o = four([z[1], z[3], z[5], z[7]]);
+            // Turned back by an eighth, two and three of them.
+            let first = Complex::new(
+                (o[1].re + o[1].im) * HALF_SQRT_2,
+                (o[1].im - o[1].re) * HALF_SQRT_2,
+            );
+            let second = Complex::new(o[2].im, -o[2].re);
+            let third = Complex::new(
+                (o[3].im - o[3].re) * HALF_SQRT_2,
+                -(o[3].re + o[3].im) * HALF_SQRT_2,
+            );
+            let o = [o[0], first, second, third];
+            four!(k => {
+                z[k] = plus(e[k], o[k]);
+                z[k + 4] = minus(e[k], o[k]);
+            });
+        }
+        _ => {
+            // X[k] and X[R - k] are a -+ i b: see `fft.rs` of `bigint-cpu`'s `weighted`.
+            let x = *z;
+            four!(j => {
+                if j > 0 && 2 * j < R {
+                    z[0] = plus(z[0], plus(x[j], x[R - j]));
+                }
+            });
+            four!(k => {
+                if k > 0 && 2 * k < R {
+                    let (mut a, mut b) = (x[0], Complex::ZERO);
+                    four!(j => {
+                        if j > 0 && 2 * j < R {
+                            let [cos, sin] = TURNS[R / 2 - 1][j * k % R];
+                            let (s, d) = (plus(x[j], x[R - j]), minus(x[j], x[R - j]));
+                            a.re = multiply_add(s.re, cos, a.re);
+                            a.im = multiply_add(s.im, cos, a.im);
+                            b.re = multiply_add(d.re, sin, b.re);
+                            b.im = multiply_add(d.im, sin, b.im);
+                        }
+                    });
+                    z[k] = Complex::new(a.re + b.im, a.im - b.re);
+                    z[R - k] = Complex::new(a.re - b.im, a.im + b.re);
+                }
+            });
+        }
+    }
+}
+
+#[inline(always)]
+fn four(z: [Complex; 4]) -> [Complex; 4] {
+    let (a, b) = (plus(z[0], z[2]), minus(z[0], z[2]));
+    let (c, d) = (plus(z[1], z[3]), minus(z[1], z[3]));
+    let d = Complex::new(d.im, -d.re);
+    [plus(a, c), plus(b, d), minus(a, c), minus(b, d)]
+}
+
+#[inline(always)]
+fn plus(a: Complex, b: Complex) -> Complex {
+    Complex::new(a.re + b.re, a.im + b.im)
+}
+
+#[inline(always)]
+fn minus(a: Complex, b: Complex) -> Complex {
+    Complex::new(a.re - b.re, a.im - b.im)
+}

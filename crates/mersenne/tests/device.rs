@@ -1,0 +1,109 @@
+//! Tests on the simulated GPU, through the driver and under all checks of the simulator,
+//! beside the CPU's.
+
+mod common;
+#[path = "../../bigint-host/tests/simulated_gpu/process.rs"]
+mod process;
+#[path = "../../cuda-sim-driver/tests/support/mod.rs"]
+mod support;
+
+use common::outcome;
+use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Prp, Saved, Step};
+use process::on_simulator;
+
+fn exact() -> Cpu {
+    Cpu {
+        arithmetic: Arithmetic::Exact,
+        ..Cpu::default()
+    }
+}
+
+#[test]
+fn a_device_finds_what_the_cpu_finds() {
+    if !on_simulator("a_device_finds_what_the_cpu_finds", &[]) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    for p in [521, 523] {
+        for test in [
+            Saved::LucasLehmer(LucasLehmer::new(p)),
+            Saved::Prp(Prp::new(p)),
+        ] {
+            let expected = outcome(test.clone(), &exact());
+            assert_eq!(outcome(test, &device), expected, "M{p}");
+        }
+    }
+    // Other shapes: 8, 16, 24, 40, 56 and 32 rows; a few squarings.
+    for (p, words) in [
+        (4423, 256),
+        (9689, 512),
+        (4253, 384),
+        (11_213, 640),
+        (13_001, 896),
+        (21_701, 2048),
+    ] {
+        let squarings = [
+            device.squaring(p, Some(words - 1)),
+            exact().squaring(p, None),
+        ];
+        let [mut found, mut right] = squarings.map(Result::unwrap);
+        assert_eq!(found.words(), Some(words));
+        let start = mersenne::Residue::from_u64(p, u64::MAX).with_flipped_bit(p - 2);
+        for squaring in [&mut found, &mut right] {
+            squaring.set(&start).unwrap();
+            assert_eq!(squaring.residue().unwrap(), start);
+        }
+        for times in [1, 13] {
+            assert!(found.square(times, 2).unwrap() < 0.25);
+            right.square(times, 2).unwrap();
+            assert_eq!(found.residue().unwrap(), right.residue().unwrap(), "M{p}");
+        }
+    }
+}
+
+#[test]
+fn a_test_goes_from_a_device_to_the_cpu_and_back() {
+    if !on_simulator("a_test_goes_from_a_device_to_the_cpu_and_back", &[]) {
+        return;
+    }
+    let (device, cpu) = (Cuda::open(0).unwrap(), exact());
+    let backends: [&dyn Backend; 3] = [&device, &cpu, &device];
+    let mut test = Saved::Prp(Prp::new(607));
+    let mut done = None;
+    for backend in backends.into_iter().cycle().take(100) {
+        let mut runner = test.runner(backend).unwrap();
+        match test.advance(&mut runner, 50).unwrap() {
+            Step::Going => test.rest(&mut runner).unwrap(),
+            Step::Done(outcome) => {
+                done = Some(outcome);
+                break;
+            }
+        }
+    }
+    assert_eq!(done, Some(outcome(Saved::Prp(Prp::new(607)), &cpu)));
+}
+
+#[test]
+fn a_lost_device_costs_no_result() {
+    // The 700th launch, of the 233rd iteration.
+    let fault = [(
+        "CUDA_SIM_FAULT",
+        "cuLaunchKernel:700=CUDA_ERROR_LAUNCH_FAILED!",
+    )];
+    if !on_simulator("a_lost_device_costs_no_result", &fault) {
+        return;
+    }
+    let mut auto = Auto::new(0, exact());
+    auto.device_from = 0;
+    let mut test = Saved::LucasLehmer(LucasLehmer::new(521));
+    let mut runner = test.runner(&auto).unwrap();
+    let mut failures = 0;
+    let found = loop {
+        match test.advance(&mut runner, 100).unwrap() {
+            Step::Done(outcome) => break outcome,
+            Step::Going => failures += u32::from(runner.take_failure().is_some()),
+        }
+    };
+    assert_eq!(failures, 1);
+    assert!(found.is_prime);
+}
