@@ -1,6 +1,6 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
-use crate::{BigInt, BigUint, Error};
+use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
 use num_bigint::Sign;
 use std::ops::Range;
@@ -164,6 +164,22 @@ impl Integers {
     /// The limbs, to be written within.
     pub(crate) fn limbs_mut(&mut self) -> &mut Vec<Limb> {
         &mut self.limbs
+    }
+
+    /// Takes numbers of a batch in. Waits for the device.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Device`] where they are on a device that fails.
+    ///
+    /// # Panics
+    /// Where the batch has no such numbers.
+    pub fn extend_from(&mut self, batch: &SignedBatch, numbers: Range<usize>) -> Result<(), Error> {
+        let (rows, width) = (batch.magnitude().rows()?, batch.magnitude().width());
+        let negative = batch.negative()?;
+        for i in numbers {
+            self.push(negative[i], &rows[i * width..][..width])?;
+        }
+        Ok(())
     }
 
     /// Takes the number of these little-endian bytes in.

@@ -24,6 +24,7 @@ mod pool;
 mod ptx;
 mod reduce;
 mod residues;
+mod rows;
 mod schedule;
 mod signed;
 mod tuning;

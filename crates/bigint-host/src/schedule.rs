@@ -138,17 +138,9 @@ impl Engine {
             widths,
             is_of_one,
         } = bin.key;
+        let count = bin.of.len();
         let batch = |of: fn(&Entry) -> usize, width: usize| {
-            let index = |i: usize| of(&bin.of[i]);
-            let shape = Shape::new(bin.of.len(), width, Layout::Contiguous);
-            let limbs = limbs::build(&self.inner.pool, shape, |i, row| {
-                let magnitude = integers.magnitude(index(i));
-                let (number, above) = row.split_at_mut(magnitude.len());
-                number.copy_from_slice(magnitude);
-                above.fill(0);
-            })?;
-            let negative = collect((0..bin.of.len()).map(|i| integers.is_negative(index(i))))?;
-            SignedBatch::new(self.inner.admit(shape, limbs)?, &negative)
+            self.batch_of_integers(integers, count, width, |i| of(&bin.of[i]))
         };
         let a = batch(|entry| entry.a, widths[0])?;
         let result = match is_of_one {
@@ -172,6 +164,26 @@ impl Engine {
             }
         });
         Ok(())
+    }
+
+    /// A batch of `count` of these numbers, each padded to `width` limbs: number `index(i)`
+    /// is the `i`-th.
+    pub(crate) fn batch_of_integers(
+        &self,
+        integers: &Integers,
+        count: usize,
+        width: usize,
+        index: impl Fn(usize) -> usize + Sync,
+    ) -> Result<SignedBatch, Error> {
+        let shape = Shape::new(count, width, Layout::Contiguous);
+        let limbs = limbs::build(&self.inner.pool, shape, |i, row| {
+            let magnitude = integers.magnitude(index(i));
+            let (number, above) = row.split_at_mut(magnitude.len());
+            number.copy_from_slice(magnitude);
+            above.fill(0);
+        })?;
+        let negative = collect((0..count).map(|i| integers.is_negative(index(i))))?;
+        SignedBatch::new(self.inner.admit(shape, limbs)?, &negative)
     }
 }
 

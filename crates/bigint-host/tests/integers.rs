@@ -3,8 +3,10 @@
 #[path = "simulated_gpu/lists.rs"]
 mod lists;
 
+use bigint_host::expression::{Function, Part, Terms};
 use bigint_host::{BigInt, BigUint, Computation, Engine, Error, Integers, Operation};
 use lists::{Lengths, Random, check_list};
+use num_integer::Integer;
 use proptest::prelude::*;
 
 /// Every operation that lists have; Jacobi's symbol is a number of its own.
@@ -139,4 +141,116 @@ proptest! {
         prop_assert_eq!(natural.limbs(), integers.limbs());
         prop_assert!(natural.signs().iter().all(|byte| *byte == 0));
     }
+}
+
+/// `formula` of rows of these columns, beside `meant` of each row's numbers.
+fn check_rows(
+    engine: &Engine,
+    columns: &[Vec<BigInt>],
+    formula: impl Fn(&mut Terms, &[Part]) -> Part,
+    meant: impl Fn(&[BigInt]) -> BigInt,
+) {
+    let inputs: Vec<Integers> = columns
+        .iter()
+        .map(|c| Integers::from_bigints(c).unwrap())
+        .collect();
+    let mut terms = Terms::default();
+    let parts: Vec<Part> = (0..columns.len()).map(|i| terms.input(i)).collect();
+    let root = formula(&mut terms, &parts);
+    let found = engine.eval_integers(&terms, root, &inputs.iter().collect::<Vec<_>>());
+    let found = found.unwrap();
+    let count = columns.iter().map(Vec::len).find(|&n| n != 1).unwrap_or(1);
+    let row = |i: usize| {
+        columns
+            .iter()
+            .map(move |c| c[if c.len() == 1 { 0 } else { i }].clone())
+    };
+    let expected: Vec<BigInt> = (0..count)
+        .map(|i| meant(&row(i).collect::<Vec<_>>()))
+        .collect();
+    assert!(found == Integers::from_bigints(&expected).unwrap());
+    // And the sum of all rows.
+    if count != 1 {
+        let total = terms.apply(Function::Sum, &[root]);
+        let found = engine.eval_integers(&terms, total, &inputs.iter().collect::<Vec<_>>());
+        assert_eq!(
+            found.unwrap().to_bigints().unwrap(),
+            [expected.iter().sum::<BigInt>()]
+        );
+    }
+}
+
+#[test]
+fn formulas_of_rows_of_any_lengths_are_those_of_num_bigint() {
+    let engine = Engine::cpu();
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut column = |count, lengths: Lengths| -> Vec<BigInt> {
+        let integers = lists::numbers(lengths, count, &mut random);
+        integers
+            .into_iter()
+            .map(|n| {
+                if n == BigInt::ZERO {
+                    BigInt::from(3)
+                } else {
+                    n
+                }
+            })
+            .collect()
+    };
+    let two = |operation| {
+        move |terms: &mut Terms, x: &[Part]| terms.apply(Function::Operation(operation), x)
+    };
+    for (count, lengths) in [
+        (300, Lengths::Any(1 << 12)),
+        (3000, Lengths::Giant(1 << 16)),
+        (50, Lengths::Equal(640)),
+        (1, Lengths::Equal(300)),
+        (0, Lengths::Equal(0)),
+    ] {
+        let (a, b, c) = (
+            column(count, lengths),
+            column(count, lengths),
+            column(1, Lengths::Equal(100)),
+        );
+        for columns in [[a.clone(), b.clone(), c.clone()], [c, b, a]] {
+            check_rows(
+                &engine,
+                &columns,
+                |terms, x| {
+                    let product = terms.apply(Function::Operation(Operation::Mul), &[x[0], x[1]]);
+                    let sum = terms.apply(Function::Operation(Operation::Add), &[product, x[2]]);
+                    terms.apply(Function::Operation(Operation::Sub), &[sum, x[0]])
+                },
+                |x| &x[0] * &x[1] + &x[2] - &x[0],
+            );
+            let [x, y, _] = columns;
+            let pair = [x, y];
+            check_rows(&engine, &pair, two(Operation::Max), |x| {
+                x[0].clone().max(x[1].clone())
+            });
+            check_rows(&engine, &pair, two(Operation::Div), |x| {
+                x[0].div_floor(&x[1])
+            });
+            check_rows(&engine, &pair, two(Operation::Rem), |x| {
+                x[0].mod_floor(&x[1])
+            });
+        }
+    }
+}
+
+#[test]
+fn rows_that_do_not_go_together_or_have_no_value_are_named() {
+    let engine = Engine::cpu();
+    let of = |numbers: &[i32]| -> Integers { numbers.iter().map(|&n| BigInt::from(n)).collect() };
+    let mut terms = Terms::default();
+    let (a, b) = (terms.input(0), terms.input(1));
+    let quotient = terms.apply(Function::Operation(Operation::Div), &[a, b]);
+    let error = engine.eval_integers(&terms, quotient, &[&of(&[1, 2, 3]), &of(&[1, 2])]);
+    assert!(matches!(error, Err(Error::CountMismatch { a: 3, b: 2 })));
+    let error = engine.eval_integers(&terms, quotient, &[&of(&[1, 2, 3]), &of(&[1, 2, 0])]);
+    assert!(matches!(error, Err(Error::ZeroDivisor { index: 2 })));
+    let sum = terms.apply(Function::Sum, &[a]);
+    let beside = terms.apply(Function::Operation(Operation::Add), &[sum, b]);
+    let error = engine.eval_integers(&terms, beside, &[&of(&[1, 2]), &of(&[1, 2])]);
+    assert!(matches!(error, Err(Error::Misplaced(_))));
 }

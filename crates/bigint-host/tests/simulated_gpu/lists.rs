@@ -91,21 +91,25 @@ fn value(operation: Operation, a: &BigInt, b: &BigInt) -> Option<BigInt> {
     })
 }
 
+/// So many numbers of these lengths.
+pub fn numbers(lengths: Lengths, count: usize, random: &mut Random) -> Vec<BigInt> {
+    let number = |index| {
+        let bits = lengths.bits(random, index);
+        random.number(bits)
+    };
+    (0..count).map(number).collect()
+}
+
 /// Compares a list of about `count` computations on `numbers` numbers of these lengths; those
 /// that num-bigint takes long for are of short operands.
 pub fn check_list(
     engine: &Engine,
     operations: &[Operation],
     lengths: Lengths,
-    (numbers, count): (usize, usize),
+    (count_of_numbers, count): (usize, usize),
     random: &mut Random,
 ) {
-    let numbers: Vec<BigInt> = (0..numbers)
-        .map(|index| {
-            let bits = lengths.bits(random, index);
-            random.number(bits)
-        })
-        .collect();
+    let numbers = numbers(lengths, count_of_numbers, random);
     let integers = Integers::from_bigints(&numbers).unwrap();
     let mut list = Vec::new();
     let mut expected = Vec::new();
