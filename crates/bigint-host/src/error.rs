@@ -175,9 +175,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// Of an operation's error about a number that it does not take: which operand has it,
-    /// and where in that, both from 0.
-    pub fn blamed_operand(&self) -> Option<(usize, usize)> {
+    /// Of the error of an operation of so many operands about a number that it does not take:
+    /// which operand has it, and where in that, both from 0. Divisors and moduli come last.
+    pub fn blamed_operand(&self, operands: usize) -> Option<(usize, usize)> {
         match *self {
             Error::Negative {
                 operation,
@@ -187,7 +187,9 @@ impl Error {
                 let mut names = operation.declaration().operands.iter();
                 Some((names.position(|name| *name == operand)?, index))
             }
-            Error::ZeroDivisor { index } | Error::EvenModulus { index } => Some((1, index)),
+            Error::ZeroDivisor { index } | Error::EvenModulus { index } => {
+                Some((operands - 1, index))
+            }
             Error::NotInvertible { index } => Some((0, index)),
             _ => None,
         }

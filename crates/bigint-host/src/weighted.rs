@@ -2,10 +2,10 @@
 
 use crate::cuda::{Buffer, Device};
 use crate::{Engine, Error};
+use bigint_core::Launch;
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::weighted::{BACK, FORTH, NEAR, ROWS, THREADS, WeightedArguments, shared_bytes};
-use bigint_core::Launch;
 use bigint_cpu::fast::number::weighted::{digits, limbs, root};
 use std::sync::Arc;
 

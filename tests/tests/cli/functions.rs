@@ -184,6 +184,10 @@ fn what_has_no_inverse_root_or_symbol_is_told_with_its_line() {
             "error: a:3:1: the modulus of number 1 is even",
         ),
         ("iroot(a, k)", "error: k:2:1: number 1 is divided by zero"),
+        (
+            "powmod(a, 5, k)",
+            "error: k:2:1: number 1 is divided by zero, or taken modulo zero",
+        ),
     ] {
         let ended = place.run(&["calc", text, "--let", "a=a", "--let", "m=m", "--let", "k=k"]);
         assert!(ended.stderr.contains(told), "{text}: {}", ended.stderr);

@@ -161,10 +161,10 @@ impl<'a> Evaluator<'a> {
     /// Which input is to blame for an error that was answered last, and which of its
     /// numbers: where a number of an input is what an operation does not take.
     pub fn blamed(&self, error: &Error) -> Option<(usize, usize)> {
-        let (operand, row) = error.blamed_operand()?;
         let Term::Apply(_, operands) = &self.formula.terms[self.failed_at?] else {
             return None;
         };
+        let (operand, row) = error.blamed_operand(operands.len())?;
         match self.formula.terms[*operands.get(operand)?] {
             Term::Input(input) => Some((input, row)),
             Term::Apply(..) => None,
