@@ -2,6 +2,7 @@
 //! right answer and a warning.
 
 use crate::process::on_simulator;
+use crate::signs::check_chain;
 use bigint_host::{BackEnd, BigUint, DeviceErrorKind, Engine, Error, devices};
 
 fn numbers() -> Vec<BigUint> {
@@ -177,4 +178,28 @@ fn a_driver_that_does_not_start_is_warned_of() {
     let opened = Engine::cuda(0).map(|_| Vec::new());
     assert!(matches!(kind(opened), DeviceErrorKind::DriverUnusable(_)));
     auto_makes_good("does not start");
+}
+
+/// A chain of signed operations of `auto`, whose device fails as the settings say.
+fn signs_are_made_good(name: &str, settings: &[(&str, &str)]) {
+    if on_simulator(name, settings) {
+        let engine = Engine::auto();
+        check_chain(&engine);
+        assert!(!engine.warnings().is_empty());
+    }
+}
+
+#[test]
+fn signs_that_are_lost_with_the_device_are_computed_again() {
+    let name = "failures::signs_that_are_lost_with_the_device_are_computed_again";
+    let fault = "cuMemcpyDtoHAsync_v2:1=CUDA_ERROR_ECC_UNCORRECTABLE!";
+    signs_are_made_good(name, &[("CUDA_SIM_FAULT", fault)]);
+}
+
+#[test]
+fn signed_sums_that_do_not_fit_are_computed_in_pieces() {
+    let name = "failures::signed_sums_that_do_not_fit_are_computed_in_pieces";
+    // Two magnitudes and their signs are there, and then what adds signs up: the sum is next.
+    let fault = "cuMemAlloc_v2:7=CUDA_ERROR_OUT_OF_MEMORY";
+    signs_are_made_good(name, &[("CUDA_SIM_FAULT", fault)]);
 }
