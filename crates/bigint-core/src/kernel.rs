@@ -326,6 +326,23 @@ pub const fn place_bytes(n: usize, m: usize, width: usize) -> usize {
     4 * (place(n) + second + place(width))
 }
 
+/// The widest number, in limbs, that a thread squares in registers.
+pub const WIDEST_SQUARE: usize = 32;
+
+/// Limbs of a number that each of the lanes has which square it together.
+pub const SQUARE_DIGIT: usize = 8;
+
+/// Bytes of shared memory for each thread that squares a number of `n` limbs in registers, of
+/// whose square `width` are wanted: one place, for the number and then the square. Zero where
+/// it does not.
+#[inline]
+pub const fn square_bytes(n: usize, width: usize) -> usize {
+    match n <= WIDEST_SQUARE && width <= 2 * WIDEST_SQUARE {
+        true => 4 * place(if n > width { n } else { width }),
+        false => 0,
+    }
+}
+
 /// Numbers that a thread of such a kernel takes at a time: operands of four limbs in all,
 /// which are moved at once, or one number.
 pub const fn numbers_at_a_time(algorithm: Algorithm, n: usize, m: usize) -> usize {
@@ -509,6 +526,7 @@ impl Kernel {
             {
                 (place_bytes(n, m, width), 1)
             }
+            (Operation::Square, Level::Thread, ..) => (square_bytes(n, width), 1),
             (Operation::Gcd, ..) if digit_columns_in_shared(digits) => (PAIR * digits, 1),
             _ => (0, 1),
         }

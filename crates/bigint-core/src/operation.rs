@@ -99,8 +99,8 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 signs: Magnitudes,
                 kernels: {
-                    comba thread [1] [contiguous interleaved]
-                    comba warp [4 8 16 32] [contiguous interleaved]
+                    school thread [1] [interleaved]
+                    school warp [8 16 32] [contiguous interleaved]
                 }
             }
             /// The high half of `a b`: what is left of it without its `w` lowest limbs, `w`

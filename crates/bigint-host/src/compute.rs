@@ -177,14 +177,14 @@ impl Inner {
         // A batch's product by itself is its square: which kernel computes it, where that
         // is left open, is a matter of widths.
         let both;
-        let is_wide = |a: &Node| a.shape.width >= self.tuning.mul.square_min_width;
+        let is_square = |a: &Node| self.tuning.squares(a.shape.width);
         let (job, operands) = match (job.operation, operands) {
             (Operation::Mul, [a, b])
-                if Arc::ptr_eq(a, b) && is_wide(a) && job.leaves_open(Operation::Square) =>
+                if Arc::ptr_eq(a, b) && is_square(a) && job.leaves_open(Operation::Square) =>
             {
                 (job.of(Operation::Square), &operands[..1])
             }
-            (Operation::Square, [a]) if !is_wide(a) && job.leaves_open(Operation::Mul) => {
+            (Operation::Square, [a]) if !is_square(a) && job.leaves_open(Operation::Mul) => {
                 both = [Arc::clone(a), Arc::clone(a)];
                 (job.of(Operation::Mul), &both[..])
             }

@@ -1,7 +1,9 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
 use crate::{Error, Options};
-use bigint_core::kernel::{LANES, WIDEST_MODULUS, placed_width, slot_fours};
+use bigint_core::kernel::{
+    LANES, SQUARE_DIGIT, WIDEST_MODULUS, placed_width, slot_fours, square_bytes,
+};
 use bigint_core::transform::Plan;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
@@ -96,6 +98,8 @@ pub struct MulTuning {
     pub karatsuba_min_width_warp: usize,
     /// The narrowest operand whose product by itself a device computes as a square.
     pub square_min_width: usize,
+    /// What a square by rows takes of the time of a product by rows.
+    pub square_share: f64,
     /// What a product by rows takes for each limb of one operand and each of the other, in
     /// nanoseconds of a batch that fills the device.
     pub school_nanoseconds: f64,
@@ -248,6 +252,7 @@ impl Tuning {
                 n.max(m) <= self.mul.thread_max_width
                     || n.min(m) <= self.mul.comba_max_width_thread && self.fills_threads(count)
             }
+            (Operation::Square, _) => square_bytes(n, width) > 0,
             (operation, _) if operation.multiplies() => {
                 n.max(m) <= self.mul.thread_max_width
                     || layout == Layout::Interleaved && self.fills_threads(count)
@@ -298,6 +303,10 @@ impl Tuning {
                     if level == Level::Block {
                         return threads;
                     }
+                    if operation == Operation::Square {
+                        let holds = |lanes: &&u32| n <= SQUARE_DIGIT * **lanes as usize;
+                        return known.iter().find(holds).copied().unwrap_or(32);
+                    }
                     let rows = match operation.multiplies() {
                         true => &self.mul.lanes,
                         false => &self.scan.lanes,
@@ -321,10 +330,14 @@ impl Tuning {
             }
             _ => layout,
         };
-        Kernel::find(operation, algorithm, level, lanes, layout).ok_or(Error::Algorithm {
-            operation,
-            algorithm,
-        })
+        let find = |layout| Kernel::find(operation, algorithm, level, lanes, layout);
+        // Where kernels take any strides alone, that of the interleaved layout serves.
+        find(layout)
+            .or_else(|| find(Layout::Interleaved))
+            .ok_or(Error::Algorithm {
+                operation,
+                algorithm,
+            })
     }
 
     /// The kernel for arithmetic modulo a number, which its registers must hold: the forced
@@ -362,6 +375,13 @@ impl Tuning {
                 width,
                 most: WIDEST_MODULUS,
             })
+    }
+
+    /// Whether a number of `n` limbs is squared as one, and not as the product of two that
+    /// happen to be the same: where neither its memory nor a transform takes less time.
+    pub(crate) fn squares(&self, n: usize) -> bool {
+        let by_rows = self.mul.square_share * self.mul.school_nanoseconds * (n * n) as f64;
+        n >= self.mul.square_min_width && by_rows <= self.transform(n, n).1
     }
 
     /// How many threads multiply numbers of these widths by transforms in the least time, and
@@ -532,6 +552,26 @@ mod tests {
         // Sixteen short transforms in place of one long one.
         assert_eq!(kernel(4096, 256), (Algorithm::Fft, 32));
         assert_eq!(kernel(4096, 16).0, Algorithm::School);
+    }
+
+    #[test]
+    fn squares_are_for_threads_then_for_as_few_lanes_as_have_a_digit_each_then_for_transforms() {
+        let tuning = Tuning::default();
+        let choice = |n| {
+            let shape = Shape::new(1000, 2 * n, Layout::Contiguous);
+            let kernel = tuning.kernel(Operation::Square, &[n], shape, Options::default());
+            let kernel = kernel.unwrap();
+            assert_eq!(kernel.algorithm, Algorithm::School);
+            (kernel.level, kernel.lanes)
+        };
+        assert_eq!(choice(32), (Level::Thread, 1));
+        assert_eq!(choice(33), (Level::Warp, 8));
+        assert_eq!(choice(64), (Level::Warp, 8));
+        assert_eq!(choice(65), (Level::Warp, 16));
+        assert_eq!(choice(129), (Level::Warp, 32));
+        let widths = [8, 9, 64, 128, 192, 256];
+        let squared = widths.map(|n| tuning.squares(n));
+        assert_eq!(squared, [false, true, true, true, true, false]);
     }
 
     #[test]

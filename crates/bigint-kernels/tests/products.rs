@@ -199,35 +199,80 @@ fn products_by_way_of_shared_memory_are_right_at_every_width() {
     }
 }
 
-/// From 32 limbs on, of lanes from 40: what is counted has the addresses in it, which weigh
-/// more in narrower squares.
+/// Around a digit, a full row of digits and what only columns take, squares that are exact, cut
+/// and extended, of a part of a tile and of more than one, in either layout.
+#[test]
+fn squares_are_right_at_every_width() {
+    let mut bench = Bench::new(SQUARE);
+    let kernel = |level, lanes, layout| {
+        Kernel::find(Operation::Square, Algorithm::School, level, lanes, layout).unwrap()
+    };
+    let thread = kernel(Level::Thread, 1, Layout::Interleaved);
+    for n in 1..=33 {
+        for (width, count) in [(2 * n, 33), (n, 3), (2 * n + 3, 64)] {
+            for layout in Layout::ALL {
+                bench.check_in(layout, thread, &[n], width, count);
+            }
+        }
+    }
+    for layout in Layout::ALL {
+        for n in (1..=66_usize).chain([95, 96, 100, 127, 128, 129, 248, 250, 255, 256, 257]) {
+            let lanes = [8, 16, 32].into_iter().filter(|lanes| n <= 8 * lanes + 1);
+            for lanes in lanes.take(if n < 66 { 3 } else { 1 }) {
+                let kernel = kernel(Level::Warp, lanes as u32, layout);
+                let count = 32 / lanes + 1;
+                for width in [2 * n, [n, 2 * n - 1, 2 * n + 1, 16 * lanes + 3][n % 4]] {
+                    bench.check(kernel, &[n], width, count);
+                }
+            }
+        }
+    }
+}
+
+/// The multiply-adds of whole squares are one for each pair of limbs: `n (n + 1) / 2`, at lanes
+/// with `n` rounded up to a digit. From five limbs on that is at most 0.60 of a product's for a
+/// thread, and for lanes where they take over from it.
 #[test]
 fn a_square_takes_at_most_six_tenths_of_the_multiply_adds_of_a_product() {
-    let (mut squares, mut products) = (Bench::new(SQUARE), Bench::new(MUL));
-    let mut check = |level, lanes, n: usize| {
-        let kernel = |operation, algorithm| {
-            let layout = Layout::Contiguous;
-            Kernel::find(operation, algorithm, level, lanes, layout).unwrap()
-        };
-        // A block of them: those past the end would be computed as well.
-        let count = (BLOCK / lanes) as usize;
-        let square = kernel(Operation::Square, Algorithm::Comba);
-        let square = squares.check(square, &[n], 2 * n, count);
-        let product = [Algorithm::School, Algorithm::Comba].map(|algorithm| {
-            let kernel = kernel(Operation::Mul, algorithm);
-            products.check(kernel, &[n, n], 2 * n, count)
-        });
-        let least = product[0].min(product[1]);
-        assert!(square <= 0.60 * least, "{level:?} {n}: {square} of {least}");
-        if n.is_multiple_of(4) {
-            // One multiply-add for each pair of limbs, as the product's definition has it.
-            assert!(square <= 0.60 * (n * n) as f64, "{level:?} {n}: {square}");
+    let mut squares = Bench::new(SQUARE);
+    let mut check = |level, lanes: usize, n: usize, most: f64| {
+        for layout in Layout::ALL {
+            if level == Level::Thread && layout == Layout::Contiguous {
+                continue;
+            }
+            let kernel = Kernel::find(
+                Operation::Square,
+                Algorithm::School,
+                level,
+                lanes as u32,
+                layout,
+            );
+            // A block of them: those past the end would be computed as well.
+            let count = BLOCK as usize / lanes;
+            let counted = squares.check(kernel.unwrap(), &[n], 2 * n, count);
+            // Addresses are multiplied for, too: of four limbs, or of each.
+            let addresses = match (level, layout) {
+                (Level::Thread, _) => 40 + 3 * n,
+                (_, Layout::Contiguous) => 6 * lanes,
+                (_, Layout::Interleaved) => 28 * lanes,
+            };
+            assert!(
+                counted <= most + addresses as f64,
+                "{level:?} {layout:?} {lanes} {n}: {counted} of {most}"
+            );
         }
     };
-    for n in [32, 48, 63, 64] {
-        check(Level::Thread, 1, n);
+    let triangle = |n: usize| (n * (n + 1) / 2) as f64;
+    for n in 1..=32 {
+        assert!(n < 5 || triangle(n) <= 0.60 * (n * n) as f64);
+        check(Level::Thread, 1, n, triangle(n));
     }
-    for (lanes, n) in [(4, 40), (4, 63), (4, 64), (8, 128), (16, 256), (32, 512)] {
-        check(Level::Warp, lanes, n);
+    for n in [
+        33_usize, 40, 48, 56, 63, 64, 72, 96, 120, 128, 160, 192, 224, 256,
+    ] {
+        let rounded = triangle(n.next_multiple_of(8));
+        assert!(n < 34 || rounded <= 0.60 * (n * n) as f64);
+        let lanes = [8, 16, 32].into_iter().find(|lanes| n <= 8 * lanes);
+        check(Level::Warp, lanes.unwrap(), n, rounded);
     }
 }

@@ -72,6 +72,25 @@ fn the_main_command_gives_the_same_bytes_on_a_gpu() {
 }
 
 #[test]
+fn a_product_of_numbers_by_themselves_is_computed_as_squares() {
+    let place = Workplace::new();
+    let number = |i: u64| format!("{i}{}\n", "3".repeat(600));
+    place.file("a", (1..60).map(number).collect::<String>());
+    let expected = place.calc(&["a*a", "--let", "a=a", "--backend", "cpu"]);
+    let counts = place.path().join("counts");
+    let mut command = place.command();
+    command
+        .env("BIGINT_CUDA_DRIVER", support::library())
+        .env("CUDA_SIM_COUNTS", &counts)
+        .args(["calc", "a*a", "--let", "a=a", "--backend", "cuda"]);
+    let gpu = ended(command.output().expect("the command starts"));
+    assert!(gpu.stdout == expected, "{}", gpu.stderr);
+    let launches = std::fs::read_to_string(counts).expect("the counts");
+    assert!(launches.contains("square_school_"), "{launches}");
+    assert!(!launches.contains("\"mul_"), "{launches}");
+}
+
+#[test]
 fn mixed_widths_and_signs_come_out_as_on_the_cpu() {
     let place = Workplace::new();
     let expected = sources(&place);

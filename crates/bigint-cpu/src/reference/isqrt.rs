@@ -40,7 +40,7 @@ pub fn school(root: &mut [Limb], remainder: &mut [Limb], a: &[Limb]) {
     if a.is_empty() {
         x.clear();
     }
-    square::comba(&mut squared, &x);
+    square::school(&mut squared, &x);
     sub::ripple(&mut rest, a, &squared);
     copy(root, &x);
     copy(remainder, &rest);

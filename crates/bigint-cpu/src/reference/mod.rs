@@ -82,7 +82,7 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Mul, Auto | Comba) => |w| mul::comba(w.r, w.a, w.b),
         (Operation::Mul, Fft) => |w| mul::fft(w.r, w.a, w.b),
         (Operation::Mul, Karatsuba) => |w| mul::karatsuba(w.r, w.a, w.b, w.scratch),
-        (Operation::Square, Auto | Comba) => |w| square::comba(w.r, w.a),
+        (Operation::Square, Auto | School) => |w| square::school(w.r, w.a),
         (Operation::MulHigh, Auto | Comba) => |w| mul_high::comba(w.r, w.a, w.b),
         (Operation::MulAdd, Auto | Comba) => |w| mul_add::comba(w.r, w.a, w.b, w.c),
         (Operation::DivRem, Auto | School) => |w| w.flag = div_rem::school(w.r, w.s, w.a, w.b),

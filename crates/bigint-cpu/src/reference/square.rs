@@ -4,27 +4,34 @@ use bigint_core::{LIMB_BITS, Limb};
 
 use super::limb;
 
-/// By columns (Honda), of which the products of two different limbs are doubled.
+/// By rows, of which the products of two different limbs are doubled.
 ///
 /// With `X` the sum of `a[i] a[j] B^(i+j)` over `i < j`, `B` = 2^32, `a^2` is `2 X` and the
-/// squares of the limbs, two limbs each, which lie side by side. A column of `X` has at
-/// most 2^25 products below 2^64. Cost: `n (n + 1) / 2` multiply-adds; no scratch.
+/// squares of the limbs, two limbs each, which lie side by side. Cost: `n (n + 1) / 2`
+/// multiply-adds; no scratch.
 ///
 /// ```
 /// let mut r = [0; 2];
-/// bigint_cpu::reference::square::comba(&mut r, &[u32::MAX]);
+/// bigint_cpu::reference::square::school(&mut r, &[u32::MAX]);
 /// assert_eq!(r, [1, u32::MAX - 1]);
 /// ```
-pub fn comba(r: &mut [Limb], a: &[Limb]) {
-    let (mut column, mut below, mut carry) = (0_u128, 0, false);
-    for (k, r) in r.iter_mut().enumerate() {
-        for i in (k + 1).saturating_sub(a.len())..k.div_ceil(2) {
-            column += u128::from(u64::from(a[i]) * u64::from(a[k - i]));
+pub fn school(r: &mut [Limb], a: &[Limb]) {
+    r.fill(0);
+    for (i, x) in a.iter().enumerate() {
+        let mut carry = 0;
+        for (y, r) in a.iter().skip(i + 1).zip(r.iter_mut().skip(2 * i + 1)) {
+            let sum = u64::from(*x) * u64::from(*y) + u64::from(*r) + carry;
+            *r = sum as Limb;
+            carry = sum >> LIMB_BITS;
         }
-        let half = column as Limb;
-        column >>= LIMB_BITS;
-        let doubled = half << 1 | below >> (LIMB_BITS - 1);
-        below = half;
+        if let Some(r) = r.get_mut(i + a.len()) {
+            *r = carry as Limb;
+        }
+    }
+    let (mut below, mut carry) = (0, false);
+    for (k, r) in r.iter_mut().enumerate() {
+        let doubled = *r << 1 | below >> (LIMB_BITS - 1);
+        below = *r;
         let root = u64::from(limb(a, k / 2));
         let square = (root * root) >> (LIMB_BITS * (k % 2));
         (*r, carry) = doubled.carrying_add(square as Limb, carry);

@@ -92,6 +92,33 @@ fn a_driver_without_memory_pools_serves_the_oldest_device() {
     }
 }
 
+#[test]
+fn a_product_of_a_batch_by_itself_is_launched_as_a_square() {
+    let name = "conformance::a_product_of_a_batch_by_itself_is_launched_as_a_square";
+    let counts = concat!(env!("CARGO_TARGET_TMPDIR"), "/launches-of-squares");
+    if on_simulator(name, &[("CUDA_SIM_COUNTS", counts)]) {
+        let engine = Engine::cuda(0).expect("a device");
+        let numbers: Vec<BigUint> = (1..40).map(|i: u32| BigUint::from(i).pow(385)).collect();
+        let squares: Vec<BigUint> = numbers.iter().map(|x| x * x).collect();
+        let a = engine.batch_from_biguints(&numbers).expect("fits");
+        assert_eq!(a.width(), 64);
+        for square in [
+            engine.mul(&a, &a),
+            engine.square(&a),
+            engine.eval(&(&a * &a)),
+        ] {
+            let square = square.and_then(|square| square.to_biguints());
+            assert_eq!(square.expect("fits"), squares);
+        }
+        return;
+    }
+    let launches = std::fs::read_to_string(counts).expect("the counts");
+    std::fs::remove_file(counts).expect("is there");
+    let of = |kernel: &str| launches.matches(kernel).count();
+    let squared = of(r#""kernel":"square_school_warp8_contiguous""#);
+    assert_eq!((squared, of(r#""kernel":"mul"#)), (3, 0), "{launches}");
+}
+
 /// More than fills all of the pinned memory that large copies go by way of, and a rest.
 #[test]
 fn large_batches_come_and_go_whole() {

@@ -12,5 +12,6 @@ pub mod row;
 pub mod shared;
 pub mod stretch;
 pub mod thread;
+pub mod triangle;
 pub mod warp;
 pub mod window;

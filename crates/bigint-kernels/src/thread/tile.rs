@@ -12,7 +12,9 @@ use crate::gpu::memory::{Batch, CarryOut, Number, Stride, Unit};
 use crate::gpu::shared::{Places, Slots};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::kernel::{numbers_at_a_time, place, place_bytes, placed_width, slot_fours};
+use bigint_core::kernel::{
+    numbers_at_a_time, place, place_bytes, placed_width, slot_fours, square_bytes,
+};
 use bigint_core::{Algorithm, Arguments, Limb, MatrixArgument};
 use core::marker::PhantomData;
 
@@ -135,6 +137,35 @@ impl<S: Stride> Tile<S> {
                 r: (
                     Batch::new(r, self.first),
                     Places::new(bytes, r_from, width as u32),
+                ),
+            })
+        }
+    }
+
+    /// The tile as one whose numbers go by way of places in shared memory, which their squares
+    /// take, if the launch has them: there is no second operand.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn placed_square(&self) -> Option<Placed<S>> {
+        let Arguments { r, a, b, .. } = &self.arguments;
+        let (n, width) = (a.width as usize, r.width as usize);
+        let bytes = square_bytes(n, width) as u32;
+        if bytes == 0 {
+            return None;
+        }
+        let is_dense = has_no_gaps(r) && has_no_gaps(a);
+        // SAFETY: by the contract of `Batches::new`, as in `placed`; `b` has no limbs.
+        unsafe {
+            Some(Placed {
+                group: self.group,
+                room: n as u32,
+                numbers: self.numbers,
+                is_run: is_dense && self.numbers == WARP,
+                a: (Batch::new(a, self.first), Places::new(bytes, 0, n as u32)),
+                b: (Batch::new(b, self.first), Places::new(bytes, 0, 0)),
+                r: (
+                    Batch::new(r, self.first),
+                    Places::new(bytes, 0, width as u32),
                 ),
             })
         }
