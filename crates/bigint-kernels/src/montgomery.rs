@@ -26,6 +26,10 @@
 //! lane 0 does; then the windows slide. The lowest limb of lane 0 has become zero and comes
 //! round to the top lane, above whose window there is nothing.
 //!
+//! A thread by itself squares first, each two limbs multiplied once ([`triangle`]), then takes
+//! the lower `k` limbs of `a a` away as multiples of `m`, by the same steps without `a[i] b`,
+//! and adds the upper ones: `(a a + q m) / R < 2 m` likewise.
+//!
 //! Bounds: `a b < R m` gives `t < 2 m`, and one subtraction ends it; `a`, so, may be any
 //! number of `k` limbs where `b < m`. A window holds less than `3 B^X`: it gets at most
 //! `2 (B - 1) (B^X - 1)`, is divided by `B`, and gets a limb from above.
@@ -34,9 +38,10 @@
 //! address on residues.
 //!
 //! Cost: `2 k X L + k` products for `L` lanes: `2 n^2 + n` where the limbs of lanes are full;
-//! three shuffles a limb of `a`. No scratch.
+//! three shuffles a limb of `a`. A thread's square takes `X (X + 1) / 2 + X^2 + X`. No scratch.
 
 use crate::gpu::memory::{Number, Stride};
+use crate::gpu::triangle;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{self, Slide, Window};
 use crate::warp::lookahead;
@@ -122,6 +127,24 @@ where
         self.reduced(window)
     }
 
+    /// `a^2 / R mod m`, where `a < m`.
+    #[inline(always)]
+    pub fn square(self, a: [Limb; X]) -> [Limb; X] {
+        if LANES != 1 {
+            return self.product(a, a);
+        }
+        let [lower, upper] = triangle::square(a);
+        let mut window = Window::<X>::new(lower);
+        // Written out, as in `product`.
+        self.reduce_four(&mut window, 0);
+        self.reduce_four(&mut window, 4);
+        self.reduce_four(&mut window, 8);
+        self.reduce_four(&mut window, 12);
+        let (limbs, over) = window.sum();
+        let (limbs, carry) = Window::<X>::add_digits(limbs, upper);
+        self.subtracted(limbs, over + carry)
+    }
+
     /// The steps of limbs `FIRST .. FIRST + 4` of `lane`, if it has so many.
     #[inline(always)]
     fn four_steps<const FIRST: usize>(
@@ -150,6 +173,25 @@ where
         };
         let [lower, upper] = window::top(above, even);
         window.slide([lower, upper + odd]);
+    }
+
+    /// Takes limbs `first .. first + 4` away, if there are so many.
+    #[inline(always)]
+    fn reduce_four(self, window: &mut Window<X>, first: usize) {
+        if first < X {
+            self.reduce(window);
+            self.reduce(window);
+            self.reduce(window);
+            self.reduce(window);
+        }
+    }
+
+    /// Takes the lowest limb of a thread's window away, by a multiple of `m`.
+    #[inline(always)]
+    fn reduce(self, window: &mut Window<X>) {
+        let q = window.lowest().wrapping_mul(self.inverse);
+        let (_, carry) = window.multiply(q, self.limbs);
+        window.slide([carry, 0]);
     }
 
     /// What the windows of all lanes hold, less than `2 m`, modulo `m`.

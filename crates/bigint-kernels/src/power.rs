@@ -84,7 +84,7 @@ where
             _ => 0,
         };
         while squares > 0 {
-            x = modulus.product(x, x);
+            x = modulus.square(x);
             squares -= 1;
         }
         left = left.wrapping_sub(1);

@@ -1,7 +1,7 @@
 //! Arithmetic modulo numbers, as it stands in the committed PTX, on the simulated GPU with
 //! all of its checks on: beside num-bigint, and by its count of multiply-adds.
 
-use bigint_core::kernel::{BLOCK, montgomery_digit};
+use bigint_core::kernel::{BLOCK, montgomery_digit, power_window, widest_window};
 use bigint_core::{
     Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
 };
@@ -313,6 +313,37 @@ fn a_montgomery_product_takes_at_most_a_tenth_more_than_its_multiply_adds() {
         let least = (2 * n * n + n) as f64;
         assert!(
             each <= 1.1 * least,
+            "{} {n}: {each} of {least}",
+            kernel.name
+        );
+    }
+}
+
+/// A power by a thread: a square takes `n (n + 1) / 2` multiply-adds for each two limbs once and
+/// `n^2 + n` for the modulus, a product `2 n^2 + n`; with exponents of all ones every window
+/// costs a product. What is counted has the addresses in it.
+#[test]
+fn a_threads_power_takes_at_most_a_tenth_more_than_its_squares_and_products() {
+    let mut bench = Bench::new(Operation::PowMod);
+    for n in [8, 12, 16] {
+        let operation = Operation::PowMod;
+        let (algorithm, layout) = (Algorithm::WindowVartime, Layout::Interleaved);
+        let kernel = Kernel::find(operation, algorithm, Level::Thread, 1, layout).unwrap();
+        let count = BLOCK as usize;
+        let moduli: Vec<_> = (0..count)
+            .map(|_| bench.number(n) | BigUint::from(1u8))
+            .collect();
+        let bases = moduli.iter().map(|m| m - 1u8).collect();
+        let exponent = (BigUint::from(1u8) << (32 * n)) - 1u8;
+        let operands = [(n, bases), (n, vec![exponent]), (n, moduli)];
+        let counts = bench.launch(kernel, &operands, n).counts;
+        let each = counts.multiply_adds as f64 / count as f64;
+        let window = power_window(n, widest_window(n, false));
+        let products = (32 * n).div_ceil(window) + (1 << window) + 2;
+        let squares = 32 * n + (32 * n).ilog2() as usize;
+        let least = squares * (n * (n + 1) / 2 + n * n + n) + products * (2 * n * n + n);
+        assert!(
+            each <= 1.1 * least as f64,
             "{} {n}: {each} of {least}",
             kernel.name
         );

@@ -7,6 +7,7 @@ use bigint_core::{
 };
 use cuda_sim::{Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
+use std::cmp::Ordering;
 
 /// A simulated device with the kernels of one operation.
 struct Bench {
@@ -26,21 +27,34 @@ impl Bench {
         }
     }
 
-    /// All ones, zero, one limb, or limbs of all ones, zero, and any.
+    /// All ones, zero, 1, a power of two and its neighbours, limbs of all ones, zero and one bit,
+    /// or any.
     fn number(&mut self, width: usize) -> Vec<Limb> {
         let mut next = || {
             self.state = self.state.wrapping_mul(6_364_136_223_846_793_005);
             self.state = self.state.wrapping_add(1_442_695_040_888_963_407);
             (self.state >> 33) as Limb
         };
-        match next() % 6 {
+        let (k, limbs) = (next() as usize % (32 * width), 0..width);
+        let power = |i: usize| Limb::from(i == k / 32) << (k % 32);
+        match next() % 9 {
             0 => vec![Limb::MAX; width],
             1 => vec![0; width],
-            2 => (0..width).map(|i| Limb::from(i == width / 2)).collect(),
-            3 => (0..width)
+            2 => limbs.map(|i| Limb::from(i == 0)).collect(),
+            3 => limbs.map(power).collect(),
+            // Less 1, and more by 1.
+            4 => limbs
+                .map(|i| match i.cmp(&(k / 32)) {
+                    Ordering::Less => Limb::MAX,
+                    Ordering::Equal => power(i) - 1,
+                    Ordering::Greater => 0,
+                })
+                .collect(),
+            5 => limbs.map(|i| power(i) | Limb::from(i == 0)).collect(),
+            6 => limbs
                 .map(|_| [0, Limb::MAX, 1 << 31][next() as usize % 3])
                 .collect(),
-            _ => (0..width).map(|_| next() << 16 ^ next()).collect(),
+            _ => limbs.map(|_| next() << 16 ^ next()).collect(),
         }
     }
 

@@ -50,6 +50,9 @@ pub trait Slide: Copy {
     /// A window that holds a number.
     fn new(limbs: Self::Digit) -> Self;
 
+    /// The lowest limb.
+    fn lowest(self) -> Limb;
+
     /// Adds `a` times `digit`; gives the lowest limb, which has left the window, and the
     /// carry for [`slide`](Self::slide).
     fn multiply(&mut self, a: Limb, digit: Self::Digit) -> (Limb, Limb);
@@ -148,6 +151,11 @@ macro_rules! window {
             #[inline(always)]
             fn new(limbs: [Limb; $size]) -> Self {
                 Window { even: limbs, low: 0, odd: [0; $size] }
+            }
+
+            #[inline(always)]
+            fn lowest(self) -> Limb {
+                self.even[0].wrapping_add(self.low)
             }
 
             #[inline(always)]
