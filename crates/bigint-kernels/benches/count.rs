@@ -95,10 +95,17 @@ fn kernels(tuning: &Tuning, operation: Operation, bits: usize, cli: &Cli) -> Vec
     if cli.best {
         return choice(Algorithm::Auto, None).into_iter().collect();
     }
-    let rows = operation.declaration().rows.iter();
-    let rows = rows.filter(|row| row.layouts.contains(&shape.layout));
-    rows.filter_map(|row| choice(row.algorithm, Some(row.level)).ok())
-        .collect()
+    // Where there is no kernel for contiguous batches, or none for so wide numbers, another
+    // serves.
+    let mut kernels = Vec::new();
+    for row in operation.declaration().rows {
+        if let Ok(kernel) = choice(row.algorithm, Some(row.level))
+            && !kernels.contains(&kernel)
+        {
+            kernels.push(kernel);
+        }
+    }
+    kernels
 }
 
 fn table(rows: &[Row]) -> Table {
