@@ -132,7 +132,8 @@ fn operations(tree: &Tree) -> Findings {
         let declared = operation.declaration();
         let name = declared.name;
         let mut folders = vec!["crates/bigint-cpu/src/reference".to_owned()];
-        for row in declared.rows {
+        let is_own = operation.kernels_of() == operation;
+        for row in declared.rows.iter().filter(|_| is_own) {
             let folder = format!("crates/bigint-kernels/src/{}", row.level.name());
             if !folders.contains(&folder) {
                 folders.push(folder);

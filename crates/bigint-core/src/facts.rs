@@ -6,7 +6,7 @@
 //! is told the kernel finds out for itself, by the same functions.
 
 use crate::algorithm::{Algorithm, Level};
-use crate::kernel::{Arguments, Kernel};
+use crate::kernel::{Arguments, DIVISOR_IN_REGISTERS, Kernel, lanes_are_told, montgomery_digit};
 use crate::operation::Operation;
 use crate::shape::Layout;
 
@@ -15,14 +15,47 @@ pub const UNTOLD: &str = "0 /*told*/";
 
 /// What is told of a launch.
 ///
-/// ```text
-/// bits 0 to 1   limbs can be moved four at a time: 1 yes, 2 no
-/// bits 2 to 3   the rows of a product by rows, whose numbers lanes share: 1 + Rows
-/// ```
-///
-/// Zero in a field says nothing.
+/// Zero in a field, [`FOURS`], [`ROWS`], [`LANES`], [`DIGIT`] or [`DIVISOR`], says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
+
+/// A field of [`Facts`].
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its lowest bit.
+    pub at: u32,
+    /// How many it has.
+    pub bits: u32,
+}
+
+/// Whether limbs can be moved four at a time: 1 yes, 2 no.
+pub const FOURS: Field = Field { at: 0, bits: 2 };
+
+/// The rows of a product: [`Rows::code`].
+pub const ROWS: Field = Field { at: 2, bits: 2 };
+
+/// Lanes of a warp that share a number: their binary logarithm.
+pub const LANES: Field = Field { at: 4, bits: 3 };
+
+/// Registers that each lane has for a modulus, in fours ([`montgomery_digit`]).
+pub const DIGIT: Field = Field { at: 7, bits: 3 };
+
+/// Registers that a thread has for a divisor: [`divisor_class`].
+pub const DIVISOR: Field = Field { at: 10, bits: 3 };
+
+/// Which registers hold a divisor of `width` limbs: `2^class`, or none for class 6.
+#[inline(always)]
+pub const fn divisor_class(width: u32) -> u32 {
+    const { assert!(DIVISOR_IN_REGISTERS == 1 << 5) };
+    match width {
+        0..=2 => 1,
+        3..=4 => 2,
+        5..=8 => 3,
+        9..=16 => 4,
+        17..=32 => 5,
+        _ => 6,
+    }
+}
 
 /// How many rows a product by rows has, and how long they are: lanes share each, a digit
 /// of [`SHORT`] or [`LONG`] limbs to a lane.
@@ -58,6 +91,22 @@ impl Rows {
         }
     }
 
+    /// How they stand in [`ROWS`].
+    #[inline(always)]
+    pub const fn code(self) -> u32 {
+        1 + self as u32
+    }
+
+    /// Those of a code.
+    #[inline(always)]
+    pub const fn of_code(code: u32) -> Rows {
+        match code {
+            1 => Rows::Short,
+            2 => Rows::One,
+            _ => Rows::Several,
+        }
+    }
+
     /// Whether it is the first of two operands, of `n` and `m` limbs, that is cut into
     /// rows, because it fills digits better: that takes fewer products.
     #[inline(always)]
@@ -69,19 +118,51 @@ impl Rows {
                 Rows::One | Rows::Several => LONG,
             };
             let whole = whole.next_multiple_of(STEP) as u64;
-            whole * cut.next_multiple_of(digit * lanes) as u64
+            // A power of two.
+            let row = digit * lanes;
+            whole * ((cut + row - 1) & !(row - 1)) as u64
         }
         products(m, n, lanes) < products(n, m, lanes)
     }
 }
 
 impl Facts {
+    /// What `kernel` makes use of, of all its launches.
+    pub const fn of_kernel(kernel: &Kernel) -> Facts {
+        let Kernel {
+            operation,
+            algorithm,
+            level,
+            layout,
+            ..
+        } = *kernel;
+        match lanes_are_told(operation, algorithm, level, layout) {
+            true => Facts(kernel.lanes.ilog2() << LANES.at),
+            false => Facts(0),
+        }
+    }
+
     /// What `kernel` makes use of, of a launch with these arguments.
     pub const fn of(kernel: &Kernel, arguments: &Arguments) -> Facts {
-        let Arguments { r, a, b, .. } = arguments;
-        match (kernel.operation, kernel.algorithm, kernel.level) {
+        let Arguments { r, a, b, c, .. } = arguments;
+        let lanes = Facts::of_kernel(kernel);
+        match (
+            kernel.operation.kernels_of(),
+            kernel.algorithm,
+            kernel.level,
+        ) {
             (Operation::Mul, Algorithm::School, Level::Warp) => {}
-            _ => return Facts(0),
+            (Operation::MontMul | Operation::PowMod, ..) => {
+                let digit = montgomery_digit(c.width as usize, kernel.lanes) as u32;
+                return Facts(lanes.0 | (digit / 4) << DIGIT.at);
+            }
+            (Operation::DivRem, ..) => return Facts(divisor_class(b.width as u32) << DIVISOR.at),
+            // What divides is as wide as the wider number.
+            (Operation::Lcm, ..) => {
+                let widest = if a.width > b.width { a.width } else { b.width };
+                return Facts(divisor_class(widest as u32) << DIVISOR.at);
+            }
+            _ => return lanes,
         }
         let is_contiguous = matches!(kernel.layout, Layout::Contiguous);
         let in_fours = is_contiguous && a.in_fours() && b.in_fours() && r.in_fours();
@@ -91,27 +172,14 @@ impl Facts {
             false => m,
         };
         let fours = if in_fours { 1 } else { 2 };
-        Facts(fours | (1 + Rows::of(cut, kernel.lanes) as u32) << 2)
+        let rows = Rows::of(cut, kernel.lanes).code();
+        Facts(lanes.0 | fours << FOURS.at | rows << ROWS.at)
     }
 
-    /// Whether limbs can be moved four at a time, where that is told.
+    /// What a field says; zero says nothing.
     #[inline(always)]
-    pub const fn in_fours(self) -> Option<bool> {
-        match self.0 & 3 {
-            0 => None,
-            fours => Some(fours == 1),
-        }
-    }
-
-    /// The rows of a product whose numbers lanes share, where they are told.
-    #[inline(always)]
-    pub const fn rows(self) -> Option<Rows> {
-        match self.0 >> 2 & 3 {
-            0 => None,
-            1 => Some(Rows::Short),
-            2 => Some(Rows::One),
-            _ => Some(Rows::Several),
-        }
+    pub const fn field(self, field: Field) -> u32 {
+        self.0 >> field.at & ((1 << field.bits) - 1)
     }
 }
 
@@ -135,7 +203,7 @@ mod tests {
     fn what_is_told_of_a_launch_is_what_the_kernel_would_find() {
         let warp = |lanes, widths| {
             let facts = facts(Level::Warp, lanes, Layout::Contiguous, widths);
-            (facts.in_fours().unwrap(), facts.rows().unwrap())
+            (facts.field(FOURS) == 1, Rows::of_code(facts.field(ROWS)))
         };
         assert_eq!(warp(8, [128, 64, 64]), (true, Rows::Short));
         assert_eq!(warp(8, [129, 65, 64]), (false, Rows::Short));
@@ -146,11 +214,27 @@ mod tests {
         assert_eq!(warp(32, [324, 68, 256]), (true, Rows::Short));
         let interleaved = |level, lanes| facts(level, lanes, Layout::Interleaved, [64, 32, 32]);
         let warp = interleaved(Level::Warp, 8);
-        assert_eq!(
-            (warp.in_fours(), warp.rows()),
-            (Some(false), Some(Rows::Short))
-        );
+        assert_eq!(warp.field(FOURS), 2);
+        assert_eq!(Rows::of_code(warp.field(ROWS)), Rows::Short);
         let nothing = interleaved(Level::Thread, 1);
-        assert_eq!((nothing.in_fours(), nothing.rows()), (None, None));
+        assert_eq!(nothing, Facts(0));
+        let of = |operation, width| {
+            let kernel = Kernel::ALL
+                .iter()
+                .find(|kernel| kernel.operation == operation);
+            let matrix = MatrixArgument {
+                width,
+                ..MatrixArgument::default()
+            };
+            Facts::of(kernel.unwrap(), &Arguments::of(&[], &[matrix; 3]))
+        };
+        assert_eq!(of(Operation::Rem, 9).field(DIVISOR), 4);
+        assert_eq!(of(Operation::DivRem, 33).field(DIVISOR), 6);
+        assert_eq!(of(Operation::Lcm, 3).field(DIVISOR), 2);
+        assert_eq!(of(Operation::PowMod, 9).field(DIGIT), 3);
+        for lanes in [4, 8, 16, 32] {
+            let told = facts(Level::Warp, lanes, Layout::Interleaved, [64, 32, 32]);
+            assert_eq!(1 << told.field(LANES), lanes);
+        }
     }
 }

@@ -17,7 +17,8 @@ use crate::weighted;
 /// A kernel: what it computes, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel {
-    /// The entry point's name in the PTX.
+    /// The entry point's name in the PTX: one for all numbers of lanes where these
+    /// [are told](lanes_are_told).
     pub name: &'static str,
     /// What it computes.
     pub operation: Operation,
@@ -85,6 +86,25 @@ const PLACES: [Place; COUNT] = {
     places
 };
 
+/// Whether one text serves all numbers of lanes, which the host writes into it
+/// ([`Facts`](crate::facts::Facts)): it is long, and does not depend on them. Rows of
+/// contiguous products are the exception: with lanes told they take some registers more.
+pub const fn lanes_are_told(
+    operation: Operation,
+    algorithm: Algorithm,
+    level: Level,
+    layout: Layout,
+) -> bool {
+    use Algorithm::{Cios, School, Window, WindowVartime};
+    match (level, algorithm) {
+        (Level::Warp, Cios | Window | WindowVartime) => true,
+        (Level::Warp, School) => {
+            matches!(operation, Operation::Mul) && matches!(layout, Layout::Interleaved)
+        }
+        _ => false,
+    }
+}
+
 /// Each kernel's name, `mul_comba_warp4_contiguous`, and its length.
 static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
     const fn append(
@@ -103,13 +123,14 @@ static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
     let mut i = 0;
     while i < COUNT {
         let Place(operation, algorithm, level, lanes, layout) = PLACES[i];
-        let mut name = append(names[i], operation.name());
+        let mut name = append(names[i], operation.kernels_of().name());
         name = append(append(name, "_"), algorithm.name());
         name = append(append(name, "_"), level.name());
         name = append(
             name,
             match (level, lanes) {
                 (Level::Thread, _) => "",
+                _ if lanes_are_told(operation, algorithm, level, layout) => "",
                 (_, 4) => "4",
                 (_, 8) => "8",
                 (_, 16) => "16",
@@ -174,14 +195,28 @@ pub const OTHERS: [EntryPoint; 4 + FusedKernel::ALL.len()] = {
     others
 };
 
-/// The PTX modules: one per operation, and those of [`OTHERS`].
-pub const MODULES: [&str; Operation::ALL.len() + 3] = {
-    let mut modules = [CEILING.module; Operation::ALL.len() + 3];
-    modules[Operation::ALL.len()] = FUSED_MODULE;
-    modules[Operation::ALL.len() + 1] = weighted::MODULE;
-    let mut i = 0;
+/// Operations that have a module.
+const OPERATIONS: usize = {
+    let (mut count, mut i) = (0, 0);
     while i < Operation::ALL.len() {
-        modules[i] = Operation::ALL[i].name();
+        count += Operation::ALL[i].has_module() as usize;
+        i += 1;
+    }
+    count
+};
+
+/// The PTX modules: one for each operation that has kernels of its own, and those of
+/// [`OTHERS`].
+pub const MODULES: [&str; OPERATIONS + 3] = {
+    let mut modules = [CEILING.module; OPERATIONS + 3];
+    modules[OPERATIONS] = FUSED_MODULE;
+    modules[OPERATIONS + 1] = weighted::MODULE;
+    let (mut count, mut i) = (0, 0);
+    while i < Operation::ALL.len() {
+        if Operation::ALL[i].has_module() {
+            modules[count] = Operation::ALL[i].name();
+            count += 1;
+        }
         i += 1;
     }
     modules
@@ -361,7 +396,8 @@ pub const WIDEST_MODULUS: usize = 512;
 /// fewest there is code for; 0 where they do not hold it.
 #[inline(always)]
 pub const fn montgomery_digit(width: usize, lanes: u32) -> usize {
-    let limbs = width.div_ceil(lanes as usize);
+    // Lanes are a power of two.
+    let limbs = (width + lanes as usize - 1) >> lanes.trailing_zeros();
     match (lanes, limbs) {
         (1, 0..=4) => 4,
         (_, 0..=8) => 8,
@@ -428,7 +464,18 @@ impl Kernel {
     pub const fn entry_point(&self) -> EntryPoint {
         EntryPoint {
             name: self.name,
-            module: self.operation.name(),
+            module: self.operation.kernels_of().name(),
+        }
+    }
+
+    /// The arguments of these results and operands, in their declared order.
+    pub fn arguments(&self, results: &[MatrixArgument], operands: &[MatrixArgument]) -> Arguments {
+        match (self.operation, results) {
+            // The kernels' first result is the quotient.
+            (Operation::Rem, &[remainder]) => {
+                Arguments::of(&[MatrixArgument::default(), remainder], operands)
+            }
+            _ => Arguments::of(results, operands),
         }
     }
 
@@ -626,23 +673,26 @@ mod tests {
                             Kernel::find(operation, row.algorithm, row.level, lanes, layout);
                         let shared = match row.level {
                             Level::Thread => "".into(),
+                            _ if lanes_are_told(operation, row.algorithm, row.level, layout) => {
+                                "".into()
+                            }
                             _ => format!("{lanes}"),
                         };
                         let name = format!(
                             "{}_{}_{}{shared}_{}",
-                            operation.name(),
+                            operation.kernels_of().name(),
                             row.algorithm.name(),
                             row.level.name(),
                             layout.name()
                         );
                         assert_eq!(kernel.unwrap().name, name);
-                        names.insert(name);
+                        names.insert((operation.name(), name, lanes));
                     }
                 }
             }
         }
         assert_eq!(Kernel::ALL.len(), names.len());
-        assert!(names.contains("mul_school_warp16_interleaved"));
+        assert!(names.contains(&("mul", "mul_school_warp_interleaved".into(), 16)));
     }
 
     #[test]

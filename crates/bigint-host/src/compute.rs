@@ -262,7 +262,7 @@ impl Inner {
             },
             count: count as u64,
             workers: launch.workers as u64,
-            ..Arguments::of(&results, &matrices)
+            ..kernel.arguments(&results, &matrices)
         };
         let buffers: Vec<_> = made
             .iter()

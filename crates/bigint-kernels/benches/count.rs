@@ -11,9 +11,7 @@ use bigint_core::{Algorithm, Kernel, Layout, Operation, Shape};
 use bigint_host::{Options, Tuning};
 use clap::Parser;
 use comfy_table::{CellAlignment, Table, presets};
-use std::collections::BTreeMap;
-
-use launch::{MANY, Row, count, module, widths};
+use launch::{MANY, Modules, Row, count, widths};
 
 /// Count what kernels do, on the simulator
 #[derive(Parser)]
@@ -47,7 +45,7 @@ struct Cli {
 fn main() {
     let cli = Cli::parse();
     let tuning = Tuning::default();
-    let mut modules = BTreeMap::new();
+    let mut modules = Modules::new();
     let mut rows = Vec::new();
     let is_asked = |operation: &Operation| {
         let names = &cli.operations;
@@ -56,10 +54,7 @@ fn main() {
     for operation in Operation::ALL.into_iter().filter(is_asked) {
         for &bits in &cli.widths {
             for kernel in kernels(&tuning, operation, bits, &cli) {
-                let module = modules
-                    .entry(operation.name())
-                    .or_insert_with(|| module(operation));
-                rows.push(count(&tuning, kernel, module, bits, layout(&cli)));
+                rows.push(count(&tuning, kernel, &mut modules, bits, layout(&cli)));
             }
         }
     }

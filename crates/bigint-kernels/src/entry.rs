@@ -15,11 +15,15 @@
 //!     }
 //! };
 //! ```
+//!
+//! Of those whose text is told the lanes there is one for each layout, with [`TOLD`] for
+//! their number.
 
 // Exported names, and launches that the host vouches for.
 #![allow(unsafe_code)]
 
 use crate::gpu::memory::{Any, Unit};
+use crate::gpu::warp::TOLD;
 use crate::grid::weighted;
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
@@ -46,10 +50,35 @@ macro_rules! entry_points {
 
 /// Multiplies lanes and layouts out.
 macro_rules! row {
+    // `Operation::kernels_of`: those of `div_rem` leave out a result that nobody wants.
+    (div $($row:tt)*) => {};
+    (rem $($row:tt)*) => {};
     // A whole warp on a stretch of limbs: its leaves have no choice of lanes.
     ($operation:ident $algorithm:ident warp [32] [$($layout:ident)*]) => {$(
         entry_point! { ($operation, "_", $algorithm, "_warp32_", $layout)
             arguments => warp::$operation::$algorithm::<stride!($layout)>(
+                // SAFETY: below.
+                unsafe { warp::Batches::new(&arguments) }
+            )
+        }
+    )*};
+    // `bigint_core::kernel::lanes_are_told`.
+    (mul school warp [$($lanes:tt)*] $layouts:tt) => {
+        $(row! { @ mul school warp $lanes [contiguous] })*
+        row! { @ mul school told [interleaved] }
+    };
+    ($operation:ident cios warp $lanes:tt $layouts:tt) => {
+        row! { @ $operation cios told $layouts }
+    };
+    ($operation:ident window warp $lanes:tt $layouts:tt) => {
+        row! { @ $operation window told $layouts }
+    };
+    ($operation:ident window_vartime warp $lanes:tt $layouts:tt) => {
+        row! { @ $operation window_vartime told $layouts }
+    };
+    (@ $operation:ident $algorithm:ident told [$($layout:ident)*]) => {$(
+        entry_point! { ($operation, "_", $algorithm, "_warp_", $layout)
+            arguments => warp::$operation::$algorithm::<TOLD, stride!($layout)>(
                 // SAFETY: below.
                 unsafe { warp::Batches::new(&arguments) }
             )
@@ -66,19 +95,19 @@ macro_rules! row {
             )
         }
     )*};
-    (@ $operation:ident $algorithm:ident block $threads:literal [$($layout:ident)*]) => {$(
-        entry_point! { ($operation, "_", $algorithm, "_block", $threads, "_", $layout)
-            arguments => block::$operation::$algorithm::<$threads, stride!($layout)>(
-                // SAFETY: below.
-                unsafe { block::Batches::new(&arguments) }
-            )
-        }
-    )*};
     (@ $operation:ident $algorithm:ident warp $lanes:literal [$($layout:ident)*]) => {$(
         entry_point! { ($operation, "_", $algorithm, "_warp", $lanes, "_", $layout)
             arguments => warp::$operation::$algorithm::<$lanes, stride!($layout)>(
                 // SAFETY: below.
                 unsafe { warp::Batches::new(&arguments) }
+            )
+        }
+    )*};
+    (@ $operation:ident $algorithm:ident block $threads:literal [$($layout:ident)*]) => {$(
+        entry_point! { ($operation, "_", $algorithm, "_block", $threads, "_", $layout)
+            arguments => block::$operation::$algorithm::<$threads, stride!($layout)>(
+                // SAFETY: below.
+                unsafe { block::Batches::new(&arguments) }
             )
         }
     )*};

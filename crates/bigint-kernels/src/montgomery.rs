@@ -95,10 +95,11 @@ where
     #[inline(always)]
     pub fn store(self, r: Number<impl Stride>, x: [Limb; X]) {
         store(r, self.own(), x);
-        let mut at = X as u32 * LANES + self.group.lane();
+        let lanes = self.group.lanes();
+        let mut at = X as u32 * lanes + self.group.lane();
         while at < r.width() {
             r.set(at, 0);
-            at += LANES;
+            at += lanes;
         }
     }
 
@@ -217,8 +218,8 @@ where
         let propagate = group.ballot(Window::<X>::are_all_ones(limbs));
         let carries = lookahead::carries(generate, propagate, 0);
         let (limbs, _) = Window::<X>::add(limbs, bit(carries, group.lane()));
-        let top = group.shuffle(over, LANES - 1);
-        (limbs, top + bit(carries, LANES))
+        let top = group.shuffle(over, group.lanes() - 1);
+        (limbs, top + bit(carries, group.lanes()))
     }
 
     /// `limbs + above R` less `m` where it is not below `m`.
@@ -241,7 +242,7 @@ where
         let propagate = group.ballot(Window::<X>::are_zero(limbs));
         let borrows = lookahead::carries(generate, propagate, 0);
         let (limbs, _) = Window::<X>::subtract(limbs, [0; X], bit(borrows, group.lane()));
-        (limbs, bit(borrows, LANES))
+        (limbs, bit(borrows, group.lanes()))
     }
 
     /// `a + b`, less `m` where it is not below `m`.

@@ -65,7 +65,7 @@ where
     let table = Table {
         scratch,
         own: modulus.own(),
-        entry: X as u32 * LANES,
+        entry: X as u32 * group.lanes(),
     };
     let entries = 1 << window;
     let radix = entries;

@@ -9,8 +9,7 @@ mod launch;
 
 use bigint_core::{Layout, Operation, Shape};
 use bigint_host::{Options, Tuning};
-use cuda_sim::ptx::Module;
-use launch::{MANY, Row, count, module, widths};
+use launch::{MANY, Modules, Row, count, widths};
 use std::collections::BTreeMap;
 
 /// Sectors moved over the fewest, at most.
@@ -129,17 +128,17 @@ fn limit(known: &[Known], general: f64, operation: &str, layout: Layout) -> f64 
 }
 
 /// What `auto` takes at every width, counted.
-fn counted(operation: Operation, kernels: &Module, layout: Layout) -> Vec<Row> {
+fn counted(operation: Operation, modules: &mut Modules, layout: Layout) -> Vec<Row> {
     let tuning = Tuning::default();
     let widest = match operation {
         Operation::PowMod => WIDEST_POWER,
         _ => usize::MAX,
     };
-    let row = |bits| {
+    let mut row = |bits| {
         let (widths, result) = widths(operation, bits);
         let shape = Shape::new(MANY, result, layout);
         let kernel = tuning.kernel(operation, &widths, shape, Options::default());
-        kernel.map(|kernel| count(&tuning, kernel, kernels, bits, layout))
+        kernel.map(|kernel| count(&tuning, kernel, modules, bits, layout))
     };
     let bits = WIDTHS.into_iter().filter(|&bits| bits <= widest);
     bits.filter_map(|bits| row(bits).ok()).collect()
@@ -152,11 +151,11 @@ fn kernels_that_auto_takes_move_whole_sectors_and_meet_in_no_bank() {
     let mut greatest = BTreeMap::new();
     let has_kernels = |operation: &Operation| !operation.declaration().rows.is_empty();
     for operation in Operation::ALL.into_iter().filter(has_kernels) {
-        let kernels = module(operation);
+        let mut modules = Modules::new();
         for layout in Layout::ALL {
             let most_sectors = limit(&SECTORS_KNOWN, SECTORS, operation.name(), layout);
             let most_conflicts = limit(&CONFLICTS_KNOWN, CONFLICTS, operation.name(), layout);
-            for row in counted(operation, &kernels, layout) {
+            for row in counted(operation, &mut modules, layout) {
                 let what = format!("{} of {} bits, {}", row.op, row.bits, row.layout);
                 let (sectors, conflicts) = (row.sector_ratio, row.bank_conflict_ratio);
                 if sectors > most_sectors {

@@ -7,7 +7,7 @@ use crate::DeviceErrorKind;
 use bigint_core::facts::{Facts, UNTOLD};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
-use bigint_core::kernel::{CEILING, EntryPoint, MODULES};
+use bigint_core::kernel::{CEILING, EntryPoint};
 use bigint_core::weighted;
 use cust::module::Module;
 use std::collections::HashMap;
@@ -18,18 +18,42 @@ use std::sync::{Arc, Mutex, PoisonError};
 macro_rules! ptx {
     ($(
         $(#[$doc:meta])*
-        $variant:ident $operation:ident $operands:tt -> $results:tt $declared:tt
+        $variant:ident $operation:ident $operands:tt -> $results:tt {
+            exact: $exact:tt,
+            flag: $flag:ident,
+            methods: $method:ident $wrapping:tt $overflowing:tt,
+            syntax: $syntax:ident$(($symbol:literal))?,
+            $(signs: $signs:ident,)?
+            kernels: {$($row:tt)*}
+        }
     )*) => {
         /// The PTX of every module, by name.
-        const PTX: [(&str, &str); MODULES.len()] = [
-            $((
-                stringify!($operation),
-                include_str!(concat!("../../ptx/", stringify!($operation), ".ptx")),
-            ),)*
-            (CEILING.module, include_str!("../../ptx/ceiling.ptx")),
-            (FUSED_MODULE, include_str!("../../ptx/fused.ptx")),
-            (weighted::MODULE, include_str!("../../ptx/weighted.ptx")),
+        const PTX: &[(&str, &[&str])] = &[
+            $((stringify!($operation), module!($operation $($row)*)),)*
+            (CEILING.module, &[include_str!("../../ptx/ceiling.ptx")]),
+            (FUSED_MODULE, &[include_str!("../../ptx/fused.ptx")]),
+            (weighted::MODULE, &[include_str!("../../ptx/weighted.ptx")]),
         ];
+    };
+}
+
+/// An operation's module, if it [has one](bigint_core::Operation::has_module).
+macro_rules! module {
+    (div $($row:tt)*) => {
+        &[]
+    };
+    (rem $($row:tt)*) => {
+        &[]
+    };
+    ($operation:ident) => {
+        &[]
+    };
+    ($operation:ident $($row:tt)*) => {
+        &[include_str!(concat!(
+            "../../ptx/",
+            stringify!($operation),
+            ".ptx"
+        ))]
     };
 }
 for_each_operation!(ptx);
@@ -61,11 +85,17 @@ impl Modules {
 /// How the PTX of a kernel begins, up to its name.
 const ENTRY: &str = ".visible .entry ";
 
+/// The PTX of the module that has `entry`.
+fn module_of(entry: EntryPoint) -> &'static str {
+    let named = PTX.iter().find(|(module, _)| *module == entry.module);
+    let ptx = named.and_then(|(_, ptx)| ptx.first());
+    ptx.copied().unwrap_or_default()
+}
+
 /// The PTX of one kernel: what stands before the first kernel of its module, which
 /// holds for all of them, and its own, with what it is told of its launches.
 fn alone(entry: EntryPoint, facts: Facts) -> String {
-    let ptx = PTX.iter().find(|(module, _)| *module == entry.module);
-    let mut kernels = ptx.map_or("", |(_, ptx)| ptx).split(ENTRY);
+    let mut kernels = module_of(entry).split(ENTRY);
     let shared = kernels.next().unwrap_or_default();
     let own = kernels.find(|kernel| kernel.split('(').next() == Some(entry.name));
     let own = own.unwrap_or_default();
@@ -148,8 +178,8 @@ fn refusal(ptx: &CString) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bigint_core::Kernel;
     use bigint_core::kernel::OTHERS;
+    use bigint_core::{Kernel, Operation};
 
     #[test]
     fn every_kernel_stands_alone_in_its_module() {
@@ -166,15 +196,22 @@ mod tests {
     #[test]
     fn kernels_are_told_what_they_ask_for() {
         let is_asked = |kernel: &&Kernel| {
-            let ptx = PTX.iter().find(|(module, _)| *module == "mul").unwrap().1;
-            let own = ptx.split(ENTRY).find(|own| own.starts_with(kernel.name));
+            let mut kernels = module_of(kernel.entry_point()).split(ENTRY);
+            let own = kernels.find(|own| own.starts_with(kernel.name));
             own.is_some_and(|own| own.contains(UNTOLD))
         };
         let asking: Vec<_> = Kernel::ALL.iter().filter(is_asked).collect();
-        assert_eq!(asking.len(), 8);
+        let of = |operation| {
+            asking
+                .iter()
+                .filter(move |asking| asking.operation == operation)
+        };
+        assert_eq!(of(Operation::Mul).count(), 8);
+        assert_eq!(of(Operation::PowMod).count(), 10);
+        assert_eq!(of(Operation::Rem).count(), 2);
         for kernel in asking {
             let ptx = alone(kernel.entry_point(), Facts(0x1234));
-            assert!(!ptx.contains("told") && ptx.contains(", 4660;"));
+            assert!(!ptx.contains("told") && ptx.contains(",4660;"));
         }
     }
 }

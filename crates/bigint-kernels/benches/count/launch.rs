@@ -1,12 +1,14 @@
 //! Launches kernels on the simulator and counts what they do: for the benchmark that prints
 //! it, and for the test that holds kernels to it.
 
+use bigint_core::facts::{Facts, UNTOLD};
 use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_host::{Options, Tuning};
 use cuda_sim::ptx::Module;
 use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What one kernel does at one width.
@@ -49,12 +51,16 @@ pub fn widths(operation: Operation, bits: usize) -> (Vec<usize>, usize) {
     (widths, result)
 }
 
-/// The kernels of an operation, as they stand in the committed PTX.
-pub fn module(operation: Operation) -> Module {
+/// Modules by name and by what is told in them.
+pub type Modules = BTreeMap<(&'static str, u32), Module>;
+
+/// The kernel's module as the driver gets it.
+fn module(kernel: &Kernel, facts: Facts) -> Module {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bigint-host/ptx");
-    let path = folder.join(format!("{}.ptx", operation.name()));
+    let path = folder.join(format!("{}.ptx", kernel.entry_point().module));
     let source = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
-    Module::parse(&source).unwrap_or_else(|e| panic!("{path:?}: {e}"))
+    let told = source.replace(UNTOLD, &facts.0.to_string());
+    Module::parse(&told).unwrap_or_else(|e| panic!("{path:?}: {e}"))
 }
 
 /// A batch of random numbers in device memory.
@@ -89,7 +95,7 @@ fn roots(device: &Device) -> u64 {
 pub fn count(
     tuning: &Tuning,
     kernel: &'static Kernel,
-    module: &Module,
+    modules: &mut Modules,
     bits: usize,
     layout: Layout,
 ) -> Row {
@@ -101,7 +107,6 @@ pub fn count(
         checks: Checks::NONE,
         ..DeviceConfig::default()
     });
-    let loaded = device.load(module).expect("the module loads");
     let mut state = 1;
     let mut matrix = |width| batch(&device, Shape::new(numbers, width, layout), &mut state);
     let results: Vec<_> = operation
@@ -130,8 +135,13 @@ pub fn count(
         ),
         count: numbers as u64,
         workers: launch.workers as u64,
-        ..Arguments::of(&results, &operands)
+        ..kernel.arguments(&results, &operands)
     };
+    let facts = Facts::of(kernel, &arguments);
+    let module = modules
+        .entry((kernel.entry_point().module, facts.0))
+        .or_insert_with(|| module(kernel, facts));
+    let loaded = device.load(module).expect("the module loads");
     let grid = Grid {
         grid: [launch.grid, 1, 1],
         block: [launch.block, 1, 1],

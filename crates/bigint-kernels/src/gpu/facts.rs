@@ -3,20 +3,47 @@
 // `asm!`: a constant that the compiler of the Rust does not know.
 #![allow(unsafe_code)]
 
-use bigint_core::facts::Facts;
+use bigint_core::facts::{DIGIT, Field};
+use bigint_core::kernel;
 use core::arch::asm;
 
-/// What the host has written into the PTX, in place of [`UNTOLD`]: a constant for the
-/// driver's compiler, which drops what does not occur.
+/// What the host has written into the PTX in place of [`UNTOLD`], one field of it, or what
+/// was `found` where that says nothing: a constant for the driver's compiler, which drops
+/// what does not occur.
+///
+/// The choice stands in the PTX as it is written here. Left to the compiler of the Rust it
+/// becomes branches and logic of predicates, which the driver's does not see through.
 ///
 /// [`UNTOLD`]: bigint_core::facts::UNTOLD
 #[inline(always)]
-pub fn told() -> Facts {
+pub fn told_or(field: Field, found: u32) -> u32 {
     let word: u32;
     // SAFETY: sets a register.
     unsafe {
-        asm!("mov.b32 {word}, 0 /*told*/;", word = out(reg32) word,
-            options(pure, nomem, nostack));
+        asm!(
+            "{{",
+            ".reg .b32 fact;",
+            ".reg .pred is_known;",
+            "mov.b32 fact, 0 /*told*/;",
+            "bfe.u32 fact, fact, {at}, {bits};",
+            "setp.ne.u32 is_known, fact, 0;",
+            "selp.b32 {word}, fact, {found}, is_known;",
+            "}}",
+            word = out(reg32) word,
+            found = in(reg32) found,
+            at = in(reg32) field.at,
+            bits = in(reg32) field.bits,
+            options(pure, nomem, nostack)
+        );
     }
-    Facts(word)
+    word
+}
+
+/// Limbs of a modulus of `width` limbs that each of `lanes` lanes has in registers.
+#[inline(always)]
+pub fn montgomery_digit(width: u32, lanes: u32) -> u32 {
+    4 * told_or(
+        DIGIT,
+        kernel::montgomery_digit(width as usize, lanes) as u32 / 4,
+    )
 }

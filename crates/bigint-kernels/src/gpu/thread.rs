@@ -20,6 +20,14 @@ pub fn index_1d() -> u64 {
     block as u64 * threads as u64 + thread as u64
 }
 
+/// Threads of the whole launch.
+#[inline(always)]
+pub fn count() -> u64 {
+    // SAFETY: as in `index_1d`.
+    let (blocks, threads) = unsafe { (nvptx::_grid_dim_x(), nvptx::_block_dim_x()) };
+    blocks as u64 * threads as u64
+}
+
 /// The thread's lane in its warp: blocks are one-dimensional.
 #[inline(always)]
 pub fn lane() -> u32 {

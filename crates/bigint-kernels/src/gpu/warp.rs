@@ -6,7 +6,7 @@
 // The intrinsics are foreign functions.
 #![allow(unsafe_code)]
 
-use super::thread;
+use super::{facts, thread};
 use bigint_core::Limb;
 
 unsafe extern "C" {
@@ -21,26 +21,48 @@ unsafe extern "C" {
 /// All lanes of the warp take part in every shuffle, vote and barrier.
 const ALL: u32 = u32::MAX;
 
+/// Stands for a number of lanes that the host tells: one text serves them all.
+pub const TOLD: u32 = 0;
+
 /// `LANES` neighbouring lanes of a warp, seen from one of them.
 ///
-/// `LANES` is 4, 8, 16 or 32. The other groups of the warp run the same
+/// `LANES` is 4, 8, 16 or 32, or [`TOLD`] to be one of these: how many there are says
+/// [`lanes`](Self::lanes). The other groups of the warp run the same
 /// instructions at the same time on numbers of their own. A group of 1 is a thread by
 /// itself, which asks nothing of its warp and goes where it likes.
 #[derive(Clone, Copy)]
 pub struct Group<const LANES: u32> {
     lane: u32,
+    lanes: u32,
 }
 
 impl Group<1> {
     /// The calling thread by itself.
     #[inline(always)]
     pub fn thread() -> Self {
-        Group { lane: 0 }
+        Group { lane: 0, lanes: 1 }
     }
 }
 
 impl<const LANES: u32> Group<LANES> {
     const POWER_OF_TWO: () = assert!(LANES.is_power_of_two() && LANES <= 32);
+
+    /// The calling lane's group, in a launch of so many workers, each a group.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    #[inline(always)]
+    pub unsafe fn of_launch(workers: u64) -> Self {
+        let found = || workers.leading_zeros() - thread::count().leading_zeros();
+        let lanes = match LANES {
+            TOLD => 1 << facts::told_or(bigint_core::facts::LANES, found()),
+            _ => LANES,
+        };
+        Group {
+            lane: thread::lane(),
+            lanes,
+        }
+    }
 
     /// The calling lane's group.
     ///
@@ -57,23 +79,39 @@ impl<const LANES: u32> Group<LANES> {
         let () = Self::POWER_OF_TWO;
         Group {
             lane: thread::lane(),
+            lanes: LANES,
         }
     }
 
-    /// The calling lane's place in its group, below `LANES`.
+    /// Lanes of the group, a power of two.
     #[inline(always)]
-    pub fn lane(self) -> u32 {
-        self.lane % LANES
+    pub fn lanes(self) -> u32 {
+        match LANES {
+            TOLD => self.lanes,
+            _ => LANES,
+        }
     }
 
-    /// What the group's lane `source` (taken modulo `LANES`) gives as `value`.
+    /// The group's place among all of the launch.
+    #[inline(always)]
+    pub fn index(self) -> u64 {
+        thread::index_1d() >> self.lanes().trailing_zeros()
+    }
+
+    /// The calling lane's place in its group.
+    #[inline(always)]
+    pub fn lane(self) -> u32 {
+        self.lane & (self.lanes() - 1)
+    }
+
+    /// What the group's lane `source` (taken modulo their number) gives as `value`.
     #[inline(always)]
     pub fn shuffle(self, value: Limb, source: u32) -> Limb {
         if LANES == 1 {
             return value;
         }
         // The segment mask keeps lanes to their group, the bound 31 is never met.
-        let segment = (32 - LANES) << 8 | 31;
+        let segment = (32 - self.lanes()) << 8 | 31;
         // SAFETY: the warp is converged by the contract of `new`.
         unsafe { shuffle_index(ALL, value, source, segment) }
     }
@@ -98,8 +136,8 @@ impl<const LANES: u32> Group<LANES> {
         }
         // SAFETY: the warp is converged by the contract of `new`.
         let warp = unsafe { vote_ballot(ALL, predicate) };
-        let first = self.lane - self.lane % LANES;
-        u64::from(warp >> first) & ((1 << LANES) - 1)
+        let first = self.lane - self.lane();
+        u64::from(warp >> first & u32::MAX >> (32 - self.lanes()))
     }
 
     /// Whether `predicate` holds in every lane of the warp, those of other groups too: the

@@ -1,5 +1,5 @@
 //! Division by rows (School; Knuth's algorithm D), what [`div_rem`](super::div_rem),
-//! [`div`](super::div) and [`rem`](super::rem) share.
+//! whose kernels are those of `div` and `rem` too, and [`lcm`](super::lcm) share.
 //!
 //! With `B` = 2^32 and the divisor shifted to the left until its top bit is set, `v`, the
 //! dividend alike, the quotient comes limb by limb from the top. What is left of the
@@ -18,17 +18,18 @@
 //! `x` = 3: `q` = 1, 23 + 1 * 30 = 053 and 1 + 0 = `q`, so `u` = 53; `x` = 0: `q` = 7,
 //! 30 + 7 * 30 = 240 and 5 + 2 = `q`, so `u` = 40: 17, and 4 is left.
 //!
-//! Divisors up to [`DIVISOR_IN_REGISTERS`] limbs stand in registers, with what is left of
-//! the dividend, in arrays of 2, 4, 8, ... limbs: shorter ones are shifted by whole limbs as
-//! well. Longer divisors stand in scratch.
+//! Divisors up to `DIVISOR_IN_REGISTERS` limbs stand in registers, with what is left of the
+//! dividend, in arrays of 2, 4, 8, ... limbs ([`divisor_class`]): shorter ones are shifted by
+//! whole limbs as well. Longer divisors stand in scratch.
 //!
 //! Cost: `(n - m + 1) N` multiply-adds, as many additions, and some 25 instructions for
 //! each limb of the quotient. Scratch: none, or `n + m + 1` limbs. Results are no operands.
 
 use super::{CHUNK, pick, place::word, scan};
+use crate::gpu::facts;
 use crate::gpu::memory::{Any, Number, Stride};
 use crate::gpu::row::Row;
-use bigint_core::kernel::DIVISOR_IN_REGISTERS;
+use bigint_core::facts::{DIVISOR, divisor_class};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// `q` and `r` are quotient and remainder of `a` by `b`, cut or extended to their widths;
@@ -41,19 +42,18 @@ pub fn number(
     b: Number<impl Stride>,
     scratch: Number<Any>,
 ) -> Limb {
-    const { assert!(DIVISOR_IN_REGISTERS == 32) };
     let m = significant(b);
     if m == 0 {
         clear(q, 0);
         clear(r, 0);
         return 1;
     }
-    match b.width() {
-        0..=2 => in_registers::<2>(q, r, a, b, m),
-        3..=4 => in_registers::<4>(q, r, a, b, m),
-        5..=8 => in_registers::<8>(q, r, a, b, m),
-        9..=16 => in_registers::<16>(q, r, a, b, m),
-        17..=32 => in_registers::<32>(q, r, a, b, m),
+    match facts::told_or(DIVISOR, divisor_class(b.width())) {
+        1 => in_registers::<2>(q, r, a, b, m),
+        2 => in_registers::<4>(q, r, a, b, m),
+        3 => in_registers::<8>(q, r, a, b, m),
+        4 => in_registers::<16>(q, r, a, b, m),
+        5 => in_registers::<32>(q, r, a, b, m),
         _ => in_scratch(q, r, a, b, m, scratch),
     }
     0

@@ -8,18 +8,18 @@
 //! Cost: `2 X^2 + X` products. No scratch. `r` is not an operand.
 
 use super::{Batches, Work};
+use crate::gpu::facts::montgomery_digit;
 use crate::gpu::memory::Stride;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::{self, Modulus};
 use bigint_core::Limb;
-use bigint_core::kernel::montgomery_digit;
 
 /// The products that fall to the calling thread.
 #[inline(always)]
 pub fn cios<S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {
-        match montgomery_digit(work.c.width() as usize, 1) {
+        match montgomery_digit(work.c.width(), 1) {
             4 => number::<4, S>(work),
             8 => number::<8, S>(work),
             12 => number::<12, S>(work),

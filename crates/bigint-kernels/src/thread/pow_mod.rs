@@ -5,12 +5,12 @@
 //! The flag says that a modulus is even, and the result then is none.
 
 use super::{Batches, Work};
+use crate::gpu::facts::montgomery_digit;
 use crate::gpu::memory::Stride;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use crate::power::power;
 use bigint_core::Limb;
-use bigint_core::kernel::montgomery_digit;
 
 /// The powers that fall to the calling thread, in constant time.
 #[inline(always)]
@@ -27,7 +27,7 @@ pub fn window_vartime<S: Stride>(batches: Batches<'_, S>) {
 #[inline(always)]
 fn powers<const SCAN: bool, S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {
-        match montgomery_digit(work.c.width() as usize, 1) {
+        match montgomery_digit(work.c.width(), 1) {
             4 => number::<4, SCAN, S>(work),
             8 => number::<8, SCAN, S>(work),
             12 => number::<12, SCAN, S>(work),

@@ -1,4 +1,5 @@
-//! `LANES` lanes of a warp per number, 4, 8, 16 or 32: limb `j` belongs to lane
+//! `LANES` lanes of a warp per number, 4, 8, 16 or 32, or as many as is
+//! [told](bigint_core::facts): limb `j` belongs to lane
 //! `j mod LANES`, so that a chunk of `LANES` limbs stands in one register of each.
 //! Addition, subtraction and what is limbwise know no such groups: there all 32 lanes work
 //! on one stretch of limbs, of several numbers or of a part of one.
@@ -44,7 +45,6 @@ pub mod trailing_zeros;
 pub mod xor;
 
 use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
-use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use bigint_core::Arguments;
 use core::marker::PhantomData;
@@ -105,7 +105,7 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         Batches {
             arguments,
             // SAFETY: by this function's own contract.
-            group: unsafe { Group::new() },
+            group: unsafe { Group::of_launch(arguments.workers) },
             stride: PhantomData,
         }
     }
@@ -116,7 +116,7 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         Numbers {
             arguments: self.arguments,
             group: self.group,
-            worker: thread::index_1d() / u64::from(LANES),
+            worker: self.group.index(),
             first: 0,
             stride: PhantomData,
         }

@@ -8,17 +8,17 @@
 //! operand.
 
 use super::{Batches, Work};
+use crate::gpu::facts::montgomery_digit;
 use crate::gpu::memory::Stride;
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::{self, Modulus};
 use bigint_core::Limb;
-use bigint_core::kernel::montgomery_digit;
 
 /// The products that fall to the calling lane's group.
 #[inline(always)]
 pub fn cios<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
-        match montgomery_digit(work.c.width() as usize, LANES) {
+        match montgomery_digit(work.c.width(), work.group.lanes()) {
             8 => number::<LANES, 8, S>(work),
             _ => number::<LANES, 16, S>(work),
         }

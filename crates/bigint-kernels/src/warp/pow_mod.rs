@@ -5,11 +5,11 @@
 //! says that a modulus is even, and the result then is none.
 
 use super::{Batches, Work};
+use crate::gpu::facts::montgomery_digit;
 use crate::gpu::memory::Stride;
 use crate::gpu::window::{Slide, Window};
 use crate::power::power;
 use bigint_core::Limb;
-use bigint_core::kernel::montgomery_digit;
 
 /// The powers that fall to the calling lane's group, in constant time.
 #[inline(always)]
@@ -26,7 +26,7 @@ pub fn window_vartime<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S
 #[inline(always)]
 fn powers<const LANES: u32, const SCAN: bool, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
-        match montgomery_digit(work.c.width() as usize, LANES) {
+        match montgomery_digit(work.c.width(), work.group.lanes()) {
             8 => number::<LANES, 8, SCAN, S>(work),
             _ => number::<LANES, 16, SCAN, S>(work),
         }

@@ -32,7 +32,7 @@ use crate::gpu::warp::Group;
 use crate::gpu::window::{self, Slide, Window};
 use crate::warp::lookahead;
 use bigint_core::Limb;
-use bigint_core::facts::{LONG, Rows, STEP};
+use bigint_core::facts::{FOURS, LONG, ROWS, Rows, STEP};
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
@@ -42,7 +42,7 @@ pub fn product<const LANES: u32, S: Stride>(
     a: Number<S>,
     b: Number<S>,
 ) {
-    let (a, b) = if Rows::are_of_first(a.width(), b.width(), LANES) {
+    let (a, b) = if Rows::are_of_first(a.width(), b.width(), group.lanes()) {
         (b, a)
     } else {
         (a, b)
@@ -50,8 +50,8 @@ pub fn product<const LANES: u32, S: Stride>(
     // Limbs of `r` from here on are zero.
     let width = r.width().min(a.width() + b.width());
     let product = r.part(0, width);
-    let in_fours = || a.in_fours() && b.in_fours() && product.in_fours();
-    if S::UNIT && facts::told().in_fours().unwrap_or_else(in_fours) {
+    let found = a.in_fours() & b.in_fours() & product.in_fours();
+    if S::UNIT && facts::told_or(FOURS, if found { 1 } else { 2 }) == 1 {
         rows::<LANES, true>(group, product, a, b);
     } else {
         rows::<LANES, false>(group, product, a, b);
@@ -59,7 +59,7 @@ pub fn product<const LANES: u32, S: Stride>(
     let mut at = width;
     while at < r.width() {
         r.set(at + group.lane(), 0);
-        at += LANES;
+        at += group.lanes();
     }
 }
 
@@ -71,8 +71,8 @@ fn rows<const LANES: u32, const FOURS: bool>(
     a: Number<impl Stride>,
     b: Number<impl Stride>,
 ) {
-    let told = facts::told().rows();
-    let rows = told.unwrap_or_else(|| Rows::of(b.width(), LANES));
+    let found = Rows::of(b.width(), group.lanes());
+    let rows = Rows::of_code(facts::told_or(ROWS, found.code()));
     if rows == Rows::Short {
         row::<LANES, 8, true, FOURS>(group, product, a, b, 0);
         return;
@@ -117,7 +117,7 @@ where
         digit: b.fours::<X, FOURS>(own),
         window,
         // The top lane takes for all.
-        earlier: earlier.switched(group.lane() == LANES - 1),
+        earlier: earlier.switched(group.lane() == group.lanes() - 1),
         product,
         j,
     };
@@ -138,7 +138,7 @@ where
         left -= 1;
     }
     row.finish(own);
-    j + X as u32 * LANES
+    j + X as u32 * group.lanes()
 }
 
 /// A row that begins at limb `j`, of which the steps before `i` are done, seen from a lane.
@@ -166,7 +166,9 @@ where
         let next = self.a.fours::<4, FOURS>(i + STEP);
         let above = match FIRST {
             true => [0; STEP as usize],
-            false => self.earlier.fours::<4, FOURS>(i + j + X as u32 * LANES),
+            false => self
+                .earlier
+                .fours::<4, FOURS>(i + j + X as u32 * self.group.lanes()),
         };
         let [a0, a1, a2, a3] = self.limbs_of_a;
         let limbs = [
@@ -194,7 +196,7 @@ where
 
     #[inline(always)]
     fn is_top(&self) -> bool {
-        self.group.lane() == LANES - 1
+        self.group.lane() == self.group.lanes() - 1
     }
 
     /// Stores the row's top limbs; the lane's own begin `own` above `i`.
