@@ -569,9 +569,9 @@ mod tests {
         assert_eq!(choice(64), (Level::Warp, 8));
         assert_eq!(choice(65), (Level::Warp, 16));
         assert_eq!(choice(129), (Level::Warp, 32));
-        let widths = [8, 9, 64, 128, 192, 256];
+        let widths = [16, 17, 64, 128, 192, 256];
         let squared = widths.map(|n| tuning.squares(n));
-        assert_eq!(squared, [false, true, true, true, true, false]);
+        assert_eq!(squared, [false, true, true, true, false, false]);
     }
 
     #[test]

@@ -25,7 +25,7 @@ const KNOWN: [Known; 3] = [
     },
     Known {
         kernels: "mont_mul_cios_",
-        most_bytes: 2300,
+        most_bytes: 2500,
         why: "16 limbs of each operand, of the modulus and of the window are 64 registers of the \
               128 that a thread has; those of any layout have 255 and spill ten times as much",
     },
