@@ -5,14 +5,13 @@
 
 use crate::algorithm::{Algorithm, Level};
 pub use crate::arguments::{Arguments, MatrixArgument};
-use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::karatsuba;
 use crate::lehmer::PAIR;
 pub use crate::lehmer::{digit_columns_in_shared, gcd_digits};
+pub use crate::modules::{CEILING, CEILING_MULTIPLY_ADDS, EntryPoint, MODULES, OTHERS};
 use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
 use crate::transform::Plan;
-use crate::weighted;
 
 /// A kernel: what it computes, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,66 +171,6 @@ static KERNELS: [Kernel; COUNT] = {
     }
     kernels
 };
-
-/// Something that can be launched: its name and the PTX module it is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct EntryPoint {
-    /// The name in the PTX.
-    pub name: &'static str,
-    /// The module, one of [`MODULES`].
-    pub module: &'static str,
-}
-
-/// The entry points that are no operation's: [`CEILING`], those of squares modulo
-/// `2^p - 1`, and the fused kernels.
-pub const OTHERS: [EntryPoint; 4 + FusedKernel::ALL.len()] = {
-    let mut others = [CEILING; 4 + FusedKernel::ALL.len()];
-    [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
-    let mut i = 0;
-    while i < FusedKernel::ALL.len() {
-        others[4 + i] = FusedKernel::ALL[i].entry_point();
-        i += 1;
-    }
-    others
-};
-
-/// Operations that have a module.
-const OPERATIONS: usize = {
-    let (mut count, mut i) = (0, 0);
-    while i < Operation::ALL.len() {
-        count += Operation::ALL[i].has_module() as usize;
-        i += 1;
-    }
-    count
-};
-
-/// The PTX modules: one for each operation that has kernels of its own, and those of
-/// [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 3] = {
-    let mut modules = [CEILING.module; OPERATIONS + 3];
-    modules[OPERATIONS] = FUSED_MODULE;
-    modules[OPERATIONS + 1] = weighted::MODULE;
-    let (mut count, mut i) = (0, 0);
-    while i < Operation::ALL.len() {
-        if Operation::ALL[i].has_module() {
-            modules[count] = Operation::ALL[i].name();
-            count += 1;
-        }
-        i += 1;
-    }
-    modules
-};
-
-/// Multiplies and adds as fast as the chip can, so that a product's rate can be told
-/// as a share of what is possible. Every worker is a thread, and for each number of
-/// `r` does [`CEILING_MULTIPLY_ADDS`] and writes one limb; there are no operands.
-pub const CEILING: EntryPoint = EntryPoint {
-    name: "multiply_add_ceiling",
-    module: "ceiling",
-};
-
-/// Multiply-adds, 32x32+64->64 bits, that one thread of [`CEILING`] does.
-pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;
 
 /// Threads in a block of every kernel, at most; but those at block level have as many as
 /// work on a number.

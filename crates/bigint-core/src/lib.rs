@@ -9,6 +9,7 @@ pub mod fused;
 pub mod karatsuba;
 pub mod kernel;
 mod lehmer;
+mod modules;
 pub mod operation;
 pub mod shape;
 pub mod transform;

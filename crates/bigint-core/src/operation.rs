@@ -643,20 +643,6 @@ impl Operation {
         self.declaration().name
     }
 
-    /// The operation whose kernels compute it: quotients and remainders come together, and
-    /// what nobody wants is not stored.
-    pub const fn kernels_of(self) -> Operation {
-        match self {
-            Operation::Div | Operation::Rem => Operation::DivRem,
-            _ => self,
-        }
-    }
-
-    /// Whether it has a PTX module: kernels, and kernels of its own.
-    pub const fn has_module(self) -> bool {
-        self.kernels_of() as usize == self as usize && !self.declaration().rows.is_empty()
-    }
-
     /// Limbs that hold every value of the first result, of operands of these widths.
     pub fn exact_width(self, widths: &[usize]) -> usize {
         self.declaration().exact[0].limbs(widths)

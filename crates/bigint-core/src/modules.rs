@@ -1,0 +1,81 @@
+//! Which entry points there are in PTX, and which module has them.
+
+use crate::fused::{FUSED_MODULE, FusedKernel};
+use crate::operation::Operation;
+use crate::weighted;
+
+/// Something that can be launched: its name and the PTX module it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EntryPoint {
+    /// The name in the PTX.
+    pub name: &'static str,
+    /// The module, one of [`MODULES`].
+    pub module: &'static str,
+}
+
+/// The entry points that are no operation's: [`CEILING`], those of squares modulo
+/// `2^p - 1`, and the fused kernels.
+pub const OTHERS: [EntryPoint; 4 + FusedKernel::ALL.len()] = {
+    let mut others = [CEILING; 4 + FusedKernel::ALL.len()];
+    [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
+    let mut i = 0;
+    while i < FusedKernel::ALL.len() {
+        others[4 + i] = FusedKernel::ALL[i].entry_point();
+        i += 1;
+    }
+    others
+};
+
+/// Operations that have a module.
+const OPERATIONS: usize = {
+    let (mut count, mut i) = (0, 0);
+    while i < Operation::ALL.len() {
+        count += Operation::ALL[i].has_module() as usize;
+        i += 1;
+    }
+    count
+};
+
+/// The PTX modules: one for each operation that has kernels of its own, and those of
+/// [`OTHERS`].
+pub const MODULES: [&str; OPERATIONS + 3] = {
+    let mut modules = [CEILING.module; OPERATIONS + 3];
+    modules[OPERATIONS] = FUSED_MODULE;
+    modules[OPERATIONS + 1] = weighted::MODULE;
+    let (mut count, mut i) = (0, 0);
+    while i < Operation::ALL.len() {
+        if Operation::ALL[i].has_module() {
+            modules[count] = Operation::ALL[i].name();
+            count += 1;
+        }
+        i += 1;
+    }
+    modules
+};
+
+/// Multiplies and adds as fast as the chip can, so that a product's rate can be told
+/// as a share of what is possible. Every worker is a thread, and for each number of
+/// `r` does [`CEILING_MULTIPLY_ADDS`] and writes one limb; there are no operands.
+pub const CEILING: EntryPoint = EntryPoint {
+    name: "multiply_add_ceiling",
+    module: "ceiling",
+};
+
+/// Multiply-adds, 32x32+64->64 bits, that one thread of [`CEILING`] does.
+pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;
+
+impl Operation {
+    /// The operation whose kernels compute it: quotients and remainders come together, and
+    /// what nobody wants is not stored.
+    pub const fn kernels_of(self) -> Operation {
+        match self {
+            Operation::Div | Operation::Rem => Operation::DivRem,
+            _ => self,
+        }
+    }
+
+    /// Whether it has a PTX module: kernels, and kernels of its own.
+    pub const fn has_module(self) -> bool {
+        self.kernels_of() as usize == self as usize && !self.declaration().rows.is_empty()
+    }
+}
