@@ -44,7 +44,8 @@ pub enum StepKind {
 }
 
 /// One step, in 32 bits: what is done, with which input, and how many limbs the value then
-/// has; what lies above is cut off. Of [`FusedKernel::Sums`] all have the result's width.
+/// has; what lies above is cut off. Steps of [`FusedKernel::Sums`] all have the result's
+/// width, and in its place say how often an input is added or subtracted.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Step(pub u32);
@@ -72,6 +73,32 @@ impl Step {
     pub const fn width(self) -> u32 {
         self.0 & 0x00ff_ffff
     }
+
+    /// How often an input is added or subtracted, of [`FusedKernel::Sums`].
+    #[inline(always)]
+    pub const fn times(self) -> u32 {
+        self.width()
+    }
+}
+
+/// The steps of a sum of these terms, [`MOST_STEPS`] different ones at most, and how many:
+/// an input is there once, with how often it is added, and once, with how often subtracted.
+pub fn steps_of_sum(
+    terms: impl IntoIterator<Item = (StepKind, usize)>,
+) -> ([Step; MOST_STEPS], usize) {
+    let (mut steps, mut count) = ([Step::default(); MOST_STEPS], 0);
+    for (kind, input) in terms {
+        let once = Step::new(kind, input, 1);
+        let is_same = |step: &Step| (step.kind(), step.input()) == (once.kind(), once.input());
+        match steps[..count].iter().position(is_same) {
+            Some(at) => steps[at].0 += 1,
+            None => {
+                steps[count] = once;
+                count += 1;
+            }
+        }
+    }
+    (steps, count)
 }
 
 /// A contiguous batch, or a number that stands for all.

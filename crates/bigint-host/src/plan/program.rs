@@ -11,7 +11,9 @@ use crate::cuda::{Buffer, Device};
 use crate::job::{How, Operands, Recipe};
 use crate::{BackEnd, Error, limbs};
 use bigint_core::facts::Facts;
-use bigint_core::fused::{FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, Step, StepKind};
+use bigint_core::fused::{
+    FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, Step, StepKind, steps_of_sum,
+};
 use bigint_core::{Algorithm, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_cpu::{Cpu, LIMB_WORK, Numbers, NumbersMut, Results, share};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -127,10 +129,19 @@ impl Program {
                 number_stride: if of.count == 1 { 0 } else { of.width as u32 },
             };
         }
-        for (slot, step) in arguments.steps.iter_mut().zip(&self.steps) {
-            *slot = Step::new(step.kind, step.input, step.width);
-        }
-        arguments.step_count = self.steps.len() as u64;
+        let steps = self.steps.iter();
+        let step_count;
+        (arguments.steps, step_count) = match kernel {
+            FusedKernel::Sums => steps_of_sum(steps.map(|step| (step.kind, step.input))),
+            FusedKernel::Steps(_) => {
+                let mut all = arguments.steps;
+                for (slot, step) in all.iter_mut().zip(steps) {
+                    *slot = Step::new(step.kind, step.input, step.width);
+                }
+                (all, self.steps.len())
+            }
+        };
+        arguments.step_count = step_count as u64;
         arguments.r = MatrixArgument::new(made.address(), shape.width, shape.strides());
         let buffers: Vec<&Buffer> = given
             .iter()

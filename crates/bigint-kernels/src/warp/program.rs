@@ -52,14 +52,18 @@ impl Program {
         }
     }
 
-    /// How many steps are of a kind. The whole warp asks together.
+    /// How many terms a sum subtracts. The whole warp asks together.
     #[inline(always)]
-    pub fn count(self, kind: StepKind) -> u32 {
-        let is_step = self.warp.lane() < self.steps;
-        let word = self
-            .warp
-            .ballot(is_step & (self.step.kind() == kind as u32));
-        word.count_ones()
+    pub fn differences(self) -> u32 {
+        let (mut differences, mut at) = (0, 0);
+        while at < self.steps {
+            let step = Step(self.warp.shuffle(self.step.0, at));
+            if step.kind() == StepKind::Sub as u32 {
+                differences += step.times();
+            }
+            at += 1;
+        }
+        differences
     }
 
     /// Step `at`, and its input. The whole warp asks together.

@@ -5,7 +5,8 @@
 //!
 //! With `B` = 2^32, and `x'` the complement of `x` limb by limb, `x'` = `B^w - 1 - x`, a
 //! difference is a sum: `-x = x' + 1` modulo `B^w`. So the value is a sum of `k` numbers and
-//! of one for each that is subtracted, and limb `j` of all terms, summed in 64 bits, is
+//! of one for each that is subtracted. A number that is a term several times is loaded once
+//! and multiplied. Limb `j` of all terms, summed in 64 bits, is
 //!
 //! ```text
 //! S[j] = low[j] + B high[j],     high[j] <= k
@@ -31,7 +32,7 @@
 //! neighbours for the 32 lanes. A warp has a run of whole numbers, so that no carry comes
 //! into it; `high` and carry of a number's top limb are dropped.
 //!
-//! Cost: for each limb of an input a load and two additions; for each limb of the result a
+//! Cost: for each limb of an input a load and a multiply-add; for each limb of the result a
 //! shuffle, two votes and a store. No scratch.
 
 use super::lookahead::carries;
@@ -66,7 +67,7 @@ pub unsafe fn sums(arguments: &FusedArguments) {
     let Some(width) = NonZero::new(arguments.r.width as u32) else {
         return;
     };
-    let differences = program.count(StepKind::Sub);
+    let differences = program.differences();
     let worker = thread::index_1d() / u64::from(LANES);
     let mut first = worker * arguments.numbers;
     while first < arguments.count {
@@ -110,7 +111,7 @@ pub unsafe fn sums(arguments: &FusedArguments) {
                 for (u, sum) in sums.iter_mut().enumerate() {
                     let (number, limb) = places[u];
                     let x = input.limb(number, limb, LANES * u as u32, left) ^ turn;
-                    *sum += u64::from(x);
+                    *sum += u64::from(x) * u64::from(of.times());
                 }
                 step += 1;
             }
