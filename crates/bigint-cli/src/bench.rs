@@ -436,7 +436,12 @@ impl Subject {
         } else {
             Form::Exact
         };
-        let operands = &[a, b, a][..operation.declaration().operands.len()];
+        use Operation::{ModAdd, ModSub, MontMul, PowMod};
+        let operands = match operation {
+            // Numbers below the modulus, which comes last.
+            ModAdd | ModSub | MontMul | PowMod => &[b, b, a][..],
+            _ => &[a, b, a][..operation.declaration().operands.len()],
+        };
         let once = || {
             let mut outcome = engine.compute(operation, form, operands)?;
             Ok::<_, Error>(outcome.results.swap_remove(0))

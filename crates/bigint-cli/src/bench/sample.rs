@@ -95,7 +95,8 @@ impl<'e> Finish<'e> {
     }
 }
 
-/// Numbers of exactly `bits` bits, those of `seed`, or with `top` not set of fewer.
+/// Numbers of exactly `bits` bits, those of `seed`, and odd, so that they can be moduli; or
+/// with `top` not set of fewer bits, and any.
 ///
 /// # Errors
 /// [`Error::Device`] on a device.
@@ -123,7 +124,28 @@ pub fn operand(
         *limb &= top_bit - 1;
         if top {
             *limb |= top_bit;
+            row[0] |= 1;
         }
     }
     engine.batch_from_limbs(limbs, shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::operand;
+    use bigint_host::Engine;
+
+    #[test]
+    fn numbers_that_may_be_moduli_are_odd_and_greater_than_the_others() {
+        let engine = Engine::cpu();
+        for bits in [1, 31, 32, 33, 257] {
+            let numbers =
+                |top| operand(&engine, bits, 50, 1, top).and_then(|all| all.to_biguints());
+            let (moduli, others) = (numbers(true).unwrap(), numbers(false).unwrap());
+            for (m, x) in moduli.iter().zip(&others) {
+                assert!(m.bits() == bits as u64 && m.bit(0));
+                assert!(x < m);
+            }
+        }
+    }
 }
