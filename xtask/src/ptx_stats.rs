@@ -11,14 +11,13 @@ use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
+use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// Turing, Ampere, Hopper, Blackwell.
 const ARCHITECTURES: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_100"];
@@ -100,7 +99,7 @@ pub fn run(options: &Options) -> Result<()> {
         .iter()
         .flat_map(|module| architectures.iter().map(move |arch| (module, *arch)))
         .collect();
-    let done = on_all_cores(&tasks, |((module, ptx), arch)| {
+    let assembled = tasks.into_par_iter().map(|((module, ptx), arch)| {
         let assembly = Assembly {
             module,
             arch,
@@ -117,7 +116,7 @@ pub fn run(options: &Options) -> Result<()> {
             false => assembly.rows_with_instructions(&tools, &said),
         }
     });
-    let rows: Vec<Row> = done.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let rows: Vec<Row> = assembled.collect::<Result<Vec<_>>>()?.concat();
     let text = match (options.check, options.json) {
         (true, _) => spills::check(&rows)?,
         (_, true) => serde_json::to_string_pretty(&rows)?,
@@ -125,31 +124,6 @@ pub fn run(options: &Options) -> Result<()> {
     };
     // Who reads only the first lines closes the pipe: no reason to panic.
     Ok(writeln!(io::stdout(), "{text}")?)
-}
-
-/// What `work` makes of every task, in their order.
-fn on_all_cores<T: Copy + Sync, R: Send>(tasks: &[T], work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let some = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&task) = tasks.get(at) else {
-                return done;
-            };
-            done.push((at, work(task)));
-        }
-    };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut done: Vec<_> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(some)).collect();
-        let joined = threads.into_iter().map(|thread| thread.join());
-        joined
-            .flat_map(|done| done.expect("a task does not panic"))
-            .collect()
-    });
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// A module, assembled for an architecture.

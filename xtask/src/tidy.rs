@@ -383,8 +383,16 @@ fn older_records<'a>(
     let is_older = |text: &str| {
         // Records of a CPU's name no PTX.
         serde_json::from_str(text).is_ok_and(|record: Record| {
-            let mut measured = record.rows.iter().filter_map(|row| row.operation.as_ref());
-            measured.any(|module| record.ptx.get(module) != modules.get(module))
+            let mut measured = record
+                .rows
+                .iter()
+                .filter_map(|row| row.operation.as_deref());
+            measured.any(|name| {
+                let mut operations = Operation::ALL.iter();
+                let operation = operations.find(|operation| operation.name() == name);
+                let module = operation.map_or(name, |operation| operation.kernels_of().name());
+                record.ptx.get(module) != modules.get(module)
+            })
         })
     };
     let records = tree.files.iter();
@@ -462,6 +470,11 @@ mod tests {
         assert_eq!(older_records(&records, &modules("3", "2")).count(), 0);
         let older: Vec<_> = older_records(&records, &modules("1", "3")).collect();
         assert_eq!(older, ["benches/record/gpu/a.json"]);
+        // Remainders are of the kernels of quotients and remainders.
+        let record = r#"{"ptx": {"div_rem": "1"}, "rows": [{"operation": "rem"}]}"#;
+        let records = tree(&[("benches/record/gpu/c.json", record)]);
+        let modules = BTreeMap::from([("div_rem".to_owned(), "2".to_owned())]);
+        assert_eq!(older_records(&records, &modules).count(), 1);
     }
 
     #[test]

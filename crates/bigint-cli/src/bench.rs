@@ -13,7 +13,7 @@ use bigint_host::{BackEnd, Batch, Engine, Error, Form, Options};
 use serde::Serialize;
 
 use self::papers::Paper;
-use self::sample::{Finish, Times, operand};
+use self::sample::{Finish, Times, arranged, operand};
 use crate::backend::{BackendName, algorithm_parser, operation};
 use crate::failure::Failure;
 use crate::hardware::Hardware;
@@ -436,12 +436,7 @@ impl Subject {
         } else {
             Form::Exact
         };
-        use Operation::{ModAdd, ModSub, MontMul, PowMod};
-        let operands = match operation {
-            // Numbers below the modulus, which comes last.
-            ModAdd | ModSub | MontMul | PowMod => &[b, b, a][..],
-            _ => &[a, b, a][..operation.declaration().operands.len()],
-        };
+        let operands = &arranged(operation, a, [b, b]);
         let once = || {
             let mut outcome = engine.compute(operation, form, operands)?;
             Ok::<_, Error>(outcome.results.swap_remove(0))

@@ -127,8 +127,9 @@ impl Rows {
 }
 
 impl Facts {
-    /// What `kernel` makes use of, of all its launches.
-    pub const fn of_kernel(kernel: &Kernel) -> Facts {
+    /// What `kernel` makes use of, of a launch with these arguments.
+    pub const fn of(kernel: &Kernel, arguments: &Arguments) -> Facts {
+        let Arguments { r, a, b, c, .. } = arguments;
         let Kernel {
             operation,
             algorithm,
@@ -136,16 +137,10 @@ impl Facts {
             layout,
             ..
         } = *kernel;
-        match lanes_are_told(operation, algorithm, level, layout) {
-            true => Facts(kernel.lanes.ilog2() << LANES.at),
-            false => Facts(0),
-        }
-    }
-
-    /// What `kernel` makes use of, of a launch with these arguments.
-    pub const fn of(kernel: &Kernel, arguments: &Arguments) -> Facts {
-        let Arguments { r, a, b, c, .. } = arguments;
-        let lanes = Facts::of_kernel(kernel);
+        let lanes = match lanes_are_told(operation, algorithm, level, layout) {
+            true => kernel.lanes.ilog2() << LANES.at,
+            false => 0,
+        };
         match (
             kernel.operation.kernels_of(),
             kernel.algorithm,
@@ -154,7 +149,7 @@ impl Facts {
             (Operation::Mul, Algorithm::School, Level::Warp) => {}
             (Operation::MontMul | Operation::PowMod, ..) => {
                 let digit = montgomery_digit(c.width as usize, kernel.lanes) as u32;
-                return Facts(lanes.0 | (digit / 4) << DIGIT.at);
+                return Facts(lanes | (digit / 4) << DIGIT.at);
             }
             (Operation::DivRem, ..) => return Facts(divisor_class(b.width as u32) << DIVISOR.at),
             // What divides is as wide as the wider number.
@@ -162,9 +157,9 @@ impl Facts {
                 let widest = if a.width > b.width { a.width } else { b.width };
                 return Facts(divisor_class(widest as u32) << DIVISOR.at);
             }
-            _ => return lanes,
+            _ => return Facts(lanes),
         }
-        let is_contiguous = matches!(kernel.layout, Layout::Contiguous);
+        let is_contiguous = matches!(layout, Layout::Contiguous);
         let in_fours = is_contiguous && a.in_fours() && b.in_fours() && r.in_fours();
         let (n, m) = (a.width as u32, b.width as u32);
         let cut = match Rows::are_of_first(n, m, kernel.lanes) {
@@ -173,7 +168,7 @@ impl Facts {
         };
         let fours = if in_fours { 1 } else { 2 };
         let rows = Rows::of(cut, kernel.lanes).code();
-        Facts(lanes.0 | fours << FOURS.at | rows << ROWS.at)
+        Facts(lanes | fours << FOURS.at | rows << ROWS.at)
     }
 
     /// What a field says; zero says nothing.

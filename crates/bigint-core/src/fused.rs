@@ -81,26 +81,6 @@ impl Step {
     }
 }
 
-/// The steps of a sum of these terms, [`MOST_STEPS`] different ones at most, and how many:
-/// an input is there once, with how often it is added, and once, with how often subtracted.
-pub fn steps_of_sum(
-    terms: impl IntoIterator<Item = (StepKind, usize)>,
-) -> ([Step; MOST_STEPS], usize) {
-    let (mut steps, mut count) = ([Step::default(); MOST_STEPS], 0);
-    for (kind, input) in terms {
-        let once = Step::new(kind, input, 1);
-        let is_same = |step: &Step| (step.kind(), step.input()) == (once.kind(), once.input());
-        match steps[..count].iter().position(is_same) {
-            Some(at) => steps[at].0 += 1,
-            None => {
-                steps[count] = once;
-                count += 1;
-            }
-        }
-    }
-    (steps, count)
-}
-
 /// A contiguous batch, or a number that stands for all.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -206,6 +186,30 @@ impl FusedKernel {
         FusedKernel::Steps(16),
         FusedKernel::Steps(32),
     ];
+
+    /// The steps of a program of this kernel, [`MOST_STEPS`] at most, and how many: what is
+    /// done, with which input, and how many limbs the value then has. An input of a sum is
+    /// there once, with how often it is added, and once, with how often subtracted.
+    pub fn steps(
+        self,
+        program: impl IntoIterator<Item = (StepKind, usize, usize)>,
+    ) -> ([Step; MOST_STEPS], usize) {
+        let (mut steps, mut count) = ([Step::default(); MOST_STEPS], 0);
+        for (kind, input, width) in program {
+            let mut step = Step::new(kind, input, width);
+            if self == FusedKernel::Sums {
+                step = Step::new(kind, input, 1);
+                let of = |step: &Step| (step.kind(), step.input());
+                if let Some(at) = steps[..count].iter().position(|same| of(same) == of(&step)) {
+                    steps[at].0 += 1;
+                    continue;
+                }
+            }
+            steps[count] = step;
+            count += 1;
+        }
+        (steps, count)
+    }
 
     /// The kernel for values of up to `width` limbs, if there is one: for sums always.
     pub fn of(multiplies: bool, width: usize) -> Option<Self> {

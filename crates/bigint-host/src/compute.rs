@@ -142,7 +142,7 @@ impl Inner {
     }
 
     /// Whether the device should be used: not for what has no kernels, and by `auto` not for
-    /// products wider than a warp multiplies well, nor for divisors wider than a thread or
+    /// products wider than a block multiplies well, nor for divisors wider than a thread or
     /// moduli wider than a warp holds, unless a level is forced.
     fn suits_device(&self, job: Job, operands: Operands<'_>) -> bool {
         if job.operation.declaration().rows.is_empty() {

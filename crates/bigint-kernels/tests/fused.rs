@@ -1,9 +1,7 @@
 //! Fused kernels, as they stand in the committed PTX, on the simulated GPU with all of its
 //! checks on, against num-bigint; and what they move, counted.
 
-use bigint_core::fused::{
-    FusedArguments, FusedInput, FusedKernel, MOST_INPUTS, Step, StepKind, steps_of_sum,
-};
+use bigint_core::fused::{FusedArguments, FusedInput, FusedKernel, MOST_INPUTS, StepKind};
 use bigint_core::{Launch, Limb, MatrixArgument, Strides};
 use cuda_sim::ptx::Module;
 use cuda_sim::{Arch, Checks, Counts, Device, DeviceConfig, Grid};
@@ -88,16 +86,8 @@ impl Bench {
             };
             values.push(limbs);
         }
-        let terms = steps.iter().map(|&(kind, input, _)| (kind, input));
-        let mut step_count = steps.len();
-        if kernel == FusedKernel::Sums {
-            (arguments.steps, step_count) = steps_of_sum(terms);
-        } else {
-            for (slot, &(kind, input, width)) in arguments.steps.iter_mut().zip(steps) {
-                *slot = Step::new(kind, input, width);
-            }
-        }
-        arguments.step_count = step_count as u64;
+        let (all, step_count) = kernel.steps(steps.iter().copied());
+        (arguments.steps, arguments.step_count) = (all, step_count as u64);
         let r = device.alloc(4 * (count * width) as u64).unwrap();
         let strides = Strides {
             number: width,

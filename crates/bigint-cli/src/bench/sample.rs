@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use bigint_core::{LIMB_BITS, Layout, Limb, Shape};
+use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use bigint_host::{Batch, Engine, Error};
 
 /// A sample is as many repetitions as take this long, so that a clock and a launch do not
@@ -128,6 +128,20 @@ pub fn operand(
         }
     }
     engine.batch_from_limbs(limbs, shape)
+}
+
+/// The operands of an operation: of what is modulo a number the greater one comes last, and
+/// two others are below it; else it is the first.
+pub fn arranged<'a>(
+    operation: Operation,
+    greater: &'a Batch,
+    [x, y]: [&'a Batch; 2],
+) -> Vec<&'a Batch> {
+    use Operation::{ModAdd, ModSub, MontMul, PowMod};
+    match operation {
+        ModAdd | ModSub | MontMul | PowMod => vec![x, y, greater],
+        _ => [greater, x, greater][..operation.declaration().operands.len()].to_vec(),
+    }
 }
 
 #[cfg(test)]

@@ -11,9 +11,7 @@ use crate::cuda::{Buffer, Device};
 use crate::job::{How, Operands, Recipe};
 use crate::{BackEnd, Error, limbs};
 use bigint_core::facts::Facts;
-use bigint_core::fused::{
-    FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, Step, StepKind, steps_of_sum,
-};
+use bigint_core::fused::{FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, StepKind};
 use bigint_core::{Algorithm, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_cpu::{Cpu, LIMB_WORK, Numbers, NumbersMut, Results, share};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -130,18 +128,8 @@ impl Program {
             };
         }
         let steps = self.steps.iter();
-        let step_count;
-        (arguments.steps, step_count) = match kernel {
-            FusedKernel::Sums => steps_of_sum(steps.map(|step| (step.kind, step.input))),
-            FusedKernel::Steps(_) => {
-                let mut all = arguments.steps;
-                for (slot, step) in all.iter_mut().zip(steps) {
-                    *slot = Step::new(step.kind, step.input, step.width);
-                }
-                (all, self.steps.len())
-            }
-        };
-        arguments.step_count = step_count as u64;
+        let (steps, count) = kernel.steps(steps.map(|step| (step.kind, step.input, step.width)));
+        (arguments.steps, arguments.step_count) = (steps, count as u64);
         arguments.r = MatrixArgument::new(made.address(), shape.width, shape.strides());
         let buffers: Vec<&Buffer> = given
             .iter()

@@ -9,7 +9,7 @@ use bigint_host::{BackEnd, Batch, Engine, Error};
 use serde::Serialize;
 
 use super::{Benchmark, Case, Who, Work};
-use crate::bench::sample::{Finish, Times, operand};
+use crate::bench::sample::{Finish, Times, arranged, operand};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::team::Team;
@@ -208,11 +208,7 @@ impl Work {
         let (a, b) = (&batches[0], &batches[1]);
         match self {
             Work::Of(operation, form) => {
-                // Of three, the last is the modulus.
-                let operands = match batches {
-                    [m, a, b, ..] if operation.declaration().operands.len() == 3 => vec![a, b, m],
-                    _ => vec![a, b],
-                };
+                let operands = arranged(operation, a, [b, batches.get(2).unwrap_or(b)]);
                 let mut outcome = engine.compute(operation, form, &operands)?;
                 Ok(outcome.results.swap_remove(0))
             }
