@@ -21,7 +21,10 @@ pub struct Curve {
 }
 
 /// A panel's width and height, in pixels.
-const PANEL: (u32, u32) = (1000, 620);
+const PANEL: (u32, u32) = (1060, 620);
+
+/// Of it, what the curves' names take beside the chart.
+const NAMES: u32 = 400;
 
 /// Panels one below the other.
 ///
@@ -55,7 +58,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, ("sans-serif", 16))
         .margin(12)
-        .margin_right(340)
+        .margin_right(NAMES as i32)
         .x_label_area_size(30)
         .y_label_area_size(60)
         .build_cartesian_2d(bits.log_scale(), figures.log_scale())
@@ -63,7 +66,10 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
     chart
         .configure_mesh()
         .x_desc("bits")
-        .x_label_formatter(&|bits| format!("{bits:.0}"))
+        .x_label_formatter(&|bits| match is_round(*bits) {
+            true => format!("{bits:.0}"),
+            false => String::new(),
+        })
         .y_label_formatter(&|figure| match *figure {
             figure if figure >= 1e4 => format!("{figure:.0e}"),
             figure => format!("{figure}"),
@@ -80,7 +86,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
             .draw_series(LineSeries::new(points, style).point_size(width))
             .map_err(failed)?;
         // The names stand beside the chart: there are too many to stand in it.
-        let place = (PANEL.0 as i32 - 330, 60 + 18 * at as i32);
+        let place = ((PANEL.0 - NAMES + 10) as i32, 60 + 18 * at as i32);
         let line = [place, (place.0 + 18, place.1)];
         area.draw(&PathElement::new(line, style)).map_err(failed)?;
         let name = Text::new(
@@ -93,6 +99,14 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
     Ok(())
 }
 
+/// Whether this is one, two or five times a power of ten: all others crowd an axis.
+fn is_round(figure: f64) -> bool {
+    let first = figure / 10f64.powf(figure.log10().floor());
+    [1.0, 2.0, 5.0, 10.0]
+        .iter()
+        .any(|round| (first - round).abs() < 1e-6)
+}
+
 fn failed(error: impl std::fmt::Display) -> String {
     format!("cannot draw: {error}")
 }
@@ -100,6 +114,12 @@ fn failed(error: impl std::fmt::Display) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn axes_name_round_figures() {
+        let round: Vec<u32> = (1..=1000).filter(|&bits| is_round(bits.into())).collect();
+        assert_eq!(round, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]);
+    }
 
     #[test]
     fn every_curve_is_drawn_and_named() {

@@ -54,29 +54,20 @@ fn cases(bits: usize, on_device: bool) -> Vec<Case> {
     let product = Work::Of(Operation::Mul, Form::Exact);
     let of = |column: &Column| published(&WIDTHS, column, bits);
     let mut cases = Vec::new();
-    let mut case = |method: &str, work, algorithm, lanes, name, column| {
+    let mut case = |method: &str, work, algorithm, lanes, column| {
         let case = Case::new(TABLE_II, method, work).by(algorithm, lanes);
-        cases.push(case.beside(name, of(column)));
+        cases.push(case.beside("GTX 980", of(column)));
     };
     if on_device {
         let thread = Some((Level::Thread, 1));
         let warp = Some((Level::Warp, 32));
         let [comba, karatsuba, twice] = &THREAD;
-        let name = "GTX 980, thread";
-        case(
-            "thread, Comba",
-            product,
-            Algorithm::Comba,
-            thread,
-            name,
-            comba,
-        );
+        case("thread, Comba", product, Algorithm::Comba, thread, comba);
         case(
             "thread, Karatsuba",
             Work::Nothing,
             Algorithm::Auto,
             None,
-            name,
             karatsuba,
         );
         case(
@@ -84,35 +75,30 @@ fn cases(bits: usize, on_device: bool) -> Vec<Case> {
             product,
             Algorithm::Karatsuba,
             thread,
-            name,
             twice,
         );
         let [comba, karatsuba, twice] = &WARP_BY_MEMORY;
-        let name = "GTX 980, warp, shared memory";
         for (method, column) in [
             ("warp, sum-rotate and Comba by shared memory", comba),
             ("warp, Karatsuba by shared memory", karatsuba),
             ("warp, Karatsuba twice by shared memory", twice),
         ] {
-            case(method, Work::Nothing, Algorithm::Auto, None, name, column);
+            case(method, Work::Nothing, Algorithm::Auto, None, column);
         }
         let [comba, karatsuba, twice] = &WARP_BY_SHUFFLES;
-        let name = "GTX 980, warp, shuffles";
         case(
             "warp, sum-rotate (School)",
             product,
             Algorithm::School,
             warp,
-            name,
             comba,
         );
-        case("warp, Comba", product, Algorithm::Comba, warp, name, comba);
+        case("warp, Comba", product, Algorithm::Comba, warp, comba);
         case(
             "warp, Karatsuba",
             Work::Nothing,
             Algorithm::Auto,
             None,
-            name,
             karatsuba,
         );
         case(
@@ -120,7 +106,6 @@ fn cases(bits: usize, on_device: bool) -> Vec<Case> {
             product,
             Algorithm::Karatsuba,
             warp,
-            name,
             twice,
         );
     } else {
