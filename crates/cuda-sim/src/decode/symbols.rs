@@ -1,6 +1,5 @@
 //! Names and operands: registers, constants, special registers and addresses.
 
-use super::vectors::component;
 use super::{Decoder, LONG, PRED, Result, WORD, class_of};
 use crate::ir::{Cond, L, P, Preset, Reg, Special, W};
 use crate::ptx::syntax::Operand;
@@ -53,6 +52,16 @@ const PREDICATE: Type = Type {
     kind: Kind::Predicate,
     bits: 1,
 };
+
+/// The components of a vector register, by both of their names.
+const COMPONENTS: [[&str; 4]; 2] = [["x", "y", "z", "w"], ["r", "g", "b", "a"]];
+
+/// Which component `x` of `%v.x` is.
+fn component(name: &str) -> Option<usize> {
+    COMPONENTS
+        .iter()
+        .find_map(|names| names.iter().position(|&known| known == name))
+}
 
 impl<'s> Decoder<'_, 's> {
     pub(super) fn scope(&mut self) -> &mut Scope<'s> {

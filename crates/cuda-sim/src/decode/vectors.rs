@@ -8,16 +8,6 @@ use crate::ir::{Op, Reg};
 use crate::ptx::syntax::Operand;
 use crate::ptx::types::{Kind, Type};
 
-/// The components of a vector register, by both of their names.
-const COMPONENTS: [[&str; 4]; 2] = [["x", "y", "z", "w"], ["r", "g", "b", "a"]];
-
-/// Which component `x` of `%v.x` is.
-pub(super) fn component(name: &str) -> Option<usize> {
-    COMPONENTS
-        .iter()
-        .find_map(|names| names.iter().position(|&known| known == name))
-}
-
 /// The type and number of the registers that hold `lanes` values of a type.
 pub(super) fn registers_of(ty: Type, lanes: usize) -> (Type, usize) {
     if ty.bits == 128 {

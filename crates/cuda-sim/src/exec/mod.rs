@@ -41,7 +41,7 @@ mod warp;
 use crate::arch::Arch;
 use crate::check::{Checks, Fault, FaultKind};
 use crate::count::Counts;
-use crate::device::Grid;
+use crate::grid::Grid;
 use crate::ir::{Entry, Program};
 use crate::memory::Allocation;
 pub(crate) use cluster::Clusters;
