@@ -8,10 +8,11 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use md5::{Digest, Md5};
 use serde::Serialize;
 
-use crate::save::{sync_folder, write_whole};
-use crate::{Outcome, is_prime};
+use crate::save::replace;
+use crate::{Outcome, Proof, is_prime};
 
 /// A line of `worktodo.txt` that asks for a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +70,12 @@ impl Assignment {
         let is_prp = match kind.trim() {
             "Test" | "DoubleCheck" => false,
             "PRP" | "PRPDC" => true,
-            "Cert" | "CERT" => return Err(bad(line, "there are no certifications here")),
+            "Cert" | "CERT" => {
+                return Err(bad(
+                    line,
+                    "there are no certifications here; `mersenne verify` checks a whole proof",
+                ));
+            }
             "Factor" => return Err(bad(line, "there is no trial factoring here")),
             "PFactor" | "Pfactor" | "PMinus1" | "Pminus1" | "ECM" | "ECM2" => {
                 return Err(bad(line, "there is no P-1 and no ECM here"));
@@ -151,6 +157,8 @@ pub struct ResultLine {
     residue_type: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<Errors>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofFile>,
     error_code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     fft_length: Option<usize>,
@@ -168,6 +176,14 @@ pub struct ResultLine {
 #[derive(Clone, Debug, Serialize)]
 struct Errors {
     gerbicz: u32,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ProofFile {
+    version: u32,
+    power: u32,
+    hashsize: u32,
+    md5: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -208,6 +224,7 @@ impl ResultLine {
             errors: is_prp.then_some(Errors {
                 gerbicz: outcome.errors,
             }),
+            proof: None,
             error_code: "00000000",
             fft_length: words,
             shift_count: 0,
@@ -219,6 +236,22 @@ impl ResultLine {
             computer: reporter.computer.clone(),
             aid: reporter.id.clone(),
             timestamp: now.replace('T', " ").trim_end_matches('Z').to_owned(),
+        }
+    }
+
+    /// The line, with what it says of the proof that goes with it.
+    #[must_use]
+    pub fn with_proof(self, proof: &Proof) -> Self {
+        let sum = Md5::digest(proof.to_bytes());
+        let proof = ProofFile {
+            version: 2,
+            power: proof.power(),
+            hashsize: 64,
+            md5: sum.iter().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        ResultLine {
+            proof: Some(proof),
+            ..self
         }
     }
 
@@ -279,11 +312,7 @@ pub fn remove_line(path: &Path, line: &str) -> io::Result<()> {
         })
         .collect();
     if found {
-        let mut new = path.as_os_str().to_owned();
-        new.push(".new");
-        write_whole(new.as_ref(), kept.as_bytes())?;
-        fs::rename(&new, path)?;
-        sync_folder(path.parent().unwrap_or(Path::new("")))?;
+        replace(path, kept.as_bytes())?;
     }
     Ok(())
 }

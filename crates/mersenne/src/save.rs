@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::prp::Point;
-use crate::{Error, LucasLehmer, Prp, Residue, Runner, Step};
+use crate::{Error, LucasLehmer, Proof, Prp, Residue, Runner, Step};
 
 const MAGIC: &[u8] = b"mersenne save 1\n";
 
@@ -291,25 +291,98 @@ impl Folder {
         }
     }
 
+    /// Where the residues of a test are that a proof will be made of.
+    fn residues(&self, p: u32) -> PathBuf {
+        self.file(&format!("m{p}.residues"))
+    }
+
+    /// Keeps the residue of an iteration for a proof.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be written.
+    pub fn save_residue(&self, iteration: u32, residue: &Residue) -> Result<(), Error> {
+        let folder = self.residues(residue.p());
+        let path = folder.join(iteration.to_string());
+        let mut bytes = residue.to_bytes();
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+        fs::create_dir_all(&folder)
+            .and_then(|()| replace(&path, &bytes))
+            .map_err(|source| Error::File { path, source })
+    }
+
+    /// The residue of an iteration of the test of `2^p - 1` that was kept for a proof.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be read, [`Error::Save`] where it is damaged.
+    pub fn load_residue(&self, p: u32, iteration: u32) -> Result<Residue, Error> {
+        let path = self.residues(p).join(iteration.to_string());
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(source) => return Err(Error::File { path, source }),
+        };
+        match bytes.split_last_chunk::<4>() {
+            Some((bytes, sum))
+                if bytes.len() == p.div_ceil(8) as usize
+                    && crc32fast::hash(bytes).to_le_bytes() == *sum =>
+            {
+                Ok(Residue::from_bytes(p, bytes))
+            }
+            _ => {
+                let what = "the residue is damaged".to_owned();
+                Err(Error::Save { path, what })
+            }
+        }
+    }
+
+    /// Writes a proof into the folder, and answers with its path.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be written.
+    pub fn save_proof(&self, proof: &Proof) -> Result<PathBuf, Error> {
+        let path = self.file(&format!("{}-{}.proof", proof.p(), proof.power()));
+        match replace(&path, &proof.to_bytes()) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(Error::File { path, source }),
+        }
+    }
+
     /// Removes the files of a test that is done.
     ///
     /// # Errors
     /// [`Error::File`] where one cannot be removed.
     pub fn remove(&self, p: u32, worktype: &str) -> Result<(), Error> {
+        let gone = |path: PathBuf, removed: io::Result<()>| match removed {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(Error::File { path, source })
+            }
+            _ => Ok(()),
+        };
         for path in self.files(p, worktype) {
-            match fs::remove_file(&path) {
-                Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::File { path, source });
-                }
-                _ => {}
+            let removed = fs::remove_file(&path);
+            gone(path, removed)?;
+        }
+        match worktype {
+            "LL" => Ok(()),
+            _ => {
+                let residues = self.residues(p);
+                let removed = fs::remove_dir_all(&residues);
+                gone(residues, removed)
             }
         }
-        Ok(())
     }
 }
 
+/// Writes a file beside, and lets it take the place of the one before.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    write_whole(new.as_ref(), bytes)?;
+    fs::rename(&new, path)?;
+    sync_folder(path.parent().unwrap_or(Path::new("")))
+}
+
 /// Writes a file and has it brought to the disk.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(bytes)?;
     file.sync_all()
@@ -317,7 +390,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Has the names in a folder brought to the disk.
 #[cfg(unix)]
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+fn sync_folder(path: &Path) -> io::Result<()> {
     let path = if path.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -327,6 +400,6 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }

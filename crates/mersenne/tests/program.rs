@@ -78,12 +78,24 @@ fn a_test_that_is_killed_again_and_again_goes_on_and_is_right() {
             (&found["status"], &found["res64"]),
             (&"P".into(), &res64.into())
         );
-        // Nothing but the result stays.
-        let names: Vec<_> = fs::read_dir(folder.path())
+        // Nothing but the result stays, and the proof, which holds.
+        let mut names: Vec<_> = fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
             .collect();
-        assert_eq!(names, ["results.json.txt"]);
+        names.sort();
+        let proof = folder.path().join("9689-6.proof");
+        if word == "prp" {
+            assert_eq!(names, ["9689-6.proof", "results.json.txt"]);
+            assert_eq!(found["proof"]["power"], 6);
+            let verified = run(
+                folder.path(),
+                &["verify", proof.to_str().unwrap(), "--json"],
+            );
+            assert_eq!(last_json(&verified)["status"], "P");
+        } else {
+            assert_eq!(names, ["results.json.txt"]);
+        }
     }
 }
 

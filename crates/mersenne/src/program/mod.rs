@@ -6,15 +6,16 @@ mod run;
 mod selftest;
 mod stop;
 mod tune;
+mod verify;
 mod work;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use mersenne::primenet::Reporter;
-use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, is_prime};
+use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, Proof, is_prime};
 
 /// Tests of Mersenne numbers 2^P - 1
 #[derive(Parser)]
@@ -28,8 +29,10 @@ struct Cli {
 enum Command {
     /// Lucas-Lehmer test of 2^P - 1
     Ll(Test),
-    /// Probable-prime test of 2^P - 1 to the base 3, with Gerbicz' check
+    /// Probable-prime test of 2^P - 1 to the base 3, with Gerbicz' check and a proof
     Prp(Test),
+    /// Check the proof of a PRP test
+    Verify(verify::Arguments),
     /// The tests that worktodo.txt asks for, one after another
     Work(work::Arguments),
     /// Time of an iteration for exponents
@@ -73,6 +76,10 @@ struct Common {
     /// Time from one line of progress to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     report_every: Duration,
+    /// PRP: halvings of the proof that ends the test, 0 for none; residues of 2^K iterations
+    /// are kept in the folder meanwhile. By default 8, fewer for exponents below 65536
+    #[arg(long, value_name = "K", value_parser = value_parser!(u32).range(0..=Proof::MOST_POWER as i64))]
+    proof_power: Option<u32>,
     /// Your name at PrimeNet, for results
     #[arg(long)]
     user: Option<String>,
@@ -180,6 +187,7 @@ pub fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Ll(test) => run::alone("LL", test),
         Command::Prp(test) => run::alone("PRP-3", test),
+        Command::Verify(arguments) => verify::run(arguments),
         Command::Work(arguments) => work::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),

@@ -3,13 +3,16 @@
 use std::time::{Duration, Instant};
 
 use mersenne::primenet::{Reporter, ResultLine};
-use mersenne::{Folder, LucasLehmer, Outcome, Prp, Runner, Saved, Step};
+use mersenne::{Backend, Folder, LucasLehmer, Outcome, Proof, Prp, Runner, Saved, Step};
 
 use super::stop::Stop;
-use super::{Common, Failure, Test};
+use super::{Common, Failure, Test, verify};
 
 /// How long the machine works between two looks at the clock and at signals.
 const STRETCH: Duration = Duration::from_millis(250);
+
+/// The power of a proof where none is asked for.
+const POWER: u32 = 8;
 
 /// `mersenne ll P` and `mersenne prp P`.
 pub fn alone(worktype: &'static str, test: &Test) -> Result<(), Failure> {
@@ -29,14 +32,22 @@ pub fn one(
     stop: &Stop,
 ) -> Result<ResultLine, Failure> {
     let folder = common.folder()?;
-    let (outcome, words) = if p == 2 {
+    let Found {
+        outcome,
+        words,
+        proof,
+    } = if p == 2 {
         // 3: both tests are for odd exponents.
         let outcome = Outcome {
             is_prime: true,
             res64: 0,
             errors: 0,
         };
-        (outcome, None)
+        Found {
+            outcome,
+            words: None,
+            proof: None,
+        }
     } else {
         to_the_end(worktype, p, common, &folder, stop)?
     };
@@ -47,12 +58,28 @@ pub fn one(
     };
     eprintln!("M{p} {worktype} {verdict} res64 {:016X}", outcome.res64);
     let reporter: Reporter = common.reporter(id);
-    let line = ResultLine::new(worktype, p, &outcome, words, &reporter);
+    let mut line = ResultLine::new(worktype, p, &outcome, words, &reporter);
+    if let Some(proof) = &proof {
+        let path = folder.save_proof(proof)?;
+        eprintln!(
+            "M{p} proof of power {} in {}",
+            proof.power(),
+            path.display()
+        );
+        line = line.with_proof(proof);
+    }
     let results = folder.file("results.json.txt");
     line.append_to(&results)
         .map_err(|error| Failure::Running(format!("{}: {error}", results.display())))?;
     folder.remove(p, worktype)?;
     Ok(line)
+}
+
+/// What a test leaves.
+struct Found {
+    outcome: Outcome,
+    words: Option<usize>,
+    proof: Option<Proof>,
 }
 
 fn to_the_end(
@@ -61,7 +88,7 @@ fn to_the_end(
     common: &Common,
     folder: &Folder,
     stop: &Stop,
-) -> Result<(Outcome, Option<usize>), Failure> {
+) -> Result<Found, Failure> {
     let backend = common.backend()?;
     let (saved, wrong) = folder.load(p, worktype)?;
     for error in wrong {
@@ -77,15 +104,37 @@ fn to_the_end(
         "LL" => Saved::LucasLehmer(LucasLehmer::new(p)),
         _ => Saved::Prp(Prp::new(p)),
     });
+    let power = proof_power(&test, common, folder)?;
+    let kept = match power {
+        0 => Vec::new(),
+        power => Proof::iterations(p, power),
+    };
     let mut runner = test.runner(&*backend)?;
     let mut last_save = Instant::now();
-    let mut report = Report::new(&test);
+    let mut report = Report::new(test.progress().0);
     let mut times = 1;
     loop {
         let before = Instant::now();
         let errors = (runner.lengthened(), test.errors());
-        if let Step::Done(outcome) = test.advance(&mut runner, times)? {
-            return Ok((outcome, runner.words()));
+        let (iteration, _) = test.progress();
+        let next = kept.iter().find(|&&kept| kept > iteration);
+        let until_kept = next.map_or(u32::MAX, |next| next - iteration);
+        if let Step::Done(outcome) = test.advance(&mut runner, times.min(until_kept))? {
+            let words = runner.words();
+            drop(runner);
+            let proof = match power {
+                0 => None,
+                power => proof(p, power, &*backend, common, folder, stop)?,
+            };
+            return Ok(Found {
+                outcome,
+                words,
+                proof,
+            });
+        }
+        let (iteration, _) = test.progress();
+        if kept.binary_search(&iteration).is_ok() {
+            folder.save_residue(iteration, &runner.residue()?)?;
         }
         if let Some(error) = runner.take_failure() {
             eprintln!("warning: {error}; going on without it");
@@ -98,11 +147,7 @@ fn to_the_end(
             let (iteration, _) = test.progress();
             eprintln!("M{p} {worktype} check failed; back at iteration {iteration}");
         }
-        if before.elapsed() < STRETCH / 2 {
-            times = (2 * times).min(1 << 20);
-        } else if before.elapsed() > STRETCH {
-            times = (times / 2).max(1);
-        }
+        times = next_stretch(times, before.elapsed());
         let signal = stop.signal();
         if signal.is_some() || last_save.elapsed() >= common.save_every {
             test.rest(&mut runner)?;
@@ -111,7 +156,8 @@ fn to_the_end(
         }
         if report.last.elapsed() >= common.report_every {
             test.rest(&mut runner)?;
-            report.line(&test, &runner, backend.name());
+            let name = format!("M{p} {worktype}");
+            report.line(&name, test.progress(), &runner, backend.name());
         }
         if let Some(signal) = signal {
             let (iteration, _) = test.progress();
@@ -121,22 +167,97 @@ fn to_the_end(
     }
 }
 
+/// The power of the proof that this test will end with: of earlier iterations only those
+/// count whose residues are there.
+fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Failure> {
+    let (p, (iteration, _)) = (test.p(), test.progress());
+    let most = Proof::most_power(p);
+    let asked = match (test, common.proof_power) {
+        (Saved::LucasLehmer(_), _) => 0,
+        (_, None) => most.min(POWER),
+        (_, Some(power)) if power <= most => power,
+        (_, Some(power)) => {
+            return Err(Failure::Usage(format!(
+                "a proof of power {power} takes an exponent above 4^{power}; {most} is the \
+                 greatest power for {p}"
+            )));
+        }
+    };
+    let is_there = |&at: &u32| folder.load_residue(p, at).is_ok();
+    let has_all = |&power: &u32| {
+        let iterations = Proof::iterations(p, power);
+        let passed = iterations.partition_point(|&at| at <= iteration);
+        iterations[..passed].iter().all(is_there)
+    };
+    let power = (1..=asked).rev().find(has_all).unwrap_or(0);
+    if power < asked {
+        eprintln!(
+            "warning: residues that a proof of power {asked} needs were not kept before \
+             iteration {iteration}; it will be of power {power}"
+        );
+    }
+    Ok(power)
+}
+
+/// The proof of a test that is done, if it can be made: a warning says why not.
+fn proof(
+    p: u32,
+    power: u32,
+    backend: &dyn Backend,
+    common: &Common,
+    folder: &Folder,
+    stop: &Stop,
+) -> Result<Option<Proof>, Failure> {
+    let (mut last, mut count) = (Instant::now(), 0);
+    let built = Proof::build(p, power, |iteration| {
+        if last.elapsed() >= common.report_every {
+            eprintln!("M{p} proof: {count} of {} residues", 1 << power);
+            last = Instant::now();
+        }
+        count += 1;
+        folder.load_residue(p, iteration)
+    });
+    let what = match built {
+        Ok(proof) if verify::holds(&proof.certificate(), backend, common, stop)? => {
+            return Ok(Some(proof));
+        }
+        Ok(_) => "it does not hold: a residue that was kept is wrong".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    eprintln!("warning: M{p} has no proof: {what}");
+    Ok(None)
+}
+
+/// How many iterations to do at once, after so many took so long.
+pub fn next_stretch(times: u32, took: Duration) -> u32 {
+    match took {
+        took if took < STRETCH / 2 => (2 * times).min(1 << 20),
+        took if took > STRETCH => (times / 2).max(1),
+        _ => times,
+    }
+}
+
 /// Lines of progress.
-struct Report {
-    last: Instant,
+pub struct Report {
+    pub last: Instant,
     iteration: u32,
 }
 
 impl Report {
-    fn new(test: &Saved) -> Self {
+    pub fn new(iteration: u32) -> Self {
         Report {
             last: Instant::now(),
-            iteration: test.progress().0,
+            iteration,
         }
     }
 
-    fn line(&mut self, test: &Saved, runner: &Runner<'_>, backend: &str) {
-        let (iteration, total) = test.progress();
+    pub fn line(
+        &mut self,
+        name: &str,
+        (iteration, total): (u32, u32),
+        runner: &Runner<'_>,
+        backend: &str,
+    ) {
         // A check that failed goes back.
         let done = iteration.saturating_sub(self.iteration);
         let each = self.last.elapsed().as_secs_f64() / f64::from(done.max(1));
@@ -149,9 +270,7 @@ impl Report {
             None => ("exact".to_owned(), "no error".to_owned()),
         };
         eprintln!(
-            "M{} {} {:.2}% {iteration}/{total}, {:.4} ms/iteration, ETA {}, {error}, {words}, {backend}",
-            test.p(),
-            test.worktype(),
+            "{name} {:.2}% {iteration}/{total}, {:.4} ms/iteration, ETA {}, {error}, {words}, {backend}",
             100.0 * f64::from(iteration) / f64::from(total),
             1e3 * each,
             humantime::format_duration(left),

@@ -1,0 +1,369 @@
+//! Proofs that a PRP test was run, which are checked in a small part of its time
+//! (Pietrzak, "Simple Verifiable Delay Functions", in the form that GIMPS agreed on).
+//!
+//! The claim `A^(2^n) = B`, where `A = 3`, `n = p` and `B` is the test's last residue, is
+//! halved. With `M = A^(2^m)`, `m = ceil(n / 2)`, it says the same as
+//!
+//! ```text
+//! A^(2^m) = M   and   M^(2^m) = B     (B^2 where n is odd)
+//! ```
+//!
+//! and both follow, but for a chance of about `2^-64`, from one claim of length `m`:
+//!
+//! ```text
+//! (A^h M)^(2^m) = M^h B               (B^2 where n is odd)
+//! ```
+//!
+//! where `h` is made of `B` and of all `M` so far by SHA3-256, so that no `M` can be chosen
+//! to suit it. A proof of power `k` has the `M` of `k` halvings; what is left is a
+//! [`Certificate`] of `ceil(p / 2^k)` squarings.
+//!
+//! The `M` of later halvings are products of powers of residues that the test passed: of
+//! the `2^k` iterations of [`Proof::iterations`].
+//!
+//! **Cost**: of disk, `2^k` residues while the test runs and `k + 1` in the proof; of time,
+//! `2^k` powers with exponents of 64 bits, about `96 2^k` exact products.
+
+use sha3::{Digest, Sha3_256};
+
+use crate::{Backend, Error, Residue, Runner};
+
+/// A proof of a PRP test.
+///
+/// ```
+/// use mersenne::{Certificate, Cpu, Proof, Residue, Runner};
+/// let (p, cpu) = (607, Cpu::default());
+/// let mut runner = Runner::new(p, 0, &cpu)?;
+/// let proof = Proof::build(p, 2, |iteration| {
+///     runner.set(&Residue::from_u64(p, 3))?;
+///     runner.square(iteration)?;
+///     runner.residue()
+/// })?;
+/// let Certificate { squarings, .. } = proof.certificate();
+/// assert_eq!(squarings, 152); // a quarter of 607
+/// assert!(proof.certificate().holds(&cpu)? && proof.is_prime());
+/// # Ok::<_, mersenne::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// `3^(2^p)`.
+    last: Residue,
+    /// The `M`, in the order of the halvings.
+    middles: Vec<Residue>,
+}
+
+/// What is left of a proof: the claim `start^(2^squarings) = end`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// The residue that is squared.
+    pub start: Residue,
+    /// How often.
+    pub squarings: u32,
+    /// What it leads to.
+    pub end: Residue,
+}
+
+impl Proof {
+    /// The greatest power there is: residues of 4096 iterations.
+    pub const MOST_POWER: u32 = 12;
+
+    /// The greatest power for `2^p - 1`: iterations would lie too close together above it.
+    pub fn most_power(p: u32) -> u32 {
+        (p.ilog2() / 2).min(Self::MOST_POWER)
+    }
+
+    /// Halvings.
+    pub fn power(&self) -> u32 {
+        self.middles.len() as u32
+    }
+
+    /// The exponent of the number that was tested.
+    pub fn p(&self) -> u32 {
+        self.last.p()
+    }
+
+    /// Whether the number is a probable prime, by a proof that holds.
+    pub fn is_prime(&self) -> bool {
+        self.last == Residue::from_u64(self.p(), 9)
+    }
+
+    /// The iterations whose residues a proof of this power is made of, in their order, of
+    /// which the last is `p`.
+    ///
+    /// # Panics
+    /// If the power is above [`Proof::most_power`].
+    pub fn iterations(p: u32, power: u32) -> Vec<u32> {
+        assert!(power <= Self::most_power(p), "no proof of power {power}");
+        let mut iterations = vec![0];
+        let mut span = p;
+        for _ in 0..power {
+            span = span.div_ceil(2);
+            iterations = iterations.iter().flat_map(|&at| [at, at + span]).collect();
+        }
+        // Numbers whose bits say which spans have been passed, the longest first.
+        iterations.remove(0);
+        iterations.push(p);
+        iterations
+    }
+
+    /// The proof of this power, of the residues of [`Proof::iterations`].
+    ///
+    /// # Errors
+    /// What `residue` says.
+    ///
+    /// # Panics
+    /// If the power is above [`Proof::most_power`].
+    pub fn build(
+        p: u32,
+        power: u32,
+        mut residue: impl FnMut(u32) -> Result<Residue, Error>,
+    ) -> Result<Self, Error> {
+        let iterations = Self::iterations(p, power);
+        let last = residue(p)?;
+        let mut middles: Vec<Residue> = Vec::new();
+        let mut challenges = Challenges::new(&last);
+        let mut hashes: Vec<u64> = Vec::new();
+        for level in 0..power {
+            // A middle is a tree: of two neighbours the first to the power of a hash, the
+            // last one's at the leaves.
+            let step = 1 << (power - level);
+            let leaves = (0..1 << level).map(|i| iterations[step * i + step / 2 - 1]);
+            let mut trees: Vec<(usize, Residue)> = Vec::new();
+            for iteration in leaves {
+                let (mut height, mut tree) = (0, residue(iteration)?);
+                while let Some((_, first)) = trees.pop_if(|(other, _)| *other == height) {
+                    let hash = hashes[level as usize - 1 - height];
+                    tree = power_times(&first, hash, &tree);
+                    height += 1;
+                }
+                trees.push((height, tree));
+            }
+            let (_, middle) = trees.pop().expect("there are leaves");
+            hashes.push(challenges.next(&middle));
+            middles.push(middle);
+        }
+        Ok(Proof { last, middles })
+    }
+
+    /// What is left to check. Takes some 200 exact products for each halving.
+    pub fn certificate(&self) -> Certificate {
+        let p = self.p();
+        let mut challenges = Challenges::new(&self.last);
+        let (mut start, mut end) = (Residue::from_u64(p, 3), self.last.clone());
+        let mut squarings = p;
+        for middle in &self.middles {
+            let hash = challenges.next(middle);
+            if !squarings.is_multiple_of(2) {
+                end = end.square_minus(0);
+            }
+            start = power_times(&start, hash, middle);
+            end = power_times(middle, hash, &end);
+            squarings = squarings.div_ceil(2);
+        }
+        Certificate {
+            start,
+            squarings,
+            end,
+        }
+    }
+
+    /// The file, as PrimeNet takes it: version 2.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = header(self.power(), self.p()).into_bytes();
+        for residue in [&self.last].into_iter().chain(&self.middles) {
+            bytes.extend(residue.to_bytes());
+        }
+        bytes
+    }
+
+    /// The proof of a file.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let mut rest = bytes;
+        let mut field = |name: &str| -> Result<&str, String> {
+            let end = rest.iter().take(80).position(|&byte| byte == b'\n');
+            let (line, others) = rest.split_at(end.ok_or("its header is cut short")?);
+            rest = &others[1..];
+            let line = std::str::from_utf8(line).unwrap_or_default();
+            line.strip_prefix(name)
+                .ok_or_else(|| format!("it has `{line}` where `{name}` should be"))
+        };
+        field("PRP PROOF")?;
+        if field("VERSION=")? != "2" || field("HASHSIZE=")? != "64" {
+            return Err("only proofs of version 2 with hashes of 64 bits are known".to_owned());
+        }
+        let power: u32 = field("POWER=")?.parse().map_err(|_| "its power is none")?;
+        let number = field("NUMBER=M")?;
+        let p: u32 = number.parse().map_err(|_| "its number is none 2^p - 1")?;
+        if p < 3 || p.is_multiple_of(2) || power > Self::most_power(p) {
+            return Err(format!("there is no proof of power {power} for 2^{p} - 1"));
+        }
+        let length = p.div_ceil(8) as usize;
+        let wanted = length * (power as usize + 1);
+        if rest.len() != wanted {
+            let found = rest.len();
+            return Err(format!(
+                "it has {found} bytes of residues in place of {wanted}"
+            ));
+        }
+        let mut residues = rest
+            .chunks(length)
+            .map(|bytes| Residue::from_bytes(p, bytes));
+        let last = residues.next().expect("there is one more than the power");
+        Ok(Proof {
+            last,
+            middles: residues.collect(),
+        })
+    }
+}
+
+impl Certificate {
+    /// Whether the claim is true: as many squarings.
+    ///
+    /// # Errors
+    /// As [`Runner::square`].
+    pub fn holds(&self, backend: &dyn Backend) -> Result<bool, Error> {
+        let mut runner = self.runner(backend)?;
+        runner.square(self.squarings)?;
+        Ok(runner.residue()? == self.end)
+    }
+
+    /// A machine set to where the squarings begin.
+    ///
+    /// # Errors
+    /// As [`Runner::new`].
+    pub fn runner<'a>(&self, backend: &'a dyn Backend) -> Result<Runner<'a>, Error> {
+        let mut runner = Runner::new(self.start.p(), 0, backend)?;
+        runner.set(&self.start)?;
+        Ok(runner)
+    }
+}
+
+fn header(power: u32, p: u32) -> String {
+    format!("PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER={power}\nNUMBER=M{p}\n")
+}
+
+/// `base^exponent times`.
+fn power_times(base: &Residue, exponent: u64, times: &Residue) -> Residue {
+    let mut power = Residue::from_u64(base.p(), 1);
+    for bit in (0..u64::BITS - exponent.leading_zeros()).rev() {
+        power = power.square_minus(0);
+        if exponent >> bit & 1 == 1 {
+            power = power.mul(base);
+        }
+    }
+    power.mul(times)
+}
+
+/// The `h`: each is made of the whole hash before it and a residue.
+struct Challenges([u8; 32]);
+
+impl Challenges {
+    fn new(last: &Residue) -> Self {
+        Challenges(Sha3_256::digest(last.to_bytes()).into())
+    }
+
+    fn next(&mut self, middle: &Residue) -> u64 {
+        let hash = Sha3_256::new_with_prefix(self.0);
+        self.0 = hash.chain_update(middle.to_bytes()).finalize().into();
+        let (low, _) = self.0.split_first_chunk().expect("it has 32 bytes");
+        u64::from_le_bytes(*low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cpu;
+    use num_bigint::BigUint;
+
+    fn value(residue: &Residue) -> BigUint {
+        BigUint::from_bytes_le(&residue.to_bytes())
+    }
+
+    /// A proof whose residues are num-bigint's.
+    fn proof(p: u32, power: u32) -> Proof {
+        let modulus = (BigUint::from(1u32) << p) - 1u32;
+        let residue = |iteration: u32| {
+            let exponent = BigUint::from(1u32) << iteration;
+            let x = BigUint::from(3u32).modpow(&exponent, &modulus);
+            Ok(Residue::from_bytes(p, &x.to_bytes_le()))
+        };
+        Proof::build(p, power, residue).unwrap()
+    }
+
+    #[test]
+    fn iterations_rise_to_the_last() {
+        assert_eq!(Proof::iterations(127, 0), [127]);
+        assert_eq!(Proof::iterations(127, 1), [64, 127]);
+        assert_eq!(
+            Proof::iterations(127, 3),
+            [16, 32, 48, 64, 80, 96, 112, 127]
+        );
+        for p in [3, 5, 17, 89, 1021, 65_537, 1_048_573, 118_845_473, u32::MAX] {
+            for power in 0..=Proof::most_power(p) {
+                let iterations = Proof::iterations(p, power);
+                assert_eq!(iterations.len(), 1 << power);
+                assert!(iterations.is_sorted_by(|x, y| x < y), "{p} {power}");
+                assert_eq!(iterations.last(), Some(&p));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_proof_leaves_is_true_by_num_bigint() {
+        for (p, is_prime) in [
+            (5, true),
+            (127, true),
+            (131, false),
+            (1021, false),
+            (1279, true),
+        ] {
+            let modulus = (BigUint::from(1u32) << p) - 1u32;
+            for power in (0..=Proof::most_power(p)).step_by(2) {
+                let proof = proof(p, power);
+                assert_eq!((proof.power(), proof.is_prime()), (power, is_prime));
+                let left = proof.certificate();
+                assert_eq!(left.squarings, p.div_ceil(1 << power));
+                let exponent = BigUint::from(1u32) << left.squarings;
+                let end = value(&left.start).modpow(&exponent, &modulus);
+                assert_eq!(end, value(&left.end), "p {p}, power {power}");
+                assert!(left.holds(&Cpu::default()).unwrap());
+                assert_eq!(Proof::from_bytes(&proof.to_bytes()), Ok(proof));
+            }
+        }
+    }
+
+    #[test]
+    fn a_bit_that_is_wrong_anywhere_is_found() {
+        let bytes = proof(607, 3).to_bytes();
+        let residues = header(3, 607).len();
+        for at in (residues..bytes.len()).step_by(19) {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 4;
+            let wrong = Proof::from_bytes(&bytes).unwrap();
+            let holds = wrong.certificate().holds(&Cpu::default()).unwrap();
+            assert!(!holds, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_no_proofs_are_told() {
+        let good = proof(127, 2).to_bytes();
+        let text = |from: &str, to: &str| {
+            let header = String::from_utf8(good[..header(2, 127).len()].to_vec()).unwrap();
+            let rest = &good[header.len()..];
+            [header.replace(from, to).as_bytes(), rest].concat()
+        };
+        let what = |bytes: &[u8]| Proof::from_bytes(bytes).unwrap_err();
+        assert!(what(b"").contains("cut short"));
+        assert!(what(&good[..good.len() - 1]).contains("47 bytes of residues in place of 48"));
+        assert!(what(&text("PRP PROOF", "POOF")).contains("`POOF` where `PRP PROOF`"));
+        assert!(what(&text("VERSION=2", "VERSION=1")).contains("version 2"));
+        assert!(what(&text("POWER=2", "POWER=4")).contains("no proof of power 4"));
+        assert!(what(&text("M127", "M127/7")).contains("number"));
+        assert!(what(&text("M127", "M128")).contains("2^128 - 1"));
+    }
+}
