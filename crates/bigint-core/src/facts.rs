@@ -130,14 +130,7 @@ impl Facts {
     /// What `kernel` makes use of, of a launch with these arguments.
     pub const fn of(kernel: &Kernel, arguments: &Arguments) -> Facts {
         let Arguments { r, a, b, c, .. } = arguments;
-        let Kernel {
-            operation,
-            algorithm,
-            level,
-            layout,
-            ..
-        } = *kernel;
-        let lanes = match lanes_are_told(operation, algorithm, level, layout) {
+        let lanes = match lanes_are_told(kernel.operation, kernel.algorithm, kernel.level) {
             true => kernel.lanes.ilog2() << LANES.at,
             false => 0,
         };
@@ -159,7 +152,7 @@ impl Facts {
             }
             _ => return Facts(lanes),
         }
-        let is_contiguous = matches!(layout, Layout::Contiguous);
+        let is_contiguous = matches!(kernel.layout, Layout::Contiguous);
         let in_fours = is_contiguous && a.in_fours() && b.in_fours() && r.in_fours();
         let (n, m) = (a.width as u32, b.width as u32);
         let cut = match Rows::are_of_first(n, m, kernel.lanes) {
@@ -228,8 +221,10 @@ mod tests {
         assert_eq!(of(Operation::Lcm, 3).field(DIVISOR), 2);
         assert_eq!(of(Operation::PowMod, 9).field(DIGIT), 3);
         for lanes in [4, 8, 16, 32] {
-            let told = facts(Level::Warp, lanes, Layout::Interleaved, [64, 32, 32]);
-            assert_eq!(1 << told.field(LANES), lanes);
+            for layout in Layout::ALL {
+                let told = facts(Level::Warp, lanes, layout, [64, 32, 32]);
+                assert_eq!(1 << told.field(LANES), lanes);
+            }
         }
     }
 }

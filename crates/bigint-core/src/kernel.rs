@@ -86,20 +86,12 @@ const PLACES: [Place; COUNT] = {
 };
 
 /// Whether one text serves all numbers of lanes, which the host writes into it
-/// ([`Facts`](crate::facts::Facts)): it is long, and does not depend on them. Rows of
-/// contiguous products are the exception: with lanes told they take some registers more.
-pub const fn lanes_are_told(
-    operation: Operation,
-    algorithm: Algorithm,
-    level: Level,
-    layout: Layout,
-) -> bool {
+/// ([`Facts`](crate::facts::Facts)): it is long, and does not depend on them.
+pub const fn lanes_are_told(operation: Operation, algorithm: Algorithm, level: Level) -> bool {
     use Algorithm::{Cios, School, Window, WindowVartime};
     match (level, algorithm) {
         (Level::Warp, Cios | Window | WindowVartime) => true,
-        (Level::Warp, School) => {
-            matches!(operation, Operation::Mul) && matches!(layout, Layout::Interleaved)
-        }
+        (Level::Warp, School) => matches!(operation, Operation::Mul),
         _ => false,
     }
 }
@@ -129,7 +121,7 @@ static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
             name,
             match (level, lanes) {
                 (Level::Thread, _) => "",
-                _ if lanes_are_told(operation, algorithm, level, layout) => "",
+                _ if lanes_are_told(operation, algorithm, level) => "",
                 (_, 4) => "4",
                 (_, 8) => "8",
                 (_, 16) => "16",
@@ -612,9 +604,7 @@ mod tests {
                             Kernel::find(operation, row.algorithm, row.level, lanes, layout);
                         let shared = match row.level {
                             Level::Thread => "".into(),
-                            _ if lanes_are_told(operation, row.algorithm, row.level, layout) => {
-                                "".into()
-                            }
+                            _ if lanes_are_told(operation, row.algorithm, row.level) => "".into(),
                             _ => format!("{lanes}"),
                         };
                         let name = format!(

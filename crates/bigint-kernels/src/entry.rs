@@ -63,9 +63,8 @@ macro_rules! row {
         }
     )*};
     // `bigint_core::kernel::lanes_are_told`.
-    (mul school warp [$($lanes:tt)*] $layouts:tt) => {
-        $(row! { @ mul school warp $lanes [contiguous] })*
-        row! { @ mul school told [interleaved] }
+    (mul school warp $lanes:tt $layouts:tt) => {
+        row! { @ mul school told $layouts }
     };
     ($operation:ident cios warp $lanes:tt $layouts:tt) => {
         row! { @ $operation cios told $layouts }

@@ -109,15 +109,18 @@ where
         // The top lane stores where others have just read.
         group.sync();
     }
+    let is_top = group.lane() == group.lanes() - 1;
     let mut row = Row::<_, _, LANES, X, FIRST, FOURS> {
         group,
+        is_top,
         a,
         limbs_of_a: a.fours::<4, FOURS>(0),
         i: 0,
         digit: b.fours::<X, FOURS>(own),
         window,
-        // The top lane takes for all.
-        earlier: earlier.switched(group.lane() == group.lanes() - 1),
+        // The top lane takes and stores for all.
+        earlier: earlier.switched(is_top),
+        lowest: product.switched(is_top),
         product,
         j,
     };
@@ -144,13 +147,17 @@ where
 /// A row that begins at limb `j`, of which the steps before `i` are done, seen from a lane.
 struct Row<R, A, const LANES: u32, const X: usize, const FIRST: bool, const FOURS: bool> {
     group: Group<LANES>,
+    is_top: bool,
+    /// Limbs of `a` from `i` on.
     a: Number<A>,
-    /// Limbs `i .. i+4` of `a`.
+    /// The first four of them.
     limbs_of_a: [Limb; STEP as usize],
     i: u32,
     digit: [Limb; X],
     window: Window<X>,
+    /// The product, for the top lane alone: what it takes up, and where it stores.
     earlier: Number<R>,
+    lowest: Number<R>,
     product: Number<R>,
     j: u32,
 }
@@ -163,7 +170,8 @@ where
     #[inline(always)]
     fn four_steps(&mut self) {
         let (i, j) = (self.i, self.j);
-        let next = self.a.fours::<4, FOURS>(i + STEP);
+        self.a = self.a.four_up();
+        let next = self.a.fours::<4, FOURS>(0);
         let above = match FIRST {
             true => [0; STEP as usize],
             false => self
@@ -177,8 +185,7 @@ where
             self.step(a2, above[2]),
             self.step(a3, above[3]),
         ];
-        let lowest = self.product.switched(self.is_top());
-        lowest.set_fours::<4, FOURS>(i + j, limbs);
+        self.lowest.set_fours::<4, FOURS>(i + j, limbs);
         self.limbs_of_a = next;
         self.i = i + STEP;
     }
@@ -189,14 +196,9 @@ where
     fn step(&mut self, limb_of_a: Limb, above: Limb) -> Limb {
         let (limb, carry) = self.window.multiply(limb_of_a, self.digit);
         let received = self.group.rotate_down(limb);
-        let above = if self.is_top() { above } else { received };
+        let above = if self.is_top { above } else { received };
         self.window.slide(window::top(above, carry));
         received
-    }
-
-    #[inline(always)]
-    fn is_top(&self) -> bool {
-        self.group.lane() == self.group.lanes() - 1
     }
 
     /// Stores the row's top limbs; the lane's own begin `own` above `i`.
