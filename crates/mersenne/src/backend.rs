@@ -1,4 +1,4 @@
-//! What squares modulo `2^p - 1`: the CPU, by either arithmetic, or a GPU.
+//! What squares modulo a number: the CPU, by either arithmetic, or a GPU.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Weighted};
 use bigint_host::{Engine, MersenneSquares};
 
-use crate::{Error, Residue, Runner};
+use crate::{Error, Number, Residue, Runner};
 
 /// A residue on some machine that is squared again and again.
 pub trait Squaring {
@@ -38,12 +38,17 @@ pub trait Backend {
     /// The machine, in a word.
     fn name(&self) -> &str;
 
-    /// Squares modulo `2^p - 1`: by what suits `p` best, or by the next longer transform
-    /// than one of `longer_than` words.
+    /// Squares modulo this number: by what suits it best, or by the next longer transform
+    /// than one of `longer_than` words. Transforms there are for `2^p - 1`; all other
+    /// numbers have the CPU's exact products.
     ///
     /// # Errors
     /// [`Error::TooLong`] where there is none.
-    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error>;
+    fn squaring(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Squaring>, Error>;
 
     /// Whether [`squaring`](Self::squaring) has another machine to offer after this
     /// failure.
@@ -107,21 +112,28 @@ impl Backend for Cpu {
         "cpu"
     }
 
-    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
+    fn squaring(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Squaring>, Error> {
+        let Some(p) = number.exponent() else {
+            return Ok(Exact::boxed(number));
+        };
         let exact = match self.arithmetic {
             Arithmetic::Auto => p < FP64_FROM,
             Arithmetic::Exact => true,
             Arithmetic::Fp64 => false,
         };
         if exact {
-            return Ok(Box::new(Exact(Residue::from_u64(p, 0))));
+            return Ok(Exact::boxed(number));
         }
         let Some(length) = self.length(p, longer_than) else {
             // Very short numbers need no transform, and very long ones get none.
             let limit = Runner::LIMIT;
             return match self.arithmetic {
                 Arithmetic::Fp64 => Err(Error::TooLong { p, limit }),
-                _ => Ok(Box::new(Exact(Residue::from_u64(p, 0)))),
+                _ => Ok(Exact::boxed(number)),
             };
         };
         let weighted = Weighted::new(p, length, self.path);
@@ -131,6 +143,12 @@ impl Backend for Cpu {
 
 /// The engine's product, folded.
 struct Exact(Residue);
+
+impl Exact {
+    fn boxed(number: Number) -> Box<dyn Squaring> {
+        Box::new(Exact(Residue::from_u64(number, 0)))
+    }
+}
 
 impl Squaring for Exact {
     fn set(&mut self, x: &Residue) -> Result<(), Error> {
@@ -210,14 +228,21 @@ impl Backend for Cuda {
         "cuda"
     }
 
-    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
+    fn squaring(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Squaring>, Error> {
+        let Some(p) = number.exponent() else {
+            return Ok(Exact::boxed(number));
+        };
         let limit = Runner::LIMIT;
         let too_long = Error::TooLong { p, limit };
         let least = match (longer_than, Length::for_exponent(p)) {
             (Some(words), _) => words + 1,
             (None, Some(length)) => length.words(),
             // Very short numbers need no transform.
-            (None, None) if p < 1 << 16 => return Ok(Box::new(Exact(Residue::from_u64(p, 0)))),
+            (None, None) if p < 1 << 16 => return Ok(Exact::boxed(number)),
             (None, None) => return Err(too_long),
         };
         let lengths = self.engine.mersenne_words();
@@ -293,16 +318,21 @@ impl Backend for Auto {
         }
     }
 
-    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
-        if let Some(cuda) = self.device().filter(|_| p >= self.device_from) {
-            match cuda.squaring(p, longer_than) {
+    fn squaring(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Squaring>, Error> {
+        let suits = number.exponent().is_some_and(|p| p >= self.device_from);
+        if let Some(cuda) = self.device().filter(|_| suits) {
+            match cuda.squaring(number, longer_than) {
                 Err(error) if self.falls_back(&error) => {}
                 // Its lengths end before the CPU's.
                 Err(Error::TooLong { .. }) => self.has_failed.set(true),
                 squaring => return squaring,
             }
         }
-        self.cpu.squaring(p, longer_than)
+        self.cpu.squaring(number, longer_than)
     }
 
     fn falls_back(&self, error: &Error) -> bool {

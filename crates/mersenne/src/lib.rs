@@ -4,6 +4,7 @@ mod backend;
 mod error;
 mod exponent;
 mod lucas_lehmer;
+mod number;
 pub mod primenet;
 mod proof;
 mod prp;
@@ -15,19 +16,20 @@ pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Squaring};
 pub use error::Error;
 pub use exponent::{KNOWN_PRIMES, is_prime};
 pub use lucas_lehmer::LucasLehmer;
+pub use number::Number;
 pub use proof::{Certificate, Proof};
 pub use prp::Prp;
 pub use residue::Residue;
 pub use runner::Runner;
 pub use save::{Folder, Saved};
 
-/// What a test of `2^p - 1` found.
+/// What a test of a number found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Whether the number is prime (Lucas-Lehmer) or a probable prime (PRP).
+    /// Whether the number is prime (Lucas-Lehmer, Proth) or a probable prime (PRP).
     pub is_prime: bool,
-    /// The low 64 bits of the last residue: of the Lucas-Lehmer sequence's, or of
-    /// `3^(M - 1) mod M`, `M = 2^p - 1` (PRP, type 1).
+    /// The low 64 bits of the last residue: of the Lucas-Lehmer sequence's, of
+    /// `3^(M - 1) mod M`, `M = 2^p - 1` (PRP, type 1), or of Proth's power.
     pub res64: u64,
     /// Errors that were caught on the way, and undone.
     pub errors: u32,

@@ -1,17 +1,23 @@
-//! The Lucas-Lehmer test: `2^p - 1`, `p` an odd prime, is prime exactly where `s = 0`
-//! after `p - 2` steps `s = s^2 - 2` from 4.
+//! The Lucas-Lehmer test, and Riesel's for `k 2^n - 1`.
 //!
-//! Example, `p = 5`: 4, 14, 194 mod 31 = 8, 62 mod 31 = 0: 31 is prime.
+//! `2^p - 1`, `p` an odd prime, is prime exactly where `s = 0` after `p - 2` steps
+//! `s = s^2 - 2` from 4. Example, `p = 5`: 4, 14, 194 mod 31 = 8, 62 mod 31 = 0: 31 is prime.
+//!
+//! `N = k 2^n - 1`, odd `k < 2^n`, is prime exactly where `s = 0` after `n - 2` such steps
+//! from `V_k(P, 1)`, where `V_0 = 2`, `V_1 = P`, `V_(i + 1) = P V_i - V_(i - 1)` and `P` is such
+//! that `(P - 2 / N) = 1` and `(P + 2 / N) = -1` (Rödseth, "A note on primality tests for
+//! N = h 2^n - 1", 1994). For `k = 1` that is 4 and the above. Example, `3 2^3 - 1 = 23`:
+//! `P = 3` as 5 is no square modulo 23; `V_3(3) = 27 - 9 = 18`, 18^2 - 2 = 0 mod 23.
 //!
 //! Nothing but the rounding error is checked: for a first test take [`crate::Prp`],
 //! whose check finds every other error too.
 
-use crate::{Error, Outcome, Residue, Runner, Step};
+use crate::{Error, Number, Outcome, Residue, Runner, Step};
 
 /// A Lucas-Lehmer test at some iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LucasLehmer {
-    /// Steps done, of `p - 2`.
+    /// Steps done, of two less than the number's exponent.
     pub iteration: u32,
     /// What they led to.
     pub residue: Residue,
@@ -24,12 +30,20 @@ impl LucasLehmer {
     /// At the beginning.
     ///
     /// # Panics
-    /// If `p` is below 3: the test is for odd primes.
-    pub fn new(p: u32) -> Self {
-        assert!(p >= 3, "the test is for odd exponents");
+    /// If the number is not `k 2^n - 1` with `n` of 3 at least and `k < 2^n`.
+    pub fn new(number: impl Into<Number>) -> Self {
+        let number = number.into();
+        let (k, n) = (number.k(), number.n());
+        assert!(n >= 3 && number.c() < 0, "the test is for k 2^n - 1, n > 2");
+        assert!(u64::from(k) >> n.min(32) == 0, "the test is for k < 2^n");
+        let suits = |p: &u32| number.jacobi(p - 2) == 1 && number.jacobi(p + 2) == -1;
+        // Where there is none the number is composite, as 15 and 735 are, and any finds
+        // that: s = 0 lets no prime below 2^n - 1 divide the number.
+        let p = [4].into_iter().chain(3..1 << 16).find(suits).unwrap_or(4);
+        let p = Residue::from_u64(number, p.into());
         LucasLehmer {
             iteration: 0,
-            residue: Residue::from_u64(p, 4),
+            residue: lucas(&p, k),
         }
     }
 
@@ -38,7 +52,7 @@ impl LucasLehmer {
     /// # Errors
     /// As [`Runner::square`].
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
-        let last = runner.p() - 2;
+        let last = self.iterations();
         let times = times.min(last - self.iteration);
         runner.square(times)?;
         self.iteration += times;
@@ -47,10 +61,15 @@ impl LucasLehmer {
         }
         self.rest(runner)?;
         Ok(Step::Done(Outcome {
-            is_prime: self.residue == Residue::from_u64(runner.p(), 0),
+            is_prime: self.residue == Residue::from_u64(runner.number(), 0),
             res64: self.residue.res64(),
             errors: runner.lengthened(),
         }))
+    }
+
+    /// Steps of the whole test.
+    pub fn iterations(&self) -> u32 {
+        self.residue.number().n() - 2
     }
 
     /// Has the residue brought here, to be saved.
@@ -61,4 +80,17 @@ impl LucasLehmer {
         self.residue = runner.residue()?;
         Ok(())
     }
+}
+
+/// `V_k(p, 1)`, by `V_2i = V_i^2 - 2` and `V_(2i + 1) = V_i V_(i + 1) - p`.
+fn lucas(p: &Residue, k: u32) -> Residue {
+    let (mut v, mut next) = (p.clone(), p.square_minus(2));
+    for bit in (0..k.ilog2()).rev() {
+        let between = v.mul(&next).minus(p);
+        (v, next) = match k >> bit & 1 {
+            0 => (v.square_minus(2), between),
+            _ => (between, next.square_minus(2)),
+        };
+    }
+    v
 }

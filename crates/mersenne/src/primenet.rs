@@ -12,7 +12,7 @@ use md5::{Digest, Md5};
 use serde::Serialize;
 
 use crate::save::replace;
-use crate::{Outcome, Proof, is_prime};
+use crate::{Number, Outcome, Proof, is_prime};
 
 /// A line of `worktodo.txt` that asks for a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +149,10 @@ impl Assignment {
 #[serde(rename_all = "kebab-case")]
 pub struct ResultLine {
     status: &'static str,
-    exponent: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exponent: Option<u32>,
+    #[serde(flatten)]
+    number: Option<Parts>,
     worktype: &'static str,
     #[serde(rename = "res64")]
     res64: String,
@@ -171,6 +174,15 @@ pub struct ResultLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     aid: Option<String>,
     timestamp: String,
+}
+
+/// `k b^n + c`.
+#[derive(Clone, Debug, Serialize)]
+struct Parts {
+    k: u32,
+    b: u32,
+    n: u32,
+    c: i32,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -204,24 +216,34 @@ pub struct Reporter {
 }
 
 impl ResultLine {
-    /// The line that reports this outcome of a test (`LL` or `PRP-3`) of `2^p - 1`, by
-    /// transforms of so many words, now.
+    /// The line that reports this outcome of a test ([`crate::Saved::worktype`]) of a number,
+    /// by transforms of so many words, now: PrimeNet's for `2^p - 1`, with `k`, `b`, `n` and `c`
+    /// in place of the exponent for others.
     pub fn new(
         worktype: &'static str,
-        p: u32,
+        number: impl Into<Number>,
         outcome: &Outcome,
         words: Option<usize>,
         reporter: &Reporter,
     ) -> Self {
-        let is_prp = worktype != "LL";
+        let number = number.into();
+        let exponent = number.exponent();
+        let parts = Parts {
+            k: number.k(),
+            b: 2,
+            n: number.n(),
+            c: number.c(),
+        };
+        let has_check = !matches!(worktype, "LL" | "LLR");
         let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         ResultLine {
             status: if outcome.is_prime { "P" } else { "C" },
-            exponent: p,
+            exponent,
+            number: exponent.is_none().then_some(parts),
             worktype,
             res64: format!("{:016X}", outcome.res64),
-            residue_type: is_prp.then_some(1),
-            errors: is_prp.then_some(Errors {
+            residue_type: (worktype == "PRP-3").then_some(1),
+            errors: has_check.then_some(Errors {
                 gerbicz: outcome.errors,
             }),
             proof: None,
@@ -277,7 +299,7 @@ impl ResultLine {
         let ours = serde_json::to_value(self)?;
         let is_same = |line: &str| {
             let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-            ["exponent", "worktype", "res64", "aid"]
+            ["exponent", "k", "n", "c", "worktype", "res64", "aid"]
                 .into_iter()
                 .all(|key| line.get(key) == ours.get(key))
         };

@@ -79,7 +79,7 @@ impl Proof {
 
     /// The exponent of the number that was tested.
     pub fn p(&self) -> u32 {
-        self.last.p()
+        self.last.number().n()
     }
 
     /// Whether the number is a probable prime, by a proof that holds.
@@ -235,7 +235,7 @@ impl Certificate {
     /// # Errors
     /// As [`Runner::new`].
     pub fn runner<'a>(&self, backend: &'a dyn Backend) -> Result<Runner<'a>, Error> {
-        let mut runner = Runner::new(self.start.p(), 0, backend)?;
+        let mut runner = Runner::new(self.start.number(), 0, backend)?;
         runner.set(&self.start)?;
         Ok(runner)
     }
@@ -247,14 +247,10 @@ fn header(power: u32, p: u32) -> String {
 
 /// `base^exponent times`.
 fn power_times(base: &Residue, exponent: u64, times: &Residue) -> Residue {
-    let mut power = Residue::from_u64(base.p(), 1);
-    for bit in (0..u64::BITS - exponent.leading_zeros()).rev() {
-        power = power.square_minus(0);
-        if exponent >> bit & 1 == 1 {
-            power = power.mul(base);
-        }
+    match exponent {
+        0 => times.clone(),
+        _ => base.pow(exponent).mul(times),
     }
-    power.mul(times)
 }
 
 /// The `h`: each is made of the whole hash before it and a residue.

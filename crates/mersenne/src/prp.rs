@@ -1,9 +1,13 @@
-//! Fermat's test to the base 3 with Gerbicz' check.
+//! Fermat's test to the base 3, and Proth's for `k 2^n + 1`, with Gerbicz' check.
 //!
 //! `x = 3^(2^p)` by `p` squarings. `M = 2^p - 1` is a probable prime where `x = 9`, and
 //! `x / 9 = 3^(M - 1)` is the residue that hunters compare (type 1).
 //!
-//! **Check** (Gerbicz). With a block of `b` squarings, `x[i] = 3^(2^i)`,
+//! `N = k 2^n + 1`, odd `k < 2^n`, is prime exactly where `a^((N - 1) / 2) = -1` for an `a` with
+//! `(a / N) = -1` (Proth): `n - 1` squarings of `a^k`. Example, `3 2^2 + 1 = 13`: 13 is 3 modulo 5,
+//! so no square; 5^3 = 8, 8^2 = -1 modulo 13.
+//!
+//! **Check** (Gerbicz). With a block of `b` squarings, `x[i] = 3^(2^i)` (or of `a^k`),
 //!
 //! ```text
 //! d[t] = x[0] x[b] x[2 b] ... x[t b]   satisfies   d[t + 1] = 3 d[t]^(2^b)
@@ -19,7 +23,7 @@
 //! **Cost**: a product for each block and a block for each check: with blocks of 1000
 //! and a check every 200, less than a hundredth of the time.
 
-use crate::{Error, Outcome, Residue, Runner, Step};
+use crate::{Error, Number, Outcome, Residue, Runner, Step};
 
 /// A PRP test at some iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +33,7 @@ pub struct Prp {
     pub(crate) now: Point,
     /// Where the check last held.
     pub(crate) verified: Point,
-    /// `x[p]`, once it is there; it counts when the check after it has held.
+    /// The last residue, once it is there; it counts when the check after it has held.
     pub(crate) last: Option<Residue>,
     /// Checks that failed.
     pub(crate) errors: u32,
@@ -56,19 +60,20 @@ impl Prp {
     /// transform is tried.
     const FAILURES: [u32; 2] = [6, 2];
 
-    /// At the beginning, with blocks of about the root of `p`, up to 1000.
+    /// At the beginning, with blocks of about the root of the number of squarings, up to 1000.
     ///
     /// # Panics
-    /// If `p` is even: 3 divides `2^p - 1` then.
-    pub fn new(p: u32) -> Self {
-        assert!(p % 2 == 1, "the test is for odd exponents");
-        let three = Residue::from_u64(p, 3);
+    /// If the number is not `2^p - 1`, `p` odd (3 divides it for even `p`), nor `k 2^n + 1` with `n`
+    /// of 3 at least and `k < 2^n`.
+    pub fn new(number: impl Into<Number>) -> Self {
+        let base = base(number.into());
         let start = Point {
             iteration: 0,
-            x: three.clone(),
-            d: three,
+            x: base.clone(),
+            d: base.clone(),
         };
-        Prp::at(p.isqrt().clamp(2, 1000), start.clone(), start, None, 0)
+        let block = squarings(base.number()).isqrt().clamp(2, 1000);
+        Prp::at(block, start.clone(), start, None, 0)
     }
 
     pub(crate) fn at(
@@ -88,9 +93,14 @@ impl Prp {
         }
     }
 
-    /// Squarings done. The test ends with the block that `p` lies in.
+    /// Squarings done. The test ends with the block that the last of them lies in.
     pub fn iteration(&self) -> u32 {
         self.now.iteration
+    }
+
+    /// Squarings of the whole test.
+    pub fn iterations(&self) -> u32 {
+        squarings(self.now.x.number()).next_multiple_of(self.block)
     }
 
     /// The residue as it was when the test last rested.
@@ -115,16 +125,15 @@ impl Prp {
     /// [`Error::Unstable`] where a stretch fails its check again and again; as
     /// [`Runner::square`].
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
-        let p = runner.p();
-        let end = p.next_multiple_of(self.block);
+        let (squarings, end) = (squarings(runner.number()), self.iterations());
         let mut until = (self.now.iteration / self.block + 1) * self.block;
-        if self.now.iteration < p {
-            until = until.min(p);
+        if self.now.iteration < squarings {
+            until = until.min(squarings);
         }
         let times = times.min(until - self.now.iteration);
         runner.square(times)?;
         self.now.iteration += times;
-        if self.now.iteration == p {
+        if self.now.iteration == squarings {
             self.last = Some(runner.residue()?);
         }
         if !self.now.iteration.is_multiple_of(self.block) {
@@ -140,9 +149,14 @@ impl Prp {
         self.check(runner, &before)?;
         match &self.last {
             Some(last) if self.now.iteration == end => {
-                let residue = last.divided_by_9();
+                let number = runner.number();
+                let [zero, one] = [0, 1].map(|x| Residue::from_u64(number, x));
+                let (residue, of_primes) = match number.exponent() {
+                    Some(_) => (last.divided_by_9(), one),
+                    None => (last.clone(), zero.minus(&one)),
+                };
                 Ok(Step::Done(Outcome {
-                    is_prime: residue == Residue::from_u64(p, 1),
+                    is_prime: residue == of_primes,
                     res64: residue.res64(),
                     errors: self.errors,
                 }))
@@ -156,8 +170,7 @@ impl Prp {
     fn check(&mut self, runner: &mut Runner<'_>, before: &Residue) -> Result<(), Error> {
         runner.set(before)?;
         runner.square(self.block)?;
-        let three = Residue::from_u64(runner.p(), 3);
-        if runner.residue()?.mul(&three) == self.now.d {
+        if runner.residue()?.mul(&base(runner.number())) == self.now.d {
             self.verified.clone_from(&self.now);
             self.failures = 0;
         } else {
@@ -172,7 +185,7 @@ impl Prp {
                 });
             }
             self.now.clone_from(&self.verified);
-            if self.now.iteration < runner.p() {
+            if self.now.iteration < squarings(runner.number()) {
                 self.last = None;
             }
             if self.failures >= longer_from && runner.words().is_some() {
@@ -189,5 +202,28 @@ impl Prp {
     pub fn rest(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
         self.now.x = runner.residue()?;
         Ok(())
+    }
+}
+
+/// What is squared: 3, or Proth's `a^k`.
+fn base(number: Number) -> Residue {
+    if number.exponent().is_some_and(|p| p % 2 == 1) {
+        return Residue::from_u64(number, 3);
+    }
+    let (k, n) = (number.k(), number.n());
+    assert!(
+        n >= 3 && number.c() > 0 && u64::from(k) >> n.min(32) == 0,
+        "{number} is neither 2^p - 1 with odd p nor k 2^n + 1 with k < 2^n"
+    );
+    // A square has none; any a finds that it is composite, as a^((N - 1) / 2) = -1 proves primes.
+    let a = (3..1 << 16).find(|&a| number.jacobi(a) == -1).unwrap_or(3);
+    Residue::from_u64(number, a.into()).pow(k.into())
+}
+
+/// Squarings to the last residue.
+fn squarings(number: Number) -> u32 {
+    match number.exponent() {
+        Some(p) => p,
+        None => number.n() - 1,
     }
 }

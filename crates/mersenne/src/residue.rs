@@ -1,64 +1,84 @@
-//! Residues modulo `2^p - 1`, exactly.
+//! Residues modulo `k 2^n - 1` and `k 2^n + 1`, exactly.
 
 use bigint_cpu::Path;
 use bigint_cpu::fast::number;
 
-/// A number below `2^p - 1`, which stands for its class modulo that.
+use crate::Number;
+
+/// A number below `k 2^n + c`, which stands for its class modulo that.
 ///
 /// ```
-/// use mersenne::Residue;
+/// use mersenne::{Number, Residue};
 /// let three = Residue::from_u64(7, 3); // modulo 127
 /// let nine = three.mul(&three);
 /// assert_eq!(nine.mul(&nine), Residue::from_u64(7, 81));
 /// assert_eq!(nine.mul(&nine).mul(&nine), Residue::from_u64(7, 729 % 127));
 /// assert_eq!(nine.divided_by_9(), Residue::from_u64(7, 1));
+/// let number = Number::new(3, 5, true).unwrap(); // 97
+/// assert_eq!(Residue::from_u64(number, 60).square_minus(0).res64(), 3600 % 97);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Residue {
-    p: u32,
+    number: Number,
     limbs: Vec<u64>,
 }
 
 impl Residue {
-    /// `x` modulo `2^p - 1`.
-    pub fn from_u64(p: u32, x: u64) -> Self {
-        Self::reduce(p, &[x])
+    /// `x` modulo the number.
+    pub fn from_u64(number: impl Into<Number>, x: u64) -> Self {
+        Self::reduce(number, &[x])
     }
 
-    /// The number with these limbs, least significant first, modulo `2^p - 1`. Linear in
-    /// their number.
-    ///
-    /// # Panics
-    /// If `p` is 0.
-    pub fn reduce(p: u32, limbs: &[u64]) -> Self {
-        assert!(p > 0, "2^0 - 1 is no modulus");
-        let length = p.div_ceil(64) as usize;
-        // 2^p = 1: what is above bit p is added below, `p` bits at a time.
-        let mut sum = vec![0u64; length];
-        let total = limbs.len() as u64 * 64;
-        let mut carry = 0;
-        for start in (0..total).step_by(p as usize) {
-            carry += add_bits(&mut sum, limbs, start, p);
-        }
-        while carry != 0 {
-            let above = [std::mem::take(&mut carry)];
-            for start in (0..64).step_by(p as usize) {
-                carry += add_bits(&mut sum, &above, start, p);
+    /// The number with these limbs, least significant first, modulo the number. Linear in
+    /// their number, for up to twice as many as the modulus has.
+    pub fn reduce(number: impl Into<Number>, limbs: &[u64]) -> Self {
+        Self::reduced(number.into(), limbs.to_vec())
+    }
+
+    /// [`Residue::reduce`] in place.
+    fn reduced(number: Number, mut x: Vec<u64>) -> Self {
+        // x = (q k + r) 2^n + low, and k 2^n = -c: x = r 2^n + low - c q.
+        let mut is_negative = false;
+        loop {
+            let mut q = take_above(&mut x, number.n());
+            let r = divide(&mut q, number.k());
+            x.resize(number.limbs() + 1, 0);
+            add(&mut x, &shifted(r, number.n()));
+            trim(&mut q);
+            if q.is_empty() {
+                break;
+            }
+            if number.c() < 0 {
+                x.resize(x.len().max(q.len()) + 1, 0);
+                add(&mut x, &q);
+            } else {
+                x.resize(x.len().max(q.len()), 0);
+                if subtract(&mut x, &q) {
+                    negate(&mut x);
+                    is_negative = !is_negative;
+                }
             }
         }
-        let top = u64::MAX >> (length as u64 * 64 - u64::from(p));
-        if sum[length - 1] == top && sum[..length - 1].iter().all(|&limb| limb == u64::MAX) {
-            sum.fill(0);
+        // 0 <= x <= k 2^n.
+        x.truncate(number.limbs());
+        let modulus = modulus(number);
+        if x == modulus[..x.len()] {
+            x.fill(0);
         }
-        Residue { p, limbs: sum }
+        if is_negative && x.iter().any(|&limb| limb != 0) {
+            let positive = std::mem::replace(&mut x, modulus);
+            subtract(&mut x, &positive);
+            x.truncate(number.limbs());
+        }
+        Residue { number, limbs: x }
     }
 
-    /// The exponent of the modulus.
-    pub fn p(&self) -> u32 {
-        self.p
+    /// The modulus.
+    pub fn number(&self) -> Number {
+        self.number
     }
 
-    /// The limbs, as many as `p` bits need.
+    /// The limbs, as many as the number's.
     pub fn limbs(&self) -> &[u64] {
         &self.limbs
     }
@@ -73,7 +93,7 @@ impl Residue {
     pub fn mul(&self, other: &Residue) -> Residue {
         let mut product = vec![0; 2 * self.limbs.len()];
         number::mul(&mut product, &self.limbs, &other.limbs, Path::best(), true);
-        Self::reduce(self.p, &product)
+        Self::reduced(self.number, product)
     }
 
     /// The square, less `minus`.
@@ -81,86 +101,78 @@ impl Residue {
     pub fn square_minus(&self, minus: u32) -> Residue {
         let mut square = vec![0; 2 * self.limbs.len()];
         number::mul(&mut square, &self.limbs, &self.limbs, Path::best(), true);
-        let mut square = Self::reduce(self.p, &square);
-        square.subtract(minus.into());
-        square
+        let square = Self::reduced(self.number, square);
+        square.minus(&Self::from_u64(self.number, minus.into()))
     }
 
-    fn subtract(&mut self, x: u64) {
-        let x = Self::from_u64(self.p, x);
-        // -x is the complement of its bits.
-        let top = u64::MAX >> (self.limbs.len() as u64 * 64 - u64::from(self.p));
-        let mut minus: Vec<u64> = x.limbs.iter().map(|limb| !limb).collect();
-        *minus.last_mut().expect("p is not 0") &= top;
-        minus.resize(self.limbs.len(), 0);
-        let mut sum = std::mem::take(&mut self.limbs);
-        let carry = add_bits(&mut sum, &minus, 0, self.p);
-        sum.push(0);
-        let (p, at) = (self.p as usize, self.p as usize / 64);
-        let above = u128::from(carry) << (p % 64);
-        sum[at] |= above as u64;
-        *self = Self::reduce(self.p, &sum);
+    /// The difference.
+    #[must_use]
+    pub fn minus(mut self, other: &Residue) -> Residue {
+        self.limbs.push(0);
+        if subtract(&mut self.limbs, &other.limbs) {
+            add(&mut self.limbs, &modulus(self.number));
+        }
+        self.limbs.truncate(self.number.limbs());
+        self
     }
 
-    /// `self / 9` modulo `2^p - 1`, for odd `p`: 3 divides `2^p - 1` for even `p` only.
+    /// The power, with an exponent that is not 0.
+    #[must_use]
+    pub fn pow(&self, exponent: u64) -> Residue {
+        let mut power = self.clone();
+        for bit in (0..exponent.ilog2()).rev() {
+            power = power.square_minus(0);
+            if exponent >> bit & 1 == 1 {
+                power = power.mul(self);
+            }
+        }
+        power
+    }
+
+    /// `self / 9`, modulo a number that 3 does not divide.
+    ///
+    /// # Panics
+    /// If 3 divides it, as it does `2^p - 1` for even `p`.
     #[must_use]
     pub fn divided_by_9(&self) -> Residue {
-        assert!(self.p % 2 == 1, "9 has an inverse for odd exponents");
-        // self + t (2^p - 1) is a multiple of 9 for one t below 9. 2^6 = 1 modulo 9.
-        let modulus = (1u64 << (self.p % 6)) + 8;
+        // self + t number is a multiple of 9 for one t below 9.
+        let nine = self.number.modulo(9);
         let digits = self.limbs.iter().rev();
         let rest = digits.fold(0, |rest, &limb| {
-            ((u128::from(rest) << 64 | u128::from(limb)) % 9) as u64
+            ((u128::from(rest) << 64 | u128::from(limb)) % 9) as u32
         });
         let t = (0..9)
-            .find(|t| (rest + t * modulus).is_multiple_of(9))
-            .expect("gcd(9, 2^p - 1) is 1");
-        // self - t, with t at bit p.
-        let mut sum = self.limbs.clone();
-        sum.push(0);
-        let (at, shift) = (self.p as usize / 64, self.p % 64);
-        let high = u128::from(t) << shift;
-        let (low, overflow) = sum[at].overflowing_add(high as u64);
-        sum[at] = low;
-        if let Some(next) = sum.get_mut(at + 1) {
-            *next += (high >> 64) as u64 + u64::from(overflow);
+            .find(|t| (rest + t * nine).is_multiple_of(9))
+            .expect("3 does not divide the modulus");
+        let (mut sum, modulus) = (self.limbs.clone(), modulus(self.number));
+        sum.resize(modulus.len() + 1, 0);
+        for _ in 0..t {
+            add(&mut sum, &modulus);
         }
-        let mut borrow = t;
-        for limb in &mut sum {
-            let (low, under) = limb.overflowing_sub(borrow);
-            *limb = low;
-            borrow = under.into();
-        }
-        let mut rest = 0;
-        for limb in sum.iter_mut().rev() {
-            let value = rest << 64 | u128::from(*limb);
-            *limb = (value / 9) as u64;
-            rest = value % 9;
-        }
+        let rest = divide(&mut sum, 9);
         debug_assert_eq!(rest, 0);
-        Self::reduce(self.p, &sum)
+        sum.truncate(self.number.limbs());
+        Residue {
+            number: self.number,
+            limbs: sum,
+        }
     }
 
-    /// Little-endian bytes, as many as `p` bits need: how files hold it.
+    /// Little-endian bytes, as many as the number's bits need: how files hold it.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes: Vec<u8> = self
-            .limbs
-            .iter()
-            .flat_map(|limb| limb.to_le_bytes())
-            .collect();
-        bytes.truncate(self.p.div_ceil(8) as usize);
-        bytes
+        let bytes = self.limbs.iter().flat_map(|limb| limb.to_le_bytes());
+        bytes.take(self.number.bytes()).collect()
     }
 
     /// The residue with these little-endian bytes.
-    pub fn from_bytes(p: u32, bytes: &[u8]) -> Self {
+    pub fn from_bytes(number: impl Into<Number>, bytes: &[u8]) -> Self {
         let limb = |chunk: &[u8]| {
             let mut limb = [0; 8];
             limb[..chunk.len()].copy_from_slice(chunk);
             u64::from_le_bytes(limb)
         };
         let limbs: Vec<u64> = bytes.chunks(8).map(limb).collect();
-        Self::reduce(p, &limbs)
+        Self::reduced(number.into(), limbs)
     }
 
     /// The same residue with one bit of its limbs the other way: what a fault of memory
@@ -169,40 +181,102 @@ impl Residue {
     pub fn with_flipped_bit(&self, bit: u32) -> Residue {
         let mut limbs = self.limbs.clone();
         limbs[bit as usize / 64] ^= 1 << (bit % 64);
-        Self::reduce(self.p, &limbs)
+        Self::reduced(self.number, limbs)
     }
 }
 
-/// Adds `p` bits of `limbs` from bit `start` on to `sum`, modulo `2^p`; answers with what
-/// is above.
-fn add_bits(sum: &mut [u64], limbs: &[u64], start: u64, p: u32) -> u64 {
-    let (first, shift) = ((start / 64) as usize, start % 64);
-    let limb = |i: usize| limbs.get(i).copied().unwrap_or(0);
-    let mut carry = false;
-    let last = sum.len() - 1;
-    let top_bits = u64::from(p) - 64 * last as u64;
-    for (i, sum) in sum.iter_mut().enumerate() {
-        let low = limb(first + i) >> shift;
-        let high = if shift == 0 {
-            0
-        } else {
-            limb(first + i + 1) << (64 - shift)
-        };
-        let mut value = low | high;
-        if i == last && top_bits < 64 {
-            value &= (1 << top_bits) - 1;
+/// The modulus itself, whose bits may be one more than those of the numbers below it.
+fn modulus(number: Number) -> Vec<u64> {
+    let mut limbs = shifted(number.k(), number.n());
+    limbs.resize(number.limbs() + 1, 0);
+    if number.c() < 0 {
+        subtract(&mut limbs, &[1]);
+    } else {
+        add(&mut limbs, &[1]);
+    }
+    limbs
+}
+
+/// `x 2^n`.
+fn shifted(x: u32, n: u32) -> Vec<u64> {
+    let mut limbs = vec![0; n as usize / 64];
+    let x = u128::from(x) << (n % 64);
+    limbs.extend([x as u64, (x >> 64) as u64]);
+    trim(&mut limbs);
+    limbs
+}
+
+fn trim(x: &mut Vec<u64>) {
+    let length = x
+        .iter()
+        .rposition(|&limb| limb != 0)
+        .map_or(0, |top| top + 1);
+    x.truncate(length);
+}
+
+/// Takes the bits from `n` on off `x`.
+fn take_above(x: &mut Vec<u64>, n: u32) -> Vec<u64> {
+    let (at, shift) = (n as usize / 64, n % 64);
+    if x.len() <= at {
+        return Vec::new();
+    }
+    let mut above = x[at..].to_vec();
+    if shift > 0 {
+        for i in 0..above.len() {
+            let next = above.get(i + 1).copied().unwrap_or(0);
+            above[i] = above[i] >> shift | next << (64 - shift);
         }
-        let (partial, over) = sum.overflowing_add(value);
-        let (total, over2) = partial.overflowing_add(carry.into());
-        *sum = total;
-        carry = over || over2;
     }
-    if top_bits == 64 {
-        return carry.into();
-    }
-    let above = sum[last] >> top_bits;
-    sum[last] &= (1 << top_bits) - 1;
+    x.truncate(at + 1);
+    x[at] &= (1 << shift) - 1;
     above
+}
+
+/// `x = x / k`; answers with what is left.
+fn divide(x: &mut [u64], k: u32) -> u32 {
+    if k == 1 {
+        return 0;
+    }
+    let k = u64::from(k);
+    let mut left = 0;
+    for limb in x.iter_mut().rev() {
+        let high = left << 32 | *limb >> 32;
+        let low = (high % k) << 32 | (*limb & u64::from(u32::MAX));
+        *limb = ((high / k) << 32) | (low / k);
+        left = low % k;
+    }
+    left as u32
+}
+
+/// `x = x + y`, which fits.
+fn add(x: &mut [u64], y: &[u64]) {
+    let mut carry = false;
+    for (i, limb) in x.iter_mut().enumerate() {
+        if i >= y.len() && !carry {
+            break;
+        }
+        (*limb, carry) = limb.carrying_add(y.get(i).copied().unwrap_or(0), carry);
+    }
+}
+
+/// `x = x - y`, modulo a power of 2 where it answers that `x < y`. `y` is no longer than `x`.
+fn subtract(x: &mut [u64], y: &[u64]) -> bool {
+    let mut borrow = false;
+    for (i, limb) in x.iter_mut().enumerate() {
+        if i >= y.len() && !borrow {
+            break;
+        }
+        (*limb, borrow) = limb.borrowing_sub(y.get(i).copied().unwrap_or(0), borrow);
+    }
+    borrow
+}
+
+/// `x = -x` modulo a power of 2.
+fn negate(x: &mut [u64]) {
+    for limb in x.iter_mut() {
+        *limb = !*limb;
+    }
+    add(x, &[1]);
 }
 
 #[cfg(test)]
@@ -231,18 +305,38 @@ mod tests {
             };
             (0..n).map(|_| next()).collect()
         };
-        for p in [3_u32, 5, 7, 61, 63, 65, 127, 129, 191, 521, 607, 1279] {
-            let modulus = (BigUint::from(1u32) << p) - 1u32;
+        let numbers = [2, 3, 5, 7, 61, 63, 64, 65, 127, 128, 129, 191, 521, 1279]
+            .into_iter()
+            .flat_map(|n| [1, 3, 5, 77, 0x8000_0001, u32::MAX].map(|k| (k, n)))
+            .flat_map(|(k, n)| [false, true].map(|is_plus| Number::new(k, n, is_plus).unwrap()));
+        for number in numbers {
+            let modulus = (BigUint::from(number.k()) << number.n()) + 1u32;
+            let modulus = modulus - if number.c() < 0 { 2u32 } else { 0 };
             for _ in 0..20 {
-                let [x, y] = [(); 2].map(|()| random(2 * p.div_ceil(64) as usize));
-                let (a, b) = (Residue::reduce(p, &x), Residue::reduce(p, &y));
-                assert_eq!(value(a.limbs()), value(&x) % &modulus, "p {p}");
+                let [x, y] = [(); 2].map(|()| random(2 * number.limbs()));
+                let (a, b) = (Residue::reduce(number, &x), Residue::reduce(number, &y));
+                assert_eq!(value(a.limbs()), value(&x) % &modulus, "{number}");
+                let difference = value(&x) % &modulus + &modulus - value(&y) % &modulus;
+                assert_eq!(value(a.clone().minus(&b).limbs()), difference % &modulus);
+                assert_eq!(value(a.pow(5).limbs()), value(&x).pow(5) % &modulus);
                 assert_eq!(value(a.mul(&b).limbs()), value(&x) * value(&y) % &modulus);
-                let square = value(&x).pow(2) + &modulus - 2u32;
-                assert_eq!(value(a.square_minus(2).limbs()), square % &modulus, "p {p}");
-                let ninth = a.divided_by_9();
-                assert_eq!(value(ninth.limbs()) * 9u32 % &modulus, value(a.limbs()));
-                assert_eq!(Residue::from_bytes(p, &a.to_bytes()), a);
+                let square = value(&x).pow(2) + &modulus * 2u32 - 2u32;
+                assert_eq!(
+                    value(a.square_minus(2).limbs()),
+                    square % &modulus,
+                    "{number}"
+                );
+                if number.modulo(3) != 0 {
+                    let ninth = a.divided_by_9();
+                    assert_eq!(value(ninth.limbs()) * 9u32 % &modulus, value(a.limbs()));
+                }
+                assert_eq!(Residue::from_bytes(number, &a.to_bytes()), a);
+            }
+            // The modulus, and what is next to it.
+            let next = &modulus - 1u32;
+            for (x, left) in [(&modulus, 0u32.into()), (&next, next.clone())] {
+                let a = Residue::from_bytes(number, &x.to_bytes_le());
+                assert_eq!(value(a.limbs()), left, "{number}");
             }
         }
     }

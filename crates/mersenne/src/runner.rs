@@ -1,12 +1,12 @@
 //! Iterations that are known to have been rounded safely.
 
-use crate::{Backend, Error, Residue, Squaring};
+use crate::{Backend, Error, Number, Residue, Squaring};
 
 /// A residue and the machine that squares it, with the way back when a rounding error
 /// grows too large: the iterations since the residue was last read are done again by a
 /// longer transform.
 pub struct Runner<'a> {
-    p: u32,
+    number: Number,
     backend: &'a dyn Backend,
     squaring: Box<dyn Squaring + 'a>,
     /// The residue as it was last read or set, and the iterations since.
@@ -22,16 +22,21 @@ impl<'a> Runner<'a> {
     /// The rounding error from which on a longer transform is taken.
     pub const LIMIT: f64 = 0.4;
 
-    /// Zero modulo `2^p - 1` on this machine; every iteration takes off `minus`.
+    /// Zero modulo the number on this machine; every iteration takes off `minus`.
     ///
     /// # Errors
     /// As [`Backend::squaring`].
-    pub fn new(p: u32, minus: u32, backend: &'a dyn Backend) -> Result<Self, Error> {
+    pub fn new(
+        number: impl Into<Number>,
+        minus: u32,
+        backend: &'a dyn Backend,
+    ) -> Result<Self, Error> {
+        let number = number.into();
         Ok(Runner {
-            p,
+            number,
             backend,
-            squaring: backend.squaring(p, None)?,
-            base: Residue::from_u64(p, 0),
+            squaring: backend.squaring(number, None)?,
+            base: Residue::from_u64(number, 0),
             since: 0,
             minus,
             greatest: 0.0,
@@ -100,7 +105,7 @@ impl<'a> Runner<'a> {
         if !self.backend.falls_back(&error) {
             return Err(error);
         }
-        self.squaring = self.backend.squaring(self.p, None)?;
+        self.squaring = self.backend.squaring(self.number, None)?;
         self.squaring.set(&self.base)?;
         self.failure = Some(error);
         self.greatest = 0.0;
@@ -118,16 +123,16 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`Error::TooLong`] where there is none.
     pub fn lengthen(&mut self) -> Result<(), Error> {
-        self.squaring = self.backend.squaring(self.p, self.squaring.words())?;
+        self.squaring = self.backend.squaring(self.number, self.squaring.words())?;
         self.squaring.set(&self.base)?;
         self.lengthened += 1;
         self.greatest = 0.0;
         Ok(())
     }
 
-    /// The exponent.
-    pub fn p(&self) -> u32 {
-        self.p
+    /// The modulus.
+    pub fn number(&self) -> Number {
+        self.number
     }
 
     /// The greatest rounding error since the transform has its length.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::prp::Point;
-use crate::{Error, LucasLehmer, Proof, Prp, Residue, Runner, Step};
+use crate::{Error, LucasLehmer, Number, Proof, Prp, Residue, Runner, Step};
 
 const MAGIC: &[u8] = b"mersenne save 1\n";
 
@@ -36,11 +36,23 @@ pub enum Saved {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    k: u32,
     exponent: u32,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_plus: bool,
     worktype: String,
     iteration: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prp: Option<PrpHeader>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(k: &u32) -> bool {
+    *k == 1
 }
 
 #[derive(Serialize, Deserialize)]
@@ -53,27 +65,41 @@ struct PrpHeader {
 }
 
 impl Saved {
-    /// The kind of test, as PrimeNet calls it.
-    pub fn worktype(&self) -> &'static str {
-        match self {
-            Saved::LucasLehmer(_) => "LL",
-            Saved::Prp(_) => "PRP-3",
+    /// A test of this kind ([`Saved::worktype`]) at its beginning.
+    ///
+    /// # Panics
+    /// As [`LucasLehmer::new`] and [`Prp::new`].
+    pub fn new(number: impl Into<Number>, worktype: &str) -> Self {
+        match worktype {
+            "LL" | "LLR" => Saved::LucasLehmer(LucasLehmer::new(number)),
+            _ => Saved::Prp(Prp::new(number)),
         }
     }
 
-    /// The exponent.
-    pub fn p(&self) -> u32 {
+    /// The kind of test: `LL` and `PRP-3`, as PrimeNet calls them, of `2^p - 1`; `LLR` of
+    /// `k 2^n - 1`, `Proth` of `k 2^n + 1`.
+    pub fn worktype(&self) -> &'static str {
+        match (self, self.number().exponent()) {
+            (Saved::LucasLehmer(_), Some(_)) => "LL",
+            (Saved::LucasLehmer(_), None) => "LLR",
+            (Saved::Prp(_), Some(_)) => "PRP-3",
+            (Saved::Prp(_), None) => "Proth",
+        }
+    }
+
+    /// The number that is tested.
+    pub fn number(&self) -> Number {
         match self {
-            Saved::LucasLehmer(test) => test.residue.p(),
-            Saved::Prp(test) => test.now.x.p(),
+            Saved::LucasLehmer(test) => test.residue.number(),
+            Saved::Prp(test) => test.now.x.number(),
         }
     }
 
     /// Iterations done, and how many the test takes.
     pub fn progress(&self) -> (u32, u32) {
         match self {
-            Saved::LucasLehmer(test) => (test.iteration, self.p() - 2),
-            Saved::Prp(test) => (test.iteration(), self.p().next_multiple_of(test.block)),
+            Saved::LucasLehmer(test) => (test.iteration, test.iterations()),
+            Saved::Prp(test) => (test.iteration(), test.iterations()),
         }
     }
 
@@ -94,7 +120,7 @@ impl Saved {
             Saved::LucasLehmer(test) => (LucasLehmer::MINUS, &test.residue),
             Saved::Prp(test) => (Prp::MINUS, test.residue()),
         };
-        let mut runner = Runner::new(self.p(), minus, backend)?;
+        let mut runner = Runner::new(self.number(), minus, backend)?;
         runner.set(x)?;
         Ok(runner)
     }
@@ -142,8 +168,11 @@ impl Saved {
                 })
             }
         };
+        let number = self.number();
         let header = Header {
-            exponent: self.p(),
+            k: number.k(),
+            exponent: number.n(),
+            is_plus: number.c() > 0,
             worktype: self.worktype().to_owned(),
             iteration: self.progress().0,
             prp,
@@ -172,21 +201,20 @@ impl Saved {
         let (header, mut rest) = rest.split_at(line);
         let header: Header = serde_json::from_slice(header).map_err(|error| error.to_string())?;
         rest = &rest[1..];
-        let p = header.exponent;
+        let number = Number::new(header.k, header.exponent, header.is_plus).ok_or_else(broken)?;
         let mut residue = || -> Result<Residue, String> {
-            let length = p.div_ceil(8) as usize;
-            let (bytes, others) = rest.split_at_checked(length).ok_or_else(broken)?;
+            let (bytes, others) = rest.split_at_checked(number.bytes()).ok_or_else(broken)?;
             rest = others;
-            Ok(Residue::from_bytes(p, bytes))
+            Ok(Residue::from_bytes(number, bytes))
         };
         match (header.worktype.as_str(), header.prp) {
-            ("LL", None) if p >= 3 && header.iteration <= p - 2 => {
+            ("LL" | "LLR", None) if number.c() < 0 && header.iteration + 2 <= number.n() => {
                 Ok(Saved::LucasLehmer(LucasLehmer {
                     iteration: header.iteration,
                     residue: residue()?,
                 }))
             }
-            ("PRP-3", Some(prp)) if p % 2 == 1 && prp.block > 0 => {
+            ("PRP-3" | "Proth", Some(prp)) if has_prp(number) && prp.block > 0 => {
                 let mut point = |iteration| -> Result<Point, String> {
                     Ok(Point {
                         iteration,
@@ -210,6 +238,14 @@ impl Saved {
     }
 }
 
+/// Whether [`Prp`] tests it.
+fn has_prp(number: Number) -> bool {
+    match number.exponent() {
+        Some(p) => p % 2 == 1,
+        None => number.c() > 0 && number.n() >= 3,
+    }
+}
+
 /// Where a test's files are.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -228,10 +264,11 @@ impl Folder {
     }
 
     /// A save file and those beside it.
-    fn files(&self, p: u32, worktype: &str) -> [PathBuf; 3] {
-        let stem = match worktype {
-            "LL" => format!("m{p}.ll"),
-            _ => format!("m{p}.prp"),
+    fn files(&self, number: Number, worktype: &str) -> [PathBuf; 3] {
+        let stem = match (worktype, number.exponent()) {
+            ("LL", Some(p)) => format!("m{p}.ll"),
+            (_, Some(p)) => format!("m{p}.prp"),
+            (_, None) => format!("{}x2^{}{:+}", number.k(), number.n(), number.c()),
         };
         ["", ".new", ".old"].map(|end| self.file(&format!("{stem}{end}")))
     }
@@ -241,7 +278,7 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save(&self, test: &Saved) -> Result<(), Error> {
-        let [name, new, old] = self.files(test.p(), test.worktype());
+        let [name, new, old] = self.files(test.number(), test.worktype());
         let written = write_whole(&new, &test.to_bytes())
             .and_then(|()| match fs::rename(&name, &old) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -252,21 +289,27 @@ impl Folder {
         written.map_err(|source| Error::File { path: name, source })
     }
 
-    /// The test of `2^p - 1` of this kind (`LL` or `PRP-3`) that is furthest among its
+    /// The test of a number of this kind ([`Saved::worktype`]) that is furthest among its
     /// files, and what is wrong with those that were passed over.
     ///
     /// # Errors
     /// [`Error::Save`] where there are files and none of them is whole.
-    pub fn load(&self, p: u32, worktype: &str) -> Result<(Option<Saved>, Vec<Error>), Error> {
+    pub fn load(
+        &self,
+        number: impl Into<Number>,
+        worktype: &str,
+    ) -> Result<(Option<Saved>, Vec<Error>), Error> {
+        let number = number.into();
         let mut wrong = Vec::new();
         let mut found: Option<Saved> = None;
-        for path in self.files(p, worktype) {
+        for path in self.files(number, worktype) {
             let read = match fs::read(&path) {
                 Ok(bytes) => Saved::from_bytes(&bytes).and_then(|test| {
-                    if (test.p(), test.worktype()) == (p, worktype) {
+                    if (test.number(), test.worktype()) == (number, worktype) {
                         Ok(test)
                     } else {
-                        Err(format!("it is a test of another number: {}", test.p()))
+                        let other = test.number();
+                        Err(format!("it is a test of another number: {other}"))
                     }
                 }),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -301,7 +344,7 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save_residue(&self, iteration: u32, residue: &Residue) -> Result<(), Error> {
-        let folder = self.residues(residue.p());
+        let folder = self.residues(residue.number().n());
         let path = folder.join(iteration.to_string());
         let mut bytes = residue.to_bytes();
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
@@ -350,24 +393,25 @@ impl Folder {
     ///
     /// # Errors
     /// [`Error::File`] where one cannot be removed.
-    pub fn remove(&self, p: u32, worktype: &str) -> Result<(), Error> {
+    pub fn remove(&self, number: impl Into<Number>, worktype: &str) -> Result<(), Error> {
+        let number = number.into();
         let gone = |path: PathBuf, removed: io::Result<()>| match removed {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(Error::File { path, source })
             }
             _ => Ok(()),
         };
-        for path in self.files(p, worktype) {
+        for path in self.files(number, worktype) {
             let removed = fs::remove_file(&path);
             gone(path, removed)?;
         }
-        match worktype {
-            "LL" => Ok(()),
-            _ => {
+        match (worktype, number.exponent()) {
+            ("PRP-3", Some(p)) => {
                 let residues = self.residues(p);
                 let removed = fs::remove_dir_all(&residues);
                 gone(residues, removed)
             }
+            _ => Ok(()),
         }
     }
 }

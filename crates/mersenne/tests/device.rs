@@ -43,8 +43,8 @@ fn a_device_finds_what_the_cpu_finds() {
         (21_701, 2048),
     ] {
         let squarings = [
-            device.squaring(p, Some(words - 1)),
-            exact().squaring(p, None),
+            device.squaring(p.into(), Some(words - 1)),
+            exact().squaring(p.into(), None),
         ];
         let [mut found, mut right] = squarings.map(Result::unwrap);
         assert_eq!(found.words(), Some(words));

@@ -9,7 +9,8 @@ use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Weighted};
 use common::outcome;
 use mersenne::{
-    Arithmetic, Backend, Cpu, Error, LucasLehmer, Prp, Residue, Runner, Saved, Squaring, Step,
+    Arithmetic, Backend, Cpu, Error, LucasLehmer, Number, Prp, Residue, Runner, Saved, Squaring,
+    Step,
 };
 
 /// A CPU on which a bit flips in the calls of `square` whose turn it is.
@@ -30,9 +31,13 @@ impl Backend for Flipping {
         "flipping"
     }
 
-    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
+    fn squaring(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Squaring>, Error> {
         Ok(Box::new(FlippingSquares {
-            squaring: self.cpu.squaring(p, longer_than)?,
+            squaring: self.cpu.squaring(number, longer_than)?,
             calls: self.calls.clone(),
             turns: self.turns,
         }))
@@ -86,6 +91,10 @@ fn a_flipped_bit_is_caught_and_rolled_back() {
             assert_eq!((found.is_prime, found.res64), (false, right.res64));
             let found = outcome(Saved::Prp(Prp::new(1279)), &flipping(arithmetic, turns));
             assert!(found.is_prime && found.errors > 0);
+            // 9 2^2297 + 1, a prime, by Proth's test.
+            let proth = Saved::Prp(Prp::new(Number::new(9, 2297, true).unwrap()));
+            let found = outcome(proth, &flipping(arithmetic, turns));
+            assert!(found.is_prime && found.errors > 0);
         }
     }
 }
@@ -115,12 +124,17 @@ impl Backend for Short {
         "short"
     }
 
-    fn squaring(&self, p: u32, longer_than: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
+    fn squaring(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Squaring>, Error> {
         let length = match longer_than {
             None => Length::of_words(320),
             Some(words) => Length::of_words(words).and_then(Length::next),
         };
         let length = length.expect("there are longer ones");
+        let p = number.exponent().expect("it is a Mersenne number");
         Ok(Box::new(Transform(
             p,
             Weighted::new(p, length, Path::best()),

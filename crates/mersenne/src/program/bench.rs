@@ -88,7 +88,7 @@ pub fn iteration(
     p: u32,
     time: Duration,
 ) -> Result<(f64, u32, Option<usize>, f64), Failure> {
-    let mut squaring = backend.squaring(p, None)?;
+    let mut squaring = backend.squaring(p.into(), None)?;
     // Digits that look random, as those of a test do after some iterations.
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut limb = || {

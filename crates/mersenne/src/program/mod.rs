@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use mersenne::primenet::Reporter;
-use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, Proof, is_prime};
+use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, Number, Proof, is_prime};
 
-/// Tests of Mersenne numbers 2^P - 1
+/// Tests of Mersenne numbers 2^P - 1, and of K 2^N - 1 and K 2^N + 1
 #[derive(Parser)]
 #[command(name = "mersenne", version)]
 struct Cli {
@@ -31,6 +31,10 @@ enum Command {
     Ll(Test),
     /// Probable-prime test of 2^P - 1 to the base 3, with Gerbicz' check and a proof
     Prp(Test),
+    /// Lucas-Lehmer-Riesel test of K 2^N - 1
+    Llr(Other),
+    /// Proth's test of K 2^N + 1, with Gerbicz' check
+    Proth(Other),
     /// Check the proof of a PRP test
     Verify(verify::Arguments),
     /// The tests that worktodo.txt asks for, one after another
@@ -48,6 +52,21 @@ struct Test {
     /// The exponent, a prime
     #[arg(value_name = "P", value_parser = prime)]
     p: u32,
+    /// End with one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+struct Other {
+    /// Odd, and below 2^N
+    #[arg(value_name = "K", value_parser = odd)]
+    k: u32,
+    /// The exponent, 3 or more
+    #[arg(value_name = "N", value_parser = value_parser!(u32).range(3..))]
+    n: u32,
     /// End with one JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -164,6 +183,31 @@ impl Common {
     }
 }
 
+impl Other {
+    fn run(&self, worktype: &'static str, is_plus: bool) -> Result<(), Failure> {
+        let Other { k, n, json, common } = self;
+        let number = Number::new(*k, *n, is_plus).filter(|_| u64::from(*k) >> n.min(&32) == 0);
+        let Some(number) = number else {
+            return Err(Failure::Usage(format!("{k} is not below 2^{n}")));
+        };
+        if matches!(common.backend, BackendName::Cuda) || common.proof_power.is_some() {
+            let what = "only 2^P - 1 is tested on a GPU, and with a proof";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        // 2^p - 1 is of the same kind as others here, and of a name of its own.
+        let worktype = number.exponent().map_or(worktype, |_| "LL");
+        run::alone(worktype, number, *json, common)
+    }
+}
+
+fn odd(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(k) if k % 2 == 1 => Ok(k),
+        Ok(k) => Err(format!("{k} is even: take the twos into the exponent")),
+        Err(_) => Err("it is a number below 2^32".to_owned()),
+    }
+}
+
 fn prime(text: &str) -> Result<u32, String> {
     let p = text
         .parse()
@@ -185,8 +229,10 @@ pub fn main() -> ExitCode {
         }
     };
     let done = match &cli.command {
-        Command::Ll(test) => run::alone("LL", test),
-        Command::Prp(test) => run::alone("PRP-3", test),
+        Command::Ll(test) => run::alone("LL", test.p.into(), test.json, &test.common),
+        Command::Prp(test) => run::alone("PRP-3", test.p.into(), test.json, &test.common),
+        Command::Llr(test) => test.run("LLR", false),
+        Command::Proth(test) => test.run("Proth", true),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Work(arguments) => work::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),

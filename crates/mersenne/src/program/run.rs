@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use mersenne::primenet::{Reporter, ResultLine};
-use mersenne::{Backend, Folder, LucasLehmer, Outcome, Proof, Prp, Runner, Saved, Step};
+use mersenne::{Backend, Folder, Number, Outcome, Proof, Runner, Saved, Step};
 
 use super::stop::Stop;
-use super::{Common, Failure, Test, verify};
+use super::{Common, Failure, verify};
 
 /// How long the machine works between two looks at the clock and at signals.
 const STRETCH: Duration = Duration::from_millis(250);
@@ -14,10 +14,15 @@ const STRETCH: Duration = Duration::from_millis(250);
 /// The power of a proof where none is asked for.
 const POWER: u32 = 8;
 
-/// `mersenne ll P` and `mersenne prp P`.
-pub fn alone(worktype: &'static str, test: &Test) -> Result<(), Failure> {
-    let line = one(worktype, test.p, &test.common, None, &Stop::on_signals())?;
-    if test.json {
+/// `mersenne ll P` and its like.
+pub fn alone(
+    worktype: &'static str,
+    number: Number,
+    json: bool,
+    common: &Common,
+) -> Result<(), Failure> {
+    let line = one(worktype, number, common, None, &Stop::on_signals())?;
+    if json {
         println!("{}", line.to_json());
     }
     Ok(())
@@ -26,7 +31,7 @@ pub fn alone(worktype: &'static str, test: &Test) -> Result<(), Failure> {
 /// Runs a test, and reports it in `results.json.txt`.
 pub fn one(
     worktype: &'static str,
-    p: u32,
+    number: Number,
     common: &Common,
     id: Option<String>,
     stop: &Stop,
@@ -36,7 +41,7 @@ pub fn one(
         outcome,
         words,
         proof,
-    } = if p == 2 {
+    } = if number.exponent() == Some(2) {
         // 3: both tests are for odd exponents.
         let outcome = Outcome {
             is_prime: true,
@@ -49,20 +54,20 @@ pub fn one(
             proof: None,
         }
     } else {
-        to_the_end(worktype, p, common, &folder, stop)?
+        to_the_end(worktype, number, common, &folder, stop)?
     };
     let verdict = match (outcome.is_prime, worktype) {
-        (true, "LL") => "is prime!",
-        (true, _) => "is a probable prime!",
+        (true, "PRP-3") => "is a probable prime!",
+        (true, _) => "is prime!",
         (false, _) => "is composite.",
     };
-    eprintln!("M{p} {worktype} {verdict} res64 {:016X}", outcome.res64);
+    eprintln!("{number} {worktype} {verdict} res64 {:016X}", outcome.res64);
     let reporter: Reporter = common.reporter(id);
-    let mut line = ResultLine::new(worktype, p, &outcome, words, &reporter);
+    let mut line = ResultLine::new(worktype, number, &outcome, words, &reporter);
     if let Some(proof) = &proof {
         let path = folder.save_proof(proof)?;
         eprintln!(
-            "M{p} proof of power {} in {}",
+            "{number} proof of power {} in {}",
             proof.power(),
             path.display()
         );
@@ -71,7 +76,7 @@ pub fn one(
     let results = folder.file("results.json.txt");
     line.append_to(&results)
         .map_err(|error| Failure::Running(format!("{}: {error}", results.display())))?;
-    folder.remove(p, worktype)?;
+    folder.remove(number, worktype)?;
     Ok(line)
 }
 
@@ -84,30 +89,27 @@ struct Found {
 
 fn to_the_end(
     worktype: &'static str,
-    p: u32,
+    number: Number,
     common: &Common,
     folder: &Folder,
     stop: &Stop,
 ) -> Result<Found, Failure> {
     let backend = common.backend()?;
-    let (saved, wrong) = folder.load(p, worktype)?;
+    let (saved, wrong) = folder.load(number, worktype)?;
     for error in wrong {
         eprintln!("warning: {error}; passed over");
     }
     if let Some(saved) = &saved {
         eprintln!(
-            "M{p} {worktype} taken up at iteration {}",
+            "{number} {worktype} taken up at iteration {}",
             saved.progress().0
         );
     }
-    let mut test = saved.unwrap_or_else(|| match worktype {
-        "LL" => Saved::LucasLehmer(LucasLehmer::new(p)),
-        _ => Saved::Prp(Prp::new(p)),
-    });
+    let mut test = saved.unwrap_or_else(|| Saved::new(number, worktype));
     let power = proof_power(&test, common, folder)?;
     let kept = match power {
         0 => Vec::new(),
-        power => Proof::iterations(p, power),
+        power => Proof::iterations(number.n(), power),
     };
     let mut runner = test.runner(&*backend)?;
     let mut last_save = Instant::now();
@@ -124,7 +126,7 @@ fn to_the_end(
             drop(runner);
             let proof = match power {
                 0 => None,
-                power => proof(p, power, &*backend, common, folder, stop)?,
+                power => proof(number.n(), power, &*backend, common, folder, stop)?,
             };
             return Ok(Found {
                 outcome,
@@ -141,11 +143,13 @@ fn to_the_end(
         }
         if runner.lengthened() > errors.0 {
             let words = runner.words().unwrap_or(0);
-            eprintln!("M{p} {worktype} goes on with {words} words: rounding errors were too large");
+            eprintln!(
+                "{number} {worktype} goes on with {words} words: rounding errors were too large"
+            );
         }
         if test.errors() > errors.1 {
             let (iteration, _) = test.progress();
-            eprintln!("M{p} {worktype} check failed; back at iteration {iteration}");
+            eprintln!("{number} {worktype} check failed; back at iteration {iteration}");
         }
         times = next_stretch(times, before.elapsed());
         let signal = stop.signal();
@@ -156,12 +160,12 @@ fn to_the_end(
         }
         if report.last.elapsed() >= common.report_every {
             test.rest(&mut runner)?;
-            let name = format!("M{p} {worktype}");
+            let name = format!("{number} {worktype}");
             report.line(&name, test.progress(), &runner, backend.name());
         }
         if let Some(signal) = signal {
             let (iteration, _) = test.progress();
-            eprintln!("M{p} {worktype} saved at iteration {iteration}");
+            eprintln!("{number} {worktype} saved at iteration {iteration}");
             return Err(Failure::Interrupted(signal));
         }
     }
@@ -170,10 +174,10 @@ fn to_the_end(
 /// The power of the proof that this test will end with: of earlier iterations only those
 /// count whose residues are there.
 fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Failure> {
-    let (p, (iteration, _)) = (test.p(), test.progress());
+    let (p, (iteration, _)) = (test.number().n(), test.progress());
     let most = Proof::most_power(p);
-    let asked = match (test, common.proof_power) {
-        (Saved::LucasLehmer(_), _) => 0,
+    let asked = match (test.worktype(), common.proof_power) {
+        (kind, _) if kind != "PRP-3" => 0,
         (_, None) => most.min(POWER),
         (_, Some(power)) if power <= most => power,
         (_, Some(power)) => {

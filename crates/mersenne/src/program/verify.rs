@@ -72,7 +72,7 @@ pub fn holds(
             return Err(Failure::Interrupted(signal));
         }
         if report.last.elapsed() >= common.report_every {
-            let name = format!("M{} proof", runner.p());
+            let name = format!("{} proof", runner.number());
             report.line(&name, (done, total), &runner, backend.name());
         }
     }

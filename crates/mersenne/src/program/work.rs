@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             id,
             line,
         } = assignment;
-        let result = run::one(worktype, p, common, id, &stop)?;
+        let result = run::one(worktype, p.into(), common, id, &stop)?;
         println!("{}", result.to_json());
         remove_line(&path, &line)
             .map_err(|error| Failure::Running(format!("{}: {error}", path.display())))?;
