@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use bigint_core::{Algorithm, Operation};
-use bigint_host::Engine;
+use bigint_host::{DeviceSet, Engine};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::failure::Failure;
@@ -12,13 +12,13 @@ use crate::failure::Failure;
 /// A back end as it is named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BackendName {
-    /// A GPU where there is one, else the CPU.
+    /// Every GPU of the machine, else the CPU.
     #[default]
     Auto,
     /// Every core of the CPU.
     Cpu,
-    /// The CUDA device of this number, and nothing else.
-    Cuda(usize),
+    /// One CUDA device and nothing else, or several.
+    Cuda(DeviceSet),
 }
 
 impl FromStr for BackendName {
@@ -28,13 +28,13 @@ impl FromStr for BackendName {
         match text {
             "auto" => Ok(BackendName::Auto),
             "cpu" => Ok(BackendName::Cpu),
-            "cuda" => Ok(BackendName::Cuda(0)),
+            "cuda" => Ok(BackendName::Cuda(DeviceSet::from(0))),
             _ => {
-                let device = text.strip_prefix("cuda:");
-                let device = device.and_then(|device| device.parse().ok());
-                device
+                let devices = text.strip_prefix("cuda:");
+                let devices = devices.and_then(|devices| devices.parse().ok());
+                devices
                     .map(BackendName::Cuda)
-                    .ok_or_else(|| "expected auto, cpu, cuda or cuda:N".to_owned())
+                    .ok_or_else(|| "expected auto, cpu, cuda, cuda:N or cuda:N,M,...".to_owned())
             }
         }
     }
@@ -45,7 +45,7 @@ impl fmt::Display for BackendName {
         match self {
             BackendName::Auto => f.write_str("auto"),
             BackendName::Cpu => f.write_str("cpu"),
-            BackendName::Cuda(device) => write!(f, "cuda:{device}"),
+            BackendName::Cuda(devices) => write!(f, "cuda:{devices}"),
         }
     }
 }
@@ -59,8 +59,13 @@ impl BackendName {
         match self {
             BackendName::Auto => Ok(Engine::auto()),
             BackendName::Cpu => Ok(Engine::cpu()),
-            BackendName::Cuda(device) => {
-                Engine::cuda(device).map_err(|error| Failure::Running(error.to_string()))
+            BackendName::Cuda(devices) => {
+                let is_one = devices.ordinals().nth(1).is_none();
+                let engine = match is_one {
+                    true => Engine::cuda(devices.first()),
+                    false => Engine::cuda_devices(devices),
+                };
+                engine.map_err(|error| Failure::Running(error.to_string()))
             }
         }
     }

@@ -13,7 +13,7 @@ use bigint_host::{BackEnd, Batch, Engine, Error, Form, Options};
 use serde::Serialize;
 
 use self::papers::Paper;
-use self::sample::{Finish, Times, arranged, operand};
+use self::sample::{Times, arranged, operand, time};
 use crate::backend::{BackendName, algorithm_parser, operation};
 use crate::failure::Failure;
 use crate::hardware::Hardware;
@@ -39,7 +39,7 @@ pub struct Arguments {
     #[command(subcommand)]
     paper: Option<Paper>,
 
-    /// Who is measured: auto, cpu, cuda or cuda:N
+    /// Who is measured: auto, cpu, cuda, cuda:N or cuda:N,M,...
     #[arg(long, default_value_t, value_name = "BACKEND")]
     backend: BackendName,
 
@@ -245,12 +245,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let bytes = match engine.back_end() {
         BackEnd::Cpu => CPU_BATCH_BYTES,
         // The list is made anew, and a device that has failed since is not on it.
-        BackEnd::Cuda(ordinal) => hardware
-            .cuda
-            .get(ordinal)
-            .map_or(CPU_BATCH_BYTES, |device| {
-                device.memory_bytes / DEVICE_BATCH_PART
-            }),
+        BackEnd::Cuda(devices) => {
+            let bytes = devices.ordinals().map(|ordinal| {
+                let device = hardware.cuda.get(ordinal);
+                device.map_or(CPU_BATCH_BYTES, |device| {
+                    device.memory_bytes / DEVICE_BATCH_PART
+                })
+            });
+            bytes.sum()
+        }
     };
     let measured = measure_all(&engine, arguments, &teams, bytes);
     for warning in engine.warnings() {
@@ -457,10 +460,9 @@ impl Subject {
             }
             Ok::<_, Error>(elapsed)
         };
-        let finish = Finish::of(engine)?;
         let sample = |repeats: u32| match arguments.from_host {
             true => from_host(repeats),
-            false => finish.time(repeats, once),
+            false => time(engine, repeats, once),
         };
         let result = once()?;
         let (count, width, back_end) = (a.len(), a.width(), result.location().to_string());

@@ -73,7 +73,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Who computes: auto, cpu, cuda or cuda:N
+    /// Who computes: auto, cpu, cuda, cuda:N or cuda:N,M,...
     #[arg(long, default_value_t, value_name = "BACKEND")]
     backend: BackendName,
 

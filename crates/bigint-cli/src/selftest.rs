@@ -13,7 +13,7 @@ use crate::progress::Progress;
 /// wrong answer ends it, with all that is needed to see it again.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Who is tested: auto, cpu, cuda or cuda:N
+    /// Who is tested: auto, cpu, cuda, cuda:N or cuda:N,M,...
     #[arg(long, default_value_t, value_name = "BACKEND")]
     backend: BackendName,
 

@@ -3,11 +3,12 @@
 use crate::compute::Inner;
 use crate::cuda::{Buffer, Device};
 use crate::job::Recipe;
-use crate::{BackEnd, Error, limbs};
+use crate::{BackEnd, DeviceSet, Error, limbs, spread};
 use bigint_core::{Layout, Limb, Shape};
 use num_bigint::BigUint;
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A batch of unsigned integers of one width, made by an
@@ -29,10 +30,19 @@ pub(crate) struct Node {
     pub shape: Shape,
     /// The limbs on the host, once they are there.
     pub host: OnceLock<Vec<Limb>>,
-    pub device: Mutex<Option<Arc<Buffer>>>,
+    /// What devices have of them, in the order of the numbers: each number once; or, where
+    /// the host has all, what was brought to a device last.
+    shares: Mutex<Vec<Share>>,
     /// How to make it again; `None` where the host has it or nobody promised.
     recipe: Mutex<Option<Recipe>>,
     pub engine: Arc<Inner>,
+}
+
+/// Some of a batch's numbers, in the memory of a device.
+#[derive(Clone)]
+pub(crate) struct Share {
+    pub numbers: Range<usize>,
+    pub buffer: Arc<Buffer>,
 }
 
 /// A user's hold on a node. Dropping the last one frees the device memory, even
@@ -51,7 +61,7 @@ impl Drop for Node {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.node.take_buffer();
+        self.node.take_shares();
     }
 }
 
@@ -61,48 +71,82 @@ impl Node {
         Node {
             shape,
             host: OnceLock::from(limbs),
-            device: Mutex::new(None),
+            shares: Mutex::default(),
             recipe: Mutex::new(None),
             engine: Arc::clone(engine),
         }
     }
 
-    pub fn on_device(
+    pub fn on_devices(
         engine: &Arc<Inner>,
         shape: Shape,
-        buffer: Buffer,
+        shares: Vec<Share>,
         recipe: Option<Recipe>,
     ) -> Self {
         Node {
             shape,
             host: OnceLock::new(),
-            device: Mutex::new(Some(Arc::new(buffer))),
+            shares: Mutex::new(shares),
             recipe: Mutex::new(recipe),
             engine: Arc::clone(engine),
         }
     }
 
-    fn device(&self) -> MutexGuard<'_, Option<Arc<Buffer>>> {
-        self.device.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_shares(&self) -> MutexGuard<'_, Vec<Share>> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The device memory that holds the limbs, if any.
-    pub fn buffer(&self) -> Option<Arc<Buffer>> {
-        self.device().clone()
+    /// What devices have of it.
+    pub fn shares(&self) -> Vec<Share> {
+        self.lock_shares().clone()
     }
 
     /// Gives the device memory up.
-    pub fn take_buffer(&self) -> Option<Arc<Buffer>> {
-        self.device().take()
+    pub fn take_shares(&self) -> Vec<Share> {
+        std::mem::take(&mut *self.lock_shares())
     }
 
-    /// The limbs in device memory, brought there if they are on the host only.
-    pub fn resident(&self, device: &Arc<Device>) -> Result<Arc<Buffer>, Error> {
-        if let Some(buffer) = self.buffer() {
+    /// The limbs of these numbers, or of the one that stands for all, in a device's memory,
+    /// if they are there.
+    pub fn resident_on(&self, device: &Device, numbers: &Range<usize>) -> Option<Arc<Buffer>> {
+        let one = 0..1;
+        let numbers = if self.shape.count == 1 { &one } else { numbers };
+        let shares = self.lock_shares();
+        let mut shares = shares.iter();
+        let share = shares.find(|share| share.numbers == *numbers && share.buffer.is_of(device));
+        share.map(|share| Arc::clone(&share.buffer))
+    }
+
+    /// The same, brought there from the host if they are not, in the place of what the device
+    /// had of this batch.
+    pub fn resident(
+        &self,
+        device: &Arc<Device>,
+        numbers: Range<usize>,
+    ) -> Result<Arc<Buffer>, Error> {
+        if let Some(buffer) = self.resident_on(device, &numbers) {
             return Ok(buffer);
         }
-        let buffer = Arc::new(device.upload(self.limbs()?)?);
-        Ok(Arc::clone(self.device().insert(buffer)))
+        let numbers = if self.shape.count == 1 { 0..1 } else { numbers };
+        let limbs = self.limbs()?;
+        self.lock_shares()
+            .retain(|share| !share.buffer.is_of(device));
+        let Shape { width, layout, .. } = self.shape;
+        let buffer = match layout {
+            _ if numbers.len() == self.shape.count => device.upload(limbs)?,
+            Layout::Contiguous => {
+                device.upload(&limbs[numbers.start * width..numbers.end * width])?
+            }
+            Layout::Interleaved => {
+                device.upload(&limbs::slice(limbs, self.shape, numbers.clone())?)?
+            }
+        };
+        let buffer = Arc::new(buffer);
+        self.lock_shares().push(Share {
+            numbers,
+            buffer: Arc::clone(&buffer),
+        });
+        Ok(buffer)
     }
 
     fn lock_recipe(&self) -> MutexGuard<'_, Option<Recipe>> {
@@ -119,7 +163,7 @@ impl Node {
         if let Some(limbs) = self.host.get() {
             return Ok(limbs);
         }
-        let fetched = self.engine.fetch(self);
+        let fetched = spread::fetch(&self.engine, self);
         let limbs = match fetched {
             Ok(limbs) => self.host.get_or_init(|| limbs),
             // Another thread may have been first, and given the recipe up.
@@ -174,10 +218,9 @@ impl Batch {
 
     /// Where the numbers are now.
     pub fn location(&self) -> BackEnd {
-        if let Some(buffer) = self.node().buffer() {
-            return BackEnd::Cuda(buffer.ordinal());
-        }
-        BackEnd::Cpu
+        let shares = self.node().shares();
+        let ordinals = shares.iter().map(|share| share.buffer.ordinal());
+        DeviceSet::new(ordinals).map_or(BackEnd::Cpu, BackEnd::Cuda)
     }
 
     /// The limbs, in the batch's layout; padding of an interleaved batch is zero.
@@ -251,13 +294,19 @@ impl fmt::Debug for Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compute::Resort;
     use crate::job::{Job, Part, Wanted};
+    use crate::members::Members;
     use crate::{Options, Tuning};
     use bigint_core::Operation;
 
     #[test]
     fn a_result_that_the_host_has_lets_its_operands_go() {
-        let engine = Arc::new(Inner::new(None, true, Tuning::default()));
+        let engine = Arc::new(Inner::new(
+            Members::new(Vec::new()),
+            Resort::Always,
+            Tuning::default(),
+        ));
         let shape = Shape::new(1, 1, Layout::Contiguous);
         let a = Arc::new(Node::on_host(&engine, shape, vec![3]));
         let options = Options::default();
@@ -266,7 +315,7 @@ mod tests {
         let sum = Node {
             shape,
             host: OnceLock::new(),
-            device: Mutex::new(None),
+            shares: Mutex::default(),
             recipe: Mutex::new(Some(recipe)),
             engine,
         };

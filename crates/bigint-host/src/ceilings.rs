@@ -32,26 +32,40 @@ pub struct Ceilings {
 }
 
 impl Engine {
-    /// Measures the device's ceilings, in a fraction of a second; `None` on the CPU.
+    /// Measures the device's ceilings, in a fraction of a second; `None` on the CPU. Of
+    /// several devices they are the sums, each device being measured by itself.
     ///
-    /// `bytes` of device memory are taken for the copy. They should be several times
+    /// `bytes` of each device's memory are taken for the copy. They should be several times
     /// the device's cache, or the copy is the cache's.
     ///
     /// # Errors
     /// [`Error::Device`].
     pub fn ceilings(&self, bytes: usize) -> Result<Option<Ceilings>, Error> {
-        let device = self.inner.device();
-        device
-            .map(|device| {
-                Ok(Ceilings {
-                    copy_bytes_per_second: copies(device, bytes)?,
-                    multiply_adds_per_second: multiply_adds(device)?,
-                    to_device_bytes_per_second: link(device, true)?,
-                    to_host_bytes_per_second: link(device, false)?,
-                })
+        let each = self.inner.devices().map(|device| {
+            Ok::<_, Error>(Ceilings {
+                copy_bytes_per_second: copies(device, bytes)?,
+                multiply_adds_per_second: multiply_adds(device)?,
+                to_device_bytes_per_second: link(device, true)?,
+                to_host_bytes_per_second: link(device, false)?,
             })
-            .transpose()
+        });
+        let each = each.collect::<Result<Vec<_>, _>>()?;
+        Ok(each.into_iter().reduce(|a, b| Ceilings {
+            copy_bytes_per_second: a.copy_bytes_per_second + b.copy_bytes_per_second,
+            multiply_adds_per_second: a.multiply_adds_per_second + b.multiply_adds_per_second,
+            to_device_bytes_per_second: a.to_device_bytes_per_second + b.to_device_bytes_per_second,
+            to_host_bytes_per_second: a.to_host_bytes_per_second + b.to_host_bytes_per_second,
+        }))
     }
+}
+
+/// Bytes of device memory by which devices are compared.
+const COMPARED: usize = 64 << 20;
+
+/// How fast a device computes, beside others: sums go by its copies, products by its
+/// multiply-adds, and batches of both stay where they are.
+pub(crate) fn rate(device: &Arc<Device>) -> Result<f64, Error> {
+    Ok((copies(device, COMPARED)? * multiply_adds(device)?).sqrt())
 }
 
 fn copies(device: &Arc<Device>, bytes: usize) -> Result<f64, Error> {

@@ -1,14 +1,17 @@
-//! How an engine computes: on its device, and on the CPU when that fails.
+//! How an engine computes: on its devices, and on the CPU when they fail.
 
 use crate::batch::{Batch, Node};
 use crate::cuda::{Buffer, Device};
-use crate::job::{Computed, How, Job, Operands, Part, Wanted};
+use crate::job::{Computed, Job, Operands, Wanted};
+use crate::members::{Members, each};
 use crate::pool::Pool;
-use crate::{BackEnd, DeviceError, DeviceErrorKind, Error, Tuning, limbs, pieces};
+use crate::spread;
+use crate::task::{Made, Task};
+use crate::{BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning, limbs};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::{MatrixArgument, WIDEST_MODULUS};
 use bigint_core::{Arguments, Kernel, Layout, Level, Limb, Operation, Shape};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -16,13 +19,21 @@ use std::time::Instant;
 /// result to the host as well, so that no failure has to redo more than these.
 const MOST_UNSAVED_OPERATIONS: u32 = 16;
 
+/// What an engine does where its devices fail, or are no good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resort {
+    /// Return the error. What a device has not the memory for is done in pieces.
+    None,
+    /// Hand the work to the other devices, then to the CPU.
+    Failures,
+    /// The same, and use the CPU for what suits it better.
+    Always,
+}
+
 /// What the engine's batches share.
 pub(crate) struct Inner {
-    device: Option<Arc<Device>>,
-    /// Whether device errors are answered on the CPU instead of returned.
-    falls_back: bool,
-    /// Set once the device can no longer be used.
-    device_lost: AtomicBool,
+    members: Members,
+    resort: Resort,
     tuning: Tuning,
     warnings: Mutex<Vec<String>>,
     /// Host memory for results.
@@ -30,20 +41,19 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    pub fn new(device: Option<Arc<Device>>, falls_back: bool, tuning: Tuning) -> Self {
+    pub fn new(members: Members, resort: Resort, tuning: Tuning) -> Self {
         Inner {
-            device,
-            falls_back,
-            device_lost: AtomicBool::new(false),
+            members,
+            resort,
             tuning,
             warnings: Mutex::default(),
             pool: Pool::default(),
         }
     }
 
-    /// The same device under other thresholds.
+    /// The same devices under other thresholds.
     pub fn with_tuning(&self, tuning: Tuning) -> Self {
-        Inner::new(self.device().cloned(), self.falls_back, tuning)
+        Inner::new(self.members.ready_again(), self.resort, tuning)
     }
 
     /// Hands the warnings over; they are told once.
@@ -51,29 +61,48 @@ impl Inner {
         std::mem::take(&mut *self.lock_warnings())
     }
 
-    /// The device, while it can be used.
+    /// The devices that can be used.
+    pub fn devices(&self) -> impl Iterator<Item = &Arc<Device>> {
+        self.members.devices()
+    }
+
+    /// The first of them, for what one device does.
     pub fn device(&self) -> Option<&Arc<Device>> {
-        let device = self.device.as_ref()?;
-        let gone = self.falls_back && self.device_lost.load(Ordering::Relaxed);
-        (!gone).then_some(device)
+        self.devices().next()
+    }
+
+    /// Who computes.
+    pub fn back_end(&self) -> BackEnd {
+        let ordinals = self.devices().map(|device| device.ordinal());
+        DeviceSet::new(ordinals).map_or(BackEnd::Cpu, BackEnd::Cuda)
+    }
+
+    /// Which of so many numbers each device takes.
+    pub fn shares(&self, count: usize) -> Vec<(&Arc<Device>, Range<usize>)> {
+        self.members
+            .shares(count, self.tuning.devices.least_numbers)
     }
 
     fn lock_warnings(&self) -> MutexGuard<'_, Vec<String>> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes a warning, if it does not wait to be told already.
     pub fn warn(&self, warning: String) {
-        tracing::warn!("{warning}");
-        self.lock_warnings().push(warning);
+        let mut warnings = self.lock_warnings();
+        if !warnings.contains(&warning) {
+            tracing::warn!("{warning}");
+            warnings.push(warning);
+        }
     }
 
     /// Decides about a device error: returned by an engine that is bound to its
     /// device, else noted, with what is done instead.
     pub fn make_good(&self, error: Error, instead: &str) -> Result<(), Error> {
         match error {
-            Error::Device(error) if self.falls_back => {
+            Error::Device(error) if self.falls_back() => {
                 if error.is_fatal() {
-                    self.device_lost.store(true, Ordering::Relaxed);
+                    self.members.lose(error.ordinal);
                 }
                 self.warn(format!("{error}; {instead}"));
                 Ok(())
@@ -82,44 +111,56 @@ impl Inner {
         }
     }
 
-    /// Takes a user's limbs in: onto the device where there is one. An engine that
+    /// [`Inner::make_good`], where the device's work goes to the others, or to the CPU.
+    pub fn hand_over(&self, error: Error) -> Result<(), Error> {
+        let ordinal = match &error {
+            Error::Device(error) => Some(error.ordinal),
+            _ => None,
+        };
+        let has_others = self
+            .devices()
+            .any(|device| Some(device.ordinal()) != ordinal);
+        self.make_good(
+            error,
+            match has_others {
+                true => "handing its numbers to the other devices",
+                false => "computing on the CPU",
+            },
+        )
+    }
+
+    /// Takes a user's limbs in: onto the devices where there are any. An engine that
     /// falls back keeps them on the host as well.
     pub fn admit(self: &Arc<Self>, shape: Shape, limbs: Vec<Limb>) -> Result<Batch, Error> {
-        let Some(device) = self.device().filter(|_| !limbs.is_empty()) else {
-            return Ok(Batch::new(Node::on_host(self, shape, limbs)));
-        };
-        if !self.falls_back {
-            let buffer = device.upload(&limbs)?;
-            self.pool.give(limbs);
-            return Ok(Batch::new(Node::on_device(self, shape, buffer, None)));
+        let shares = self.shares(shape.count);
+        let mut node = Node::on_host(self, shape, limbs);
+        if shares.is_empty() {
+            return Ok(Batch::new(node));
         }
-        let node = Node::on_host(self, shape, limbs);
-        if let Err(error) = node.resident(device) {
-            self.make_good(error, "keeping the batch on the host")?;
+        let brought = each(shares, |(device, numbers)| node.resident(device, numbers));
+        let mut is_there = true;
+        for error in brought.into_iter().filter_map(Result::err) {
+            is_there = false;
+            let instead = "keeping its numbers on the host";
+            match error.is_of_device_memory() {
+                true => self.warn(format!("{error}; {instead}")),
+                false => self.make_good(error, instead)?,
+            }
+        }
+        if is_there && !self.falls_back() {
+            self.pool.give(node.host.take().unwrap_or_default());
         }
         Ok(Batch::new(node))
     }
 
-    /// Computes a job, on the device where there is one and it suits, else on the CPU.
+    /// Computes a job, on the devices where there are any and it suits, else on the CPU.
     pub fn compute(self: &Arc<Self>, job: Job, operands: Operands<'_>) -> Result<Computed, Error> {
-        let device = self.device().filter(|_| self.suits_device(job, operands));
-        let Some(device) = device.filter(|_| job.count() > 0) else {
+        if !self.suits_device(job, operands) {
             return self.compute_on_host(job, operands);
-        };
-        let error = match self.compute_on_device(device, job, operands) {
-            Ok(computed) => {
-                computed.nodes().try_for_each(|node| self.save(node))?;
-                return Ok(computed);
-            }
-            Err(error) => error,
-        };
-        let out_of_memory = matches!(&error, Error::Device(e) if e.is_out_of_memory());
-        if out_of_memory && self.falls_back {
-            self.make_good(error, "computing in smaller pieces")?;
-            return pieces::compute(self, device, job, operands);
         }
-        self.make_good(error, "computing on the CPU")?;
-        self.compute_on_host(job, operands)
+        let computed = spread::compute(self, Task::Job(job), operands)?;
+        computed.nodes().try_for_each(|node| self.save(node))?;
+        Ok(computed)
     }
 
     /// Brings a result to the host where too much would have to be done again for it.
@@ -130,10 +171,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Whether errors of the device are made good, so that results remember how they were
-    /// made.
+    /// Whether errors of devices are made good, so that results remember how they were made.
     pub fn falls_back(&self) -> bool {
-        self.falls_back
+        self.resort != Resort::None
     }
 
     /// The thresholds.
@@ -148,7 +188,7 @@ impl Inner {
         if job.operation.declaration().rows.is_empty() {
             return false;
         }
-        if !self.falls_back || job.options.level.is_some() {
+        if self.resort != Resort::Always || job.options.level.is_some() {
             return true;
         }
         if let [.., modulus] = operands
@@ -168,12 +208,15 @@ impl Inner {
         }
     }
 
+    /// Numbers `numbers` of a job, on a device; nothing where the CPU has to say why one of
+    /// them has no value.
     pub fn compute_on_device(
-        self: &Arc<Self>,
+        &self,
         device: &Arc<Device>,
         job: Job,
         operands: Operands<'_>,
-    ) -> Result<Computed, Error> {
+        numbers: Range<usize>,
+    ) -> Result<Option<Made>, Error> {
         // A batch's product by itself is its square: which kernel computes it, where that
         // is left open, is a matter of widths.
         let both;
@@ -190,6 +233,8 @@ impl Inner {
             }
             _ => (job, operands),
         };
+        let start = numbers.start;
+        let job = job.with_count(numbers.len());
         let count = job.count();
         // Kernels of the interleaved layout take any strides, so they also serve
         // operands of two layouts.
@@ -215,7 +260,7 @@ impl Inner {
         let started = Instant::now();
         let given = operands
             .iter()
-            .map(|operand| operand.resident(device))
+            .map(|operand| operand.resident(device, numbers.clone()))
             .collect::<Result<Vec<_>, _>>()?;
         let made = job
             .shapes()
@@ -237,8 +282,14 @@ impl Inner {
         };
         let address = |buffer: &Option<Buffer>| buffer.as_ref().map_or(0, Buffer::address);
         let operand = |(node, buffer): (&Arc<Node>, &Arc<Buffer>)| {
-            let mut strides = node.shape.strides();
-            if node.shape.count == 1 && count > 1 {
+            let is_one = node.shape.count == 1;
+            let count = if is_one { 1 } else { count };
+            let mut strides = Shape {
+                count,
+                ..node.shape
+            }
+            .strides();
+            if is_one && numbers.len() > 1 {
                 strides.number = 0;
             }
             MatrixArgument::new(buffer.address(), node.shape.width, strides)
@@ -285,27 +336,23 @@ impl Inner {
         };
         if first.is_some() && job.operation == Operation::PowMod {
             // It may be even moduli that the device tells of.
-            return self.compute_on_host(job, operands);
+            return Ok(None);
         }
         tracing::debug!(
-            back_end = %BackEnd::Cuda(device.ordinal()),
+            back_end = %BackEnd::Cuda(device.ordinal().into()),
             kernel = kernel.name,
             count,
             width = r_shape.width,
             elapsed = ?started.elapsed(),
             "launched"
         );
-        let recipe = |part| self.falls_back.then(|| job.recipe(operands, part));
-        let nodes = job.shapes().iter().zip(made).enumerate();
-        let nodes = nodes.map(|(part, (shape, buffer))| {
-            Node::on_device(self, *shape, buffer, recipe(Part::Result(part)))
-        });
-        Ok(Computed {
-            results: nodes.collect(),
-            flags: flags
-                .map(|flags| Node::on_device(self, job.flags_shape(), flags, recipe(Part::Flags))),
-            first,
-        })
+        let shapes = job.shapes().iter().copied();
+        let results = shapes.zip(made);
+        let flags = flags.map(|flags| (job.flags_shape(), flags));
+        Ok(Some(Made {
+            buffers: results.chain(flags).collect(),
+            first: first.map(|index| start + index),
+        }))
     }
 
     /// Host memory for results of these shapes, whose padding is clear.
@@ -377,32 +424,21 @@ impl Inner {
         })
     }
 
-    /// Brings a node's limbs to the host, from the device or, where that fails and
-    /// the engine falls back, by making them again on the CPU.
-    pub fn fetch(self: &Arc<Self>, node: &Node) -> Result<Vec<Limb>, Error> {
-        let lost = || DeviceError {
-            ordinal: self.device.as_ref().map_or(0, |device| device.ordinal()),
-            during: "bringing a result to the host".to_owned(),
+    /// Copies what a device of the engine has; nothing where the engine goes on without it.
+    pub fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<Option<()>, Error> {
+        let mut devices = self.devices();
+        let device = devices.find(|device| buffer.is_of(device));
+        let brought = device.map(|device| device.download(buffer, limbs));
+        Ok(brought.transpose()?)
+    }
+
+    /// The error of a result that was lost with a device.
+    pub fn lost(&self, during: &str) -> Error {
+        Error::Device(DeviceError {
+            ordinal: self.members.first_ordinal().unwrap_or(0),
+            during: during.to_owned(),
             kind: DeviceErrorKind::Lost("an earlier error ended it".to_owned()),
-        };
-        if let (Some(buffer), Some(device)) = (node.buffer(), self.device()) {
-            let mut limbs = self.pool.take(buffer.limbs())?;
-            match device.download(&buffer, &mut limbs) {
-                Ok(()) => {
-                    limbs::clear_padding(&mut limbs, node.shape);
-                    return Ok(limbs);
-                }
-                Err(error) => {
-                    self.make_good(error.into(), "computing the result again on the CPU")?;
-                }
-            }
-        }
-        let recipe = node.recipe().ok_or_else(lost)?;
-        let mut again = match recipe.how {
-            How::Job(job, part) => self.compute_on_host(job, &recipe.operands)?.part(part),
-            How::Program(program) => program.run_on_host(self, &recipe.operands)?,
-        };
-        Ok(again.host.take().unwrap_or_default())
+        })
     }
 }
 

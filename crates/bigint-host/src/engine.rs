@@ -1,9 +1,13 @@
 //! The engine as users see it: makes batches and computes with them.
 
 use crate::batch::Batch;
-use crate::compute::Inner;
-use crate::cuda::{self, Device};
-use crate::{DeviceError, DeviceErrorKind, Error, Options, Tuning, limbs};
+use crate::compute::{Inner, Resort};
+use crate::cuda::Device;
+use crate::members::Members;
+use crate::{
+    BackEnd, DeviceDescription, DeviceErrorKind, DeviceSet, Error, Options, Tuning, ceilings,
+    devices, limbs,
+};
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::Cpu;
 use num_bigint::BigUint;
@@ -35,56 +39,15 @@ pub struct Engine {
     pub(crate) options: Options,
 }
 
-/// Where numbers are, and who computes with them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BackEnd {
-    /// Every core of the CPU.
-    Cpu,
-    /// The CUDA device of this number.
-    Cuda(usize),
-}
-
-impl fmt::Display for BackEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BackEnd::Cpu => f.write_str("cpu"),
-            BackEnd::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
-        }
-    }
-}
-
-/// A CUDA device that the driver sees.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceDescription {
-    /// Its number, for [`Engine::cuda`].
-    pub ordinal: usize,
-    /// Its name.
-    pub name: String,
-    /// Its compute capability, as in `(9, 0)`.
-    pub compute_capability: (u32, u32),
-    /// Its memory, in bytes.
-    pub memory_bytes: usize,
-}
-
-/// The CUDA devices that the driver sees.
-///
-/// # Errors
-/// [`DeviceErrorKind::NoDriver`], [`DeviceErrorKind::DriverUnusable`] or
-/// [`DeviceErrorKind::NotBuilt`] says why there is none.
-pub fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
-    cuda::devices()
-}
-
 impl Engine {
-    /// The engine for whatever this machine has: the first CUDA device that can be
-    /// used, else the CPU.
+    /// The engine for whatever this machine has: every CUDA device that can be used, as
+    /// [`Engine::all`], else the CPU; also the CPU for what suits it better.
     ///
     /// It never fails for want of a device: what a device cannot do, the CPU does,
     /// and [`Engine::warnings`] tells of it.
     pub fn auto() -> Self {
         let mut warnings = Vec::new();
-        let mut device = None;
-        let described = cuda::devices().unwrap_or_else(|error| {
+        let described = devices().unwrap_or_else(|error| {
             // A machine without a driver is as it should be.
             if !matches!(
                 error.kind,
@@ -94,39 +57,89 @@ impl Engine {
             }
             Vec::new()
         });
+        Engine::opened(described, Resort::Always, warnings)
+    }
+
+    /// The engine on all cores of the CPU.
+    pub fn cpu() -> Self {
+        Engine::new(Members::new(Vec::new()), Resort::Always)
+    }
+
+    /// The engine on CUDA device `ordinal`, and on nothing else: its errors are
+    /// returned. What the device has not the memory for is computed in pieces.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is no driver, no such device, or the device
+    /// cannot run the kernels.
+    pub fn cuda(ordinal: usize) -> Result<Self, Error> {
+        let member = (Device::open(ordinal)?, 1.0);
+        Ok(Engine::new(Members::new(vec![member]), Resort::None))
+    }
+
+    /// The engine on every CUDA device of the machine.
+    ///
+    /// Each has its share of the numbers of a batch, as large as the device is fast: devices
+    /// of one name are taken for equally fast, others are measured first, in a fraction of a
+    /// second each. A share stays on its device from operation to operation. What a device
+    /// cannot do, because it fails or has not the memory, the others do, then the CPU, and
+    /// [`Engine::warnings`] tells of it. Results are the same bits, whoever computes.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is no driver or no device.
+    pub fn all() -> Result<Self, Error> {
+        let described = devices()?;
+        if described.is_empty() {
+            // Which says so.
+            return Engine::cuda(0);
+        }
+        Ok(Engine::opened(described, Resort::Failures, Vec::new()))
+    }
+
+    /// [`Engine::all`] for these devices alone.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is no driver, or one of the devices cannot be used.
+    pub fn cuda_devices(set: DeviceSet) -> Result<Self, Error> {
+        let mut described = devices()?;
+        described.retain(|device| set.ordinals().any(|ordinal| ordinal == device.ordinal));
+        // Opened twice, a device is shared.
+        let opened = set.ordinals().map(Device::open);
+        let _opened = opened.collect::<Result<Vec<_>, _>>()?;
+        Ok(Engine::opened(described, Resort::Failures, Vec::new()))
+    }
+
+    /// The engine on those of these devices that can be opened.
+    fn opened(
+        described: Vec<DeviceDescription>,
+        resort: Resort,
+        mut warnings: Vec<String>,
+    ) -> Self {
+        let are_alike = described.windows(2).all(|pair| pair[0].is_like(&pair[1]));
+        let mut members = Vec::new();
         for described in described {
-            match Device::open(described.ordinal) {
-                Ok(opened) => {
-                    device = Some(opened);
-                    break;
-                }
+            let opened = Device::open(described.ordinal).map_err(Error::from);
+            let rated = opened.and_then(|device| {
+                let rate = if are_alike {
+                    1.0
+                } else {
+                    ceilings::rate(&device)?
+                };
+                Ok((device, rate))
+            });
+            match rated {
+                Ok(member) => members.push(member),
                 Err(error) => warnings.push(format!("{error}; going on without it")),
             }
         }
-        let engine = Engine::new(device, true);
+        let engine = Engine::new(Members::new(members), resort);
         for warning in warnings {
             engine.inner.warn(warning);
         }
         engine
     }
 
-    /// The engine on all cores of the CPU.
-    pub fn cpu() -> Self {
-        Engine::new(None, true)
-    }
-
-    /// The engine on CUDA device `ordinal`, and on nothing else: its errors are
-    /// returned.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where there is no driver, no such device, or the device
-    /// cannot run the kernels.
-    pub fn cuda(ordinal: usize) -> Result<Self, Error> {
-        Ok(Engine::new(Some(Device::open(ordinal)?), false))
-    }
-
-    fn new(device: Option<Arc<Device>>, falls_back: bool) -> Self {
-        let inner = Inner::new(device, falls_back, Tuning::default());
+    fn new(members: Members, resort: Resort) -> Self {
+        let inner = Inner::new(members, resort, Tuning::default());
         if let Err(error) = Cpu::from_environment() {
             let variable = Cpu::PATH_VARIABLE;
             inner.warn(format!("{variable}: {error}; going on with the best"));
@@ -179,10 +192,19 @@ impl Engine {
 
     /// Who computes.
     pub fn back_end(&self) -> BackEnd {
-        match self.inner.device() {
-            Some(device) => BackEnd::Cuda(device.ordinal()),
-            None => BackEnd::Cpu,
-        }
+        self.inner.back_end()
+    }
+
+    /// Waits until the devices have done all that they were given. Where one of them fails,
+    /// an engine that makes it good does so when results are asked for.
+    ///
+    /// # Errors
+    /// [`Error::Device`] of [`Engine::cuda`]'s device.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.inner.devices().try_for_each(|device| {
+            let waited = device.wait().map_err(Error::from);
+            waited.or_else(|error| self.inner.make_good(error, "going on without it"))
+        })
     }
 
     /// What went wrong and was made good, oldest first; each is told once.

@@ -210,6 +210,13 @@ impl Error {
     }
 }
 
+impl Error {
+    /// Whether a device has not the memory: a smaller piece of the work might succeed.
+    pub(crate) fn is_of_device_memory(&self) -> bool {
+        matches!(self, Error::Device(error) if error.is_out_of_memory())
+    }
+}
+
 impl From<bigint_cpu::Error> for Error {
     fn from(error: bigint_cpu::Error) -> Self {
         match error {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod back_end;
 mod batch;
 mod ceilings;
 mod collection;
@@ -16,9 +17,9 @@ mod integers;
 mod into;
 mod job;
 mod limbs;
+mod members;
 mod operations;
 mod options;
-mod pieces;
 pub mod plan;
 mod pool;
 mod ptx;
@@ -27,9 +28,12 @@ mod residues;
 mod rows;
 mod schedule;
 mod signed;
+mod spread;
+mod task;
 mod tuning;
 mod weighted;
 
+pub use back_end::{BackEnd, DeviceDescription, DeviceSet, devices};
 pub use batch::Batch;
 pub use bigint_core::operation::{Flag, MOST_OPERANDS, Signs, Syntax, Width};
 pub use bigint_core::shape::INTERLEAVE;
@@ -38,7 +42,7 @@ pub use bigint_core::{
 };
 pub use ceilings::Ceilings;
 pub use cpu_tuning::CpuTuning;
-pub use engine::{BackEnd, DeviceDescription, Engine, devices};
+pub use engine::Engine;
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use integers::Integers;
 pub use num_bigint::{BigInt, BigUint};
@@ -49,8 +53,8 @@ pub use residues::{MontgomeryParams, Residues};
 pub use schedule::Computation;
 pub use signed::SignedBatch;
 pub use tuning::{
-    AddTuning, FusedTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning, Provenance,
-    ScanTuning, Tuning,
+    AddTuning, DevicesTuning, FusedTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning,
+    Provenance, ScanTuning, Tuning,
 };
 pub use weighted::MersenneSquares;
 

@@ -65,8 +65,8 @@ impl Engine {
     /// Lengths and operations may be mixed freely, and a number may be an operand of any
     /// number of computations.
     ///
-    /// Not there yet: bins go to a device one after another, and their operands go there
-    /// with each; a list is of one device, and its results must fit into memory.
+    /// Not there yet: bins go to the devices one after another, and their operands go there
+    /// with each; its results must fit into the host's memory.
     ///
     /// ```
     /// use bigint_host::{BigInt, Computation, Engine, Integers, Operation};

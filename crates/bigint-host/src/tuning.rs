@@ -32,6 +32,8 @@ pub struct Tuning {
     pub modular: ModularTuning,
     /// Expressions of several operations.
     pub fused: FusedTuning,
+    /// Several devices.
+    pub devices: DevicesTuning,
 }
 
 /// Where a table of thresholds comes from.
@@ -135,6 +137,14 @@ pub struct ModularTuning {
 pub struct FusedTuning {
     /// The widest value of a program that multiplies.
     pub product_max_width: usize,
+}
+
+/// Thresholds of batches that several devices share.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DevicesTuning {
+    /// The fewest numbers that a device takes, where others have some too.
+    pub least_numbers: usize,
 }
 
 /// A transform by a block of `threads` threads, of up to `8 threads` limbs, takes so many

@@ -164,10 +164,91 @@ fn a_device_that_fails_costs_auto_a_warning_and_cuda_its_answer() {
         let cuda = calc(&place, fault, "cuda");
         assert_eq!(cuda.code, 1, "{fault}: {}", cuda.stderr);
         assert!(
-            cuda.stderr.starts_with("error: CUDA device 0: "),
+            cuda.stderr.contains("error: CUDA device 0: "),
             "{fault}: {}",
             cuda.stderr
         );
         assert_eq!(place.files(), files, "{fault}");
+    }
+}
+
+/// Runs the command with three simulated GPUs, the second with little memory.
+fn on_three(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
+    let mut command = place.command();
+    command
+        .env_remove("CUDA_VISIBLE_DEVICES")
+        .env("BIGINT_CUDA_DRIVER", support::library())
+        .env("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_90:1MiB,sm_90:1GiB")
+        .env("CUDA_SIM_CHECKS", "none")
+        .env("CUDA_SIM_LOG", "/dev/null")
+        .env("CUDA_SIM_LEAKS", "fail")
+        .env("CUDA_SIM_FAULT", fault);
+    ended(
+        command
+            .args(arguments)
+            .output()
+            .expect("the command starts"),
+    )
+}
+
+#[test]
+fn devices_are_chosen_by_number_and_make_each_others_failures_good() {
+    let place = Workplace::new();
+    let info = on_three(&place, "", &["info"]);
+    assert!(
+        info.stdout.contains("auto: cuda:0,1,2\n"),
+        "{}",
+        info.stdout
+    );
+    let number = |i: u64| format!("{i}{}\n", "3".repeat(300));
+    place.file("a", (1..5000).map(number).collect::<String>());
+    let expression = ["calc", "(a*a - 7) * a + a", "--let", "a=a", "--verbose"];
+    let expected = place.calc(&[&expression[1..4], &["--backend", "cpu"]].concat());
+    let lost = "cuLaunchKernel:2=719!@2";
+    for (backend, fault, warned) in [
+        ("auto", "", "warning: CUDA device 1: "),
+        ("auto", lost, "warning: CUDA device 2: "),
+        ("cuda:1", "", "smaller pieces"),
+        ("cuda:0,2", "", ""),
+        ("cuda:0,2", lost, "to the other devices"),
+    ] {
+        let arguments = [&expression[..], &["--backend", backend]].concat();
+        let ended = on_three(&place, fault, &arguments);
+        let told = ended
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("warning: "));
+        let told: Vec<&str> = told.collect();
+        assert_eq!(ended.code, 0, "{backend}: {}", ended.stderr);
+        assert!(ended.stdout == expected, "{backend} {fault}");
+        assert_eq!(told.is_empty(), warned.is_empty(), "{backend}: {told:?}");
+        assert!(ended.stderr.contains(warned), "{backend}: {told:?}");
+    }
+    let selftest = [
+        "selftest",
+        "--backend",
+        "cuda:0,2",
+        "--cases",
+        "40",
+        "--operations",
+        "sub",
+    ];
+    let selftest = on_three(&place, "", &selftest);
+    assert!(
+        selftest.stdout.contains("sub on cuda:0,2: "),
+        "{}",
+        selftest.stderr
+    );
+    let bench = "bench --backend cuda:0,2 --widths 64 --count 3000 --samples 1 --operations add";
+    let bench = on_three(&place, "", &bench.split(' ').collect::<Vec<_>>());
+    assert!(
+        bench.stdout.contains("cuda:0,2"),
+        "{}{}",
+        bench.stdout,
+        bench.stderr
+    );
+    for (backend, code) in [("cuda:0,7", 1), ("cuda:", 2), ("cuda:0,x", 2)] {
+        let ended = on_three(&place, "", &["calc", "1+1", "--backend", backend]);
+        assert_eq!(ended.code, code, "{backend}: {}", ended.stderr);
     }
 }

@@ -47,7 +47,7 @@ impl Paper {
 /// How a paper's benchmark is run.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Who is measured: auto, cpu, cuda or cuda:N
+    /// Who is measured: auto, cpu, cuda, cuda:N or cuda:N,M,...
     #[arg(long, default_value_t, value_name = "BACKEND")]
     backend: BackendName,
 
@@ -259,7 +259,10 @@ pub fn run(paper: &Paper) -> Result<(), Failure> {
 
 fn title(benchmark: &Benchmark, hardware: &Hardware, back_end: &BackEnd) -> String {
     let ours = match back_end {
-        BackEnd::Cuda(ordinal) => hardware.cuda.get(*ordinal).map(|device| &device.name),
+        BackEnd::Cuda(devices) => hardware
+            .cuda
+            .get(devices.first())
+            .map(|device| &device.name),
         BackEnd::Cpu => hardware.cpu.name.as_ref(),
     };
     let ours = ours.map_or_else(|| back_end.to_string(), String::clone);

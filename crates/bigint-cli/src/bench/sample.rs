@@ -59,40 +59,21 @@ impl Times {
     }
 }
 
-/// Tells when an engine has done all that it was given.
-#[derive(Debug)]
-pub struct Finish<'e> {
-    engine: &'e Engine,
-    probe: Batch,
-}
-
-impl<'e> Finish<'e> {
-    /// Of this engine.
-    ///
-    /// # Errors
-    /// [`Error::Device`] on a device.
-    pub fn of(engine: &'e Engine) -> Result<Self, Error> {
-        let probe = engine.batch_from_limbs(vec![1], Shape::new(1, 1, Layout::Contiguous))?;
-        Ok(Finish { engine, probe })
+/// How long `once` takes, so many times over, until the engine has done the last.
+///
+/// # Errors
+/// Those of `once`; [`Error::Device`] on a device.
+pub fn time(
+    engine: &Engine,
+    repeats: u32,
+    once: impl Fn() -> Result<Batch, Error>,
+) -> Result<Duration, Error> {
+    let started = Instant::now();
+    for _ in 0..repeats {
+        once()?;
     }
-
-    /// How long `once` takes, so many times over, until the last is done.
-    ///
-    /// # Errors
-    /// Those of `once`; [`Error::Device`] on a device.
-    pub fn time(
-        &self,
-        repeats: u32,
-        once: impl Fn() -> Result<Batch, Error>,
-    ) -> Result<Duration, Error> {
-        let started = Instant::now();
-        for _ in 0..repeats {
-            once()?;
-        }
-        // Work on a device is in order: when this answer is here, so is all else.
-        self.engine.wrapping_add(&self.probe, &self.probe)?.rows()?;
-        Ok(started.elapsed())
-    }
+    engine.wait()?;
+    Ok(started.elapsed())
 }
 
 /// Numbers of exactly `bits` bits, those of `seed`, and odd, so that they can be moduli; or

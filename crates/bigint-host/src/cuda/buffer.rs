@@ -44,7 +44,8 @@ impl Buffer {
         &mut self.memory
     }
 
-    pub(super) fn is_of(&self, device: &Device) -> bool {
+    /// Whether it is this device's memory.
+    pub fn is_of(&self, device: &Device) -> bool {
         std::ptr::eq(&*self.device, device)
     }
 }

@@ -8,12 +8,15 @@
 use crate::batch::Node;
 use crate::compute::Inner;
 use crate::cuda::{Buffer, Device};
-use crate::job::{How, Operands, Recipe};
+use crate::job::Operands;
+use crate::spread;
+use crate::task::{Made, Task};
 use crate::{BackEnd, Error, limbs};
 use bigint_core::facts::Facts;
 use bigint_core::fused::{FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, StepKind};
 use bigint_core::{Algorithm, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_cpu::{Cpu, LIMB_WORK, Numbers, NumbersMut, Results, share};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -62,21 +65,23 @@ impl Program {
     /// with the CPU.
     pub fn run(self, engine: &Arc<Inner>, inputs: Operands<'_>) -> Result<Node, Error> {
         limbs::checked_limbs(self.shape())?;
-        let Some(device) = engine.device().filter(|_| self.count > 0) else {
+        let kernel = self
+            .kernel(engine, inputs)
+            .filter(|_| engine.device().is_some());
+        if kernel.is_none() {
             return self.run_on_host(engine, inputs);
-        };
-        let Some(kernel) = self.kernel(engine, inputs) else {
-            return self.run_on_host(engine, inputs);
-        };
-        match self.run_on_device(engine, device, kernel, inputs) {
-            Ok(node) => {
-                engine.save(&node)?;
-                Ok(node)
-            }
-            Err(error) => {
-                engine.make_good(error, "computing on the CPU")?;
-                self.run_on_host(engine, inputs)
-            }
+        }
+        let mut computed = spread::compute(engine, Task::Program(&self, kernel), inputs)?;
+        let node = computed.results.swap_remove(0);
+        engine.save(&node)?;
+        Ok(node)
+    }
+
+    /// The same for so many rows.
+    pub fn with_count(&self, count: usize) -> Self {
+        Program {
+            count,
+            ..self.clone()
         }
     }
 
@@ -106,17 +111,23 @@ impl Program {
         widths.max().unwrap_or(1)
     }
 
-    fn run_on_device(
+    /// Some of the rows, on a device.
+    pub fn run_on_device(
         &self,
-        engine: &Arc<Inner>,
         device: &Arc<Device>,
         kernel: FusedKernel,
         inputs: Operands<'_>,
-    ) -> Result<Node, Error> {
-        let shape = self.shape();
-        let (launch, mut arguments) = kernel.launch(self.count, shape.width, self.widest());
+        rows: Range<usize>,
+    ) -> Result<Made, Error> {
+        let shape = Shape {
+            count: rows.len(),
+            ..self.shape()
+        };
+        let (launch, mut arguments) = kernel.launch(shape.count, shape.width, self.widest());
         let started = Instant::now();
-        let given = inputs.iter().map(|input| input.resident(device));
+        let given = inputs
+            .iter()
+            .map(|input| input.resident(device, rows.clone()));
         let given = given.collect::<Result<Vec<_>, _>>()?;
         let made = device.allocate(shape.limbs())?;
         for (slot, (node, buffer)) in arguments.inputs.iter_mut().zip(inputs.iter().zip(&given)) {
@@ -144,17 +155,18 @@ impl Program {
             &buffers,
         )?;
         tracing::debug!(
-            back_end = %BackEnd::Cuda(device.ordinal()),
+            back_end = %BackEnd::Cuda(device.ordinal().into()),
             kernel = kernel.entry_point().name,
-            count = self.count,
+            count = shape.count,
             width = shape.width,
             steps = self.steps.len(),
             elapsed = ?started.elapsed(),
             "launched"
         );
-        let recipe = || Recipe::new(How::Program(Arc::new(self.clone())), inputs);
-        let recipe = engine.falls_back().then(recipe);
-        Ok(Node::on_device(engine, shape, made, recipe))
+        Ok(Made {
+            buffers: vec![(shape, made)],
+            first: None,
+        })
     }
 
     /// Runs it on the CPU, a block of rows at a time, over all cores.

@@ -132,7 +132,7 @@ fn large_batches_come_and_go_whole() {
         let shape = Shape::new(count, 1, Layout::Contiguous);
         let batch = engine.batch_from_limbs((0..count).map(limb).collect(), shape);
         let batch = batch.expect("fits");
-        assert_eq!(batch.location(), BackEnd::Cuda(0));
+        assert_eq!(batch.location(), BackEnd::Cuda(0.into()));
         let rows = batch.rows().expect("comes back");
         assert_eq!(rows.len(), count);
         assert_eq!(rows.iter().zip(0..).position(|(x, i)| *x != limb(i)), None);
@@ -158,9 +158,9 @@ fn batches_move_between_devices_of_unequal_kind() {
     );
     let numbers: Vec<BigUint> = (1_u32..40).map(|i| BigUint::from(i).pow(40)).collect();
     let a = first.batch_from_biguints(&numbers).expect("fits");
-    assert_eq!(a.location(), BackEnd::Cuda(0));
+    assert_eq!(a.location(), BackEnd::Cuda(0.into()));
     let square = second.mul(&a, &a).expect("fits");
-    assert_eq!(square.location(), BackEnd::Cuda(1));
+    assert_eq!(square.location(), BackEnd::Cuda(1.into()));
     let sum = first
         .add(&square, &a)
         .expect("fits")
@@ -185,7 +185,7 @@ fn sums_and_products_of_a_batch_are_right_on_a_device() {
             .expect("fits");
         let sum = engine.sum(&a).expect("a device that works");
         let product = engine.product(&a).expect("a device that works");
-        assert_eq!(product.location(), BackEnd::Cuda(0));
+        assert_eq!(product.location(), BackEnd::Cuda(0.into()));
         let found = [sum, product].map(|batch| batch.to_biguints().expect("one number"));
         let expected = [numbers.iter().sum(), numbers.iter().product()];
         assert_eq!(found, expected.map(|number: BigUint| vec![number]));

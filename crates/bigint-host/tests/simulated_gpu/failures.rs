@@ -63,7 +63,10 @@ fn a_driver_without_a_device_is_no_error() {
 #[test]
 fn memory_that_runs_out_is_an_error_with_its_size() {
     let name = "failures::memory_that_runs_out_is_an_error_with_its_size";
-    let fault = ("CUDA_SIM_FAULT", "cuMemAlloc_v2:2=CUDA_ERROR_OUT_OF_MEMORY");
+    let fault = (
+        "CUDA_SIM_FAULT",
+        "cuMemAlloc_v2:2+=CUDA_ERROR_OUT_OF_MEMORY",
+    );
     if !on_simulator(name, &[fault]) {
         return;
     }
@@ -73,8 +76,20 @@ fn memory_that_runs_out_is_an_error_with_its_size() {
         matches!(kind, DeviceErrorKind::OutOfMemory { bytes } if bytes > 0),
         "{kind:?}"
     );
-    // The device is as good as before.
-    assert_eq!(compute(&engine).expect("memory is there again"), expected());
+}
+
+#[test]
+fn memory_that_is_there_again_is_used() {
+    let name = "failures::memory_that_is_there_again_is_used";
+    let fault = ("CUDA_SIM_FAULT", "cuMemAlloc_v2:2=CUDA_ERROR_OUT_OF_MEMORY");
+    if !on_simulator(name, &[fault]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    assert_eq!(compute(&engine).expect("in pieces"), expected());
+    assert!(engine.warnings()[0].contains("smaller pieces"));
+    assert_eq!(compute(&engine).expect("at once"), expected());
+    assert!(engine.warnings().is_empty());
 }
 
 #[test]

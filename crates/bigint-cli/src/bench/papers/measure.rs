@@ -9,7 +9,7 @@ use bigint_host::{BackEnd, Batch, Engine, Error};
 use serde::Serialize;
 
 use super::{Benchmark, Case, Who, Work};
-use crate::bench::sample::{Finish, Times, arranged, operand};
+use crate::bench::sample::{Times, arranged, operand, time};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::team::Team;
@@ -180,9 +180,8 @@ impl Case {
         };
         let engine = engine.using(self.options);
         let times = || {
-            let finish = Finish::of(&engine)?;
             let once = || self.work.once(&engine, &operands.batches);
-            Times::of(samples, |repeats| finish.time(repeats, once))
+            Times::of(samples, |repeats| time(&engine, repeats, once))
         };
         let times = match threads {
             Some(threads) => Team::of(usize::from(threads))?.install(times),

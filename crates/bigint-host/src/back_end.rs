@@ -1,0 +1,117 @@
+//! Who computes: the CPU, or one or several CUDA devices.
+
+use crate::DeviceError;
+use crate::cuda;
+use std::fmt;
+use std::str::FromStr;
+
+/// Where numbers are, and who computes with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BackEnd {
+    /// Every core of the CPU.
+    Cpu,
+    /// These CUDA devices.
+    Cuda(DeviceSet),
+}
+
+impl fmt::Display for BackEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BackEnd::Cpu => f.write_str("cpu"),
+            BackEnd::Cuda(devices) => write!(f, "cuda:{devices}"),
+        }
+    }
+}
+
+/// CUDA devices by their numbers, one at least; written as `0,2`.
+///
+/// ```
+/// use bigint_host::DeviceSet;
+/// let devices: DeviceSet = "2,0".parse()?;
+/// assert!(devices.ordinals().eq([0, 2]));
+/// assert_eq!(devices.to_string(), "0,2");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceSet(u64);
+
+impl DeviceSet {
+    /// These devices; `None` for none, and for a number from [`DeviceSet::MOST`] on.
+    pub fn new(ordinals: impl IntoIterator<Item = usize>) -> Option<Self> {
+        let mut bits = 0;
+        for ordinal in ordinals {
+            bits |= 1_u64.checked_shl(u32::try_from(ordinal).ok()?)?;
+        }
+        (bits != 0).then_some(DeviceSet(bits))
+    }
+
+    /// Devices that a set may be of.
+    pub const MOST: usize = u64::BITS as usize;
+
+    /// The numbers, smallest first.
+    pub fn ordinals(self) -> impl Iterator<Item = usize> {
+        (0..Self::MOST).filter(move |&ordinal| self.0 >> ordinal & 1 == 1)
+    }
+
+    /// The smallest number.
+    pub fn first(self) -> usize {
+        self.0.trailing_zeros() as usize
+    }
+}
+
+impl From<usize> for DeviceSet {
+    /// One device.
+    ///
+    /// # Panics
+    /// From [`DeviceSet::MOST`] on.
+    fn from(ordinal: usize) -> Self {
+        DeviceSet::new([ordinal]).expect("a driver counts fewer devices")
+    }
+}
+
+impl fmt::Display for DeviceSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ordinals: Vec<String> = self.ordinals().map(|ordinal| ordinal.to_string()).collect();
+        f.write_str(&ordinals.join(","))
+    }
+}
+
+impl FromStr for DeviceSet {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ordinals: Option<Vec<usize>> = text.split(',').map(|word| word.parse().ok()).collect();
+        let set = ordinals.and_then(DeviceSet::new);
+        set.ok_or_else(|| format!("{text:?} is no list of devices, as in 0,2"))
+    }
+}
+
+/// A CUDA device that the driver sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceDescription {
+    /// Its number, for [`Engine::cuda`](crate::Engine::cuda).
+    pub ordinal: usize,
+    /// Its name.
+    pub name: String,
+    /// Its compute capability, as in `(9, 0)`.
+    pub compute_capability: (u32, u32),
+    /// Its memory, in bytes.
+    pub memory_bytes: usize,
+}
+
+impl DeviceDescription {
+    /// Whether both compute as fast, as far as their names tell.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.name == other.name && self.compute_capability == other.compute_capability
+    }
+}
+
+/// The CUDA devices that the driver sees.
+///
+/// # Errors
+/// [`DeviceErrorKind::NoDriver`](crate::DeviceErrorKind::NoDriver),
+/// [`DeviceErrorKind::DriverUnusable`](crate::DeviceErrorKind::DriverUnusable) or
+/// [`DeviceErrorKind::NotBuilt`](crate::DeviceErrorKind::NotBuilt) says why there is none.
+pub fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
+    cuda::devices()
+}

@@ -1,0 +1,366 @@
+//! One task over every device of an engine.
+//!
+//! 1. [`Inner::shares`]: each device has its share of the numbers, as large as its rate
+//!    says, and makes of it a share of the results, which stays in its memory.
+//! 2. What a device cannot do, because it fails or has not the memory, is done
+//!    [in pieces](in_pieces), by whoever is ready for the next one: a piece that does not
+//!    fit is halved, a device that fails is left out. The results are on the host then.
+//! 3. What no device can do, the CPU does, where the engine may use it.
+
+use crate::batch::{Node, Share};
+use crate::compute::Inner;
+use crate::cuda::Device;
+use crate::job::{Computed, Operands};
+use crate::members::{each, lock};
+use crate::task::{Made, Task};
+use crate::{Error, limbs};
+use bigint_core::{Layout, Limb, Shape};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Computes a task on the engine's devices, and on the CPU where none can be used.
+pub(crate) fn compute(
+    engine: &Arc<Inner>,
+    task: Task<'_>,
+    operands: Operands<'_>,
+) -> Result<Computed, Error> {
+    let shares = engine.shares(task.count());
+    if shares.is_empty() {
+        return task.on_host(engine, operands, 0..task.count());
+    }
+    let on_device = |(device, numbers): (&Arc<Device>, Range<usize>)| {
+        task.on_device(engine, device, operands, numbers)
+    };
+    let is_there = |(device, numbers): &(&Arc<Device>, Range<usize>)| {
+        let mut operands = operands.iter();
+        operands.all(|operand| operand.resident_on(device, numbers).is_some())
+    };
+    // A launch that waits for nobody takes less than a thread.
+    let made = match shares.len() == 1 || !task.waits() && shares.iter().all(is_there) {
+        true => shares.iter().cloned().map(on_device).collect(),
+        false => each(shares.clone(), on_device),
+    };
+    let mut parts = Vec::with_capacity(shares.len());
+    for ((device, numbers), made) in shares.into_iter().zip(made) {
+        let of = match made {
+            Ok(Some(made)) => Of::Device(Arc::clone(device), made),
+            Ok(None) => Of::Cpu,
+            Err(error) => {
+                match error.is_of_device_memory() {
+                    true => engine.warn(format!("{error}; computing in smaller pieces")),
+                    false => engine.hand_over(error)?,
+                }
+                Of::Nobody
+            }
+        };
+        parts.push((numbers, of));
+    }
+    if !parts.iter().all(|(_, of)| matches!(of, Of::Device(..))) {
+        return in_pieces(engine, task, operands, parts);
+    }
+    Ok(resident(engine, task, operands, parts))
+}
+
+/// Who has computed some numbers of a task.
+enum Of {
+    Device(Arc<Device>, Made),
+    /// Nobody: it is for the CPU.
+    Cpu,
+    Nobody,
+}
+
+/// Results that devices have.
+fn resident(
+    engine: &Arc<Inner>,
+    task: Task<'_>,
+    operands: Operands<'_>,
+    parts: Vec<(Range<usize>, Of)>,
+) -> Computed {
+    let shapes = task.shapes();
+    let mut shares: Vec<Vec<Share>> = shapes.iter().map(|_| Vec::new()).collect();
+    let mut first = None;
+    for (numbers, of) in parts {
+        if let Of::Device(_, made) = of {
+            first = first.or(made.first);
+            for (shares, (_, buffer)) in shares.iter_mut().zip(made.buffers) {
+                shares.push(Share {
+                    numbers: numbers.clone(),
+                    buffer: Arc::new(buffer),
+                });
+            }
+        }
+    }
+    let nodes = shapes.into_iter().zip(shares).enumerate();
+    let nodes = nodes.map(|(index, (shape, shares))| {
+        let recipe = engine.falls_back().then(|| task.recipe(index, operands));
+        Node::on_devices(engine, shape, shares, recipe)
+    });
+    task.computed(nodes.collect(), first)
+}
+
+/// The places of some numbers' results on the host, number after number.
+struct Rows<'a> {
+    numbers: Range<usize>,
+    /// Of each batch that is made.
+    limbs: Vec<&'a mut [Limb]>,
+}
+
+impl<'a> Rows<'a> {
+    /// Takes the first `count` numbers off.
+    fn split(&mut self, count: usize) -> Rows<'a> {
+        let (start, total) = (self.numbers.start, self.numbers.len());
+        let first = self.limbs.iter_mut().map(|limbs| {
+            let width = limbs.len() / total.max(1);
+            let (first, rest) = std::mem::take(limbs).split_at_mut(count * width);
+            *limbs = rest;
+            first
+        });
+        let limbs = first.collect();
+        self.numbers.start += count;
+        Rows {
+            numbers: start..start + count,
+            limbs,
+        }
+    }
+
+    /// Brings here what a device made.
+    fn bring(&mut self, engine: &Inner, device: &Device, made: &Made) -> Result<(), Error> {
+        for (to, (shape, buffer)) in self.limbs.iter_mut().zip(&made.buffers) {
+            if shape.layout == Layout::Contiguous {
+                device.download(buffer, to)?;
+                continue;
+            }
+            let mut limbs = engine.pool.take(buffer.limbs())?;
+            device.download(buffer, &mut limbs)?;
+            to.copy_from_slice(&limbs::to_layout(limbs, *shape, Layout::Contiguous)?);
+        }
+        Ok(())
+    }
+
+    /// Brings here what the CPU made.
+    fn copy(&mut self, made: &Computed) -> Result<(), Error> {
+        for (to, node) in self.limbs.iter_mut().zip(made.nodes()) {
+            let limbs = node.limbs()?;
+            if node.shape.layout == Layout::Contiguous {
+                to.copy_from_slice(limbs);
+                continue;
+            }
+            let limbs = limbs::to_layout(limbs::copy(limbs)?, node.shape, Layout::Contiguous)?;
+            to.copy_from_slice(&limbs);
+        }
+        Ok(())
+    }
+}
+
+/// Finishes a task of which parts are computed: the others piece by piece; all results are
+/// on the host.
+fn in_pieces(
+    engine: &Arc<Inner>,
+    task: Task<'_>,
+    operands: Operands<'_>,
+    parts: Vec<(Range<usize>, Of)>,
+) -> Result<Computed, Error> {
+    // The operands' own device memory is the first to go.
+    for operand in operands {
+        operand.limbs()?;
+        operand.take_shares();
+    }
+    let shapes = task.shapes();
+    let rows_of = |shape: &Shape| Shape {
+        layout: Layout::Contiguous,
+        ..*shape
+    };
+    let contiguous: Vec<Shape> = shapes.iter().map(rows_of).collect();
+    let mut made = engine.memory(&contiguous)?;
+    let mut rest = Rows {
+        numbers: 0..task.count(),
+        limbs: made.iter_mut().map(Vec::as_mut_slice).collect(),
+    };
+    let (mut left, mut for_cpu, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
+    for (numbers, of) in parts {
+        let mut rows = rest.split(numbers.len());
+        match of {
+            Of::Nobody => left.push(rows),
+            Of::Cpu => for_cpu.push(rows),
+            Of::Device(device, made) => match rows.bring(engine, &device, &made) {
+                Ok(()) => firsts.extend(made.first),
+                Err(error) => {
+                    engine.hand_over(error)?;
+                    left.push(rows);
+                }
+            },
+        }
+    }
+    let queue = Queue {
+        engine,
+        task,
+        operands,
+        left: Mutex::new(left),
+        for_cpu: Mutex::new(for_cpu),
+        firsts: Mutex::new(firsts),
+    };
+    let mut devices: Vec<&Arc<Device>> = engine.devices().collect();
+    let most = queue.numbers().div_ceil(2 * devices.len().max(1)).max(1);
+    while !devices.is_empty() && queue.numbers() > 0 {
+        let ended = each(devices.clone(), |device| queue.work(device, most));
+        let mut failed = Vec::new();
+        let mut ready = Vec::new();
+        for (device, ended) in devices.into_iter().zip(ended) {
+            match ended {
+                Ok(()) => ready.push(device),
+                Err(error) => failed.push(error),
+            }
+        }
+        devices = ready;
+        for error in failed {
+            engine.hand_over(error)?;
+        }
+    }
+    let Queue {
+        left,
+        for_cpu,
+        firsts,
+        ..
+    } = queue;
+    let of_all =
+        [left, for_cpu].map(|rows| rows.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let mut firsts = firsts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for mut rows in of_all.into_iter().flatten() {
+        let computed = task.on_host(engine, operands, rows.numbers.clone())?;
+        firsts.extend(computed.first);
+        rows.copy(&computed)?;
+    }
+    let nodes = made.into_iter().zip(contiguous).zip(&shapes);
+    let nodes = nodes.map(|((limbs, from), shape)| {
+        let limbs = limbs::to_layout(limbs, from, shape.layout)?;
+        Ok(Node::on_host(engine, *shape, limbs))
+    });
+    let nodes = nodes.collect::<Result<Vec<_>, Error>>()?;
+    Ok(task.computed(nodes, firsts.into_iter().min()))
+}
+
+/// Numbers that wait for a device, of which each takes as many as it can hold.
+struct Queue<'a, 'o> {
+    engine: &'a Arc<Inner>,
+    task: Task<'o>,
+    operands: Operands<'o>,
+    left: Mutex<Vec<Rows<'a>>>,
+    for_cpu: Mutex<Vec<Rows<'a>>>,
+    firsts: Mutex<Vec<usize>>,
+}
+
+impl<'a> Queue<'a, '_> {
+    /// Numbers that wait.
+    fn numbers(&self) -> usize {
+        lock(&self.left).iter().map(|rows| rows.numbers.len()).sum()
+    }
+
+    /// The next numbers, at most so many.
+    fn take(&self, most: usize) -> Option<Rows<'a>> {
+        let mut left = lock(&self.left);
+        let last = left.last_mut()?;
+        match last.numbers.len() > most {
+            true => Some(last.split(most)),
+            false => left.pop(),
+        }
+    }
+
+    /// Has a device compute until nothing waits, pieces of at most so many numbers; gives
+    /// back what it fails to do.
+    fn work(&self, device: &Arc<Device>, mut most: usize) -> Result<(), Error> {
+        let mut has_waited = false;
+        while let Some(mut rows) = self.take(most) {
+            let numbers = rows.numbers.clone();
+            let made = self
+                .task
+                .on_device(self.engine, device, self.operands, numbers);
+            let made = made.and_then(|made| {
+                made.map(|made| rows.bring(self.engine, device, &made).map(|()| made.first))
+                    .transpose()
+            });
+            match made {
+                Ok(Some(first)) => lock(&self.firsts).extend(first),
+                Ok(None) => lock(&self.for_cpu).push(rows),
+                Err(error) => {
+                    let count = rows.numbers.len();
+                    lock(&self.left).push(rows);
+                    if !error.is_of_device_memory() || has_waited && count == 1 {
+                        return Err(error);
+                    }
+                    if !has_waited {
+                        // What was freed is there when all before it is done.
+                        device.wait()?;
+                        has_waited = true;
+                        continue;
+                    }
+                    most = count.div_ceil(2);
+                }
+            }
+            has_waited = false;
+        }
+        Ok(())
+    }
+}
+
+/// Brings a node's limbs to the host: from the devices that have them, and what one of them
+/// cannot give is computed again on the CPU, where it is known how.
+pub(crate) fn fetch(engine: &Arc<Inner>, node: &Node) -> Result<Vec<Limb>, Error> {
+    let shape = node.shape;
+    let shares = node.shares();
+    let again = |numbers: Range<usize>| -> Result<Option<Node>, Error> {
+        let Some(recipe) = node.recipe() else {
+            return Ok(None);
+        };
+        let (task, part) = recipe.how.task();
+        let made = task.on_host(engine, &recipe.operands, numbers)?;
+        Ok(Some(made.part(part)))
+    };
+    let lost = || engine.lost("bringing a result to the host");
+    if shares.is_empty() {
+        let node = again(0..shape.count)?;
+        return node.and_then(|mut node| node.host.take()).ok_or_else(lost);
+    }
+    let mut limbs = engine.pool.take(shape.limbs())?;
+    // Where each share's limbs lie among all, they are brought there at once.
+    let is_direct = shape.layout == Layout::Contiguous || shares.len() == 1;
+    let mut rest = &mut limbs[..];
+    let places = shares.into_iter().map(|share| {
+        let place = is_direct.then(|| {
+            let (place, others) = std::mem::take(&mut rest).split_at_mut(share.buffer.limbs());
+            rest = others;
+            place
+        });
+        (share, place)
+    });
+    let brought = each(places.collect(), |(share, place)| {
+        let buffer = &share.buffer;
+        let mut own = Vec::new();
+        let brought = match place {
+            Some(place) => engine.download(buffer, place),
+            None => engine.pool.take(buffer.limbs()).and_then(|limbs| {
+                own = limbs;
+                engine.download(buffer, &mut own)
+            }),
+        };
+        (share.numbers, brought.map(|brought| brought.map(|()| own)))
+    });
+    for (numbers, brought) in brought {
+        let part = Shape {
+            count: numbers.len(),
+            ..shape
+        };
+        match brought {
+            Ok(Some(own)) if own.is_empty() => continue,
+            Ok(Some(own)) => {
+                limbs::splice(&mut limbs, shape, numbers.start, &own, part);
+                continue;
+            }
+            Ok(None) => {}
+            Err(error) => engine.make_good(error, "computing the result again on the CPU")?,
+        }
+        let again = again(numbers.clone())?.ok_or_else(lost)?;
+        limbs::splice(&mut limbs, shape, numbers.start, again.limbs()?, part);
+    }
+    limbs::clear_padding(&mut limbs, shape);
+    Ok(limbs)
+}
