@@ -6,7 +6,6 @@
 
 mod decimal;
 mod format;
-mod hex;
 
 use std::fmt;
 
@@ -210,7 +209,7 @@ impl<'a> Number<'a> {
     pub fn write(&self, limbs: &mut [Limb], scratch: &mut Vec<u64>) -> Result<(), Unread> {
         assert!(limbs.len() >= self.width());
         let good = match self.base {
-            Base::Hex => hex::parse(self.digits, limbs),
+            Base::Hex => radix::hex::parse(self.digits, limbs),
             Base::Decimal => parse_decimal(self.digits, limbs, scratch)?,
             Base::Binary | Base::Octal => false,
         };

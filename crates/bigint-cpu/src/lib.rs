@@ -13,7 +13,7 @@ mod threads;
 use bigint_core::{Algorithm, Limb, Operation};
 
 pub use error::Error;
-pub use fast::{Cpu, LaneTuning, Path, Tuning, tune};
+pub use fast::{Cpu, LaneTuning, Path, Tuning, signed_sum, tune};
 pub use memory::{collect, reserve, with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut, Results};
 pub use share::{Cut, LIMB_WORK, Sharing, copy, map, share};

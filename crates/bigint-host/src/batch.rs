@@ -267,6 +267,17 @@ impl Batch {
         })
     }
 
+    /// [`Batch::rows`], not copied where nobody else has a clone of the batch.
+    pub(crate) fn into_rows(mut self) -> Result<Vec<Limb>, Error> {
+        self.node().limbs()?;
+        let own = Arc::get_mut(&mut self.handle);
+        let own = own.and_then(|handle| Arc::get_mut(&mut handle.node));
+        match own.filter(|node| node.shape.layout == Layout::Contiguous) {
+            Some(node) => Ok(node.host.take().unwrap_or_default()),
+            None => Ok(self.rows()?.into_owned()),
+        }
+    }
+
     /// The numbers as little-endian bytes, `4 * width()` to each.
     ///
     /// # Errors

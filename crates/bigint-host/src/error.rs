@@ -72,9 +72,26 @@ pub enum Error {
     /// Rows beside, or in, a total of all rows.
     #[error(transparent)]
     Misplaced(#[from] crate::expression::Misplaced),
-    /// A number of no digits.
-    #[error("a number has no digits: it is written in decimal ones, after a - or not")]
-    NoDigits,
+    /// A text that is no number.
+    #[error(
+        "number {index}: a digit must stand at byte {position}: numbers are written in decimal \
+         digits, or in hexadecimal ones after 0x, with - before them or not"
+    )]
+    NotADigit {
+        /// Which number of the column, from 0.
+        index: usize,
+        /// Where the digit is missing, in bytes from 0.
+        position: usize,
+    },
+    /// Limbs, offsets and signs that are no column of integers.
+    #[error(
+        "number {index} is not written as integers are: offsets count whole limbs from 0 on, no \
+         number has a zero limb on top, and neither zero nor what is past the last is negative"
+    )]
+    NotWrittenSo {
+        /// Which number, from 0.
+        index: usize,
+    },
     /// An operation that lists of computations do not have.
     #[error(
         "lists do not have {}: theirs take two numbers of either sign, and say how long the \
@@ -82,6 +99,16 @@ pub enum Error {
         operation.name()
     )]
     NotInLists {
+        /// The operation.
+        operation: Operation,
+    },
+    /// An operation of a width, of integers that have none.
+    #[error(
+        "{} depends on how wide its operands are, and integers of any lengths have no width: \
+         use batches",
+        operation.name()
+    )]
+    NeedsWidth {
         /// The operation.
         operation: Operation,
     },

@@ -1,9 +1,12 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
+use crate::column::Column;
 use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
+use bigint_cpu::radix;
 use num_bigint::Sign;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bytes of a limb.
 const LIMB_BYTES: usize = size_of::<Limb>();
@@ -16,29 +19,29 @@ const LIMB_BYTES: usize = size_of::<Limb>();
 /// and the signs a bitmap of Arrow's, as they lie. There is one way to write a number: limbs
 /// that are zero on top are never stored, zero has none and is not negative.
 ///
+/// Cloning is free: clones share their numbers until one of them is added to. Operators on
+/// references build expressions, which [`Engine::eval`](crate::Engine::eval) computes.
+///
 /// ```
-/// use bigint_host::{BigInt, Integers};
-/// let integers: Integers = [BigInt::from(-7), BigInt::from(0), BigInt::from(1) << 64]
-///     .into_iter()
-///     .collect();
-/// assert_eq!(integers.limbs(), [7, 0, 0, 1]);
-/// assert_eq!(integers.offsets(), [0, 4, 4, 16]);
-/// assert_eq!(integers.signs(), [0b001]);
-/// assert_eq!(integers.get(0), Some(BigInt::from(-7)));
+/// use bigint_host::{BigInt, Engine, Integers};
+/// let a = Integers::from_texts(["-7", "0", "0x10000000000000000"])?;
+/// assert_eq!(a.limbs(), [7, 0, 0, 1]);
+/// assert_eq!(a.offsets(), [0, 4, 4, 16]);
+/// assert_eq!(a.signs(), [0b001]);
+/// assert_eq!(a.get(0), Some(BigInt::from(-7)));
+/// let found = Engine::auto().eval(&(&a * &a + &a - 2))?;
+/// assert_eq!(found.decimals().take(2).collect::<Vec<_>>(), ["40", "-2"]);
+/// # Ok::<(), bigint_host::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Integers {
-    limbs: Vec<Limb>,
-    offsets: Vec<i64>,
-    signs: Vec<u8>,
+    column: Arc<Column>,
 }
 
-impl Default for Integers {
-    fn default() -> Self {
+impl From<Column> for Integers {
+    fn from(column: Column) -> Self {
         Integers {
-            limbs: Vec::new(),
-            offsets: vec![0],
-            signs: Vec::new(),
+            column: Arc::new(column),
         }
     }
 }
@@ -49,20 +52,19 @@ impl Integers {
         Integers::default()
     }
 
-    /// The integers that stand in `limbs`, which grow no more: room for `count` of them.
-    pub(crate) fn within(limbs: Vec<Limb>, count: usize) -> Result<Self, Error> {
-        let mut offsets = bigint_cpu::with_capacity(count + 1)?;
-        offsets.push(0);
-        Ok(Integers {
-            limbs,
-            offsets,
-            signs: bigint_cpu::with_capacity(count.div_ceil(8))?,
-        })
+    /// What they are made of, which no two clones share then.
+    pub(crate) fn column_mut(&mut self) -> &mut Column {
+        Arc::make_mut(&mut self.column)
+    }
+
+    /// Whose numbers they are: the same for clones.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.column) as usize
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.column.len()
     }
 
     /// Whether there are none.
@@ -72,23 +74,77 @@ impl Integers {
 
     /// The limbs of all magnitudes.
     pub fn limbs(&self) -> &[Limb] {
-        &self.limbs
+        &self.column.limbs
     }
 
     /// Where each magnitude begins, and the last one ends, in bytes from the first limb's.
     pub fn offsets(&self) -> &[i64] {
-        &self.offsets
+        &self.column.offsets
     }
 
     /// Bit `i mod 8` of byte `i div 8` is 1 where number `i` is negative; bits past the last
     /// number are 0.
     pub fn signs(&self) -> &[u8] {
-        &self.signs
+        &self.column.signs
     }
 
-    fn place(&self, index: usize) -> Range<usize> {
-        let limb = |at: usize| self.offsets[at] as usize / LIMB_BYTES;
-        limb(index)..limb(index + 1)
+    /// [`limbs`](Self::limbs), [`offsets`](Self::offsets) and [`signs`](Self::signs); not
+    /// copied where there is no clone.
+    pub fn into_parts(self) -> (Vec<Limb>, Vec<i64>, Vec<u8>) {
+        let column = Arc::unwrap_or_clone(self.column);
+        (column.limbs, column.offsets, column.signs)
+    }
+
+    /// The integers of such parts, which are not copied.
+    ///
+    /// ```
+    /// use bigint_host::{Error, Integers};
+    /// let integers = Integers::from_parts(vec![7, 0, 1], vec![0, 4, 12], vec![0b01])?;
+    /// assert_eq!(integers.decimals().collect::<Vec<_>>(), ["-7", "4294967296"]);
+    /// let zero_on_top = Integers::from_parts(vec![7, 0], vec![0, 8], vec![0]);
+    /// assert!(matches!(zero_on_top, Err(Error::NotWrittenSo { index: 0 })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotWrittenSo`] names the first number that is not written in the one way
+    /// there is; [`Error::Length`] where the parts do not go together.
+    pub fn from_parts(limbs: Vec<Limb>, offsets: Vec<i64>, signs: Vec<u8>) -> Result<Self, Error> {
+        let of_length = |expected, found, unit| match expected == found {
+            true => Ok(()),
+            false => Err(Error::Length {
+                expected,
+                found,
+                unit,
+            }),
+        };
+        let count = offsets.len().saturating_sub(1);
+        of_length(count + 1, offsets.len(), "offsets")?;
+        of_length(count.div_ceil(8), signs.len(), "bytes of signs")?;
+        let end = limbs.len() * LIMB_BYTES;
+        for (index, ends) in offsets.windows(2).enumerate() {
+            let (from, to) = (ends[0], ends[1]);
+            let is_within = from % 4 == 0 && to % 4 == 0 && 0 <= from && from <= to;
+            let is_first = index > 0 || from == 0;
+            let top = to as usize / LIMB_BYTES;
+            let negative = signs[index / 8] >> (index % 8) & 1 == 1;
+            let is_trimmed = match from == to {
+                true => !negative,
+                false => limbs.get(top.wrapping_sub(1)).is_some_and(|&top| top != 0),
+            };
+            if !(is_within && is_first && is_trimmed && to as usize <= end) {
+                return Err(Error::NotWrittenSo { index });
+            }
+        }
+        of_length(offsets[count] as usize, end, "bytes of limbs")?;
+        if !count.is_multiple_of(8) && signs[count / 8] >> (count % 8) != 0 {
+            return Err(Error::NotWrittenSo { index: count });
+        }
+        Ok(Integers::from(Column {
+            limbs,
+            offsets,
+            signs,
+        }))
     }
 
     /// The magnitude of number `index`, least significant limb first.
@@ -96,7 +152,7 @@ impl Integers {
     /// # Panics
     /// Where there is no such number.
     pub fn magnitude(&self, index: usize) -> &[Limb] {
-        &self.limbs[self.place(index)]
+        self.column.magnitude(index)
     }
 
     /// Whether number `index` is negative.
@@ -105,7 +161,7 @@ impl Integers {
     /// Where there is no such number.
     pub fn is_negative(&self, index: usize) -> bool {
         assert!(index < self.len(), "there is no number {index}");
-        self.signs[index / 8] >> (index % 8) & 1 == 1
+        self.column.is_negative(index)
     }
 
     /// Number `index`, if there is one.
@@ -131,39 +187,7 @@ impl Integers {
     /// # Errors
     /// [`Error::OutOfMemory`]; nothing has changed then.
     pub fn push(&mut self, negative: bool, magnitude: &[Limb]) -> Result<(), Error> {
-        let magnitude = trimmed(magnitude);
-        room(&mut self.limbs, magnitude.len())?;
-        self.make_room()?;
-        self.limbs.extend_from_slice(magnitude);
-        self.end_number(negative, magnitude.len());
-        Ok(())
-    }
-
-    /// Room for one more offset and sign.
-    fn make_room(&mut self) -> Result<(), Error> {
-        room(&mut self.offsets, 1)?;
-        room(&mut self.signs, 1)
-    }
-
-    /// The next number is the next `length` limbs.
-    pub(crate) fn end_number(&mut self, negative: bool, length: usize) {
-        let index = self.len();
-        if index.is_multiple_of(8) {
-            self.signs.push(0);
-        }
-        self.signs[index / 8] |= u8::from(negative && length > 0) << (index % 8);
-        let end = self.place_of_next() + length;
-        self.offsets.push((end * LIMB_BYTES) as i64);
-    }
-
-    /// The limb that the next number begins with.
-    pub(crate) fn place_of_next(&self) -> usize {
-        self.offsets[self.len()] as usize / LIMB_BYTES
-    }
-
-    /// The limbs, to be written within.
-    pub(crate) fn limbs_mut(&mut self) -> &mut Vec<Limb> {
-        &mut self.limbs
+        self.column_mut().push(negative, magnitude)
     }
 
     /// Takes numbers of a batch in. Waits for the device.
@@ -176,8 +200,9 @@ impl Integers {
     pub fn extend_from(&mut self, batch: &SignedBatch, numbers: Range<usize>) -> Result<(), Error> {
         let (rows, width) = (batch.magnitude().rows()?, batch.magnitude().width());
         let negative = batch.negative()?;
+        let column = self.column_mut();
         for i in numbers {
-            self.push(negative[i], &rows[i * width..][..width])?;
+            column.push(negative[i], &rows[i * width..][..width])?;
         }
         Ok(())
     }
@@ -204,31 +229,59 @@ impl Integers {
         limbs.flat_map(|limb| limb.to_le_bytes()).collect()
     }
 
-    /// Takes a number in that is written in decimal digits, `-` before them or not.
+    /// Takes a number in that is written in decimal digits, or in hexadecimal ones after
+    /// `0x`; `-` before them or not.
     ///
     /// ```
-    /// use bigint_host::Integers;
+    /// use bigint_host::{Error, Integers};
     /// let mut integers = Integers::new();
-    /// integers.push_decimal(b"-18446744073709551616")?;
-    /// assert_eq!(integers.magnitude(0), [0, 0, 1]);
-    /// let mut text = Vec::new();
-    /// integers.write_decimal(0, &mut text)?;
-    /// assert_eq!(text, b"-18446744073709551616");
-    /// assert!(integers.push_decimal(b"").is_err());
-    /// # Ok::<(), bigint_host::Error>(())
+    /// integers.push_text(b"-18446744073709551616")?;
+    /// integers.push_text(b"0xFf")?;
+    /// assert_eq!(integers.limbs(), [0, 0, 1, 255]);
+    /// let error = integers.push_text(b"12z").unwrap_err();
+    /// assert!(matches!(error, Error::NotADigit { index: 2, position: 2 }));
+    /// # Ok::<(), Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoDigits`] of no digits, [`Error::Cpu`] names the first byte that is none;
-    /// [`Error::OutOfMemory`].
-    pub fn push_decimal(&mut self, text: &[u8]) -> Result<(), Error> {
-        let digits = text.strip_prefix(b"-");
-        let (negative, digits) = (digits.is_some(), digits.unwrap_or(text));
-        if digits.is_empty() {
-            return Err(Error::NoDigits);
+    /// [`Error::NotADigit`] names the first byte that is none, or the end where there is no
+    /// digit, and the number's place; [`Error::OutOfMemory`]. Nothing has changed then.
+    pub fn push_text(&mut self, text: &[u8]) -> Result<(), Error> {
+        let magnitude = text.strip_prefix(b"-");
+        let (negative, magnitude) = (magnitude.is_some(), magnitude.unwrap_or(text));
+        let (digits, base): (&[u8], u32) = match magnitude {
+            [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
+            digits => (digits, 10),
+        };
+        let is_digit = |&byte: &u8| char::from(byte).is_digit(base);
+        let wrong = digits.iter().position(|byte| !is_digit(byte));
+        if let Some(wrong) = wrong.or(digits.is_empty().then_some(0)) {
+            return Err(Error::NotADigit {
+                index: self.len(),
+                position: text.len() - digits.len() + wrong,
+            });
         }
-        let magnitude = bigint_cpu::radix::parse_decimal(digits)?;
+        let magnitude = match base {
+            16 => {
+                let mut limbs = bigint_cpu::zeroed(digits.len().div_ceil(8))?;
+                radix::hex::parse(digits, &mut limbs);
+                limbs
+            }
+            _ => radix::parse_decimal(digits)?,
+        };
         self.push(negative, &magnitude)
+    }
+
+    /// The numbers of these texts, each as [`Integers::push_text`] takes it.
+    ///
+    /// # Errors
+    /// As [`Integers::push_text`].
+    pub fn from_texts<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Result<Self, Error> {
+        let mut integers = Integers::new();
+        for text in texts {
+            integers.push_text(text.as_ref())?;
+        }
+        Ok(integers)
     }
 
     /// Appends the decimal digits of number `index`, with `-` before those of a negative one.
@@ -242,10 +295,46 @@ impl Integers {
         if self.is_negative(index) {
             text.push(b'-');
         }
-        Ok(bigint_cpu::radix::write_decimal(
-            self.magnitude(index),
-            text,
-        )?)
+        Ok(radix::write_decimal(self.magnitude(index), text)?)
+    }
+
+    /// Appends `0x` and the hexadecimal digits of number `index`, with `-` before those of a
+    /// negative one.
+    ///
+    /// # Panics
+    /// Where there is no such number, and where memory ends.
+    pub fn write_hexadecimal(&self, index: usize, text: &mut Vec<u8>) {
+        if self.is_negative(index) {
+            text.push(b'-');
+        }
+        radix::hex::write(self.magnitude(index), text);
+    }
+
+    /// Each number in decimal digits, as [`Integers::write_decimal`] writes it.
+    ///
+    /// # Panics
+    /// Where memory ends, as collections do.
+    pub fn decimals(&self) -> impl ExactSizeIterator<Item = String> + '_ {
+        self.texts(|index, text| {
+            let written = self.write_decimal(index, text);
+            written.unwrap_or_else(|error| panic!("{error}"));
+        })
+    }
+
+    /// Each number in hexadecimal digits, as [`Integers::write_hexadecimal`] writes it.
+    ///
+    /// # Panics
+    /// Where memory ends, as collections do.
+    pub fn hexadecimals(&self) -> impl ExactSizeIterator<Item = String> + '_ {
+        self.texts(|index, text| self.write_hexadecimal(index, text))
+    }
+
+    fn texts(&self, write: impl Fn(usize, &mut Vec<u8>)) -> impl ExactSizeIterator<Item = String> {
+        (0..self.len()).map(move |index| {
+            let mut text = Vec::new();
+            write(index, &mut text);
+            String::from_utf8(text).expect("digits are characters")
+        })
     }
 
     /// These numbers.
@@ -280,12 +369,12 @@ fn of_numbers<'a>(
 ) -> Result<Integers, Error> {
     let length = |n: &BigUint| n.bits().div_ceil(LIMB_BITS as u64) as usize;
     let limbs = numbers.clone().map(|(_, n)| length(n)).sum();
-    let mut integers = Integers::within(bigint_cpu::with_capacity(limbs)?, numbers.len())?;
+    let mut column = Column::with_capacity(numbers.len(), limbs)?;
     for (negative, number) in numbers {
-        integers.limbs.extend(number.iter_u32_digits());
-        integers.end_number(negative, length(number));
+        column.limbs.extend(number.iter_u32_digits());
+        column.end_number(negative);
     }
-    Ok(integers)
+    Ok(column.into())
 }
 
 impl FromIterator<BigInt> for Integers {
@@ -308,17 +397,4 @@ impl FromIterator<BigUint> for Integers {
     fn from_iter<T: IntoIterator<Item = BigUint>>(numbers: T) -> Self {
         numbers.into_iter().map(BigInt::from).collect()
     }
-}
-
-/// `magnitude` without the zeros on top.
-pub(crate) fn trimmed(magnitude: &[Limb]) -> &[Limb] {
-    let top = magnitude.iter().rposition(|&limb| limb != 0);
-    &magnitude[..top.map_or(0, |top| top + 1)]
-}
-
-/// Room for `more` elements, and for as many again.
-fn room<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
-    let bytes = more.saturating_mul(size_of::<T>());
-    let reserved = vector.try_reserve(more);
-    reserved.map_err(|_| Error::OutOfMemory { bytes })
 }

@@ -4,6 +4,7 @@ mod back_end;
 mod batch;
 mod ceilings;
 mod collection;
+mod column;
 mod compute;
 mod cpu_tuning;
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
@@ -16,6 +17,7 @@ pub mod expression;
 mod integers;
 mod into;
 mod job;
+mod keys;
 mod limbs;
 mod members;
 mod operations;
@@ -23,6 +25,7 @@ mod options;
 pub mod plan;
 mod pool;
 mod ptx;
+mod rationals;
 mod reduce;
 mod residues;
 mod rows;
@@ -49,8 +52,9 @@ pub use num_bigint::{BigInt, BigUint};
 pub use operations::{Form, Outcome};
 pub use options::Options;
 pub use ptx::ptx_hashes;
+pub use rationals::Rationals;
 pub use residues::{MontgomeryParams, Residues};
-pub use schedule::Computation;
+pub use schedule::{Computation, Prepared};
 pub use signed::SignedBatch;
 pub use tuning::{
     AddTuning, DevicesTuning, FusedTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning,

@@ -3,50 +3,28 @@
 //! Rows whose numbers are of alike lengths are computed together, as batches, and as many at
 //! a time as memory should hold ([`Grouping`]); results go back into the order of the rows.
 
-use crate::expression::{Formula, Part, Terms};
+use crate::column::Column;
+use crate::expression::Formula;
+use crate::keys::Keys;
 use crate::plan::{Evaluator, Extent, Grouping};
-use crate::{Engine, Error, Integers, SignedBatch};
-use bigint_core::LIMB_BITS;
-use std::collections::HashMap;
+use crate::{Batch, Engine, Error, Integers, SignedBatch};
+use bigint_core::{LIMB_BITS, Operation};
+use std::ops::Range;
 
 impl Engine {
-    /// Computes a formula of columns of integers, exact: one result for each row, or one for
-    /// all where it is a sum or product of all rows. A column of one number stands for all
-    /// rows.
-    ///
-    /// Every function is there that [`Terms`] have, and what is written twice is computed
-    /// once.
-    ///
-    /// ```
-    /// use bigint_host::expression::{Function, Terms};
-    /// use bigint_host::{BigInt, Engine, Integers, Operation};
-    /// let a: Integers = [BigInt::from(-3), BigInt::from(1) << 500].into_iter().collect();
-    /// let b: Integers = [BigInt::from(5)].into_iter().collect();
-    /// let mut terms = Terms::default();
-    /// let (x, y) = (terms.input(0), terms.input(1));
-    /// let product = terms.apply(Function::Operation(Operation::Mul), &[x, y]);
-    /// let sum = terms.apply(Function::Operation(Operation::Add), &[product, x]);
-    /// let engine = Engine::auto();
-    /// let found = engine.eval_integers(&terms, sum, &[&a, &b])?;
-    /// assert_eq!(found.to_bigints()?, [BigInt::from(-18), BigInt::from(6) << 500]);
-    /// # Ok::<(), bigint_host::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::CountMismatch`], [`Error::Misplaced`], [`Error::Width`];
-    /// [`Error::ZeroDivisor`] and the like name a row; [`Error::OutOfMemory`];
-    /// [`Error::Device`] on a device.
-    ///
-    /// # Panics
-    /// Where the formula has an input that is not among these.
-    pub fn eval_integers(
+    /// Computes a formula of columns of integers: one result for each row, or one for all
+    /// where it is a sum or product of all rows. A column of one number stands for all rows.
+    pub(crate) fn eval_rows(
         &self,
-        terms: &Terms,
-        root: Part,
-        inputs: &[&Integers],
+        formula: &Formula,
+        inputs: &[Integers],
     ) -> Result<Integers, Error> {
-        let columns: Vec<bool> = inputs.iter().map(|input| input.len() != 1).collect();
-        let formula = terms.formula(root, &columns)?;
+        let mut operations = formula
+            .functions()
+            .flat_map(|function| function.operations());
+        if let Some(&operation) = operations.find(|operation| is_of_a_width(**operation)) {
+            return Err(Error::NeedsWidth { operation });
+        }
         let rows = Rows {
             engine: self,
             inputs,
@@ -55,7 +33,7 @@ impl Engine {
                 .map(|input| self.one_of(input))
                 .collect::<Result<_, _>>()?,
         };
-        rows.evaluated(&formula)
+        rows.evaluated(formula)
     }
 
     /// The number that stands for all rows; of a column, no rows.
@@ -67,25 +45,43 @@ impl Engine {
     }
 }
 
+/// Whether the value depends on how wide operands are, and not on the numbers alone.
+fn is_of_a_width(operation: Operation) -> bool {
+    use Operation::{MontMul, MulHigh, Not, SetBit, TrailingZeros};
+    matches!(operation, MontMul | MulHigh | Not | SetBit | TrailingZeros)
+}
+
 /// Columns, and numbers that stand for all their rows.
 struct Rows<'a> {
     engine: &'a Engine,
-    inputs: &'a [&'a Integers],
+    inputs: &'a [Integers],
     /// Where an input is no column, its number.
     ones: Vec<SignedBatch>,
 }
 
 /// Rows whose numbers are padded to the same widths.
-struct Group {
+struct Class {
     widths: Vec<usize>,
+    /// Limbs that a row takes.
+    cost: usize,
+    /// Those of the window.
     rows: Vec<usize>,
+}
+
+/// Classes by the widths of their columns, one after the other: the key of a column is what
+/// the columns before it are known by and its width, which has 27 bits.
+#[derive(Default)]
+struct Classes {
+    known: Keys,
+    /// The class of what all columns are known by.
+    of_all: Keys,
+    classes: Vec<Class>,
 }
 
 impl<'a> Rows<'a> {
     /// Those inputs that have a number for each row.
     fn columns(&self) -> impl Iterator<Item = &'a Integers> + '_ {
-        let columns = self.inputs.iter().filter(|input| input.len() != 1);
-        columns.copied()
+        self.inputs.iter().filter(|input| input.len() != 1)
     }
 
     fn count(&self) -> Result<usize, Error> {
@@ -99,7 +95,7 @@ impl<'a> Rows<'a> {
 
     fn evaluated(&self, formula: &Formula) -> Result<Integers, Error> {
         let count = self.count()?;
-        let extent = |input: &&Integers| {
+        let extent = |input: &Integers| {
             let is_column = input.len() != 1;
             let magnitude = if is_column { &[] } else { input.magnitude(0) };
             Extent {
@@ -116,16 +112,22 @@ impl<'a> Rows<'a> {
         let extents = self.inputs.iter().map(extent).collect();
         let mut grouping = Grouping::new(formula, extents, &|_| 0);
         let mut evaluator = Evaluator::new(self.engine, formula);
-        let mut results = Integers::new();
-        let mut start = 0;
-        let class = |row: usize| Grouping::class(self.columns().map(|x| x.magnitude(row).len()));
+        let mut classes = Classes::default();
+        let mut windows = Vec::new();
+        // The class of each row of the window, and its place there.
+        let mut places = bigint_cpu::with_capacity(count)?;
         for row in 0..count {
-            if grouping.begins(class(row)) {
-                self.window(&mut evaluator, start..row, &class, &mut results)?;
-                start = row;
+            let at = self.class(row, &mut classes, &grouping);
+            if grouping.takes(classes.classes[at].cost) {
+                windows.extend(self.window(&mut evaluator, &mut classes, &places)?);
+                places.clear();
             }
+            let rows = &mut classes.classes[at].rows;
+            places.push((at, rows.len()));
+            rows.push(row);
         }
-        self.window(&mut evaluator, start..count, &class, &mut results)?;
+        windows.extend(self.window(&mut evaluator, &mut classes, &places)?);
+        let mut results = Integers::from(Column::joined(windows)?);
         if formula.is_total() {
             let inputs: Vec<&SignedBatch> = self.ones.iter().collect();
             if let Some(total) = evaluator.finish(&inputs)? {
@@ -135,62 +137,89 @@ impl<'a> Rows<'a> {
         Ok(results)
     }
 
-    /// Computes some rows after one another, group by group.
+    /// The class of a row.
+    fn class(&self, row: usize, classes: &mut Classes, grouping: &Grouping<'_>) -> usize {
+        let mut key = 0;
+        for column in self.columns() {
+            let width = Grouping::padded(column.magnitude(row).len());
+            let next = classes.known.len() + 1;
+            let known = classes.known.entry((key as u64) << 27 | width as u64);
+            key = *known.or_insert(next);
+        }
+        let new = classes.classes.len();
+        let at = *classes.of_all.entry(key as u64).or_insert(new);
+        if at == new {
+            let widths = self.columns().map(|column| column.magnitude(row).len());
+            let widths = Grouping::class(widths);
+            classes.classes.push(Class {
+                cost: grouping.cost(&widths),
+                widths,
+                rows: Vec::new(),
+            });
+        }
+        at
+    }
+
+    /// Computes the rows of a window, class by class, and leaves the classes without rows:
+    /// the results, unless they go into a total.
     fn window(
         &self,
         evaluator: &mut Evaluator<'_>,
-        rows: std::ops::Range<usize>,
-        class: &impl Fn(usize) -> Vec<usize>,
-        results: &mut Integers,
-    ) -> Result<(), Error> {
-        let mut groups: Vec<Group> = Vec::new();
-        let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
-        let mut places = bigint_cpu::with_capacity(rows.len())?;
-        for row in rows {
-            let widths = class(row);
-            let at = *known.entry(widths.clone()).or_insert(groups.len());
-            if at == groups.len() {
-                let rows = Vec::new();
-                groups.push(Group { widths, rows });
-            }
-            places.push((at, groups[at].rows.len()));
-            groups[at].rows.push(row);
-        }
-        let mut made = Vec::with_capacity(groups.len());
-        for group in &groups {
-            let result = self.group(evaluator, group);
-            made.extend(result.map_err(|error| {
-                error.renumbered(|index| group.rows.get(index).copied().unwrap_or(index))
+        classes: &mut Classes,
+        places: &[(usize, usize)],
+    ) -> Result<Option<Column>, Error> {
+        let mut made = Vec::with_capacity(classes.classes.len());
+        for class in &mut classes.classes {
+            let rows = std::mem::take(&mut class.rows);
+            let result = match rows.is_empty() {
+                true => Ok(None),
+                false => self.computed(evaluator, &class.widths, &rows),
+            };
+            made.push(result.map_err(|error| {
+                error.renumbered(|index| rows.get(index).copied().unwrap_or(index))
             })?);
         }
-        if made.is_empty() {
-            return Ok(());
+        if made.iter().all(Option::is_none) {
+            return Ok(None);
         }
+        let none = self.engine.signed_from_bigints(&[])?;
         let numbers = made.iter().map(|batch| {
-            let magnitude = batch.magnitude();
+            let batch = batch.as_ref().unwrap_or(&none);
+            let magnitude: &Batch = batch.magnitude();
             Ok((magnitude.rows()?, magnitude.width(), batch.negative()?))
         });
         let numbers = numbers.collect::<Result<Vec<_>, Error>>()?;
-        for (group, row) in places {
-            let (limbs, width, negative) = &numbers[group];
-            results.push(negative[row], &limbs[row * width..][..*width])?;
-        }
-        Ok(())
+        let limbs: usize = numbers.iter().map(|(rows, ..)| rows.len()).sum();
+        let part = |range: Range<usize>| {
+            let places = &places[range];
+            let width = |&(class, _): &(usize, usize)| numbers[class].1;
+            let limbs = places.iter().map(width).sum();
+            let mut column = Column::with_capacity(places.len(), limbs)?;
+            for &(class, row) in places {
+                let (limbs, width, negative) = &numbers[class];
+                let number = &limbs[row * width..][..*width];
+                column.limbs.extend_from_slice(number);
+                column.end_number(negative[row]);
+            }
+            Ok(column)
+        };
+        let each = limbs / places.len().max(1);
+        Column::gathered(places.len(), 2 * each, part).map(Some)
     }
 
-    /// The results of a group; none where they go into a total.
-    fn group(
+    /// The results of some rows of a class; none where they go into a total.
+    fn computed(
         &self,
         evaluator: &mut Evaluator<'_>,
-        group: &Group,
+        widths: &[usize],
+        rows: &[usize],
     ) -> Result<Option<SignedBatch>, Error> {
-        let mut widths = group.widths.iter();
+        let mut widths = widths.iter();
         let inputs = self.inputs.iter().zip(&self.ones).map(|(input, one)| {
             if input.len() == 1 {
                 return Ok(one.clone());
             }
             let width = *widths.next().expect("a class has a width for each column");
-            let rows = &group.rows;
             self.engine
                 .batch_of_integers(input, rows.len(), width, |i| rows[i])
         });

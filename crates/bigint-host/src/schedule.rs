@@ -3,35 +3,38 @@
 //! Every computation has an operation and two operands of its own; an engine computes
 //! batches, of one operation and one width. So:
 //!
-//! 1. [`reserved`]: each computation is given the limbs that its result may need, by the
-//!    rules of `bigint-core`, in one place for all results.
-//! 2. [`bins`]: computations of one operation and alike lengths go into one bin, operands
+//! 1. [`List::new`]: computations of one operation and alike lengths go into one bin, operands
 //!    padded by a quarter at most; a bin that is large is cut, the costly come first.
-//! 3. [`Engine::compute_bin`]: a bin is a batch that the engine computes as any other. On
-//!    the CPU, threads take bins from the list until it is empty, and one that has a wide
-//!    number helps the others with it; on a device bins follow one another.
-//! 4. [`compact`]: results move together.
+//! 2. [`Engine::staged`] and [`Engine::computed`]: a bin is a batch that the engine computes
+//!    as any other. On the CPU, threads take bins from the list until it is empty, and one
+//!    that has a wide number helps the others with it; a device is given bins before those
+//!    that it has are done.
+//! 3. [`List::gathered`]: one pass in the list's order puts results one behind the other.
+//!    What costs the CPU no more than such a pass (sums, differences, the lesser, the
+//!    greater and orders) is computed in it, from where the numbers stand, and is in no bin.
 //!
-//! Where a device has kernels whose warps take computations from a pool by an atomic counter
-//! (Langer), they replace the second step and the third: they take the list as it is, and
-//! the places of the first.
+//! What a kernel would gain whose warps take computations from a pool by an atomic counter
+//! (Langer), docs/papers.md says.
 
-use crate::integers::trimmed;
+use crate::column::Column;
+use crate::keys::Keys;
+use crate::operations::Form;
 use crate::plan::padded;
-use crate::{BackEnd, Engine, Error, Integers, SignedBatch, limbs};
+use crate::{BackEnd, Batch, Engine, Error, Integers, SignedBatch, limbs};
 use bigint_core::operation::{Signs, Width};
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
-use bigint_cpu::{collect, map, share, threads};
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use bigint_cpu::{collect, map, signed_sum, threads};
+use std::cmp::{Ordering, Reverse};
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Limbs that the operands of one batch may take, unless it is a single computation: for
 /// the CPU so few that threads have bins to choose from, for a device so many that a launch
 /// is worth it.
 const MOST_LIMBS: [usize; 2] = [1 << 18, 1 << 24];
 
-/// Results that a thread brings to their places at a time.
-const MOVED: usize = 1 << 10;
+/// Limbs that a device moves together, where numbers are as wide as so many.
+const MOVED_TOGETHER: usize = 4;
 
 /// One computation of a list: an operation on two of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,8 +68,9 @@ impl Engine {
     /// Lengths and operations may be mixed freely, and a number may be an operand of any
     /// number of computations.
     ///
-    /// Not there yet: bins go to the devices one after another, and their operands go there
-    /// with each; its results must fit into the host's memory.
+    /// Not there yet: operands go to the devices with each bin, however many bins they are in;
+    /// results must fit into the host's memory.
+    ///
     ///
     /// ```
     /// use bigint_host::{BigInt, Computation, Engine, Integers, Operation};
@@ -90,80 +94,161 @@ impl Engine {
         integers: &Integers,
         computations: &[Computation],
     ) -> Result<Integers, Error> {
-        check(integers, computations)?;
-        let length = |i: usize| integers.magnitude(i).len();
-        let sizes = computations
-            .iter()
-            .map(|c| reserved(c.operation, length(c.a), length(c.b)));
-        let sizes: Vec<usize> = collect(sizes)?;
-        let total = sizes
-            .iter()
-            .try_fold(0, |sum: usize, &n| sum.checked_add(n));
-        let mut limbs = bigint_cpu::zeroed::<Limb>(total.unwrap_or(usize::MAX))?;
-        let mut made = collect(sizes.iter().map(|_| Made::default()))?;
-
-        let mut rest = &mut limbs[..];
-        let slots = sizes.iter().zip(&mut made).map(|(&size, made)| {
-            let (limbs, others) = std::mem::take(&mut rest).split_at_mut(size);
-            rest = others;
-            Some(Slot { limbs, made })
-        });
-        let mut slots: Vec<Option<Slot<'_>>> = collect(slots)?;
-        let (most, threads) = match self.back_end() {
-            BackEnd::Cpu => (MOST_LIMBS[0], threads()),
-            BackEnd::Cuda(_) => (MOST_LIMBS[1], 1),
+        // Who forces an algorithm wants it to compute.
+        let is_free = self.options.algorithm == Algorithm::Auto;
+        let (list, made) = match self.back_end() {
+            BackEnd::Cpu => {
+                let list = List::new(integers, computations, BackEnd::Cpu, is_free)?;
+                let made = map(&list.bins, threads(), |bin| {
+                    let made = self.staged(&list, bin).and_then(|staged| {
+                        let result = self.computed(&staged)?;
+                        Made::of(result)
+                    });
+                    made.map_err(|error| list.renumbered(error, bin))
+                });
+                (list, made.into_iter().collect::<Result<Vec<_>, _>>()?)
+            }
+            device => {
+                let list = List::new(integers, computations, device, false)?;
+                let made = self.one_after_another(&list)?;
+                (list, made)
+            }
         };
-        let bins = bins(integers, computations, most).into_iter().map(|bin| {
-            let own = bin.of.iter().map(|entry| slots[entry.of].take());
-            let own = own.flatten().collect();
-            (bin, own)
-        });
-        let computed = map(bins, threads, |(bin, slots)| {
-            self.compute_bin(integers, &bin, slots)
-                .map_err(|error| error.renumbered(|index| bin.of[index].of))
-        });
-        computed.into_iter().collect::<Result<(), Error>>()?;
-        compact(limbs, &sizes, &made)
+        let results = list.gathered(&made);
+        made.into_iter()
+            .for_each(|made| self.inner.pool.give(made.rows));
+        results
     }
 
-    /// Computes a bin, and brings each result to its place.
-    fn compute_bin(
+    /// The bins' results, on a device that has the next ones already while it is asked for
+    /// one.
+    fn one_after_another(&self, list: &List<'_>) -> Result<Vec<Made>, Error> {
+        let mut made = bigint_cpu::with_capacity(list.bins.len())?;
+        let mut on_device: VecDeque<SignedBatch> = VecDeque::new();
+        let mut limbs = 0;
+        for bin in &list.bins {
+            let staged = self.staged(list, bin);
+            let result = staged.and_then(|staged| self.computed(&staged));
+            let result = result.map_err(|error| list.renumbered(error, bin))?;
+            limbs += result.magnitude().shape().limbs();
+            on_device.push_back(result);
+            while limbs > MOST_LIMBS[1]
+                && let Some(first) = on_device.pop_front()
+            {
+                limbs -= first.magnitude().shape().limbs();
+                made.push(Made::of(first)?);
+            }
+        }
+        for result in on_device {
+            made.push(Made::of(result)?);
+        }
+        Ok(made)
+    }
+
+    /// Puts the operands of a list where the engine computes, in the batches that it computes
+    /// them in: for a list that is computed more than once, and to see what computing takes
+    /// without the way there and back.
+    ///
+    /// ```
+    /// use bigint_host::{BigInt, Computation, Engine, Integers, Operation};
+    /// let engine = Engine::auto();
+    /// let numbers = Integers::from_bigints(&[BigInt::from(-7), BigInt::from(5)])?;
+    /// let product = Computation { operation: Operation::Mul, a: 0, b: 1 };
+    /// let prepared = engine.prepare(&numbers, &[product, product])?;
+    /// let results = prepared.compute()?;
+    /// assert_eq!(results[0].magnitude().to_biguints()?, [35u32.into(), 35u32.into()]);
+    /// assert_eq!(prepared.computations(0), [0, 1]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn prepare(
         &self,
         integers: &Integers,
-        bin: &Bin,
-        mut slots: Vec<Slot<'_>>,
-    ) -> Result<(), Error> {
-        let Key {
+        computations: &[Computation],
+    ) -> Result<Prepared, Error> {
+        let list = List::new(integers, computations, self.back_end(), false)?;
+        let staged = list.bins.iter().map(|bin| self.staged(&list, bin));
+        Ok(Prepared {
+            engine: self.clone(),
+            staged: staged.collect::<Result<_, _>>()?,
+            bins: list.bins,
+            order: list.order,
+        })
+    }
+
+    /// Brings the operands of a bin to where the engine computes.
+    fn staged(&self, list: &List<'_>, bin: &Bin) -> Result<Staged, Error> {
+        let Kind {
             operation,
             widths,
             is_of_one,
-        } = bin.key;
-        let count = bin.of.len();
-        let batch = |of: fn(&Entry) -> usize, width: usize| {
-            self.batch_of_integers(integers, count, width, |i| of(&bin.of[i]))
+            ..
+        } = bin.kind;
+        let integers = list.integers;
+        let rows = &list.order[bin.start..][..bin.count];
+        let of_a = |i: usize| list.operands(rows[i])[0];
+        let of_b = |i: usize| list.operands(rows[i])[1];
+        let signs = operation.declaration().signs;
+        if !matches!(signs, Signs::Product | Signs::Magnitudes) {
+            let is_sum = matches!(signs, Signs::Sum | Signs::Difference);
+            let is_free = self.options.algorithm == Algorithm::Auto;
+            if !(is_sum && is_free) {
+                return Ok(Staged {
+                    operation,
+                    a: self.batch_of_integers(integers, bin.count, widths[0], of_a)?,
+                    b: self.batch_of_integers(integers, bin.count, widths[1], of_b)?,
+                    signs: None,
+                });
+            }
+        }
+        let natural = |width, index: &(dyn Fn(usize) -> usize + Sync)| {
+            let batch = self.magnitudes_of(integers, bin.count, width, index)?;
+            Ok::<_, Error>(SignedBatch::natural(batch))
         };
-        let a = batch(|entry| entry.a, widths[0])?;
-        let result = match is_of_one {
-            true => self.signed_compute(operation, &[&a, &a])?,
-            false => {
-                let b = batch(|entry| entry.b, widths[1])?;
-                self.signed_compute(operation, &[&a, &b])?
+        let a = natural(widths[0], &of_a)?;
+        let b = match is_of_one {
+            true => a.clone(),
+            false => natural(widths[1], &of_b)?,
+        };
+        let turned = u32::from(signs == Signs::Difference) << 1;
+        let word = |i: usize| {
+            let [a, b] = [of_a(i), of_b(i)].map(|i| Limb::from(integers.is_negative(i)));
+            (a | b << 1) ^ turned
+        };
+        let signs = match signs {
+            Signs::Product | Signs::Magnitudes => None,
+            _ => {
+                let shape = Shape::new(bin.count, 1, Layout::Contiguous);
+                let words = collect((0..bin.count).map(word))?;
+                Some(self.inner.admit(shape, words)?)
             }
         };
-        let (rows, negative) = (result.magnitude().rows()?, result.negative()?);
-        let width = result.magnitude().width();
-        let parts = slots.chunks_mut(MOVED).enumerate();
-        share(parts, threads(), |(part, slots)| {
-            for (i, slot) in (part * MOVED..).zip(slots) {
-                let number = trimmed(&rows[i * width..][..width]);
-                slot.limbs[..number.len()].copy_from_slice(number);
-                *slot.made = Made {
-                    length: number.len(),
-                    negative: negative[i],
-                };
-            }
-        });
-        Ok(())
+        Ok(Staged {
+            operation,
+            a,
+            b,
+            signs,
+        })
+    }
+
+    /// What comes of a bin: of products the magnitudes alone.
+    fn computed(&self, staged: &Staged) -> Result<SignedBatch, Error> {
+        let Staged {
+            operation,
+            a,
+            b,
+            signs,
+        } = staged;
+        let Some(signs) = signs else {
+            return self.signed_compute(*operation, &[a, b]);
+        };
+        let operands = [a.magnitude(), b.magnitude(), signs];
+        let sums = self.compute(Operation::AddSigned, Form::Exact, &operands)?;
+        let mut results = sums.results.into_iter();
+        let mut next = || results.next().expect("a magnitude and its sign");
+        Ok(SignedBatch::of(next(), Some(next())))
     }
 
     /// A batch of `count` of these numbers, each padded to `width` limbs: number `index(i)`
@@ -175,6 +260,18 @@ impl Engine {
         width: usize,
         index: impl Fn(usize) -> usize + Sync,
     ) -> Result<SignedBatch, Error> {
+        let magnitudes = self.magnitudes_of(integers, count, width, &index)?;
+        let negative = collect((0..count).map(|i| integers.is_negative(index(i))))?;
+        SignedBatch::new(magnitudes, &negative)
+    }
+
+    fn magnitudes_of(
+        &self,
+        integers: &Integers,
+        count: usize,
+        width: usize,
+        index: impl Fn(usize) -> usize + Sync,
+    ) -> Result<Batch, Error> {
         let shape = Shape::new(count, width, Layout::Contiguous);
         let limbs = limbs::build(&self.inner.pool, shape, |i, row| {
             let magnitude = integers.magnitude(index(i));
@@ -182,109 +279,337 @@ impl Engine {
             number.copy_from_slice(magnitude);
             above.fill(0);
         })?;
-        let negative = collect((0..count).map(|i| integers.is_negative(index(i))))?;
-        SignedBatch::new(self.inner.admit(shape, limbs)?, &negative)
+        self.inner.admit(shape, limbs)
     }
 }
 
-/// The place of a result.
-struct Slot<'a> {
-    limbs: &'a mut [Limb],
-    made: &'a mut Made,
+/// A list whose operands are where its engine computes: [`Engine::prepare`] makes it.
+#[derive(Debug)]
+pub struct Prepared {
+    engine: Engine,
+    staged: Vec<Staged>,
+    bins: Vec<Bin>,
+    order: Vec<usize>,
 }
 
-/// What came of a computation: as many limbs of its place.
-#[derive(Clone, Copy, Default)]
+impl Prepared {
+    /// Computes the list: a batch of results for each bin, where they were computed. Results
+    /// of products are magnitudes.
+    ///
+    /// # Errors
+    /// As [`Engine::run`], but that numbers are counted in their bin.
+    pub fn compute(&self) -> Result<Vec<SignedBatch>, Error> {
+        let staged = self.staged.iter();
+        staged.map(|staged| self.engine.computed(staged)).collect()
+    }
+
+    /// The operation and the operands of each bin.
+    pub fn batches(&self) -> impl ExactSizeIterator<Item = (Operation, [&SignedBatch; 2])> {
+        let staged = self.staged.iter();
+        staged.map(|staged| (staged.operation, [&staged.a, &staged.b]))
+    }
+
+    /// Which computations of the list the results of a bin are of.
+    ///
+    /// # Panics
+    /// Where there is no such bin.
+    pub fn computations(&self, bin: usize) -> &[usize] {
+        let Bin { start, count, .. } = self.bins[bin];
+        &self.order[start..][..count]
+    }
+}
+
+/// The operands of a bin, and for sums the word of both signs.
+#[derive(Debug)]
+struct Staged {
+    operation: Operation,
+    a: SignedBatch,
+    b: SignedBatch,
+    signs: Option<Batch>,
+}
+
+/// The results of a bin: rows of so many limbs, and which are negative.
 struct Made {
-    length: usize,
-    negative: bool,
+    rows: Vec<Limb>,
+    width: usize,
+    negative: Vec<bool>,
 }
 
-/// What the computations of a bin have in common.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
+impl Made {
+    /// Brought to the host. Waits for the device.
+    fn of(result: SignedBatch) -> Result<Self, Error> {
+        let width = result.magnitude().width();
+        let negative = result.negative()?;
+        let rows = result.into_magnitude().into_rows()?;
+        Ok(Made {
+            rows,
+            width,
+            negative,
+        })
+    }
+}
+
+/// What the computations of a bin have in common, and how many they are.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
     operation: Operation,
     /// Limbs that the operands are padded to.
     widths: [usize; 2],
     /// Whether both operands are one number, whose product is a square.
     is_of_one: bool,
+    count: usize,
 }
 
-/// Computation `of` of the list, its operands in the order that suits the bin.
-struct Entry {
-    of: usize,
-    a: usize,
-    b: usize,
+impl Kind {
+    /// A number of its own for each kind; widths have 27 bits.
+    fn key(&self) -> u64 {
+        let [n, m] = self.widths.map(|width| width as u64);
+        (self.operation as u64) << 55 | n << 28 | m << 1 | u64::from(self.is_of_one)
+    }
+
+    /// How many of them make a bin.
+    fn in_bin(&self, most: usize) -> usize {
+        let limbs = self.widths[0] + self.widths[1];
+        (most / limbs).max(1).min(self.count)
+    }
+
+    /// About what a bin costs, in products of limbs.
+    fn cost(&self, most: usize) -> usize {
+        let [n, m] = self.widths;
+        let one = match is_linear(self.operation) {
+            true => n,
+            false => n.saturating_mul(m),
+        };
+        self.in_bin(most).saturating_mul(one)
+    }
 }
 
+/// Computations `order[start..start + count]` of a list.
+#[derive(Clone, Copy, Debug)]
 struct Bin {
-    key: Key,
-    of: Vec<Entry>,
+    kind: Kind,
+    start: usize,
+    count: usize,
 }
 
-/// Refuses what is no computation.
-fn check(integers: &Integers, computations: &[Computation]) -> Result<(), Error> {
-    let count = integers.len();
-    for &Computation { operation, a, b } in computations {
-        if a.max(b) >= count {
-            let index = a.max(b);
-            return Err(Error::NoSuchNumber { index, count });
+/// Which bin a computation is in, and its row there.
+#[derive(Clone, Copy)]
+struct Place {
+    bin: usize,
+    row: usize,
+}
+
+/// In no bin: what is computed where its result is put.
+const IN_PASSING: Place = Place {
+    bin: usize::MAX,
+    row: 0,
+};
+
+/// A list and its bins.
+struct List<'a> {
+    integers: &'a Integers,
+    computations: &'a [Computation],
+    places: Vec<Place>,
+    /// The computations that are in bins, bin after bin.
+    order: Vec<usize>,
+    /// The costliest first: who has taken the last one is soon done.
+    bins: Vec<Bin>,
+}
+
+impl<'a> List<'a> {
+    /// Bins for a back end; with `in_passing` some computations are in none.
+    fn new(
+        integers: &'a Integers,
+        computations: &'a [Computation],
+        back_end: BackEnd,
+        in_passing: bool,
+    ) -> Result<Self, Error> {
+        let (most, granule) = match back_end {
+            BackEnd::Cpu => (MOST_LIMBS[0], 1),
+            BackEnd::Cuda(_) => (MOST_LIMBS[1], MOVED_TOGETHER),
+        };
+        let mut list = List {
+            integers,
+            computations,
+            places: bigint_cpu::with_capacity(computations.len())?,
+            order: Vec::new(),
+            bins: Vec::new(),
+        };
+        let mut kinds: Vec<Kind> = Vec::new();
+        let mut known = Keys::default();
+        for (of, computation) in computations.iter().enumerate() {
+            check(integers, computation)?;
+            if in_passing && is_in_passing(computation.operation) {
+                list.places.push(IN_PASSING);
+                continue;
+            }
+            let kind = list.kind(of, granule);
+            let at = *known.entry(kind.key()).or_insert(kinds.len());
+            if at == kinds.len() {
+                kinds.push(kind);
+            }
+            kinds[at].count += 1;
+            list.places.push(Place { bin: at, row: 0 });
         }
-        if !Computation::takes(operation) {
-            return Err(Error::NotInLists { operation });
+        let mut turns: Vec<usize> = (0..kinds.len()).collect();
+        turns.sort_by_key(|&at| Reverse(kinds[at].cost(most)));
+        // Where the next computation of each kind goes.
+        let mut next = vec![IN_PASSING; kinds.len()];
+        let mut start = 0;
+        for at in turns {
+            let kind = kinds[at];
+            let bin = list.bins.len();
+            next[at] = Place { bin, row: 0 };
+            let end = start + kind.count;
+            while start < end {
+                let count = kind.in_bin(most).min(end - start);
+                list.bins.push(Bin { kind, start, count });
+                start += count;
+            }
+        }
+        list.order = bigint_cpu::zeroed(start)?;
+        for (of, place) in list.places.iter_mut().enumerate() {
+            let Some(next) = next.get_mut(place.bin) else {
+                continue;
+            };
+            *place = *next;
+            let bin = &list.bins[place.bin];
+            list.order[bin.start + place.row] = of;
+            next.row += 1;
+            if next.row == bin.count {
+                *next = Place {
+                    bin: place.bin + 1,
+                    row: 0,
+                };
+            }
+        }
+        Ok(list)
+    }
+
+    /// The operands of a computation, in the order that suits its bin.
+    fn operands(&self, of: usize) -> [usize; 2] {
+        let Computation { operation, a, b } = self.computations[of];
+        let length = |i: usize| self.integers.magnitude(i).len();
+        match commutes(operation) && length(a) < length(b) {
+            true => [b, a],
+            false => [a, b],
         }
     }
-    Ok(())
-}
 
-/// The limbs that a result may need, of operands of `n` and `m` limbs.
-fn reserved(operation: Operation, n: usize, m: usize) -> usize {
-    match operation.declaration().signs {
-        // Magnitudes are added where signs are not as they are in a natural difference.
-        Signs::Sum | Signs::Difference => n.max(m) + 1,
-        // What is left has the divisor's sign, and may be all but as long.
-        Signs::Remainder => m,
-        _ => operation.exact_width(&[n, m]),
-    }
-}
-
-/// The computations in bins of at most `most` limbs of operands, the costliest first: who
-/// has taken the last one is soon done.
-fn bins(integers: &Integers, computations: &[Computation], most: usize) -> Vec<Bin> {
-    let mut bins: Vec<Bin> = Vec::new();
-    let mut open: HashMap<Key, usize> = HashMap::new();
-    for (of, &Computation { operation, a, b }) in computations.iter().enumerate() {
-        let length = |i: usize| integers.magnitude(i).len();
-        let (a, b) = match commutes(operation) && length(a) < length(b) {
-            true => (b, a),
-            false => (a, b),
+    /// The kind of a computation, of which none is counted yet; numbers that are wider than
+    /// `granule` limbs are as wide as so many.
+    fn kind(&self, of: usize, granule: usize) -> Kind {
+        let operation = self.computations[of].operation;
+        let [a, b] = self.operands(of);
+        let [n, m] = [a, b].map(|i| self.integers.magnitude(i).len());
+        let padded = |width| match padded(width) {
+            width if width > granule => width.next_multiple_of(granule),
+            width => width,
         };
         let widths = match is_linear(operation) {
             // The longer operand costs what both do.
-            true => [padded(length(a).max(length(b))); 2],
-            false => [a, b].map(|i| padded(length(i))),
+            true => [padded(n.max(m)); 2],
+            false => [padded(n), padded(m)],
         };
-        let key = Key {
+        Kind {
             operation,
             widths,
             is_of_one: a == b,
+            count: 0,
+        }
+    }
+
+    /// An error of a bin, of the list.
+    fn renumbered(&self, error: Error, bin: &Bin) -> Error {
+        error.renumbered(|row| self.order[bin.start + row])
+    }
+
+    /// The results, in the list's order.
+    fn gathered(&self, made: &[Made]) -> Result<Integers, Error> {
+        let mean = self.integers.limbs().len() / self.integers.len().max(1);
+        let part = |range| self.part(range, made);
+        Ok(Column::gathered(self.computations.len(), 2 * mean, part)?.into())
+    }
+
+    /// Some of the results, one behind the other.
+    fn part(&self, range: Range<usize>, made: &[Made]) -> Result<Column, Error> {
+        let length = |i: usize| self.integers.magnitude(i).len();
+        let longest = range.clone().map(|of| match made.get(self.places[of].bin) {
+            Some(made) => made.width,
+            None => {
+                let Computation { a, b, .. } = self.computations[of];
+                length(a).max(length(b)) + 1
+            }
+        });
+        let mut column = Column::with_capacity(range.len(), longest.sum())?;
+        for of in range {
+            let Computation { operation, a, b } = self.computations[of];
+            let Place { bin, row } = self.places[of];
+            let Some(made) = made.get(bin) else {
+                self.put(&mut column, of);
+                continue;
+            };
+            let number = &made.rows[row * made.width..][..made.width];
+            column.limbs.extend_from_slice(number);
+            column.end_number(match operation.declaration().signs {
+                Signs::Product => self.integers.is_negative(a) != self.integers.is_negative(b),
+                _ => made.negative[row],
+            });
+        }
+        Ok(column)
+    }
+
+    /// Puts the result of a computation that is in no bin behind the others.
+    fn put(&self, column: &mut Column, of: usize) {
+        let Computation { operation, a, b } = self.computations[of];
+        let [x, y] = [a, b].map(|i| self.integers.magnitude(i));
+        let [minus_x, minus_y] = [a, b].map(|i| self.integers.is_negative(i));
+        let order = || match (minus_x, minus_y) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => order(x, y),
+            (true, true) => order(y, x),
         };
-        let is_full = |bin: &Bin| (bin.of.len() + 1) * (widths[0] + widths[1]) > most;
-        let at = match open.get(&key) {
-            Some(&at) if !is_full(&bins[at]) => at,
+        let signs = operation.declaration().signs;
+        let negative = match signs {
+            Signs::Order => {
+                let order = order();
+                column.limbs.push(Limb::from(order.is_ne()));
+                order.is_lt()
+            }
+            Signs::Least | Signs::Greatest => {
+                let takes_x = order().is_lt() == (signs == Signs::Least);
+                column.limbs.extend_from_slice(if takes_x { x } else { y });
+                if takes_x { minus_x } else { minus_y }
+            }
             _ => {
-                bins.push(Bin {
-                    key,
-                    of: Vec::new(),
-                });
-                open.insert(key, bins.len() - 1);
-                bins.len() - 1
+                let start = column.limbs.len();
+                column.limbs.resize(start + x.len().max(y.len()) + 1, 0);
+                let minus_y = minus_y != (signs == Signs::Difference);
+                signed_sum(&mut column.limbs[start..], x, y, [minus_x, minus_y])
             }
         };
-        bins[at].of.push(Entry { of, a, b });
+        column.end_number(negative);
     }
-    bins.sort_by_key(|bin| Reverse(cost(bin)));
-    bins
+}
+
+/// How two magnitudes compare that have no zeros on top.
+fn order(x: &[Limb], y: &[Limb]) -> Ordering {
+    let lengths = x.len().cmp(&y.len());
+    lengths.then_with(|| x.iter().rev().cmp(y.iter().rev()))
+}
+
+/// Refuses what is no computation.
+fn check(integers: &Integers, &Computation { operation, a, b }: &Computation) -> Result<(), Error> {
+    let count = integers.len();
+    if a.max(b) >= count {
+        let index = a.max(b);
+        return Err(Error::NoSuchNumber { index, count });
+    }
+    match Computation::takes(operation) {
+        true => Ok(()),
+        false => Err(Error::NotInLists { operation }),
+    }
 }
 
 /// Whether operands may change places.
@@ -297,30 +622,9 @@ fn is_linear(operation: Operation) -> bool {
     operation.has(Algorithm::CarryLookahead) || operation.has(Algorithm::Scan)
 }
 
-/// About what a bin costs, in products of limbs.
-fn cost(bin: &Bin) -> usize {
-    let [n, m] = bin.key.widths;
-    let one = match is_linear(bin.key.operation) {
-        true => n,
-        false => n.saturating_mul(m),
-    };
-    bin.of.len().saturating_mul(one)
-}
-
-/// The results without what was reserved in vain.
-fn compact(limbs: Vec<Limb>, sizes: &[usize], made: &[Made]) -> Result<Integers, Error> {
-    let mut results = Integers::within(limbs, made.len())?;
-    let mut from = 0;
-    for (&size, made) in sizes.iter().zip(made) {
-        let to = results.place_of_next();
-        results
-            .limbs_mut()
-            .copy_within(from..from + made.length, to);
-        results.end_number(made.negative, made.length);
-        from += size;
-    }
-    let end = results.place_of_next();
-    results.limbs_mut().truncate(end);
-    results.limbs_mut().shrink_to_fit();
-    Ok(results)
+/// Whether the CPU computes it in the pass that gathers results.
+fn is_in_passing(operation: Operation) -> bool {
+    use Signs::{Difference, Greatest, Least, Order, Sum};
+    let signs = operation.declaration().signs;
+    matches!(signs, Sum | Difference | Least | Greatest | Order)
 }

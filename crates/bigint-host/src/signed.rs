@@ -91,6 +91,10 @@ impl SignedBatch {
         &self.magnitude
     }
 
+    pub(crate) fn into_magnitude(self) -> Batch {
+        self.magnitude
+    }
+
     /// Which numbers are negative; for zeros it means nothing. Waits for the device.
     ///
     /// # Errors

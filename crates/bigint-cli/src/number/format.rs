@@ -3,7 +3,7 @@
 use bigint_core::Limb;
 use bigint_cpu::radix;
 
-use super::{decimal, hex};
+use super::decimal;
 
 /// The base results are written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -64,7 +64,7 @@ impl Formatter {
             text.push(b'-');
         }
         match self.format {
-            Format::Hex => hex::write(limbs, text),
+            Format::Hex => radix::hex::write(limbs, text),
             Format::Dec if width <= decimal::MAX_LIMBS => {
                 decimal::write(limbs, &mut self.scratch, text);
             }

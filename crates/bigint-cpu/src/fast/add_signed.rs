@@ -58,6 +58,18 @@ fn numbers(mut piece: Piece<'_>, mut negative: Piece<'_>, operands: [Numbers<'_>
     }
 }
 
+/// `r = |a + b|` modulo `2^(32 w)`, `w = r.len()`, of two numbers, with `negative` for
+/// theirs; answers whether the sum is negative. Linear, no scratch.
+///
+/// ```
+/// let mut r = [0; 2];
+/// assert!(bigint_cpu::signed_sum(&mut r, &[7], &[9], [false, true]));
+/// assert_eq!(r, [2, 0]);
+/// ```
+pub fn signed_sum(r: &mut [Limb], a: &[Limb], b: &[Limb], negative: [bool; 2]) -> bool {
+    number(r, a, b, negative.map(Limb::from)) == 1
+}
+
 /// One number; answers its sign.
 #[inline(always)]
 fn number(r: &mut [Limb], a: &[Limb], b: &[Limb], [first, second]: [Limb; 2]) -> Limb {

@@ -32,6 +32,7 @@ mod tuning;
 mod words;
 mod wordwise;
 
+pub use add_signed::signed_sum;
 pub use cpu::Cpu;
 pub use path::Path;
 pub use tune::tune;

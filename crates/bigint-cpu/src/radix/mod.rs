@@ -13,6 +13,7 @@
 //! and the powers once, `O(M(n))`. `print.rs` shows how no level needs a
 //! division. Pieces and products use all threads.
 
+pub mod hex;
 mod powers;
 mod print;
 

@@ -1,6 +1,6 @@
 //! Expressions: what is to be computed, before it is.
 //!
-//! Operators on references to batches build an [`Expression`]; nothing is computed until
+//! Operators on references to batches or [`Integers`] build an [`Expression`]; nothing is computed until
 //! [`Engine::eval`] is asked. Then equal parts are computed once, `a * a` is a square and
 //! `a * b + c` one operation, and a chain of sums and products is one pass over memory: one
 //! launch on a GPU, block by block on the CPU.
@@ -30,43 +30,67 @@ pub use function::Function;
 
 use crate::batch::Batch;
 use crate::plan::Evaluator;
-use crate::{BigInt, BigUint, Engine, Error, SignedBatch};
+use crate::{BigInt, BigUint, Engine, Error, Integers, SignedBatch};
 use bigint_core::Operation;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What an expression may be of: [`Batch`] or [`SignedBatch`].
+/// What an expression may be of: [`Batch`], [`SignedBatch`] or [`Integers`].
 pub trait Value: Clone + private::Sealed {
-    /// The value as an expression's result.
+    /// The expression's result.
     #[doc(hidden)]
-    fn of(result: SignedBatch) -> Result<Self, Error>;
+    fn evaluated(engine: &Engine, expression: &Expression<Self>) -> Result<Self, Error>;
 }
+
+/// What has one width for all numbers: [`Batch`] or [`SignedBatch`].
+pub trait OneWidth: Value {}
+
+impl OneWidth for Batch {}
+impl OneWidth for SignedBatch {}
 
 mod private {
     pub trait Sealed {}
     impl Sealed for crate::Batch {}
     impl Sealed for crate::SignedBatch {}
+    impl Sealed for crate::Integers {}
 }
 
 impl Value for Batch {
-    fn of(result: SignedBatch) -> Result<Self, Error> {
-        match result.first_negative()? {
-            Some(index) => Err(Error::Underflow { index }),
-            None => Ok(result.magnitude().clone()),
-        }
+    fn evaluated(engine: &Engine, expression: &Expression<Self>) -> Result<Self, Error> {
+        natural(expression.of_batches(engine, None)?)
     }
 }
 
 impl Value for SignedBatch {
-    fn of(result: SignedBatch) -> Result<Self, Error> {
-        Ok(result)
+    fn evaluated(engine: &Engine, expression: &Expression<Self>) -> Result<Self, Error> {
+        expression.of_batches(engine, None)
+    }
+}
+
+impl Value for Integers {
+    fn evaluated(engine: &Engine, expression: &Expression<Self>) -> Result<Self, Error> {
+        let (formula, leaves) = expression.formula()?;
+        let integers = leaves.iter().map(|leaf| match leaf {
+            Node::Integers(integers) => Ok(integers.clone()),
+            Node::Number(number) => Integers::from_bigints(std::slice::from_ref(number)),
+            _ => unreachable!("an expression of integers is of nothing else"),
+        });
+        engine.eval_rows(&formula, &integers.collect::<Result<Vec<_>, _>>()?)
+    }
+}
+
+/// A result none of which is negative.
+fn natural(result: SignedBatch) -> Result<Batch, Error> {
+    match result.first_negative()? {
+        Some(index) => Err(Error::Underflow { index }),
+        None => Ok(result.magnitude().clone()),
     }
 }
 
 /// What is to be computed of batches and numbers, one result for each row, as a graph that
-/// shares its parts: cloning one is free. `V` is what comes of it: [`Batch`] or
-/// [`SignedBatch`].
+/// shares its parts: cloning one is free. `V` is what comes of it: [`Batch`],
+/// [`SignedBatch`] or [`Integers`].
 ///
 /// A value within may be negative also where `V` is [`Batch`]: only the result must not.
 #[derive(Debug)]
@@ -79,6 +103,7 @@ pub struct Expression<V> {
 enum Node {
     Batch(Batch),
     Signed(SignedBatch),
+    Integers(Integers),
     Number(BigInt),
     Apply(Function, Vec<Arc<Node>>),
 }
@@ -152,12 +177,12 @@ impl<V> Expression<V> {
         Expression::apply(Operation::Max, [self, other.into()])
     }
 
-    /// The formula, and its inputs.
-    fn formula(&self, engine: &Engine) -> Result<(Formula, Vec<SignedBatch>), Error> {
+    /// The formula, and its inputs: nodes that are not applied.
+    fn formula(&self) -> Result<(Formula, Vec<&Node>), Error> {
         let mut terms = Terms::default();
-        let mut inputs: Vec<SignedBatch> = Vec::new();
+        let mut leaves: Vec<&Node> = Vec::new();
         let mut numbers: HashMap<&BigInt, Part> = HashMap::new();
-        let mut batches: HashMap<(usize, bool), Part> = HashMap::new();
+        let mut columns: HashMap<usize, Part> = HashMap::new();
         let mut parts: HashMap<*const Node, Part> = HashMap::new();
         let mut open: Vec<&Arc<Node>> = vec![&self.node];
         while let Some(&node) = open.last() {
@@ -166,32 +191,26 @@ impl<V> Expression<V> {
                 open.pop();
                 continue;
             }
-            let mut input = |batch: SignedBatch| {
-                inputs.push(batch);
-                terms.input(inputs.len() - 1)
+            let leaf: &Node = node;
+            let mut input = || {
+                leaves.push(leaf);
+                terms.input(leaves.len() - 1)
             };
-            let part = match &**node {
-                Node::Batch(batch) => {
-                    let same = (Arc::as_ptr(batch.node()) as usize, false);
-                    *batches
-                        .entry(same)
-                        .or_insert_with(|| input(SignedBatch::natural(batch.clone())))
-                }
+            let part = match leaf {
                 // Two with the same magnitudes may have other signs.
-                Node::Signed(batch) if batch.signs().is_some() => input(batch.clone()),
-                Node::Signed(batch) => {
-                    let same = (Arc::as_ptr(batch.magnitude().node()) as usize, false);
-                    *batches.entry(same).or_insert_with(|| input(batch.clone()))
+                Node::Signed(batch) if batch.signs().is_some() => input(),
+                Node::Batch(batch) => {
+                    let same = Arc::as_ptr(batch.node()) as usize;
+                    *columns.entry(same).or_insert_with(input)
                 }
-                Node::Number(number) => match numbers.get(number) {
-                    Some(part) => *part,
-                    None => {
-                        let one = engine.signed_from_bigints(std::slice::from_ref(number))?;
-                        let part = input(one);
-                        numbers.insert(number, part);
-                        part
-                    }
-                },
+                Node::Signed(batch) => {
+                    let same = Arc::as_ptr(batch.magnitude().node()) as usize;
+                    *columns.entry(same).or_insert_with(input)
+                }
+                Node::Integers(integers) => {
+                    *columns.entry(integers.identity()).or_insert_with(input)
+                }
+                Node::Number(number) => *numbers.entry(number).or_insert_with(input),
                 Node::Apply(function, operands) => {
                     let missing = operands
                         .iter()
@@ -208,9 +227,38 @@ impl<V> Expression<V> {
             parts.insert(key, part);
             open.pop();
         }
-        let are_rows: Vec<bool> = inputs.iter().map(|input| input.len() != 1).collect();
+        let is_column = |leaf: &&Node| match leaf {
+            Node::Batch(batch) => batch.len() != 1,
+            Node::Signed(batch) => batch.len() != 1,
+            Node::Integers(integers) => integers.len() != 1,
+            Node::Number(_) | Node::Apply(..) => false,
+        };
+        let are_rows: Vec<bool> = leaves.iter().map(is_column).collect();
         let root = parts[&Arc::as_ptr(&self.node)];
-        Ok((terms.formula(root, &are_rows)?, inputs))
+        Ok((terms.formula(root, &are_rows)?, leaves))
+    }
+
+    /// The result of an expression of batches, modulo `2^(32 limbs)` if so many are wanted.
+    fn of_batches(&self, engine: &Engine, limbs: Option<usize>) -> Result<SignedBatch, Error> {
+        let (formula, leaves) = self.formula()?;
+        let batches = leaves.iter().map(|leaf| match leaf {
+            Node::Batch(batch) => Ok(SignedBatch::natural(batch.clone())),
+            Node::Signed(batch) => Ok(batch.clone()),
+            Node::Number(number) => engine.signed_from_bigints(std::slice::from_ref(number)),
+            _ => unreachable!("an expression of batches is of nothing else"),
+        });
+        let inputs = batches.collect::<Result<Vec<_>, Error>>()?;
+        let inputs: Vec<&SignedBatch> = inputs.iter().collect();
+        let evaluator = Evaluator::new(engine, &formula);
+        let mut evaluator = match limbs {
+            Some(limbs) => evaluator.wrapping(limbs),
+            None => evaluator,
+        };
+        let result = match evaluator.rows(&inputs)? {
+            Some(rows) => Some(rows),
+            None => evaluator.finish(&inputs)?,
+        };
+        Ok(result.expect("a formula has rows or a total"))
     }
 }
 
@@ -220,11 +268,10 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Underflow`] names the first result that is negative where a [`Batch`] is to
-    /// come; [`Error::Misplaced`] where rows stand beside a sum of all rows; otherwise as
-    /// the operations.
+    /// come; [`Error::Misplaced`] where rows stand beside a sum of all rows;
+    /// [`Error::NeedsWidth`] of integers that have none; otherwise as the operations.
     pub fn eval<V: Value>(&self, expression: &Expression<V>) -> Result<V, Error> {
-        let (formula, inputs) = expression.formula(self)?;
-        V::of(finished(Evaluator::new(self, &formula), &inputs)?)
+        V::evaluated(self, expression)
     }
 
     /// Computes an expression modulo `2^(32 limbs)`: of sums and products only so many
@@ -232,25 +279,13 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::eval`], but for underflow.
-    pub fn eval_wrapping<V: Value>(
+    pub fn eval_wrapping<V: OneWidth>(
         &self,
         expression: &Expression<V>,
         limbs: usize,
     ) -> Result<Batch, Error> {
-        let (formula, inputs) = expression.formula(self)?;
-        let evaluator = Evaluator::new(self, &formula).wrapping(limbs);
-        Batch::of(finished(evaluator, &inputs)?)
+        natural(expression.of_batches(self, Some(limbs))?)
     }
-}
-
-fn finished(mut evaluator: Evaluator<'_>, inputs: &[SignedBatch]) -> Result<SignedBatch, Error> {
-    let inputs: Vec<&SignedBatch> = inputs.iter().collect();
-    let rows = evaluator.rows(&inputs)?;
-    let result = match rows {
-        Some(rows) => Some(rows),
-        None => evaluator.finish(&inputs)?,
-    };
-    Ok(result.expect("a formula has rows or a total"))
 }
 
 impl From<&Batch> for Expression<Batch> {
@@ -262,6 +297,12 @@ impl From<&Batch> for Expression<Batch> {
 impl From<&SignedBatch> for Expression<SignedBatch> {
     fn from(batch: &SignedBatch) -> Self {
         Expression::of(Arc::new(Node::Signed(batch.clone())))
+    }
+}
+
+impl From<&Integers> for Expression<Integers> {
+    fn from(integers: &Integers) -> Self {
+        Expression::of(Arc::new(Node::Integers(integers.clone())))
     }
 }
 
@@ -299,16 +340,21 @@ impl From<BigUint> for Expression<Batch> {
     }
 }
 
-/// One number for all rows.
-impl From<i64> for Expression<SignedBatch> {
-    fn from(number: i64) -> Self {
-        Expression::of(Arc::new(Node::Number(number.into())))
-    }
+/// Numbers of either sign, one for all rows.
+macro_rules! signed_numbers {
+    ($($value:ty),*) => {$(
+        impl From<i64> for Expression<$value> {
+            fn from(number: i64) -> Self {
+                Expression::from(BigInt::from(number))
+            }
+        }
+
+        impl From<BigInt> for Expression<$value> {
+            fn from(number: BigInt) -> Self {
+                Expression::of(Arc::new(Node::Number(number)))
+            }
+        }
+    )*};
 }
 
-/// One number for all rows.
-impl From<BigInt> for Expression<SignedBatch> {
-    fn from(number: BigInt) -> Self {
-        Expression::of(Arc::new(Node::Number(number)))
-    }
-}
+signed_numbers! { SignedBatch, Integers }

@@ -1,8 +1,8 @@
-//! `+ - *` and unary minus, and shifts, on references to batches and on expressions.
+//! `+ - *` and unary minus, and shifts, on references to columns and on expressions.
 
 use super::{Expression, Function};
 use crate::batch::Batch;
-use crate::{Operation, SignedBatch};
+use crate::{Integers, Operation, SignedBatch};
 use std::ops::{Add, Mul, Neg, Shl, Shr, Sub};
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ macro_rules! operators {
     ($($trait:ident $method:ident)*) => {$(
         operators! { @ $trait $method [] &Batch => Batch }
         operators! { @ $trait $method [] &SignedBatch => SignedBatch }
+        operators! { @ $trait $method [] &Integers => Integers }
         operators! { @ $trait $method [V,] Expression<V> => V }
         operators! { @ $trait $method [V,] &Expression<V> => V }
     )*};
@@ -35,16 +36,23 @@ macro_rules! operators {
 operators! { Add add Sub sub Mul mul Shl shl Shr shr }
 
 macro_rules! negation {
-    ($($of:ty),*) => {$(
+    ($($of:ty => $value:ty),*) => {$(
         impl Neg for $of {
-            type Output = Expression<SignedBatch>;
+            type Output = Expression<$value>;
 
-            fn neg(self) -> Expression<SignedBatch> {
-                let operand = Expression::<SignedBatch>::from(self);
+            fn neg(self) -> Expression<$value> {
+                let operand = Expression::<$value>::from(self);
                 Expression::function(Function::Negate, vec![Arc::clone(&operand.node)])
             }
         }
     )*};
 }
 
-negation! { &SignedBatch, Expression<SignedBatch>, &Expression<SignedBatch> }
+negation! {
+    &SignedBatch => SignedBatch,
+    Expression<SignedBatch> => SignedBatch,
+    &Expression<SignedBatch> => SignedBatch,
+    &Integers => Integers,
+    Expression<Integers> => Integers,
+    &Expression<Integers> => Integers
+}

@@ -60,7 +60,12 @@ impl<'a> Grouping<'a> {
 
     /// The group of a row whose columns have these widths: the widest of the group's.
     pub fn class(widths: impl Iterator<Item = usize>) -> Vec<usize> {
-        widths.map(|width| padded(width.max(NARROWEST))).collect()
+        widths.map(Grouping::padded).collect()
+    }
+
+    /// The width that a group has whose numbers are of about this one.
+    pub(crate) fn padded(width: usize) -> usize {
+        padded(width.max(NARROWEST))
     }
 
     /// Takes the next row, of this class, in; answers whether a window begins with it.
@@ -73,13 +78,18 @@ impl<'a> Grouping<'a> {
                 cost
             }
         };
+        self.takes(needed)
+    }
+
+    /// Takes a row of so many limbs in; answers whether a window begins with it.
+    pub(crate) fn takes(&mut self, needed: usize) -> bool {
         let begins = self.used + needed > WINDOW_LIMBS && self.used > 0;
         self.used = if begins { needed } else { self.used + needed };
         begins
     }
 
     /// Limbs, text included, for a row whose columns have `widths`.
-    fn cost(&self, widths: &[usize]) -> usize {
+    pub(crate) fn cost(&self, widths: &[usize]) -> usize {
         let mut inputs = self.inputs.clone();
         let columns = inputs.iter_mut().filter(|input| input.is_column);
         for (input, width) in columns.zip(widths) {

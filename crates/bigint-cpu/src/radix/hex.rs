@@ -28,7 +28,16 @@ fn limb(digits: [u8; 8]) -> (Limb, u64) {
 /// Writes the value of `digits` into `limbs`, zeros above it. Answers false,
 /// and leaves `limbs` unspecified, where a byte is no digit.
 ///
-/// `limbs` must hold at least an eighth of the digits, rounded up.
+/// ```
+/// use bigint_cpu::radix::hex;
+/// let mut limbs = [0; 2];
+/// assert!(hex::parse(b"100000002", &mut limbs));
+/// assert_eq!(limbs, [2, 1]);
+/// assert!(!hex::parse(b"1g", &mut limbs));
+/// ```
+///
+/// # Panics
+/// Where `limbs` are fewer than an eighth of the digits, rounded up.
 pub fn parse(digits: &[u8], limbs: &mut [Limb]) -> bool {
     let (top, body) = digits.as_rchunks::<8>();
     let mut valid = 0x80 * ONES;
@@ -62,6 +71,12 @@ fn digits(limb: Limb) -> [u8; 8] {
 }
 
 /// Appends `0x` and the digits of a number without leading zero limbs.
+///
+/// ```
+/// let mut text = Vec::new();
+/// bigint_cpu::radix::hex::write(&[2, 1], &mut text);
+/// assert_eq!(text, b"0x100000002");
+/// ```
 pub fn write(limbs: &[Limb], text: &mut Vec<u8>) {
     text.extend_from_slice(b"0x");
     let Some((&top, rest)) = limbs.split_last() else {

@@ -1,9 +1,10 @@
 //! Integers of any lengths, and lists of computations on them, beside num-bigint.
 
-#[path = "simulated_gpu/lists.rs"]
+#[path = "../simulated_gpu/lists.rs"]
 mod lists;
+mod rationals;
 
-use bigint_host::expression::{Function, Part, Terms};
+use bigint_host::expression::Expression;
 use bigint_host::{BigInt, BigUint, Computation, Engine, Error, Integers, Operation};
 use lists::{Lengths, Random, check_list};
 use num_integer::Integer;
@@ -113,7 +114,8 @@ proptest! {
         let integers = Integers::from_bigints(&expected).unwrap();
         prop_assert_eq!(integers.to_bigints().unwrap(), expected.clone());
         prop_assert_eq!(&integers, &expected.iter().cloned().collect());
-        let (mut by_limbs, mut by_bytes, mut by_text) = (Integers::new(), Integers::new(), Integers::new());
+        let [mut by_limbs, mut by_bytes, mut by_text, mut by_hexadecimals] =
+            [(); 4].map(|()| Integers::new());
         for (i, (negative, limbs, zeros)) in numbers.iter().enumerate() {
             let mut limbs = limbs.clone();
             limbs.resize(limbs.len() + zeros, 0);
@@ -124,11 +126,20 @@ proptest! {
             let mut text = Vec::new();
             integers.write_decimal(i, &mut text).unwrap();
             prop_assert_eq!(&text, &expected[i].to_string().into_bytes());
-            by_text.push_decimal(&text).unwrap();
+            by_text.push_text(&text).unwrap();
+            let mut text = Vec::new();
+            integers.write_hexadecimal(i, &mut text);
+            prop_assert_eq!(&text, &format!("{:#x}", expected[i]).into_bytes());
+            by_hexadecimals.push_text(&text).unwrap();
         }
         prop_assert_eq!(&by_limbs, &integers);
         prop_assert_eq!(&by_bytes, &integers);
         prop_assert_eq!(&by_text, &integers);
+        prop_assert_eq!(&by_hexadecimals, &integers);
+        prop_assert_eq!(&Integers::from_texts(integers.decimals()).unwrap(), &integers);
+        prop_assert_eq!(&Integers::from_texts(integers.hexadecimals()).unwrap(), &integers);
+        let (limbs, offsets, signs) = integers.clone().into_parts();
+        prop_assert_eq!(&Integers::from_parts(limbs, offsets, signs).unwrap(), &integers);
         // As Arrow lays columns and bitmaps out.
         let ends: Vec<i64> = integers.offsets()[1..].to_vec();
         prop_assert_eq!(integers.offsets()[0], 0);
@@ -147,18 +158,15 @@ proptest! {
 fn check_rows(
     engine: &Engine,
     columns: &[Vec<BigInt>],
-    formula: impl Fn(&mut Terms, &[Part]) -> Part,
+    formula: impl Fn(&[Integers]) -> Expression<Integers>,
     meant: impl Fn(&[BigInt]) -> BigInt,
 ) {
     let inputs: Vec<Integers> = columns
         .iter()
         .map(|c| Integers::from_bigints(c).unwrap())
         .collect();
-    let mut terms = Terms::default();
-    let parts: Vec<Part> = (0..columns.len()).map(|i| terms.input(i)).collect();
-    let root = formula(&mut terms, &parts);
-    let found = engine.eval_integers(&terms, root, &inputs.iter().collect::<Vec<_>>());
-    let found = found.unwrap();
+    let expression = formula(&inputs);
+    let found = engine.eval(&expression).unwrap();
     let count = columns.iter().map(Vec::len).find(|&n| n != 1).unwrap_or(1);
     let row = |i: usize| {
         columns
@@ -171,10 +179,9 @@ fn check_rows(
     assert!(found == Integers::from_bigints(&expected).unwrap());
     // And the sum of all rows.
     if count != 1 {
-        let total = terms.apply(Function::Sum, &[root]);
-        let found = engine.eval_integers(&terms, total, &inputs.iter().collect::<Vec<_>>());
+        let found = engine.eval(&expression.sum()).unwrap();
         assert_eq!(
-            found.unwrap().to_bigints().unwrap(),
+            found.to_bigints().unwrap(),
             [expected.iter().sum::<BigInt>()]
         );
     }
@@ -198,7 +205,7 @@ fn formulas_of_rows_of_any_lengths_are_those_of_num_bigint() {
             .collect()
     };
     let two = |operation| {
-        move |terms: &mut Terms, x: &[Part]| terms.apply(Function::Operation(operation), x)
+        move |x: &[Integers]| Expression::apply(operation, [(&x[0]).into(), (&x[1]).into()])
     };
     for (count, lengths) in [
         (300, Lengths::Any(1 << 12)),
@@ -216,12 +223,14 @@ fn formulas_of_rows_of_any_lengths_are_those_of_num_bigint() {
             check_rows(
                 &engine,
                 &columns,
-                |terms, x| {
-                    let product = terms.apply(Function::Operation(Operation::Mul), &[x[0], x[1]]);
-                    let sum = terms.apply(Function::Operation(Operation::Add), &[product, x[2]]);
-                    terms.apply(Function::Operation(Operation::Sub), &[sum, x[0]])
-                },
                 |x| &x[0] * &x[1] + &x[2] - &x[0],
+                |x| &x[0] * &x[1] + &x[2] - &x[0],
+            );
+            check_rows(
+                &engine,
+                &columns,
+                |x| -(&x[0] * &x[0]) * 7 + (&x[1] << 45).max(&x[2] >> 7) - &x[0],
+                |x| -(&x[0] * &x[0]) * 7 + (&x[1] << 45u32).max(&x[2] >> 7u32) - &x[0],
             );
             let [x, y, _] = columns;
             let pair = [x, y];
@@ -242,15 +251,80 @@ fn formulas_of_rows_of_any_lengths_are_those_of_num_bigint() {
 fn rows_that_do_not_go_together_or_have_no_value_are_named() {
     let engine = Engine::cpu();
     let of = |numbers: &[i32]| -> Integers { numbers.iter().map(|&n| BigInt::from(n)).collect() };
-    let mut terms = Terms::default();
-    let (a, b) = (terms.input(0), terms.input(1));
-    let quotient = terms.apply(Function::Operation(Operation::Div), &[a, b]);
-    let error = engine.eval_integers(&terms, quotient, &[&of(&[1, 2, 3]), &of(&[1, 2])]);
-    assert!(matches!(error, Err(Error::CountMismatch { a: 3, b: 2 })));
-    let error = engine.eval_integers(&terms, quotient, &[&of(&[1, 2, 3]), &of(&[1, 2, 0])]);
+    let quotient = |a: &Integers, b: &Integers| {
+        let pair = [a.into(), b.into()];
+        engine.eval(&Expression::apply(Operation::Div, pair))
+    };
+    let error = quotient(&of(&[1, 2, 3]), &of(&[1, 2]));
+    assert!(matches!(error, Err(Error::CountMismatch { .. })));
+    let error = quotient(&of(&[1, 2, 3]), &of(&[1, 2, 0]));
     assert!(matches!(error, Err(Error::ZeroDivisor { index: 2 })));
-    let sum = terms.apply(Function::Sum, &[a]);
-    let beside = terms.apply(Function::Operation(Operation::Add), &[sum, b]);
-    let error = engine.eval_integers(&terms, beside, &[&of(&[1, 2]), &of(&[1, 2])]);
+    let sum = Expression::from(&of(&[1, 2])).sum();
+    let error = engine.eval(&(sum + &of(&[1, 2])));
     assert!(matches!(error, Err(Error::Misplaced(_))));
+    for operation in Operation::ALL {
+        let width = matches!(
+            operation,
+            Operation::Not | Operation::SetBit | Operation::MulHigh | Operation::MontMul
+        );
+        let number = || Expression::from(&of(&[1]));
+        let found = match operation.declaration().operands.len() {
+            1 => engine.eval(&Expression::apply(operation, [number()])),
+            2 => engine.eval(&Expression::apply(operation, [number(), number()])),
+            _ => engine.eval(&Expression::apply(
+                operation,
+                [number(), number(), number()],
+            )),
+        };
+        let of_a_width = matches!(found, Err(Error::NeedsWidth { .. }));
+        assert_eq!(of_a_width, width || operation == Operation::TrailingZeros);
+        assert!(of_a_width || found.is_ok(), "{operation:?}");
+    }
+}
+
+#[test]
+fn parts_that_are_no_column_are_refused() {
+    let parts = |limbs: &[u32], offsets: &[i64], signs: &[u8]| {
+        Integers::from_parts(limbs.to_vec(), offsets.to_vec(), signs.to_vec())
+    };
+    assert!(parts(&[], &[0], &[]).unwrap().is_empty());
+    assert!(parts(&[1], &[0, 0, 4], &[0b10]).is_ok());
+    for (limbs, offsets, signs, wrong) in [
+        (&[1, 0][..], &[0, 4, 8][..], &[0][..], 1),
+        (&[1], &[0, 0, 4], &[0b01], 0),
+        (&[1, 1], &[0, 8, 4], &[0], 1),
+        (&[1, 1], &[4, 8], &[0], 0),
+        (&[1], &[0, 3], &[0], 0),
+        (&[1], &[0, 8], &[0], 0),
+        (&[1], &[0, -4], &[0], 0),
+        (&[1], &[0, 4], &[0b10], 1),
+    ] {
+        let error = parts(limbs, offsets, signs).unwrap_err();
+        let names = matches!(error, Error::NotWrittenSo { index } if index == wrong);
+        assert!(names, "{offsets:?}: {error}");
+    }
+    for (limbs, offsets, signs) in [
+        (&[1, 1][..], &[0, 4][..], &[0][..]),
+        (&[1], &[], &[0]),
+        (&[1], &[0, 4], &[]),
+    ] {
+        let error = parts(limbs, offsets, signs).unwrap_err();
+        assert!(matches!(error, Error::Length { .. }), "{error}");
+    }
+    let error = Integers::from_texts(["12", "0x"]).unwrap_err();
+    assert!(matches!(
+        error,
+        Error::NotADigit {
+            index: 1,
+            position: 2
+        }
+    ));
+    let error = Integers::from_texts(["", "1"]).unwrap_err();
+    assert!(matches!(
+        error,
+        Error::NotADigit {
+            index: 0,
+            position: 0
+        }
+    ));
 }

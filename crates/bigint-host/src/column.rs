@@ -1,0 +1,172 @@
+//! Where integers of any lengths stand: limbs, offsets and signs, and how they come there.
+
+use crate::Error;
+use bigint_core::Limb;
+use bigint_cpu::{Cpu, LIMB_WORK, map, share, threads};
+use std::ops::Range;
+
+/// Bytes of a limb.
+const LIMB_BYTES: usize = size_of::<Limb>();
+
+/// What a number costs beside its limbs, in limbs moved.
+const OFFSET_LIMBS: usize = 16;
+
+/// Numbers of a part that a thread makes, at most.
+const MOST_OF_PART: usize = 1 << 12;
+
+/// What [`Integers`](crate::Integers) are made of, as their documentation says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    pub limbs: Vec<Limb>,
+    pub offsets: Vec<i64>,
+    pub signs: Vec<u8>,
+}
+
+impl Default for Column {
+    fn default() -> Self {
+        Column {
+            limbs: Vec::new(),
+            offsets: vec![0],
+            signs: Vec::new(),
+        }
+    }
+}
+
+impl Column {
+    /// No numbers yet, and room for so many of so many limbs together.
+    pub fn with_capacity(count: usize, limbs: usize) -> Result<Self, Error> {
+        let mut offsets = bigint_cpu::with_capacity(count + 1)?;
+        offsets.push(0);
+        // On large pages, none of which is touched before a number is.
+        let mut limbs = bigint_cpu::zeroed(limbs)?;
+        limbs.clear();
+        Ok(Column {
+            limbs,
+            offsets,
+            signs: bigint_cpu::with_capacity(count.div_ceil(8))?,
+        })
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The limbs of number `index`.
+    pub fn magnitude(&self, index: usize) -> &[Limb] {
+        let limb = |at: usize| self.offsets[at] as usize / LIMB_BYTES;
+        &self.limbs[limb(index)..limb(index + 1)]
+    }
+
+    /// Whether number `index`, which there is, is negative.
+    pub fn is_negative(&self, index: usize) -> bool {
+        self.signs[index / 8] >> (index % 8) & 1 == 1
+    }
+
+    /// Takes a number in, zeros on top left out.
+    pub fn push(&mut self, negative: bool, magnitude: &[Limb]) -> Result<(), Error> {
+        let magnitude = trimmed(magnitude);
+        room(&mut self.limbs, magnitude.len())?;
+        room(&mut self.offsets, 1)?;
+        room(&mut self.signs, 1)?;
+        self.limbs.extend_from_slice(magnitude);
+        self.end_number(negative);
+        Ok(())
+    }
+
+    /// The next number is the limbs that have been put behind the last one's, zeros on top
+    /// left out.
+    pub fn end_number(&mut self, negative: bool) {
+        let index = self.len();
+        let start = self.offsets[index] as usize / LIMB_BYTES;
+        let length = trimmed(&self.limbs[start..]).len();
+        self.limbs.truncate(start + length);
+        if index.is_multiple_of(8) {
+            self.signs.push(0);
+        }
+        self.signs[index / 8] |= u8::from(negative && length > 0) << (index % 8);
+        self.offsets.push(((start + length) * LIMB_BYTES) as i64);
+    }
+
+    /// Makes every number negative that `negative` says, of its index and its sign so far,
+    /// and that is not zero.
+    pub fn sign_by(&mut self, negative: impl Fn(usize, bool) -> bool) {
+        for index in 0..self.len() {
+            let sign = negative(index, self.is_negative(index));
+            let sign = u8::from(sign && !self.magnitude(index).is_empty());
+            let byte = &mut self.signs[index / 8];
+            *byte = *byte & !(1 << (index % 8)) | sign << (index % 8);
+        }
+    }
+
+    /// `count` numbers, which `part` makes range by range, of threads as many as are worth
+    /// it where it reads and writes so many limbs for each.
+    pub fn gathered(
+        count: usize,
+        limbs: usize,
+        part: impl Fn(Range<usize>) -> Result<Column, Error> + Sync,
+    ) -> Result<Self, Error> {
+        let sharing = Cpu::current().tuning().sharing;
+        let cut = sharing.cut(count, LIMB_WORK * (limbs + OFFSET_LIMBS), MOST_OF_PART, 1);
+        let starts = (0..count).step_by(cut.size.max(1));
+        let parts = map(starts, cut.threads, |start| {
+            part(start..count.min(start + cut.size))
+        });
+        Column::joined(parts.into_iter().collect::<Result<_, _>>()?)
+    }
+
+    /// The numbers of all parts, one part after another.
+    pub fn joined(mut parts: Vec<Column>) -> Result<Self, Error> {
+        if parts.len() == 1 {
+            let mut only = parts.swap_remove(0);
+            only.limbs.shrink_to_fit();
+            return Ok(only);
+        }
+        let count = parts.iter().map(Column::len).sum();
+        let total = parts.iter().map(|part| part.limbs.len()).sum();
+        let mut all = Column::with_capacity(count, 0)?;
+        all.limbs = bigint_cpu::zeroed(total)?;
+        for part in &parts {
+            let shift = all.len() % 8;
+            match all.signs.last_mut().filter(|_| shift > 0) {
+                None => all.signs.extend_from_slice(&part.signs),
+                Some(last) => {
+                    let mut carried = *last;
+                    all.signs.pop();
+                    for byte in &part.signs {
+                        all.signs.push(carried | byte << shift);
+                        carried = byte >> (8 - shift);
+                    }
+                    all.signs.push(carried);
+                }
+            }
+            let start = all.offsets[all.len()];
+            let ends = part.offsets[1..].iter();
+            all.offsets.extend(ends.map(|end| start + end));
+            all.signs.truncate(all.len().div_ceil(8));
+        }
+        let mut rest = &mut all.limbs[..];
+        let places = parts.into_iter().map(|part| {
+            let (place, others) = std::mem::take(&mut rest).split_at_mut(part.limbs.len());
+            rest = others;
+            (place, part.limbs)
+        });
+        share(places, threads(), |(place, limbs)| {
+            place.copy_from_slice(&limbs);
+        });
+        Ok(all)
+    }
+}
+
+/// `magnitude` without the zeros on top.
+pub(crate) fn trimmed(magnitude: &[Limb]) -> &[Limb] {
+    let top = magnitude.iter().rposition(|&limb| limb != 0);
+    &magnitude[..top.map_or(0, |top| top + 1)]
+}
+
+/// Room for `more` elements, and for as many again.
+fn room<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    let bytes = more.saturating_mul(size_of::<T>());
+    let reserved = vector.try_reserve(more);
+    reserved.map_err(|_| Error::OutOfMemory { bytes })
+}
