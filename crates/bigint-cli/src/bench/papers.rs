@@ -4,6 +4,8 @@
 mod bringgaard;
 mod carlessi;
 mod honda;
+mod langer;
+mod lists;
 mod measure;
 
 use std::collections::BTreeMap;
@@ -14,6 +16,7 @@ use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operatio
 use bigint_host::{BackEnd, Form, Options};
 use serde::Serialize;
 
+use self::lists::List;
 use self::measure::Row;
 use super::{Ceilings, plot};
 use crate::backend::BackendName;
@@ -32,6 +35,9 @@ pub enum Paper {
     /// Measure sums and products by one thread for each number, of 109 to 239 bits (Carlessi
     /// and Kashani, chapter 4)
     Carlessi(Arguments),
+    /// Measure lists of 256 to 4096 sums and products of 1024 numbers whose lengths are normally
+    /// distributed (Langer, figures 3 and 4), and longer ones
+    Langer(Arguments),
 }
 
 impl Paper {
@@ -40,6 +46,7 @@ impl Paper {
             Paper::Honda(arguments) => (&honda::BENCHMARK, arguments),
             Paper::Bringgaard(arguments) => (&bringgaard::BENCHMARK, arguments),
             Paper::Carlessi(arguments) => (&carlessi::BENCHMARK, arguments),
+            Paper::Langer(arguments) => (&langer::BENCHMARK, arguments),
         }
     }
 }
@@ -59,9 +66,9 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
 
-    /// Samples of each measurement
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    samples: u32,
+    /// Samples of each measurement; by default 10, or as many as the paper has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    samples: Option<u32>,
 
     /// Print JSON in place of a table
     #[arg(long)]
@@ -97,13 +104,17 @@ pub struct Benchmark {
     unit: &'static str,
     /// The same of a width in bits and the nanoseconds that one number takes.
     figure: fn(usize, f64) -> f64,
+    /// Samples behind each figure.
+    samples: u32,
+    /// Whether its figures are means, and ours beside them; else they are medians.
+    is_mean: bool,
     /// What is measured of a width, on a device or on the CPU.
     cases: fn(usize, bool) -> Vec<Case>,
 }
 
 /// One figure.
 struct Case {
-    table: &'static str,
+    table: String,
     method: String,
     work: Work,
     who: Who,
@@ -122,6 +133,8 @@ enum Work {
     TenSumsAtOnce,
     /// The same by ten operations, each of which leaves its result in memory.
     TenSums,
+    /// A list of computations.
+    List(List),
     /// What the paper has and nothing here is like.
     Nothing,
 }
@@ -137,9 +150,9 @@ enum Who {
 
 impl Case {
     /// A case of the engine's own choice, of contiguous batches.
-    fn new(table: &'static str, method: &str, work: Work) -> Self {
+    fn new(table: impl Into<String>, method: &str, work: Work) -> Self {
         Case {
-            table,
+            table: table.into(),
             method: method.to_owned(),
             work,
             who: Who::Engine,
@@ -214,13 +227,14 @@ pub fn run(paper: &Paper) -> Result<(), Failure> {
         let asked = arguments.count.map(|count| count as usize);
         asked.unwrap_or_else(|| (benchmark.count)(bits))
     };
+    let samples = arguments.samples.unwrap_or(benchmark.samples);
     let bytes = |&bits: &usize| 3 * count(bits) * bits.div_ceil(LIMB_BITS) * size_of::<Limb>();
     let most = widths.iter().map(bytes).max().unwrap_or(1);
     let ceilings = Ceilings::of(&engine, most);
     let measured = ceilings
         .map_err(|error| Failure::Running(error.to_string()))
         .and_then(|ceilings| {
-            let rows = measure::rows(benchmark, &engine, widths, &count, arguments.samples)?;
+            let rows = measure::rows(benchmark, &engine, widths, &count, samples)?;
             Ok((ceilings, rows))
         });
     for warning in engine.warnings() {
@@ -275,7 +289,7 @@ fn title(benchmark: &Benchmark, hardware: &Hardware, back_end: &BackEnd) -> Stri
 /// One for each of the paper's tables: ours by methods, and what was published.
 fn panels(rows: &[Row]) -> Vec<plot::Panel> {
     let mut panels: Vec<plot::Panel> = Vec::new();
-    let mut point = |table: &'static str, name: String, is_ours: bool, bits: usize, figure: f64| {
+    let mut point = |table: &str, name: String, is_ours: bool, bits: usize, figure: f64| {
         let at = panels.iter().position(|panel| panel.title == table);
         let at = at.unwrap_or_else(|| {
             let title = table.to_owned();
@@ -300,10 +314,10 @@ fn panels(rows: &[Row]) -> Vec<plot::Panel> {
     for row in rows {
         for (name, figure) in &row.published {
             let name = format!("{}, {name}", row.method);
-            point(row.table, name, false, row.bits, *figure);
+            point(&row.table, name, false, row.bits, *figure);
         }
         if let Some(figure) = row.ours {
-            point(row.table, row.method.clone(), true, row.bits, figure);
+            point(&row.table, row.method.clone(), true, row.bits, figure);
         }
     }
     panels
@@ -327,7 +341,7 @@ fn tabulate(benchmark: &Benchmark, rows: &[Row], ceilings: Option<Ceilings>) -> 
         let published = row.published.iter();
         let published = published.map(|(name, figure)| format!("{name} {figure}"));
         table.add_row([
-            row.table.to_owned(),
+            row.table.clone(),
             row.method.clone(),
             row.bits.to_string(),
             row.count.to_string(),
@@ -365,6 +379,7 @@ mod tests {
             &honda::BENCHMARK,
             &bringgaard::BENCHMARK,
             &carlessi::BENCHMARK,
+            &langer::BENCHMARK,
         ] {
             for &bits in benchmark.widths {
                 for on_device in [false, true] {

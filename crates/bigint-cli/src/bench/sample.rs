@@ -14,6 +14,7 @@ const SAMPLE: Duration = Duration::from_millis(5);
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     pub samples: usize,
+    pub mean: f64,
     pub median: f64,
     pub least: f64,
     pub greatest: f64,
@@ -40,6 +41,7 @@ impl Times {
         times.sort_by(f64::total_cmp);
         Ok(Times {
             samples: times.len(),
+            mean: times.iter().sum::<f64>() / times.len() as f64,
             median: times[times.len() / 2],
             least: times[0],
             greatest: times[times.len() - 1],
@@ -51,6 +53,7 @@ impl Times {
     pub fn each(self, count: usize) -> Self {
         let each = |time: f64| time / count as f64;
         Times {
+            mean: each(self.mean),
             median: each(self.median),
             least: each(self.least),
             greatest: each(self.greatest),
@@ -63,10 +66,10 @@ impl Times {
 ///
 /// # Errors
 /// Those of `once`; [`Error::Device`] on a device.
-pub fn time(
+pub fn time<T>(
     engine: &Engine,
     repeats: u32,
-    once: impl Fn() -> Result<Batch, Error>,
+    once: impl Fn() -> Result<T, Error>,
 ) -> Result<Duration, Error> {
     let started = Instant::now();
     for _ in 0..repeats {
@@ -74,6 +77,17 @@ pub fn time(
     }
     engine.wait()?;
     Ok(started.elapsed())
+}
+
+/// Limbs of `seed`, one after another, by SplitMix64.
+pub fn random(seed: u64) -> impl FnMut() -> Limb {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64 + seed;
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed >> 32) as Limb
+    }
 }
 
 /// Numbers of exactly `bits` bits, those of `seed`, and odd, so that they can be moduli; or
@@ -90,14 +104,7 @@ pub fn operand(
 ) -> Result<Batch, Error> {
     let width = bits.div_ceil(LIMB_BITS);
     let shape = Shape::new(count, width, Layout::Contiguous);
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64 + seed;
-    let mut random = || {
-        // SplitMix64
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed >> 32) as Limb
-    };
+    let mut random = random(seed);
     let mut limbs: Vec<Limb> = (0..shape.limbs()).map(|_| random()).collect();
     let top_bit = 1 << ((bits - 1) % LIMB_BITS);
     for row in limbs.chunks_exact_mut(width) {

@@ -17,6 +17,8 @@ pub const BENCHMARK: Benchmark = Benchmark {
     count: |bits| (BITS_IN_ALL / bits).max(1),
     unit: "GB/s",
     figure: |bits, each| 3.0 * bits as f64 / 8.0 / each,
+    samples: 10,
+    is_mean: false,
     cases,
 };
 

@@ -19,6 +19,8 @@ pub const BENCHMARK: Benchmark = Benchmark {
     count: |_| 1024 * 1024,
     unit: "ns each",
     figure: |_, each| each,
+    samples: 10,
+    is_mean: false,
     cases,
 };
 

@@ -19,6 +19,8 @@ pub const BENCHMARK: Benchmark = Benchmark {
     count: |_| NUMBERS,
     unit: "ms for 100,000",
     figure: |_, each| each * NUMBERS as f64 / 1e6,
+    samples: 10,
+    is_mean: false,
     cases,
 };
 

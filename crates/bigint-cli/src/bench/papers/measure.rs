@@ -14,14 +14,18 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::team::Team;
 
-/// One figure. Times are for one number of the batch, in nanoseconds; `ours` and what was
-/// `published` are in the benchmark's unit. What is not measured here has no times.
+/// One figure. Times are for one number of the batch, or for all of a list, in nanoseconds;
+/// `ours` and what was `published` are in the benchmark's unit. What is not measured here has
+/// no times.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    pub table: &'static str,
+    pub table: String,
     pub method: String,
     pub bits: usize,
     pub count: usize,
+    /// Bytes of operands and results, of a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
     pub layout: &'static str,
     /// The operation, or `fused`: the module of its kernels.
     pub operation: Option<&'static str>,
@@ -29,6 +33,7 @@ pub struct Row {
     pub by: Option<String>,
     pub back_end: Option<String>,
     pub samples: usize,
+    pub mean_ns: Option<f64>,
     pub median_ns: Option<f64>,
     pub least_ns: Option<f64>,
     pub greatest_ns: Option<f64>,
@@ -67,8 +72,15 @@ pub fn rows(
                 Who::Engine => engine,
                 Who::Cpu(_) => &cpu,
             };
-            let measured = match case.work {
-                Work::Nothing => None,
+            let mut bytes = None;
+            let (count, measured) = match case.work {
+                Work::Nothing => (count, None),
+                Work::List(list) => {
+                    let (times, moved) =
+                        case.on_its_threads(|| list.times(engine, bits, samples))?;
+                    bytes = Some(moved);
+                    (list.count, Some((engine.back_end(), times)))
+                }
                 _ => {
                     // What was made for the case before may do.
                     let kept = made.take().filter(|made| made.serve(engine, &case));
@@ -78,10 +90,11 @@ pub fn rows(
                     };
                     let times = case.times(engine, &operands, samples)?;
                     made = Some(operands);
-                    Some((engine.back_end(), times.each(count)))
+                    (count, Some((engine.back_end(), times.each(count))))
                 }
             };
-            rows.push(row(benchmark, case, bits, count, measured));
+            let row = row(benchmark, case, bits, count, measured);
+            rows.push(Row { bytes, ..row });
             progress.set(rows.len() as u64);
         }
     }
@@ -100,19 +113,24 @@ fn row(
     let (least, greatest) = (of(|times| times.least), of(|times| times.greatest));
     let ends = least.map(figure).zip(greatest.map(figure));
     Row {
-        table: case.table,
         operation: case.work.module(),
         by: measured.map(|_| case.choice()),
+        table: case.table,
         back_end: measured.map(|(back_end, _)| back_end.to_string()),
         method: case.method,
         bits,
         count,
+        bytes: None,
         layout: case.layout.name(),
         samples: measured.map_or(0, |(_, times)| times.samples),
+        mean_ns: of(|times| times.mean),
         median_ns: of(|times| times.median),
         least_ns: least,
         greatest_ns: greatest,
-        ours: of(|times| times.median).map(figure),
+        ours: match benchmark.is_mean {
+            true => of(|times| times.mean).map(figure),
+            false => of(|times| times.median).map(figure),
+        },
         // Of a rate, the least is that of the greatest time.
         least: ends.map(|(one, other)| one.min(other)),
         greatest: ends.map(|(one, other)| one.max(other)),
@@ -174,20 +192,23 @@ impl Case {
     }
 
     fn times(&self, engine: &Engine, operands: &Operands, samples: u32) -> Result<Times, Failure> {
-        let threads = match self.who {
-            Who::Cpu(threads) => threads,
-            Who::Engine => None,
-        };
         let engine = engine.using(self.options);
-        let times = || {
+        self.on_its_threads(|| {
             let once = || self.work.once(&engine, &operands.batches);
             Times::of(samples, |repeats| time(&engine, repeats, once))
+        })
+    }
+
+    /// What `measure` answers on the threads that the case is for.
+    fn on_its_threads<T: Send>(
+        &self,
+        measure: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Failure> {
+        let measured = match self.who {
+            Who::Cpu(Some(threads)) => Team::of(usize::from(threads))?.install(measure),
+            Who::Cpu(None) | Who::Engine => measure(),
         };
-        let times = match threads {
-            Some(threads) => Team::of(usize::from(threads))?.install(times),
-            None => times(),
-        };
-        times.map_err(|error| Failure::Running(error.to_string()))
+        measured.map_err(|error| Failure::Running(error.to_string()))
     }
 }
 
@@ -198,6 +219,7 @@ impl Work {
             Work::Of(operation, _) => Some(operation.name()),
             Work::TenSumsAtOnce => Some(FUSED_MODULE),
             Work::TenSums => Some(Operation::Add.name()),
+            Work::List(list) => Some(list.operation.name()),
             Work::Nothing => None,
         }
     }
@@ -226,7 +248,8 @@ impl Work {
                 }
                 Ok(sum)
             }
-            Work::Nothing => Ok(a.clone()),
+            // Lists are of no batches.
+            Work::List(_) | Work::Nothing => Ok(a.clone()),
         }
     }
 }
