@@ -64,10 +64,11 @@ fn vartime(engine: &Engine) -> Engine {
 
 /// A batch of residues modulo odd numbers, in Montgomery's form: `x R mod m` stands for `x`.
 ///
-/// Names are those of crypto-bigint. What is computed of residues takes constant time: no
-/// branch and no address depends on them, or on exponents but for their widths. Methods that
-/// end with `_vartime` say so of exponents; moduli are for anybody to know. A batch of one
-/// residue stands for as many as the other has.
+/// Names are those of crypto-bigint. What a GPU computes of residues takes constant time: no
+/// branch and no address depends on them, or on exponents but for their widths, as the
+/// simulator proves of the PTX; the CPU's code is written likewise, and not proved. Methods
+/// that end with `_vartime` say so of exponents; moduli are for anybody to know. A batch of
+/// one residue stands for as many as the other has.
 ///
 /// ```
 /// use bigint_host::{BigUint, Engine, MontgomeryParams, Residues};

@@ -1,11 +1,12 @@
 //! Arithmetic modulo numbers, as it stands in the committed PTX, on the simulated GPU with
-//! all of its checks on: beside num-bigint, and by its count of multiply-adds.
+//! all of its checks on: beside num-bigint, by its count of multiply-adds, and by what it tells
+//! of secrets.
 
 use bigint_core::kernel::{BLOCK, montgomery_digit, power_window, widest_window};
 use bigint_core::{
     Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
 };
-use cuda_sim::{Counts, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
+use cuda_sim::{Checks, Counts, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
 
 /// A simulated device with the kernels of one operation.
@@ -27,10 +28,12 @@ struct Made {
 
 impl Bench {
     fn new(operation: Operation) -> Self {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../bigint-host/ptx");
-        let ptx = std::fs::read_to_string(format!("{folder}/{}.ptx", operation.name())).unwrap();
-        let device = Device::new(DeviceConfig::default());
-        let module = device.load(&Module::parse(&ptx).unwrap()).unwrap();
+        Bench::of(&module(operation), DeviceConfig::default())
+    }
+
+    fn of(module: &Module, config: DeviceConfig) -> Self {
+        let device = Device::new(config);
+        let module = device.load(module).unwrap();
         Bench {
             device,
             module,
@@ -175,6 +178,12 @@ impl Bench {
         }
         made.counts
     }
+}
+
+fn module(operation: Operation) -> Module {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../bigint-host/ptx");
+    let ptx = std::fs::read_to_string(format!("{folder}/{}.ptx", operation.name())).unwrap();
+    Module::parse(&ptx).unwrap()
 }
 
 fn kernels(operation: Operation) -> impl Iterator<Item = &'static Kernel> {
@@ -348,4 +357,94 @@ fn a_threads_power_takes_at_most_a_tenth_more_than_its_squares_and_products() {
             kernel.name
         );
     }
+}
+
+/// The trace of each kernel for each of four rounds of operands of the same widths: what
+/// warps execute, lane by lane, and which addresses.
+fn traces(
+    operation: Operation,
+    algorithm: Algorithm,
+    operands: fn(&mut Bench, usize, u64) -> Vec<(usize, Vec<BigUint>)>,
+    compare: fn(&Kernel, &[u64]),
+) {
+    let module = module(operation);
+    let config = DeviceConfig {
+        trace: true,
+        checks: Checks::NONE,
+        ..DeviceConfig::default()
+    };
+    for kernel in kernels(operation).filter(|kernel| kernel.algorithm == algorithm) {
+        for n in [3, 8 + kernel.lanes as usize] {
+            let trace = |round| {
+                // A device of its own for each, so that batches lie at the same addresses.
+                let mut bench = Bench::of(&module, config);
+                let operands = operands(&mut bench, n, round);
+                bench.launch(kernel, &operands, n).counts.trace
+            };
+            compare(kernel, &[0, 1, 2, 3].map(trace));
+        }
+    }
+}
+
+/// Moduli that anybody may know, and numbers below them that differ by the round: all 0, all
+/// `m - 1`, or any.
+fn secret_residues(bench: &mut Bench, n: usize, round: u64) -> Vec<(usize, Vec<BigUint>)> {
+    let moduli: Vec<_> = (0..40).map(|_| bench.modulus(n)).collect();
+    for _ in 0..round {
+        bench.next();
+    }
+    let mut below = || {
+        let one = |m: &BigUint| match round {
+            0 => BigUint::ZERO,
+            1 => m - 1u8,
+            _ => bench.number(n) % m,
+        };
+        (n, moduli.iter().map(one).collect())
+    };
+    let (a, b) = (below(), below());
+    vec![a, b, (n, moduli)]
+}
+
+/// The same with an exponent of one limb for each: 0, all ones, or any.
+fn secret_powers(bench: &mut Bench, n: usize, round: u64) -> Vec<(usize, Vec<BigUint>)> {
+    let mut operands = secret_residues(bench, n, round);
+    let mut one = || match round {
+        0 => BigUint::ZERO,
+        1 => BigUint::from(Limb::MAX),
+        _ => bench.number(1),
+    };
+    let count = operands[0].1.len();
+    operands[1] = (1, (0..count).map(|_| one()).collect());
+    operands
+}
+
+fn are_equal(kernel: &Kernel, traces: &[u64]) {
+    let all = traces.iter().all(|&trace| trace == traces[0] && trace != 0);
+    assert!(all, "{}: {traces:x?}", kernel.name);
+}
+
+#[test]
+fn sums_differences_and_products_modulo_m_execute_the_same_for_all_residues() {
+    for (operation, algorithm) in [
+        (Operation::ModAdd, Algorithm::Scan),
+        (Operation::ModSub, Algorithm::Scan),
+        (Operation::MontMul, Algorithm::Cios),
+    ] {
+        traces(operation, algorithm, secret_residues, are_equal);
+    }
+}
+
+#[test]
+fn powers_in_constant_time_execute_the_same_for_all_bases_and_exponents() {
+    let (operation, algorithm) = (Operation::PowMod, Algorithm::Window);
+    traces(operation, algorithm, secret_powers, are_equal);
+}
+
+#[test]
+fn powers_in_variable_time_tell_of_their_exponents() {
+    let (operation, algorithm) = (Operation::PowMod, Algorithm::WindowVartime);
+    traces(operation, algorithm, secret_powers, |kernel, traces| {
+        assert_ne!(traces[0], traces[1], "{}", kernel.name);
+        assert_ne!(traces[1], traces[2], "{}", kernel.name);
+    });
 }

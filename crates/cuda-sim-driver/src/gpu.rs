@@ -26,6 +26,7 @@ impl Gpu {
             memory_bytes: spec.memory,
             checks: environment.checks,
             count: environment.counts.is_some(),
+            trace: false,
             instruction_budget: Some(environment.budget),
             schedule: environment.blocks,
             // Unified addressing: an address says which device it is on.

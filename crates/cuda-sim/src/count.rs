@@ -137,6 +137,11 @@ pub struct Counts {
     pub divergent_branches: u64,
     /// Block-wide barriers completed.
     pub barriers: u64,
+    /// A digest of what every warp executed: its instructions one after the other, the lanes
+    /// that took part in each, and the addresses of each access; 0 where the device does
+    /// not trace. Launches that differ in one of these differ in it, but for one chance in
+    /// 2^64. It does not depend on the order of warps and blocks.
+    pub trace: u64,
 }
 
 impl Counts {
@@ -186,5 +191,6 @@ impl AddAssign<&Counts> for Counts {
         self.branches += other.branches;
         self.divergent_branches += other.divergent_branches;
         self.barriers += other.barriers;
+        self.trace = self.trace.wrapping_add(other.trace);
     }
 }

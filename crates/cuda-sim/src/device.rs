@@ -22,6 +22,9 @@ pub struct DeviceConfig {
     pub checks: Checks,
     /// Whether to count what launches do.
     pub count: bool,
+    /// Whether to make a digest of what their warps execute ([`Counts::trace`]), where they
+    /// are counted.
+    pub trace: bool,
     /// Instructions that each block may issue (counted per warp) before the
     /// launch fails with [`FaultKind::InstructionBudget`]; without a budget an
     /// endless loop never returns. [`DeviceConfig::BUDGET`] by default.
@@ -47,6 +50,7 @@ impl Default for DeviceConfig {
             memory_bytes: 4 << 30,
             checks: Checks::ALL,
             count: true,
+            trace: false,
             instruction_budget: Some(Self::BUDGET),
             schedule: Schedule::default(),
             ordinal: 0,
@@ -391,6 +395,7 @@ impl Device {
             arch: &self.config.arch,
             checks: self.config.checks,
             count: self.config.count,
+            trace: self.config.trace,
             budget: self.config.instruction_budget,
             grid,
             params: &params[..entry.param_bytes as usize],

@@ -5,6 +5,7 @@
 
 use super::run::Worker;
 use super::step::{put, put_long};
+use super::tally::digest;
 use super::warp::Frame;
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
@@ -328,6 +329,11 @@ impl Worker<'_> {
         transfer: &Transfer<'_>,
         mut act: impl FnMut(&mut Self, Space, &Transfer<'_>) -> Step,
     ) -> Step {
+        if self.launch.trace {
+            for lane in lanes_of(transfer.mask) {
+                self.trace = digest(self.trace, transfer.addresses[lane]);
+            }
+        }
         let of_block = |act: &mut dyn FnMut(&mut Self, Space, &Transfer<'_>) -> Step,
                         worker: &mut Self,
                         transfer: &Transfer<'_>| {

@@ -61,6 +61,7 @@ pub(crate) struct Launch<'l> {
     pub arch: &'l Arch,
     pub checks: Checks,
     pub count: bool,
+    pub trace: bool,
     pub budget: Option<u64>,
     pub grid: Grid,
     /// The parameter buffer.

@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::global::{Global, Undo};
 use super::schedule::Dice;
-use super::tally::Tally;
+use super::tally::{Tally, digest};
 use super::warp::{Part, State, Warp};
 use super::{Launch, Mistake, Step};
 use crate::check::{Fault, FaultKind};
@@ -23,6 +23,8 @@ pub(crate) struct Worker<'l> {
     pub launch: &'l Launch<'l>,
     pub global: Global<'l>,
     pub(super) tally: Tally,
+    /// The digest of what the running warp has executed.
+    pub(super) trace: u64,
     /// The block that is running.
     pub block: Box<Block<'l>>,
     pub dice: Dice,
@@ -92,6 +94,7 @@ impl<'l> Worker<'l> {
             launch,
             global: Global::new(launch, log),
             tally: Tally::new(launch),
+            trace: 0,
             block: Box::new(Block::new(launch)),
             dice: Dice::new(launch.schedule),
             seen: Seen::Nothing,
@@ -130,7 +133,9 @@ impl<'l> Worker<'l> {
         for i in 0..warps {
             let index = order.at(i);
             let mut warp = std::mem::take(&mut self.block.warps[index]);
+            self.trace = warp.trace;
             let pause = self.run_warp(&mut warp);
+            warp.trace = self.trace;
             self.block.warps[index] = warp;
             match pause.map_err(|(mistake, line)| self.block.fault(*mistake, index, line))? {
                 Pause::Done => {}
@@ -139,6 +144,9 @@ impl<'l> Worker<'l> {
             }
         }
         if running + blocked == 0 {
+            if self.launch.trace {
+                self.tally.traced(&self.block);
+            }
             return Ok(true);
         }
         let opened = self.block.open_barriers()?;
@@ -353,6 +361,11 @@ impl<'l> Worker<'l> {
             first += 1;
         }
         self.tally.block(function, part.block, mask);
+        let traces = launch.trace;
+        if traces {
+            let place = u64::from(function) << 32 | u64::from(part.block);
+            self.trace = digest(digest(self.trace, place), u64::from(mask));
+        }
         let check_carry = launch.checks.carry;
         for i in first..end {
             let inst = &code.insts[i];
@@ -361,6 +374,9 @@ impl<'l> Worker<'l> {
                 Some(guard) => {
                     let active = mask & warp.frames[frame].holds(guard);
                     self.tally.guarded(function, i, active);
+                    if traces {
+                        self.trace = digest(self.trace, u64::from(active));
+                    }
                     active
                 }
             };

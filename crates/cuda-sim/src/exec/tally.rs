@@ -2,6 +2,7 @@
 //! instructions did. Only guarded instructions are counted one by one.
 
 use super::Launch;
+use super::block::Block;
 use crate::count::{Class, Counts};
 
 #[derive(Default)]
@@ -43,6 +44,15 @@ impl Tally {
         self.guarded[function as usize][inst] += u64::from(mask.count_ones());
     }
 
+    /// Adds the digests of a block's warps, so that their order does not matter.
+    pub fn traced(&mut self, block: &Block<'_>) {
+        for warp in &block.warps {
+            let place = block.number << 32 | warp.index as u64;
+            let trace = digest(warp.trace, place);
+            self.counts.trace = self.counts.trace.wrapping_add(trace);
+        }
+    }
+
     pub fn finish(mut self, launch: &Launch<'_>) -> Counts {
         for f in launch.entry.reached.iter().map(|&f| f as usize) {
             let function = &launch.program.functions[f];
@@ -71,4 +81,12 @@ impl Tally {
         }
         self.counts
     }
+}
+
+/// The digest of something after what `before` is the digest of.
+#[inline(always)]
+pub(super) fn digest(before: u64, x: u64) -> u64 {
+    // 2^64 over the golden ratio, an odd number: no two `x` go to the same.
+    let mixed = (before ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 32).rotate_left(23)
 }

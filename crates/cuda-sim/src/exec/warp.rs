@@ -78,6 +78,8 @@ pub(crate) struct Warp {
     pub live: u32,
     pub local: Local,
     pub copies: Copies,
+    /// The digest of what it has executed in this block.
+    pub trace: u64,
     /// Accesses in a row that looked at memory which nobody changed.
     pub polls: u32,
     /// Where it looked at memory lately.
@@ -123,6 +125,7 @@ impl Warp {
             state: State::Ready,
             ran: 0,
         });
+        self.trace = 0;
         self.polls = 0;
         self.arrived = 0;
         self.awaits = 0;

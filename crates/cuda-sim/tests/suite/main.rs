@@ -21,4 +21,5 @@ mod robust;
 mod rustc;
 mod schedule;
 mod system;
+mod trace;
 mod warp;
