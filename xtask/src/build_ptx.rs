@@ -45,12 +45,18 @@ pub fn path_of(module: &str) -> PathBuf {
     workspace::ptx_folder().join(module).with_extension("ptx")
 }
 
-/// The device crate that shows a kernel of one's own, and where its PTX is committed: what
+/// The device crates that show kernels of one's own, and where their PTX is committed: what
 /// kernels are given is laid out there as here.
-fn example() -> [PathBuf; 2] {
-    let folder = workspace::root().join("examples/fused-kernel");
-    let ptx = folder.join("multiply_subtract.ptx");
-    [folder, ptx]
+fn examples() -> [[PathBuf; 2]; 2] {
+    [
+        ["fused-kernel", "multiply_subtract.ptx"],
+        ["field-kernels", "field_kernels.ptx"],
+    ]
+    .map(|[folder, ptx]| {
+        let folder = workspace::root().join("examples").join(folder);
+        let ptx = folder.join(ptx);
+        [folder, ptx]
+    })
 }
 
 /// Every committed module and its PTX.
@@ -72,8 +78,9 @@ fn build() -> Result<()> {
     let sources = manifest::hash_of_sources()?;
     let mut hashes = BTreeMap::new();
     fs::create_dir_all(workspace::ptx_folder())?;
-    let [folder, out] = example();
-    fs::write(out, device_crate(&toolchain, &folder)?)?;
+    for [folder, out] in examples() {
+        fs::write(out, device_crate(&toolchain, &folder)?)?;
+    }
     for (module, ptx) in modules(&toolchain.build()?)? {
         fs::write(path_of(module), &ptx)?;
         eprintln!("{module}.ptx: {} entry points", entry_points(&ptx).len());
@@ -119,13 +126,14 @@ fn check() -> Result<()> {
                     toolchain.version
                 );
             }
-            let [folder, committed] = example();
-            ensure!(
-                device_crate(&toolchain, &folder)? == fs::read_to_string(&committed)?,
-                "{} is not what {} makes of its sources: run `cargo xtask build-ptx`",
-                committed.display(),
-                toolchain.version
-            );
+            for [folder, committed] in examples() {
+                ensure!(
+                    device_crate(&toolchain, &folder)? == fs::read_to_string(&committed)?,
+                    "{} is not what {} makes of its sources: run `cargo xtask build-ptx`",
+                    committed.display(),
+                    toolchain.version
+                );
+            }
             println!("the PTX is that of the sources: built again, it is the same");
         }
         Err(error) if device_toolchain::is_chosen() => return Err(error),

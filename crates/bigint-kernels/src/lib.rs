@@ -16,6 +16,8 @@ pub mod columns;
 #[cfg(all(target_arch = "nvptx64", feature = "entry-points"))]
 mod entry;
 #[cfg(target_arch = "nvptx64")]
+pub mod field;
+#[cfg(target_arch = "nvptx64")]
 pub mod gpu;
 #[cfg(target_arch = "nvptx64")]
 pub mod grid;

@@ -58,6 +58,25 @@ pub struct Modulus<const LANES: u32, const X: usize> {
     digits: u32,
 }
 
+impl<const X: usize> Modulus<1, X> {
+    /// The odd modulus of these limbs, as a thread by itself has it.
+    #[inline(always)]
+    pub const fn of_limbs(limbs: [Limb; X]) -> Self {
+        Modulus {
+            group: Group::thread(),
+            limbs,
+            inverse: inverse(limbs[0]).wrapping_neg(),
+            digits: 1,
+        }
+    }
+
+    /// Its limbs.
+    #[inline(always)]
+    pub const fn limbs(self) -> [Limb; X] {
+        self.limbs
+    }
+}
+
 impl<const LANES: u32, const X: usize> Modulus<LANES, X>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
@@ -120,6 +139,10 @@ where
             self.four_steps::<4>(&mut window, a, b, lane);
             self.four_steps::<8>(&mut window, a, b, lane);
             self.four_steps::<12>(&mut window, a, b, lane);
+            self.four_steps::<16>(&mut window, a, b, lane);
+            self.four_steps::<20>(&mut window, a, b, lane);
+            self.four_steps::<24>(&mut window, a, b, lane);
+            self.four_steps::<28>(&mut window, a, b, lane);
             lane += 1;
             if LANES == 1 || lane >= self.digits {
                 break;
@@ -141,6 +164,10 @@ where
         self.reduce_four(&mut window, 4);
         self.reduce_four(&mut window, 8);
         self.reduce_four(&mut window, 12);
+        self.reduce_four(&mut window, 16);
+        self.reduce_four(&mut window, 20);
+        self.reduce_four(&mut window, 24);
+        self.reduce_four(&mut window, 28);
         let (limbs, over) = window.sum();
         let (limbs, carry) = Window::<X>::add_digits(limbs, upper);
         self.subtracted(limbs, over + carry)
@@ -299,7 +326,7 @@ fn bit(carries: u64, place: u32) -> Limb {
 /// `1/m mod B`, by Newton: `x` with `c` right bits gives `x (2 - m x)` with `2 c`, and
 /// `3 m xor 2` has five.
 #[inline(always)]
-pub fn inverse(m: Limb) -> Limb {
+pub const fn inverse(m: Limb) -> Limb {
     let mut x = m.wrapping_mul(3) ^ 2;
     x = x.wrapping_mul(2u32.wrapping_sub(m.wrapping_mul(x)));
     x = x.wrapping_mul(2u32.wrapping_sub(m.wrapping_mul(x)));

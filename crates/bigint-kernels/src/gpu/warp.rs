@@ -39,7 +39,7 @@ pub struct Group<const LANES: u32> {
 impl Group<1> {
     /// The calling thread by itself.
     #[inline(always)]
-    pub fn thread() -> Self {
+    pub const fn thread() -> Self {
         Group { lane: 0, lanes: 1 }
     }
 }
