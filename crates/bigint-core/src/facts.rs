@@ -37,7 +37,7 @@ pub const ROWS: Field = Field { at: 2, bits: 2 };
 /// Lanes of a warp that share a number: their binary logarithm.
 pub const LANES: Field = Field { at: 4, bits: 3 };
 
-/// Registers that each lane has for a modulus, in fours ([`montgomery_digit`]).
+/// Registers that each lane has for a modulus or a divisor, in fours ([`montgomery_digit`]).
 pub const DIGIT: Field = Field { at: 7, bits: 3 };
 
 /// Registers that a thread has for a divisor: [`divisor_class`].
@@ -144,6 +144,10 @@ impl Facts {
                 let digit = montgomery_digit(c.width as usize, kernel.lanes) as u32;
                 return Facts(lanes | (digit / 4) << DIGIT.at);
             }
+            (Operation::DivRem, _, Level::Warp) => {
+                let digit = montgomery_digit(b.width as usize, kernel.lanes) as u32;
+                return Facts(lanes | (digit / 4) << DIGIT.at);
+            }
             (Operation::DivRem, ..) => return Facts(divisor_class(b.width as u32) << DIVISOR.at),
             // What divides is as wide as the wider number.
             (Operation::Lcm, ..) => {
@@ -218,6 +222,19 @@ mod tests {
         };
         assert_eq!(of(Operation::Rem, 9).field(DIVISOR), 4);
         assert_eq!(of(Operation::DivRem, 33).field(DIVISOR), 6);
+        let lanes = Kernel::find(
+            Operation::Div,
+            Algorithm::School,
+            Level::Warp,
+            8,
+            Layout::Interleaved,
+        );
+        let divisor = MatrixArgument {
+            width: 65,
+            ..MatrixArgument::default()
+        };
+        let told = Facts::of(lanes.unwrap(), &Arguments::of(&[], &[divisor; 2]));
+        assert_eq!((told.field(LANES), told.field(DIGIT)), (3, 4));
         assert_eq!(of(Operation::Lcm, 3).field(DIVISOR), 2);
         assert_eq!(of(Operation::PowMod, 9).field(DIGIT), 3);
         for lanes in [4, 8, 16, 32] {

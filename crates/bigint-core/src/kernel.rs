@@ -91,7 +91,7 @@ pub const fn lanes_are_told(operation: Operation, algorithm: Algorithm, level: L
     use Algorithm::{Cios, School, Window, WindowVartime};
     match (level, algorithm) {
         (Level::Warp, Cios | Window | WindowVartime) => true,
-        (Level::Warp, School) => matches!(operation, Operation::Mul),
+        (Level::Warp, School) => matches!(operation, Operation::Mul) || operation.divides(),
         _ => false,
     }
 }
@@ -320,11 +320,11 @@ pub const fn numbers_at_a_time(algorithm: Algorithm, n: usize, m: usize) -> usiz
     }
 }
 
-/// The widest modulus, in limbs, that a warp has in registers.
+/// The widest modulus or divisor, in limbs, that a warp has in registers.
 pub const WIDEST_MODULUS: usize = 512;
 
-/// Limbs of a modulus of `width` limbs that each of `lanes` lanes has in registers: the
-/// fewest there is code for; 0 where they do not hold it.
+/// Limbs of a modulus, or of a divisor, of `width` limbs that each of `lanes` lanes has in
+/// registers: the fewest there is code for; 0 where they do not hold it.
 #[inline(always)]
 pub const fn montgomery_digit(width: usize, lanes: u32) -> usize {
     // Lanes are a power of two.
@@ -435,10 +435,11 @@ impl Kernel {
     }
 
     /// Whether the kernel computes with operands of these widths: those modulo a number have
-    /// it in registers.
+    /// it in registers, and so have lanes their divisor.
     pub const fn takes(&self, widths: &[usize]) -> bool {
+        let divides_by_lanes = self.operation.divides() && self.lanes > 1;
         match widths {
-            [.., modulus] if self.operation.multiplies_modulo() => {
+            [.., modulus] if self.operation.multiplies_modulo() || divides_by_lanes => {
                 montgomery_digit(*modulus, self.lanes) > 0
             }
             _ => true,
@@ -450,7 +451,9 @@ impl Kernel {
         let (n, m) = first_two(widths);
         match self.algorithm {
             // What is left of the dividend, a limb longer when shifted, and the divisor.
-            _ if self.operation.divides() && m > DIVISOR_IN_REGISTERS => n + 1 + m,
+            _ if self.operation.divides() && self.lanes == 1 && m > DIVISOR_IN_REGISTERS => {
+                n + 1 + m
+            }
             // The table of powers, and the square of the radix.
             Algorithm::Window | Algorithm::WindowVartime => {
                 let modulus = widths[widths.len() - 1];

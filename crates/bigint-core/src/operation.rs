@@ -146,6 +146,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     school thread [1] [contiguous interleaved]
+                    school warp [4 8 16 32] [interleaved]
                 }
             }
             /// The quotient of `a` by `b`, rounded down.
@@ -159,6 +160,7 @@ macro_rules! for_each_operation {
                 signs: Quotient,
                 kernels: {
                     school thread [1] [contiguous interleaved]
+                    school warp [4 8 16 32] [interleaved]
                 }
             }
             /// The remainder of `a` by `b`: at least 0 and less than `b`.
@@ -172,6 +174,7 @@ macro_rules! for_each_operation {
                 signs: Remainder,
                 kernels: {
                     school thread [1] [contiguous interleaved]
+                    school warp [4 8 16 32] [interleaved]
                 }
             }
             /// The greatest common divisor of `a` and `b`; 0 of two zeros.

@@ -2,7 +2,8 @@
 
 use crate::{Error, Options};
 use bigint_core::kernel::{
-    LANES, SQUARE_DIGIT, WIDEST_MODULUS, placed_width, slot_fours, square_bytes,
+    DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, WIDEST_MODULUS, placed_width, slot_fours,
+    square_bytes,
 };
 use bigint_core::transform::Plan;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
@@ -120,6 +121,10 @@ pub struct DivTuning {
     pub gcd_device_max_width: usize,
     /// The widest divisor for which `auto` uses a device.
     pub device_max_width: usize,
+    /// Lanes per number by the width of the divisor, narrowest first; 1 for a thread, which
+    /// also has interleaved numbers whose divisor its registers hold, and any divisor that no
+    /// lanes hold. Where registers of so many do not hold it, the next number of lanes that do.
+    pub lanes: Vec<LanesTuning>,
 }
 
 /// Thresholds of products and powers modulo numbers, widths in limbs.
@@ -202,13 +207,14 @@ impl Tuning {
             ("mul", &tuning.mul.lanes, Operation::Mul),
             ("scan", &tuning.scan.lanes, Operation::Compare),
             ("modular", &tuning.modular.lanes, Operation::PowMod),
+            ("div", &tuning.div.lanes, Operation::DivRem),
         ];
         for (name, rows, operation) in tables {
             if rows.is_empty() {
                 return Err(refuse(format!("{name}.lanes must have at least one row")));
             }
             let mut known = operation.lanes(Level::Warp).to_vec();
-            if operation.multiplies_modulo() {
+            if operation.multiplies_modulo() || operation.divides() {
                 known.insert(0, 1);
             }
             if let Some(row) = rows.iter().find(|row| !known.contains(&row.lanes)) {
@@ -247,6 +253,9 @@ impl Tuning {
         };
         if operation.multiplies_modulo() {
             return self.kernel_of_modulus(operation, widths, shape.layout, options);
+        }
+        if operation.divides() {
+            return self.kernel_of_divisor(operation, widths, shape.layout, options);
         }
         let Shape {
             count,
@@ -365,25 +374,33 @@ impl Tuning {
             Algorithm::Auto => operation.algorithms(Level::Warp).next().unwrap_or_default(),
             named => named,
         };
-        let tuned = || {
-            let row = self.modular.lanes.iter().find(|row| width <= row.max_width);
-            row.map_or(32, |row| row.lanes)
-        };
-        let fewest = match (options.level, options.lanes) {
-            (Some(Level::Thread), _) => 1,
-            (_, Some(lanes)) => lanes,
-            (None, None) => tuned(),
-            (Some(_), None) => tuned().max(4),
-        };
-        let mut kernels = Kernel::ALL.iter().filter(|kernel| {
-            (kernel.operation, kernel.algorithm) == (operation, algorithm) && kernel.serves(layout)
-        });
-        kernels
-            .find(|kernel| kernel.lanes >= fewest && kernel.takes(widths))
-            .ok_or(Error::ModulusWidth {
+        let fewest = fewest_lanes(options, &self.modular.lanes, width);
+        of_registers(operation, algorithm, widths, layout, fewest).ok_or(Error::ModulusWidth {
+            operation,
+            width,
+            most: WIDEST_MODULUS,
+        })
+    }
+
+    /// The kernel for a division: lanes whose registers hold the divisor, or a thread.
+    fn kernel_of_divisor(
+        &self,
+        operation: Operation,
+        widths: &[usize],
+        layout: Layout,
+        options: Options,
+    ) -> Result<&'static Kernel, Error> {
+        check_lanes(options)?;
+        let width = widths.last().copied().unwrap_or(0);
+        let is_near = layout == Layout::Contiguous || width > DIVISOR_IN_REGISTERS;
+        let rows: &[_] = if is_near { &self.div.lanes } else { &[THREAD] };
+        let fewest = fewest_lanes(options, rows, width);
+        let of_lanes = |fewest| of_registers(operation, Algorithm::School, widths, layout, fewest);
+        of_lanes(fewest)
+            .or_else(|| of_lanes(1))
+            .ok_or(Error::Algorithm {
                 operation,
-                width,
-                most: WIDEST_MODULUS,
+                algorithm: Algorithm::School,
             })
     }
 
@@ -436,6 +453,41 @@ impl Tuning {
             _ => operation.algorithms(level).next().unwrap_or_default(),
         }
     }
+}
+
+/// A thread, whatever the width.
+const THREAD: LanesTuning = LanesTuning {
+    max_width: usize::MAX,
+    lanes: 1,
+};
+
+/// The fewest lanes for a modulus or divisor of `width` limbs that `options`, or else the
+/// tuned `rows`, allow.
+fn fewest_lanes(options: Options, rows: &[LanesTuning], width: usize) -> u32 {
+    let tuned = || {
+        let row = rows.iter().find(|row| width <= row.max_width);
+        row.map_or(32, |row| row.lanes)
+    };
+    match (options.level, options.lanes) {
+        (Some(Level::Thread), _) => 1,
+        (_, Some(lanes)) => lanes,
+        (None, None) => tuned(),
+        (Some(_), None) => tuned().max(4),
+    }
+}
+
+/// The kernel with the fewest lanes, at least `fewest`, that has its last operand in registers.
+fn of_registers(
+    operation: Operation,
+    algorithm: Algorithm,
+    widths: &[usize],
+    layout: Layout,
+    fewest: u32,
+) -> Option<&'static Kernel> {
+    let mut kernels = Kernel::ALL.iter().filter(|kernel| {
+        (kernel.operation, kernel.algorithm) == (operation, algorithm) && kernel.serves(layout)
+    });
+    kernels.find(|kernel| kernel.lanes >= fewest && kernel.takes(widths))
 }
 
 /// Refuses a number of lanes that nothing comes in.

@@ -66,6 +66,9 @@ macro_rules! row {
     (mul school warp $lanes:tt $layouts:tt) => {
         row! { @ mul school told $layouts }
     };
+    (div_rem school warp $lanes:tt $layouts:tt) => {
+        row! { @ div_rem school told $layouts }
+    };
     ($operation:ident cios warp $lanes:tt $layouts:tt) => {
         row! { @ $operation cios told $layouts }
     };

@@ -17,11 +17,16 @@ struct Bench {
 }
 
 /// The operands of a launch, each of a width; one number of a batch stands for all.
-type Operands<'a> = &'a [(usize, Vec<BigUint>)];
+type Operands<'a> = &'a [Operand];
 
-/// What a launch made: the result and the flag of each number, and the counts.
+/// Numbers, each of so many limbs.
+type Operand = (usize, Vec<BigUint>);
+
+/// What a launch made: the result and the flag of each number, and the counts; of a division
+/// the remainders as well.
 struct Made {
     values: Vec<BigUint>,
+    remainders: Vec<BigUint>,
     flags: Vec<Limb>,
     counts: Counts,
 }
@@ -109,6 +114,8 @@ impl Bench {
         let matrices: Vec<_> = matrices.collect();
         let shape = Shape::new(count, width, kernel.layout);
         let r = self.matrix(shape, None);
+        let remainders = Shape::new(count, width.min(widths[1]), kernel.layout);
+        let s = self.matrix(remainders, None);
         let flags = self.device.alloc(4 * count as u64).unwrap();
         let scratch = (launch.scratch_width * launch.workers).max(1);
         let scratch = self.device.alloc(4 * scratch as u64).unwrap();
@@ -118,7 +125,7 @@ impl Bench {
             carry: flags,
             count: count as u64,
             workers: launch.workers as u64,
-            ..Arguments::of(&[r], &matrices)
+            ..Arguments::of(&[r, s], &matrices)
         };
         let grid = Grid {
             grid: [launch.grid, 1, 1],
@@ -138,11 +145,19 @@ impl Bench {
                 .map(|word| Limb::from_le_bytes(*word))
                 .collect::<Vec<_>>()
         };
-        let limbs = words(r.limbs, shape.limbs());
-        let value = |i| BigUint::new((0..width).map(|j| limbs[shape.index(i, j)]).collect());
-        let has_flag = kernel.operation == Operation::PowMod;
+        let numbers = |matrix: MatrixArgument, shape: Shape| {
+            let limbs = words(matrix.limbs, shape.limbs());
+            let number = |i| (0..shape.width).map(|j| limbs[shape.index(i, j)]).collect();
+            (0..count).map(|i| BigUint::new(number(i))).collect()
+        };
+        let divides = kernel.operation.divides();
+        let has_flag = divides || kernel.operation == Operation::PowMod;
         let made = Made {
-            values: (0..count).map(value).collect(),
+            values: numbers(r, shape),
+            remainders: match divides {
+                true => numbers(s, remainders),
+                false => Vec::new(),
+            },
             flags: if has_flag {
                 words(flags, count)
             } else {
@@ -150,7 +165,7 @@ impl Bench {
             },
             counts: report.counts,
         };
-        let addresses = matrices.iter().chain([&r]).map(|matrix| matrix.limbs);
+        let addresses = matrices.iter().chain([&r, &s]).map(|matrix| matrix.limbs);
         for address in addresses.chain([flags, scratch]) {
             self.device.free(address).unwrap();
         }
@@ -210,7 +225,7 @@ fn widths(kernel: &Kernel) -> Vec<usize> {
 }
 
 /// Operands below odd moduli, all of `n` limbs; 0, 1 and `m - 1` among them.
-fn residues(bench: &mut Bench, n: usize, count: usize) -> [(usize, Vec<BigUint>); 3] {
+fn residues(bench: &mut Bench, n: usize, count: usize) -> [Operand; 3] {
     let moduli: Vec<_> = (0..count).map(|_| bench.modulus(n)).collect();
     let mut below = || {
         let one = |m: &BigUint| match bench.next() % 5 {
@@ -283,6 +298,63 @@ fn powers_are_right() {
                 0 => BigUint::from(1u8) % x[2],
                 _ => x[0].modpow(x[1], x[2]),
             });
+        }
+    }
+}
+
+/// Dividends and divisors: of any widths and lengths, quotients of all ones and neighbours of
+/// multiples among them, and divisors of zero.
+fn dividends(bench: &mut Bench, n: usize, m: usize, count: usize) -> [Operand; 2] {
+    let one = BigUint::from(1u8);
+    let (top, divisors) = (&one << (32 * n), (0..count).map(|_| bench.number(m)));
+    let divisors: Vec<_> = divisors.collect();
+    let dividend = |b: &BigUint| {
+        let quotient = match bench.next() % 3 {
+            0 => (&one << (32 * n.saturating_sub(m))) - 1u8,
+            1 => bench.number(n.saturating_sub(m).max(1)),
+            _ => return bench.number(n),
+        };
+        let near = b * quotient;
+        let near = match bench.next() % 4 {
+            0 => near,
+            1 => near + b - (b.min(&one)),
+            2 if near > BigUint::ZERO => near - 1u8,
+            _ => near + bench.number(m) % (b + 1u8),
+        };
+        near % &top
+    };
+    let dividends = divisors.iter().map(dividend).collect();
+    [(n, dividends), (m, divisors)]
+}
+
+#[test]
+fn quotients_and_remainders_by_lanes_are_right() {
+    let mut bench = Bench::new(Operation::DivRem);
+    for kernel in kernels(Operation::DivRem).filter(|kernel| kernel.lanes > 1) {
+        let lanes = kernel.lanes as usize;
+        for (round, m) in widths(kernel).into_iter().chain([3 * lanes]).enumerate() {
+            let n = [2 * m, m, m + 1, 3 * m + 2, m / 2 + 1][round % 5];
+            let count = 64 / lanes + 9;
+            let operands = dividends(&mut bench, n, m, count);
+            // The quotient whole or cut, the remainder as wide as the divisor or the quotient.
+            let width = [n, n, m.min(n), n + 3][round % 4];
+            let made = bench.launch(kernel, &operands, width);
+            for i in 0..count {
+                let (a, b) = (&operands[0].1[i], &operands[1].1[i]);
+                let is_zero = *b == BigUint::ZERO;
+                let (q, r) = match is_zero {
+                    true => (BigUint::ZERO, BigUint::ZERO),
+                    false => (a / b, a % b),
+                };
+                let cut = |x: BigUint, width: usize| x % (BigUint::from(1u8) << (32 * width));
+                let found = (&made.values[i], &made.remainders[i], made.flags[i]);
+                let name = kernel.name;
+                assert_eq!(
+                    found,
+                    (&cut(q, width), &cut(r, width.min(m)), Limb::from(is_zero)),
+                    "{name}, {lanes} lanes: {a:x} by {b:x}"
+                );
+            }
         }
     }
 }
@@ -364,7 +436,7 @@ fn a_threads_power_takes_at_most_a_tenth_more_than_its_squares_and_products() {
 fn traces(
     operation: Operation,
     algorithm: Algorithm,
-    operands: fn(&mut Bench, usize, u64) -> Vec<(usize, Vec<BigUint>)>,
+    operands: fn(&mut Bench, usize, u64) -> Vec<Operand>,
     compare: fn(&Kernel, &[u64]),
 ) {
     let module = module(operation);
@@ -388,7 +460,7 @@ fn traces(
 
 /// Moduli that anybody may know, and numbers below them that differ by the round: all 0, all
 /// `m - 1`, or any.
-fn secret_residues(bench: &mut Bench, n: usize, round: u64) -> Vec<(usize, Vec<BigUint>)> {
+fn secret_residues(bench: &mut Bench, n: usize, round: u64) -> Vec<Operand> {
     let moduli: Vec<_> = (0..40).map(|_| bench.modulus(n)).collect();
     for _ in 0..round {
         bench.next();
@@ -406,7 +478,7 @@ fn secret_residues(bench: &mut Bench, n: usize, round: u64) -> Vec<(usize, Vec<B
 }
 
 /// The same with an exponent of one limb for each: 0, all ones, or any.
-fn secret_powers(bench: &mut Bench, n: usize, round: u64) -> Vec<(usize, Vec<BigUint>)> {
+fn secret_powers(bench: &mut Bench, n: usize, round: u64) -> Vec<Operand> {
     let mut operands = secret_residues(bench, n, round);
     let mut one = || match round {
         0 => BigUint::ZERO,

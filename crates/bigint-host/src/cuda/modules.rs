@@ -208,7 +208,7 @@ mod tests {
         };
         assert_eq!(of(Operation::Mul).count(), 8);
         assert_eq!(of(Operation::PowMod).count(), 10);
-        assert_eq!(of(Operation::Rem).count(), 2);
+        assert_eq!(of(Operation::Rem).count(), 6);
         for kernel in asking {
             let ptx = alone(kernel.entry_point(), Facts(0x1234));
             assert!(!ptx.contains("told") && ptx.contains(",4660;"));

@@ -81,13 +81,13 @@ pub fn clear(x: Number<impl Stride>, at: u32) {
 
 /// The higher limb of both shifted to the left, `bits` below 32.
 #[inline(always)]
-fn left(high: Limb, low: Limb, bits: u32) -> Limb {
+pub fn left(high: Limb, low: Limb, bits: u32) -> Limb {
     (word(high, low) << bits >> LIMB_BITS) as Limb
 }
 
 /// The lower limb of both shifted to the right, `bits` below 32.
 #[inline(always)]
-fn right(high: Limb, low: Limb, bits: u32) -> Limb {
+pub fn right(high: Limb, low: Limb, bits: u32) -> Limb {
     (word(high, low) >> bits) as Limb
 }
 

@@ -15,6 +15,7 @@ pub mod bit_length;
 pub mod columns;
 pub mod compare;
 pub mod count_ones;
+pub mod div_rem;
 pub mod equal;
 pub mod limbwise;
 pub mod lookahead;
