@@ -283,3 +283,29 @@ fn tune_leaves_lengths_that_later_tests_use() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("mersenne-tune.json:2:"));
 }
+
+#[test]
+fn a_selftest_compares_residues_with_the_cpus() {
+    let folder = tempfile::tempdir().unwrap();
+    // 4, 14, 194, 194^2 - 2.
+    let arguments = [
+        "selftest",
+        "--to",
+        "31",
+        "--compare",
+        "4423:3",
+        "--compare",
+        "9689:100",
+    ];
+    let output = run(folder.path(), &arguments);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("M4423: 0000000000009302 after 3 iterations, as on the CPU"),
+        "{said}"
+    );
+    assert!(said.contains("all right"), "{said}");
+    for bad in ["4423", "4422:3", "4423:x"] {
+        let output = run(folder.path(), &["selftest", "--compare", bad]);
+        assert_eq!(output.status.code(), Some(2), "{bad}");
+    }
+}

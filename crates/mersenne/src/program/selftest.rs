@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clap::Args;
-use mersenne::{KNOWN_PRIMES, LucasLehmer, Outcome, Prp, Saved, Step};
+use mersenne::{Backend, Cpu, KNOWN_PRIMES, LucasLehmer, Outcome, Prp, Residue, Saved, Step};
 
 use super::{Common, Failure};
 
@@ -12,6 +12,10 @@ pub struct Arguments {
     /// Exponents up to this
     #[arg(long, value_name = "P", default_value_t = 23_209)]
     to: u32,
+    /// And so many Lucas-Lehmer iterations, whose residues are to be those of the CPU; again
+    /// and again
+    #[arg(long, value_name = "P:ITERATIONS", value_parser = iterations)]
+    compare: Vec<(u32, u32)>,
     #[command(flatten)]
     common: Common,
 }
@@ -30,6 +34,12 @@ fn residues() -> impl Iterator<Item = (u32, u64, u64)> {
         let p = u32::try_from(field(10)).expect("an exponent");
         (p, field(16), field(16))
     })
+}
+
+fn iterations(text: &str) -> Result<(u32, u32), String> {
+    let (p, iterations) = text.split_once(':').ok_or("it is P:ITERATIONS")?;
+    let iterations = iterations.parse().map_err(|_| "iterations are a number")?;
+    Ok((super::prime(p)?, iterations))
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -67,6 +77,26 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             }
             tests += 1;
         }
+    }
+    for &(p, iterations) in &arguments.compare {
+        let residue = |backend: &dyn Backend| -> Result<Residue, Failure> {
+            let mut runner = Saved::new(p, "LL").runner(backend)?;
+            runner.square(iterations)?;
+            Ok(runner.residue()?)
+        };
+        let [ours, cpu] = [residue(&*backend)?, residue(&Cpu::default())?];
+        if ours != cpu {
+            return Err(Failure::Running(format!(
+                "M{p}: after {iterations} iterations {:016X}, on the CPU {:016X}",
+                ours.res64(),
+                cpu.res64()
+            )));
+        }
+        println!(
+            "M{p}: {:016X} after {iterations} iterations, as on the CPU",
+            ours.res64()
+        );
+        tests += 1;
     }
     let seconds = started.elapsed().as_secs_f64();
     println!("{tests} tests, all right, in {seconds:.1} s");
