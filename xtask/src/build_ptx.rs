@@ -6,6 +6,7 @@ use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use bigint_core::Kernel;
 use bigint_core::kernel::{BLOCK, EntryPoint, MODULES, OTHERS};
+use bigint_core::weighted::long::{COLUMN_THREADS, LONG_COLUMNS, LONG_ROWS, ROW_THREADS};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -189,7 +190,7 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
         .collect();
     let kernels = Kernel::ALL.iter();
     let entries = kernels.map(|kernel| (kernel.entry_point(), bounds(kernel)));
-    let entries = entries.chain(OTHERS.map(|entry| (entry, None)));
+    let entries = entries.chain(OTHERS.map(|entry| (entry, bounds_of_other(entry))));
     let mut modules: BTreeMap<_, _> = MODULES.map(|module| (module, shared.to_owned())).into();
     let mut done = BTreeSet::new();
     for (EntryPoint { name, module }, bounds) in entries {
@@ -216,6 +217,15 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
 fn bounds(kernel: &Kernel) -> Option<[u32; 2]> {
     let resident = || kernel.resident_blocks().map(|blocks| [BLOCK, blocks]);
     kernel.bounds().or_else(resident)
+}
+
+/// The same of an entry point that is no operation's.
+fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
+    match entry {
+        LONG_ROWS => Some([ROW_THREADS, 2]),
+        LONG_COLUMNS => Some([COLUMN_THREADS, 1]),
+        _ => None,
+    }
 }
 
 /// An entry point with the bounds of its launch, for which the compiler has no word: they
@@ -277,7 +287,10 @@ mod tests {
     use super::*;
     use bigint_core::Arguments;
     use bigint_core::fused::{FUSED_MODULE, FusedArguments};
-    use bigint_core::weighted::{self, WeightedArguments};
+    use bigint_core::weighted::{
+        self, WeightedArguments,
+        long::{LONG_MODULE, LongArguments},
+    };
 
     #[test]
     fn a_module_does_not_depend_on_the_place_of_its_kernels() {
@@ -299,7 +312,8 @@ mod tests {
         let ptx: String = committed().unwrap().into_values().collect();
         let bounded = Kernel::ALL.iter().filter(|kernel| bounds(kernel).is_some());
         let bounded: BTreeSet<_> = bounded.map(|kernel| kernel.name).collect();
-        assert_eq!(ptx.matches(".maxntid").count(), bounded.len());
+        let others = OTHERS.into_iter().filter_map(bounds_of_other).count();
+        assert_eq!(ptx.matches(".maxntid").count(), bounded.len() + others);
     }
 
     /// What is proved of FP64 counts every rounding: nothing may be contracted later.
@@ -349,6 +363,7 @@ mod tests {
             let bytes = match module {
                 FUSED_MODULE => size_of::<FusedArguments>(),
                 weighted::MODULE => size_of::<WeightedArguments>(),
+                LONG_MODULE => size_of::<LongArguments>(),
                 _ => size_of::<Arguments>(),
             };
             for entry in entry_points(&ptx) {

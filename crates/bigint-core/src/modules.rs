@@ -2,7 +2,7 @@
 
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::operation::Operation;
-use crate::weighted;
+use crate::weighted::{self, long};
 
 /// Something that can be launched: its name and the PTX module it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,12 +15,13 @@ pub struct EntryPoint {
 
 /// The entry points that are no operation's: [`CEILING`], those of squares modulo
 /// `2^p - 1`, and the fused kernels.
-pub const OTHERS: [EntryPoint; 4 + FusedKernel::ALL.len()] = {
-    let mut others = [CEILING; 4 + FusedKernel::ALL.len()];
+pub const OTHERS: [EntryPoint; 6 + FusedKernel::ALL.len()] = {
+    let mut others = [CEILING; 6 + FusedKernel::ALL.len()];
     [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
+    [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
     let mut i = 0;
     while i < FusedKernel::ALL.len() {
-        others[4 + i] = FusedKernel::ALL[i].entry_point();
+        others[6 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
     others
@@ -38,10 +39,11 @@ const OPERATIONS: usize = {
 
 /// The PTX modules: one for each operation that has kernels of its own, and those of
 /// [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 3] = {
-    let mut modules = [CEILING.module; OPERATIONS + 3];
+pub const MODULES: [&str; OPERATIONS + 4] = {
+    let mut modules = [CEILING.module; OPERATIONS + 4];
     modules[OPERATIONS] = FUSED_MODULE;
     modules[OPERATIONS + 1] = weighted::MODULE;
+    modules[OPERATIONS + 2] = long::LONG_MODULE;
     let (mut count, mut i) = (0, 0);
     while i < Operation::ALL.len() {
         if Operation::ALL[i].has_module() {

@@ -27,7 +27,7 @@ use crate::gpu::warp::TOLD;
 use crate::grid::weighted;
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
-use bigint_core::weighted::WeightedArguments;
+use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, for_each_operation};
 
 macro_rules! entry_points {
@@ -208,4 +208,21 @@ unsafe extern "ptx-kernel" fn weighted_back(arguments: WeightedArguments) {
 unsafe extern "ptx-kernel" fn weighted_forth(arguments: WeightedArguments) {
     // SAFETY: above.
     unsafe { weighted::Block::new(&arguments) }.forth();
+}
+
+// SAFETY, of the two kernels of long transforms: the same, by
+// `bigint_core::weighted::long`.
+
+/// [`bigint_core::weighted::long::LONG_ROWS`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_long_rows(arguments: LongArguments) {
+    // SAFETY: above.
+    unsafe { weighted::long::Block::new(&arguments) }.rows();
+}
+
+/// [`bigint_core::weighted::long::LONG_COLUMNS`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_long_columns(arguments: LongArguments) {
+    // SAFETY: above.
+    unsafe { weighted::long::Block::new(&arguments) }.columns();
 }

@@ -62,6 +62,47 @@ fn a_device_finds_what_the_cpu_finds() {
 }
 
 #[test]
+fn a_long_transform_squares_as_the_cpu_does() {
+    if on_simulator("a_long_transform_squares_as_the_cpu_does", &[]) {
+        square_by_long_transform(1);
+    }
+}
+
+/// The last pass of a column is of radix 6, which is one of 3 twice. `mersenne selftest
+/// --compare` has the other radices, on a GPU.
+#[test]
+fn a_longer_transform_squares_as_the_cpu_does() {
+    // All checks take a minute, and the kernels have passed them above.
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    if on_simulator("a_longer_transform_squares_as_the_cpu_does", &unchecked) {
+        square_by_long_transform(6);
+    }
+}
+
+/// A squaring by two launches, of `factor 2^20` words of 18.5 bits: `bigint_core`'s
+/// `weighted::long`.
+fn square_by_long_transform(factor: usize) {
+    let device = Cuda::open(0).unwrap();
+    let words = factor << 20;
+    let p = words as u32 * 37 / 2 + 1;
+    let mut limb = 1_u64;
+    let limbs: Vec<u64> = (0..p.div_ceil(64))
+        .map(|_| {
+            limb = limb.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            limb ^ limb >> 29
+        })
+        .collect();
+    let start = mersenne::Residue::reduce(p, &limbs);
+    let mut found = device.squaring(p.into(), Some(words - 1)).unwrap();
+    assert_eq!(found.words(), Some(words));
+    found.set(&start).unwrap();
+    assert!(found.residue().unwrap() == start);
+    let error = found.square(1, 2).unwrap();
+    assert!(error > 0.05 && error < 0.4, "{error}");
+    assert!(found.residue().unwrap() == start.square_minus(2));
+}
+
+#[test]
 fn a_test_goes_from_a_device_to_the_cpu_and_back() {
     if !on_simulator("a_test_goes_from_a_device_to_the_cpu_and_back", &[]) {
         return;

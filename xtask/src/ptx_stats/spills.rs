@@ -16,12 +16,17 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 3] = [
+const KNOWN: [Known; 4] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2700,
         why: "a thread has 16 complex numbers in FP64 at a time, which alone are 64 registers, \
               and a block of 512 threads leaves each 128",
+    },
+    Known {
+        kernels: "weighted_long_",
+        most_bytes: 500,
+        why: "as mul_fft, with a carry for each of the 16; told the length it is a third of that",
     },
     Known {
         kernels: "mont_mul_cios_",

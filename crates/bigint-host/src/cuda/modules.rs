@@ -33,6 +33,7 @@ macro_rules! ptx {
             (CEILING.module, &[include_str!("../../ptx/ceiling.ptx")]),
             (FUSED_MODULE, &[include_str!("../../ptx/fused.ptx")]),
             (weighted::MODULE, &[include_str!("../../ptx/weighted.ptx")]),
+            (weighted::long::LONG_MODULE, &[include_str!("../../ptx/weighted_long.ptx")]),
         ];
     };
 }

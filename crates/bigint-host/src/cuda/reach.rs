@@ -4,7 +4,7 @@
 use super::Buffer;
 use bigint_core::fused::FusedArguments;
 use bigint_core::kernel::MatrixArgument;
-use bigint_core::weighted::WeightedArguments;
+use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, Limb};
 
 /// The parameter of a kernel, which says what it reaches.
@@ -39,6 +39,13 @@ impl Reaching for FusedArguments {
 }
 
 impl Reaching for WeightedArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let mut stretches = self.stretches().into_iter();
+        stretches.all(|(address, limbs)| contains(buffers, address, limbs))
+    }
+}
+
+impl Reaching for LongArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let mut stretches = self.stretches().into_iter();
         stretches.all(|(address, limbs)| contains(buffers, address, limbs))

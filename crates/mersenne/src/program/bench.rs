@@ -99,6 +99,8 @@ pub fn iteration(
     };
     let limbs: Vec<u64> = (0..p.div_ceil(64)).map(|_| limb()).collect();
     squaring.set(&Residue::reduce(p, &limbs))?;
+    // The first squaring of a device waits for its kernels to be compiled.
+    squaring.square(1, 2)?;
     let started = Instant::now();
     let mut error = squaring.square(1, 2)?;
     let first = started.elapsed().max(Duration::from_nanos(100));
@@ -111,7 +113,7 @@ pub fn iteration(
         rounds.push(before.elapsed().as_secs_f64() * 1e3 / f64::from(times));
     }
     rounds.sort_by(f64::total_cmp);
-    let iterations = times * u32::try_from(rounds.len()).unwrap_or(u32::MAX) + 1;
+    let iterations = times * u32::try_from(rounds.len()).unwrap_or(u32::MAX) + 2;
     Ok((
         rounds[rounds.len() / 2],
         iterations,

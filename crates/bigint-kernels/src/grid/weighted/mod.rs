@@ -11,6 +11,8 @@
 //! about five for every doubling of `n`. **Scratch**: the block's shared memory,
 //! [`bigint_core::weighted::shared_bytes`].
 
+pub mod long;
+
 use crate::gpu::block::Team;
 use crate::gpu::float::{Pairs, Roots, multiply_add};
 use crate::gpu::stretch::Stretch;
@@ -525,14 +527,24 @@ const TURNS: [[[f64; 2]; 7]; 3] = [
     ],
 ];
 
-/// The transform of two, three, four, five, seven or eight points.
+/// The transform of one to eight points.
 #[inline(always)]
 fn butterfly<const R: usize>(z: &mut [Complex; R]) {
     match R {
+        1 => {}
         2 => {
             let (a, b) = (z[0], z[1]);
             z[0] = plus(a, b);
             z[1] = minus(a, b);
+        }
+        6 => {
+            // Point 3 i + 2 j has part i in frequencies modulo 2, and j modulo 3.
+            let mut even = [plus(z[0], z[3]), plus(z[2], z[5]), plus(z[4], z[1])];
+            let mut odd = [minus(z[0], z[3]), minus(z[2], z[5]), minus(z[4], z[1])];
+            butterfly(&mut even);
+            butterfly(&mut odd);
+            [z[0], z[2], z[4]] = [even[0], even[2], even[1]];
+            [z[1], z[3], z[5]] = [odd[1], odd[0], odd[2]];
         }
         4 => {
             let x = four([z[0], z[1], z[2], z[3]]);

@@ -12,7 +12,11 @@
 //! | [`BACK`] | two columns: `fast / 2` blocks | points | digits, carries, errors |
 //! | [`FORTH`] | two columns | digits, carries | points: frequencies of the columns |
 //!
+//! Transforms of `m 2^20` words take two launches: [`long`].
+//!
 //! Frequencies of a transform lie in the order of [`frequency`] and [`place`].
+
+pub mod long;
 
 use crate::kernel::EntryPoint;
 

@@ -1,0 +1,277 @@
+//! Long transforms, in two launches a squaring: carries are handed on inside the second.
+//!
+//! `n = m 2^20` words, `m` from 1 to 8, are `m 2^19` complex points, a matrix of `256 m`
+//! rows of [`POINTS`] points: word `2 (s POINTS + c)` and the next are point `c` of row `s`.
+//!
+//! | kernel | a block has | reads and writes |
+//! |---|---|---|
+//! | [`LONG_ROWS`] | rows of frequencies `k` and `-k`: `128 m + 1` blocks of [`ROW_THREADS`] | points |
+//! | [`LONG_COLUMNS`] | [`WIDTH`] neighbouring columns, `16 m` threads to each | points, what is handed on |
+//!
+//! A row is `16 16 8` points and a column `16 16 m`; a thread has 16 of them in registers,
+//! and between passes they change hands in shared memory. Row [`long_place`]`(k, m)` has
+//! frequency `k` of the columns.
+//!
+//! Column block `b` takes the columns before its own `b`-th: block 0 takes the last ones, only
+//! to hand their carries on, and one block more than there are columns' blocks takes them
+//! again. Each warp waits for the same warp of the block before, which was started
+//! earlier.
+
+use crate::facts::Field;
+use crate::kernel::EntryPoint;
+
+/// The module that has the two kernels.
+pub const LONG_MODULE: &str = "weighted_long";
+
+/// Transforms of rows, squares, and back.
+pub const LONG_ROWS: EntryPoint = EntryPoint {
+    name: "weighted_long_rows",
+    module: LONG_MODULE,
+};
+
+/// Columns back to words, carries, and columns to frequencies.
+pub const LONG_COLUMNS: EntryPoint = EntryPoint {
+    name: "weighted_long_columns",
+    module: LONG_MODULE,
+};
+
+/// Words for each unit of the factor `m`.
+pub const LONG_UNIT: usize = 1 << 20;
+
+/// The greatest factor `m`.
+pub const LONGEST: u32 = 8;
+
+/// Points of a row.
+pub const POINTS: u32 = 2048;
+
+/// Threads of a block of rows.
+pub const ROW_THREADS: u32 = 256;
+
+/// Threads of a block of columns, at most.
+pub const COLUMN_THREADS: u32 = 512;
+
+/// Its warps, at most.
+pub const WARPS: u32 = COLUMN_THREADS / 32;
+
+/// Of what is told of a launch of [`LONG_COLUMNS`]: the factor `m`.
+pub const FACTOR: Field = Field { at: 13, bits: 4 };
+
+/// And its [`Stage`].
+pub const STAGE: Field = Field { at: 17, bits: 2 };
+
+/// Which part of an iteration a launch of [`LONG_COLUMNS`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// All of it.
+    Whole = 1,
+    /// From digits to frequencies.
+    Begin = 2,
+    /// From frequencies to digits.
+    End = 3,
+}
+
+/// The one parameter of the two kernels, by value. Addresses are of device memory; pairs
+/// are two doubles.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LongArguments {
+    /// Pairs, one for each point.
+    pub points: u64,
+    /// Pairs of digits, one for each point, read by [`Stage::Begin`] and written by
+    /// [`Stage::End`].
+    pub digits: u64,
+    /// Limbs, one for each row and block of columns: carries, in fours.
+    pub carries: u64,
+    /// Limbs, [`WARPS`] for each block of columns: the launch in which the warp handed its
+    /// carries on.
+    pub flags: u64,
+    /// Limbs, [`WARPS`] for each block of columns: the greatest rounding error of the warp, the
+    /// upper half of a double.
+    pub errors: u64,
+    /// [`ROW_ROOTS`] pairs for each pair of rows: see [`row_roots`](Self::row_roots).
+    pub row_roots: u64,
+    /// Roots that all rows and all columns share: see [`Tables`].
+    pub roots: u64,
+    /// Two pairs for each row in the first sixteenth, of its first word: its weight
+    /// `2^(g / n)` and the inverse; `g` as an integer, and nothing.
+    pub row_weights: u64,
+    /// The same for each word of the first row.
+    pub column_weights: u64,
+    /// Of rows a sixteenth of all apart: the weight, and its inverse times what a squaring
+    /// leaves too great.
+    pub steps: [[f64; 2]; 16],
+    /// Their `g`.
+    pub step_g: [u32; 16],
+    /// Words, `n`.
+    pub words: u32,
+    /// `p mod n`: words with `g` below it are one bit longer.
+    pub long: u32,
+    /// Bits of the others, `p / n`.
+    pub short: u32,
+    /// What is taken off the square.
+    pub minus: u32,
+    /// Differs from launch to launch.
+    pub launch: u32,
+    /// `m`.
+    pub factor: u32,
+    /// A [`Stage`].
+    pub stage: u32,
+    /// Nothing.
+    pub unused: u32,
+}
+
+impl LongArguments {
+    /// The device memory that the kernels touch: addresses and limbs.
+    pub const fn stretches(&self) -> [(u64, u64); 9] {
+        let m = self.factor as u64;
+        let (rows, points) = (256 * m, 256 * m * POINTS as u64);
+        let blocks = POINTS as u64 / WIDTH as u64 + 1;
+        [
+            (self.points, 4 * points),
+            (self.digits, 4 * points),
+            (self.carries, rows * blocks),
+            (self.flags, WARPS as u64 * blocks),
+            (self.errors, WARPS as u64 * blocks),
+            (self.row_roots, (rows / 2 + 1) * 4 * ROW_ROOTS as u64),
+            (self.roots, 4 * Tables::of(self.factor).end as u64),
+            (self.row_weights, rows / 16 * 8),
+            (self.column_weights, 2 * POINTS as u64 * 8),
+        ]
+    }
+}
+
+/// Columns of a block: two would be 32 bytes of each row, of which the caches move twice as
+/// many in the same time where there are four.
+pub const WIDTH: u32 = 4;
+
+/// The row that has frequency `k` of the columns.
+#[inline(always)]
+pub const fn long_place(k: u32, m: u32) -> u32 {
+    ((k & 15) << 4 | k >> 4 & 15) * m + (k >> 8)
+}
+
+/// Pairs of a pair of rows' own roots, with `f = k / rows`: [`node`] roots of `f`, 8; the
+/// roots `e(-j f / 16)`, `j` from 1 to 15; `e(f / 2^j)`, `j` from 5 to 11; `e(-j f / 256)`,
+/// `j` from 1 to 15; three are free.
+pub const ROW_ROOTS: u32 = 48;
+
+/// Where in a pair of rows' own roots the second kind begins,
+pub const ROW_BACK: u32 = 8;
+/// the third,
+pub const ROW_HALVES: u32 = 23;
+/// and the fourth.
+pub const ROW_MIDDLE_BACK: u32 = 30;
+
+/// Where in the table of shared roots, in pairs, each kind begins. `e(t)` is
+/// `exp(2 pi i t)`; node roots of `t` are `e(t / 2)`, `e(t / 4)`, `e(t / 8)`,
+/// `e(t / 8 + 1 / 8)`, `e(t / 16)` and so on: see `transform::roots`.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables {
+    /// Node root `j` of `h / 16` at `16 j + h`, 8 of each.
+    pub middle: u32,
+    /// `e(-h k / 256)` at `16 (k - 1) + h`.
+    pub row_middle_back: u32,
+    /// Node root `j` of `(h + 16 i) / 256` at `256 j + 16 h + i`, 3 of each.
+    pub row_last: u32,
+    /// For columns the same, [`last_roots`] of each; or `e(j (h + 16 i) / 256 m)`, `j` from 1
+    /// on, where `m` is no power of two.
+    pub last: u32,
+    /// Node root `j` of `i / m` at `m j + i`, 8 of each.
+    pub middle_back: u32,
+    /// Node root `j` of `i / 16 m` at `16 m j + i`, 8 of each.
+    pub first_back: u32,
+    /// Pairs in all.
+    pub end: u32,
+}
+
+impl Tables {
+    /// The table for a factor.
+    #[inline(always)]
+    pub const fn of(m: u32) -> Tables {
+        let row_middle_back = 8 * 16;
+        let row_last = row_middle_back + 15 * 16;
+        let last = row_last + 3 * 256;
+        let middle_back = last + last_roots(m) * 256;
+        let first_back = middle_back + 8 * m;
+        Tables {
+            middle: 0,
+            row_middle_back,
+            row_last,
+            last,
+            middle_back,
+            first_back,
+            end: first_back + 8 * 16 * m,
+        }
+    }
+}
+
+/// Roots of each of a column's last butterflies, of radix `m`.
+#[inline(always)]
+pub const fn last_roots(m: u32) -> u32 {
+    match m.is_power_of_two() {
+        true => m.trailing_zeros(),
+        false => m - 1,
+    }
+}
+
+/// Places in shared memory of a block of columns: point `(16 h + i) m + j` of column `c` is at
+/// `h` [`outer`](Self::outer) `+ i` [`inner`](Self::inner) `+ j` [`columns`] `+ c`.
+/// Gaps see to it that whichever eight threads move 16 bytes at once mostly find them in
+/// different banks.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnPlaces {
+    /// From one `h` to the next.
+    pub outer: u32,
+    /// From one `i` to the next.
+    pub inner: u32,
+}
+
+impl ColumnPlaces {
+    /// The places for a factor.
+    #[inline(always)]
+    pub const fn of(m: u32) -> ColumnPlaces {
+        let inner = (m | 1) * WIDTH;
+        let gap = (m * WIDTH) % 8;
+        ColumnPlaces {
+            outer: 16 * inner + gap,
+            inner,
+        }
+    }
+}
+
+/// Places in shared memory between the two rows of a block: a ninth of them is free.
+pub const ROW_PLACES: u32 = POINTS + POINTS / 8;
+
+/// Shared memory of a block of [`LONG_ROWS`], in bytes: two rows, and roots.
+pub const fn long_rows_bytes() -> u32 {
+    16 * (2 * ROW_PLACES + 8 * 16 + 15 * 16 + ROW_ROOTS)
+}
+
+/// Shared memory of a block of [`LONG_COLUMNS`], in bytes.
+pub const fn long_columns_bytes(m: u32) -> u32 {
+    16 * 16 * ColumnPlaces::of(m).outer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_frequency_has_a_row_and_every_point_of_a_block_a_place() {
+        for m in 1..=LONGEST {
+            let mut rows = [false; 256 * LONGEST as usize];
+            let mut places = [false; 10_000];
+            let ColumnPlaces { outer, inner } = ColumnPlaces::of(m);
+            for k in 0..256 * m {
+                let row = long_place(k, m);
+                assert!(row < 256 * m && !core::mem::replace(&mut rows[row as usize], true));
+                let [h, i, j] = [row / m / 16, row / m % 16, row % m];
+                for column in 0..WIDTH {
+                    let place = h * outer + i * inner + j * WIDTH + column;
+                    assert!(16 * place < long_columns_bytes(m));
+                    assert!(!core::mem::replace(&mut places[place as usize], true));
+                }
+            }
+        }
+    }
+}

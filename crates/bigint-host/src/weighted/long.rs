@@ -1,0 +1,256 @@
+//! Long transforms, in the two launches of [`bigint_core::weighted::long`].
+
+use super::{Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
+use crate::Error;
+use crate::cuda::{Buffer, Device};
+use bigint_core::Launch;
+use bigint_core::facts::Facts;
+use bigint_core::kernel::EntryPoint;
+use bigint_core::weighted::long::{
+    FACTOR, LONG_COLUMNS, LONG_ROWS, LONG_UNIT, LongArguments, POINTS, ROW_BACK, ROW_HALVES,
+    ROW_MIDDLE_BACK, ROW_ROOTS, ROW_THREADS, STAGE, Stage, Tables, WARPS, WIDTH, last_roots,
+    long_columns_bytes, long_rows_bytes,
+};
+use bigint_cpu::fast::number::weighted::{limbs, root};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+pub(super) struct Long {
+    p: u32,
+    device: Arc<Device>,
+    arguments: LongArguments,
+    points: Buffer,
+    carries: Buffer,
+    flags: Buffer,
+    errors: Buffer,
+    tables: [Buffer; 4],
+    /// Launches so far.
+    launches: AtomicU32,
+}
+
+/// Shared memory that a block must be able to have, in bytes.
+pub(super) fn shared_bytes(factor: u32) -> u32 {
+    long_rows_bytes().max(long_columns_bytes(factor))
+}
+
+/// `exp(2 pi i k / n)`.
+fn turn(k: u64, n: u64) -> [f64; 2] {
+    let [re, im] = root(k, n);
+    [re, -im]
+}
+
+/// Node root `j` of `k / n`: see [`Tables`].
+fn node_root(k: u64, n: u64, j: u64) -> [f64; 2] {
+    match j {
+        0 => turn(k, 2 * n),
+        1 => turn(k, 4 * n),
+        2 | 3 => turn(k + (j - 2) * n, 8 * n),
+        _ => turn(k + [0, 2, 1, 3][j as usize - 4] * n, 16 * n),
+    }
+}
+
+/// The roots that all rows and all columns share.
+fn shared_roots(m: u32) -> Vec<[f64; 2]> {
+    let mut roots = Vec::new();
+    let mut fill = |kinds: u64, count: u64, root: &dyn Fn(u64, u64) -> [f64; 2]| {
+        roots.extend((0..kinds).flat_map(|j| (0..count).map(move |i| root(j, i))));
+    };
+    let m64 = u64::from(m);
+    // Of node 16 h + i, that is h + 16 i.
+    let angle = |node: u64| node / 16 + node % 16 * 16;
+    fill(8, 16, &|j, h| node_root(h, 16, j));
+    fill(15, 16, &|j, h| root(h * (j + 1), 256));
+    fill(3, 256, &|j, node| node_root(angle(node), 256, j));
+    fill(
+        u64::from(last_roots(m)),
+        256,
+        &|j, node| match m.is_power_of_two() {
+            true => node_root(angle(node), 256, j),
+            false => turn((j + 1) * angle(node), 256 * m64),
+        },
+    );
+    fill(8, m64, &|j, i| node_root(i, m64, j));
+    fill(8, 16 * m64, &|j, i| node_root(i, 16 * m64, j));
+    debug_assert_eq!(roots.len(), Tables::of(m).end as usize);
+    roots
+}
+
+/// The roots of rows `k` and `-k`.
+fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
+    let mut roots = [[0.0; 2]; ROW_ROOTS as usize];
+    for j in 0..8 {
+        roots[j as usize] = node_root(k, rows, j);
+    }
+    for j in 1..16 {
+        roots[(ROW_BACK - 1) as usize + j as usize] = root(j * k, 16 * rows);
+        roots[(ROW_MIDDLE_BACK - 1) as usize + j as usize] = root(j * k, 256 * rows);
+    }
+    for j in 0..7 {
+        roots[ROW_HALVES as usize + j as usize] = turn(k, rows << (j + 5));
+    }
+    roots
+}
+
+impl Long {
+    pub fn new(device: &Arc<Device>, p: u32, factor: u32) -> Result<Self, Error> {
+        let words = factor as usize * LONG_UNIT;
+        let (rows, row_words) = (256 * factor as usize, 2 * POINTS as usize);
+        let weight = |j: usize| {
+            let g = exponent(p, j, words);
+            (g, (g as f64 / words as f64).exp2())
+        };
+        let weights = |count: usize, apart: usize| {
+            let weights = (0..count).flat_map(|i| {
+                let (g, weight) = weight(i * apart);
+                [[weight, 1.0 / weight], [f64::from_bits(g), 0.0]]
+            });
+            upload_pairs(device, weights)
+        };
+        let own = (0..=rows as u64 / 2).flat_map(|k| row_roots(k, rows as u64));
+        let tables = [
+            upload_pairs(device, own)?,
+            upload_pairs(device, shared_roots(factor).into_iter())?,
+            weights(rows / 16, row_words)?,
+            weights(row_words, 1)?,
+        ];
+        let blocks = (POINTS / WIDTH + 1) as usize;
+        let warps = WARPS as usize;
+        let zeros = |limbs: usize| device.upload(&vec![0; limbs]);
+        let (points, carries) = (zeros(2 * words)?, zeros(rows * blocks)?);
+        let (flags, errors) = (zeros(warps * blocks)?, zeros(warps * blocks)?);
+        let step = |k: usize| weight(k * (words / 16));
+        let scale = 1.0 / (2.0 * words as f64);
+        let address = |i: usize| -> u64 { Buffer::address(&tables[i]) };
+        let arguments = LongArguments {
+            points: points.address(),
+            digits: points.address(),
+            carries: carries.address(),
+            flags: flags.address(),
+            errors: errors.address(),
+            row_roots: address(0),
+            roots: address(1),
+            row_weights: address(2),
+            column_weights: address(3),
+            steps: std::array::from_fn(|k| [step(k).1, scale / step(k).1]),
+            step_g: std::array::from_fn(|k| step(k).0 as u32),
+            words: words as u32,
+            long: p % words as u32,
+            short: p / words as u32,
+            minus: 0,
+            launch: 0,
+            factor,
+            stage: 0,
+            unused: 0,
+        };
+        Ok(Long {
+            p,
+            device: Arc::clone(device),
+            arguments,
+            points,
+            carries,
+            flags,
+            errors,
+            tables,
+            launches: AtomicU32::new(0),
+        })
+    }
+
+    fn columns(
+        &self,
+        stage: Stage,
+        arguments: LongArguments,
+        more: &[&Buffer],
+    ) -> Result<(), Error> {
+        let factor = arguments.factor;
+        let arguments = LongArguments {
+            stage: stage as u32,
+            // Never that of memory which no launch has written.
+            launch: self.launches.fetch_add(1, Relaxed).wrapping_add(1),
+            ..arguments
+        };
+        let launch = Launch {
+            grid: POINTS / WIDTH + u32::from(stage != Stage::Begin),
+            block: 16 * factor * WIDTH,
+            shared_bytes: long_columns_bytes(factor),
+            workers: 0,
+            scratch_width: 0,
+        };
+        let facts = Facts(factor << FACTOR.at | (stage as u32) << STAGE.at);
+        self.launch(LONG_COLUMNS, facts, launch, arguments, more)
+    }
+
+    fn rows(&self, arguments: LongArguments) -> Result<(), Error> {
+        let launch = Launch {
+            grid: 128 * arguments.factor + 1,
+            block: ROW_THREADS,
+            shared_bytes: long_rows_bytes(),
+            workers: 0,
+            scratch_width: 0,
+        };
+        self.launch(LONG_ROWS, Facts::default(), launch, arguments, &[])
+    }
+
+    fn launch(
+        &self,
+        entry: EntryPoint,
+        facts: Facts,
+        launch: Launch,
+        arguments: LongArguments,
+        more: &[&Buffer],
+    ) -> Result<(), Error> {
+        let mut buffers = vec![&self.points, &self.carries, &self.flags, &self.errors];
+        buffers.extend(&self.tables);
+        buffers.extend(more);
+        Ok(self
+            .device
+            .launch(entry, facts, launch, arguments, &buffers)?)
+    }
+}
+
+impl Squares for Long {
+    fn words(&self) -> usize {
+        self.arguments.words as usize
+    }
+
+    fn set(&mut self, limbs: &[u64]) -> Result<(), Error> {
+        self.points = upload_digits(&self.device, limbs, self.p, self.words())?;
+        self.arguments.points = self.points.address();
+        self.arguments.digits = self.points.address();
+        self.columns(Stage::Begin, self.arguments, &[])
+    }
+
+    fn residue(&self) -> Result<Vec<u64>, Error> {
+        let n = self.words();
+        let digits = self.device.allocate(2 * n)?;
+        let mut arguments = LongArguments {
+            digits: digits.address(),
+            minus: 0,
+            ..self.arguments
+        };
+        // Nothing was squared since the columns were transformed.
+        for step in &mut arguments.steps {
+            step[1] *= 2.0 * n as f64 / (256.0 * f64::from(arguments.factor));
+        }
+        self.columns(Stage::End, arguments, &[&digits])?;
+        let digits = doubles(&self.device, &digits)?;
+        let sums = digits.into_iter().map(|digit| digit as i64);
+        Ok(limbs(sums, self.p, n))
+    }
+
+    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
+        let arguments = LongArguments {
+            minus,
+            ..self.arguments
+        };
+        for _ in 0..times {
+            self.rows(arguments)?;
+            self.columns(Stage::Whole, arguments, &[])?;
+        }
+        let mut errors = vec![0; self.errors.limbs()];
+        self.device.download(&self.errors, &mut errors)?;
+        let errors = errors.into_iter();
+        Ok(greatest(
+            errors.map(|upper| f64::from_bits(u64::from(upper) << 32)),
+        ))
+    }
+}

@@ -1,0 +1,153 @@
+//! Squares modulo `2^p - 1` on a device: [`bigint_core::weighted`] has the kernels.
+
+mod general;
+mod long;
+
+use crate::cuda::{Buffer, Device};
+use crate::{Engine, Error};
+use bigint_core::weighted::long::{LONG_UNIT, LONGEST};
+use general::General;
+use long::Long;
+use std::sync::Arc;
+
+/// A residue modulo `2^p - 1` on a device, squared again and again by a weighted transform
+/// in doubles, in two launches each where it has a multiple of `2^20` words, else in three.
+/// Rounding errors are measured as on the CPU ([`bigint_cpu::fast::number::weighted`]), by
+/// the same limits.
+pub struct MersenneSquares(Box<dyn Squares + Send + Sync>);
+
+/// What either transform does: see the methods of [`MersenneSquares`].
+trait Squares {
+    fn words(&self) -> usize;
+    fn set(&mut self, limbs: &[u64]) -> Result<(), Error>;
+    fn residue(&self) -> Result<Vec<u64>, Error>;
+    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error>;
+}
+
+impl Engine {
+    /// Zero modulo `2^p - 1` on the engine's device, to be squared by a transform of `words`
+    /// words, one of [`Engine::mersenne_words`]. `None` on the CPU.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device has not the memory.
+    ///
+    /// # Panics
+    /// For other numbers of words, and for `p` below them.
+    pub fn mersenne_squares(&self, p: u32, words: usize) -> Result<Option<MersenneSquares>, Error> {
+        assert!(words <= p as usize, "a word has at least one bit");
+        let Some(device) = self.inner.device() else {
+            return Ok(None);
+        };
+        Ok(Some(MersenneSquares(match long_factor(words, device) {
+            Some(factor) => Box::new(Long::new(device, p, factor)?),
+            None => Box::new(General::new(device, p, words)?),
+        })))
+    }
+
+    /// The lengths in words that the engine's device can transform for [`MersenneSquares`],
+    /// shortest first: powers of two, and 3, 5 and 7 times those. None on the CPU.
+    pub fn mersenne_words(&self) -> Vec<usize> {
+        let mut words: Vec<usize> = (7..=23)
+            .flat_map(|log| [1, 3, 5, 7].map(|odd| odd << log))
+            .collect();
+        words.sort_unstable();
+        let device = self.inner.device();
+        words.retain(|&words| {
+            device.is_some_and(|device| {
+                general::shape(words, device).is_some() || long_factor(words, device).is_some()
+            })
+        });
+        words
+    }
+}
+
+/// What a long transform of so many words has for its factor, where the device has room for
+/// its blocks.
+fn long_factor(words: usize, device: &Device) -> Option<u32> {
+    let factor = u32::try_from(words / LONG_UNIT).ok()?;
+    let fits = words.is_multiple_of(LONG_UNIT)
+        && (1..=LONGEST).contains(&factor)
+        && long::shared_bytes(factor) <= device.shared_bytes();
+    fits.then_some(factor)
+}
+
+impl MersenneSquares {
+    /// Words of the transform.
+    pub fn words(&self) -> usize {
+        self.0.words()
+    }
+
+    /// Takes the number with these limbs for the residue.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Panics
+    /// Where it has more than `p` bits.
+    pub fn set(&mut self, limbs: &[u64]) -> Result<(), Error> {
+        self.0.set(limbs)
+    }
+
+    /// The residue, below `2^p - 1`, in as many limbs as `p` bits need.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn residue(&self) -> Result<Vec<u64>, Error> {
+        self.0.residue()
+    }
+
+    /// Replaces the residue `x` by `x^2 - minus`, so many times. Answers with the greatest
+    /// distance of a word from an integer before it was rounded, since the beginning.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
+        self.0.square(times, minus)
+    }
+}
+
+/// The digits of a residue, as doubles.
+fn upload_digits(
+    device: &Arc<Device>,
+    limbs: &[u64],
+    p: u32,
+    words: usize,
+) -> Result<Buffer, Error> {
+    let digits: Vec<f64> = bigint_cpu::fast::number::weighted::digits(limbs, p, words)
+        .map(|digit| digit as f64)
+        .collect();
+    Ok(device.upload(bytemuck::cast_slice(&digits))?)
+}
+
+/// Copies pairs of doubles to the device.
+fn upload_pairs(
+    device: &Arc<Device>,
+    pairs: impl Iterator<Item = [f64; 2]>,
+) -> Result<Buffer, Error> {
+    let pairs: Vec<[f64; 2]> = pairs.collect();
+    Ok(device.upload(bytemuck::cast_slice(&pairs))?)
+}
+
+/// Waits for all work, and copies a buffer's doubles to the host.
+fn doubles(device: &Device, buffer: &Buffer) -> Result<Vec<f64>, Error> {
+    let mut doubles = bigint_cpu::zeroed(buffer.limbs() / 2)?;
+    device.download(buffer, bytemuck::cast_slice_mut(&mut doubles))?;
+    Ok(doubles)
+}
+
+/// The greatest of errors; one that is no number is greater than all.
+fn greatest(errors: impl Iterator<Item = f64>) -> f64 {
+    errors.fold(0.0, |greatest, error| {
+        if error > greatest || error.is_nan() {
+            error
+        } else {
+            greatest
+        }
+    })
+}
+
+/// `g` of word `j`, whose weight is `2^(g / words)`.
+fn exponent(p: u32, j: usize, words: usize) -> u64 {
+    let (j, words) = (j as u64, words as u64);
+    (words - u64::from(p) * j % words) % words
+}

@@ -1,0 +1,565 @@
+//! A few columns: back to points, words and carries, and on to frequencies.
+
+use super::{Block, complex, eighth_on, sixteen, turned};
+use crate::gpu::facts::told_or;
+use crate::gpu::float::{multiply_add, signed, upper};
+use crate::gpu::handed::Handed;
+use crate::gpu::registers::{afresh, computed, known_later};
+use crate::gpu::thread;
+use crate::grid::weighted::butterfly;
+use crate::transform::butterflies::{down, up};
+use crate::transform::complex::Complex;
+use bigint_core::weighted::long::{
+    ColumnPlaces, FACTOR, POINTS, STAGE, Stage, Tables, WARPS, WIDTH,
+};
+
+/// Adding and subtracting it rounds doubles below 2^51 to integers; before it is subtracted,
+/// the lower half of the sum is the integer, where that has 32 bits,
+const ROUND: f64 = 6755399441055744.0;
+
+/// and the upper half is this, or one less where the integer is negative.
+const ROUND_UPPER: u32 = 0x4338_0000;
+
+/// Calls a method for the factor: the radix of a column's last pass.
+macro_rules! with_factor {
+    ($m:expr, $self:ident.$method:ident($($argument:expr),*)) => {
+        match $m {
+            1 => $self.$method::<1>($($argument),*),
+            2 => $self.$method::<2>($($argument),*),
+            3 => $self.$method::<3>($($argument),*),
+            4 => $self.$method::<4>($($argument),*),
+            5 => $self.$method::<5>($($argument),*),
+            6 => $self.$method::<6>($($argument),*),
+            7 => $self.$method::<7>($($argument),*),
+            _ => $self.$method::<8>($($argument),*),
+        }
+    };
+}
+
+/// A thread's place among its block's columns.
+#[derive(Clone, Copy)]
+struct Place {
+    /// `m`.
+    factor: u32,
+    /// The block's columns from the first of all on, in blocks' widths.
+    group: u32,
+    /// The thread's column.
+    column: u32,
+    /// Whether it is the block's last.
+    is_last: bool,
+    /// The first of the thread's rows in the first pass: they are a sixteenth apart.
+    row: u32,
+    /// The node that the thread has in the middle pass.
+    node: u32,
+    /// And the row in it.
+    row_of_node: u32,
+    /// Where the thread's points are in the first pass, `places.outer` apart.
+    first: u32,
+    /// And in the middle pass, `places.inner` apart.
+    middle: u32,
+    places: ColumnPlaces,
+    tables: Tables,
+}
+
+impl Block<'_> {
+    /// The columns of the calling block.
+    #[inline(always)]
+    pub fn columns(self) {
+        let arguments = self.arguments;
+        let factor = told_or(FACTOR, arguments.factor).max(1);
+        let stage = told_or(STAGE, arguments.stage);
+        let (begins, ends) = (stage == Stage::Begin as u32, stage == Stage::End as u32);
+        let block = thread::block_index();
+        let groups = POINTS / WIDTH;
+        let group = match begins {
+            true => block,
+            false => (block + groups - 1) & (groups - 1),
+        };
+        let t = self.team.thread();
+        let (row, lane) = (t / WIDTH, t & (WIDTH - 1));
+        let (node, row_of_node) = (row / factor, row % factor);
+        let places = ColumnPlaces::of(factor);
+        let place = Place {
+            factor,
+            group,
+            column: group * WIDTH + lane,
+            is_last: lane == WIDTH - 1,
+            row,
+            node,
+            row_of_node,
+            first: node * places.inner + row_of_node * WIDTH + lane,
+            middle: node * places.outer + row_of_node * WIDTH + lane,
+            places,
+            tables: Tables::of(factor),
+        };
+        let mut v = [Complex::ZERO; 16];
+        let words = self.words(place);
+        if begins {
+            let digits = self.pairs(arguments.digits);
+            sixteen!(k => {
+                let row = row + 16 * factor * k as u32;
+                v[k] = complex(digits.pair(row * POINTS + place.column));
+            });
+            sixteen!(k => {
+                let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
+                v[k].re *= words.weight[0] * even.weight;
+                v[k].im *= words.weight[1] * odd.weight;
+            });
+        } else {
+            with_factor!(factor, self.last_back(group * WIDTH));
+            self.team.sync();
+            self.back(place, &mut v);
+            if !self.carry(place, words, block, ends, &mut v) {
+                return;
+            }
+        }
+        if ends {
+            let digits = self.pairs(arguments.digits);
+            sixteen!(k => {
+                let row = row + 16 * factor * k as u32;
+                digits.set_pair(row * POINTS + place.column, [v[k].re, v[k].im]);
+            });
+            return;
+        }
+        self.forth(place, &v);
+        self.team.sync();
+        with_factor!(factor, self.last(group * WIDTH));
+    }
+
+    /// The first pass back, of radix `M`, from device memory.
+    #[inline(always)]
+    fn last_back<const M: usize>(self, column: u32) {
+        let points = self.pairs(self.arguments.points);
+        let mut g = 0;
+        while g < butterflies::<M>() {
+            let (at, q) = butterfly_at::<M>(self.team.thread(), g);
+            let mut z = [Complex::ZERO; M];
+            sixteen!(j => {
+                if j < M {
+                    let row = q * M as u32 + j as u32;
+                    z[j] = complex(points.pair(row * POINTS + column + at % WIDTH));
+                }
+            });
+            butterfly(&mut z);
+            let place = place_of_butterfly::<M>(at);
+            if is_there::<M>(self.team.thread(), g) {
+                sixteen!(j => {
+                    if j < M {
+                        self.set(place + j as u32 * WIDTH, z[j]);
+                    }
+                });
+            }
+            g += 1;
+        }
+    }
+
+    /// The last pass, of radix `M`, to device memory.
+    #[inline(always)]
+    fn last<const M: usize>(self, column: u32) {
+        let (points, roots) = (
+            self.pairs(self.arguments.points),
+            self.roots(self.arguments.roots),
+        );
+        let table = Tables::of(M as u32).last;
+        let mut g = 0;
+        while g < butterflies::<M>() {
+            let (at, q) = butterfly_at::<M>(self.team.thread(), g);
+            let root = |j: usize| complex(roots.at(table + 256 * j as u32 + q));
+            let place = place_of_butterfly::<M>(at);
+            let mut z = [Complex::ZERO; M];
+            sixteen!(j => {
+                if j < M {
+                    z[j] = self.get(place + j as u32 * WIDTH);
+                }
+            });
+            let is_power = M.is_power_of_two();
+            if is_power {
+                let mut w = [Complex::ZERO; 8];
+                sixteen!(j => {
+                    if j < 3 && 1 << j < M {
+                        w[j] = root(j);
+                    }
+                });
+                w[3] = eighth_on(w[2]);
+                if M > 1 {
+                    down(&mut z, &w);
+                }
+            } else {
+                sixteen!(j => {
+                    if j < M {
+                        if j > 0 {
+                            z[j] = z[j].times(root(j - 1));
+                        }
+                        z[j] = z[j].swapped();
+                    }
+                });
+                butterfly(&mut z);
+                sixteen!(j => {
+                    if j < M {
+                        z[j] = z[j].swapped();
+                    }
+                });
+            }
+            if is_there::<M>(self.team.thread(), g) {
+                sixteen!(j => {
+                    if j < M {
+                        let z = z[if is_power { turned::<M>(j) } else { j }];
+                        let row = q * M as u32 + j as u32;
+                        points.set_pair(row * POINTS + column + at % WIDTH, [z.re, z.im]);
+                    }
+                });
+            }
+            g += 1;
+        }
+    }
+
+    /// The other two passes back.
+    #[inline(always)]
+    fn back(self, place: Place, v: &mut [Complex; 16]) {
+        let Place { factor, tables, .. } = place;
+        let ColumnPlaces { outer, inner } = place.places;
+        let w = self.node_roots(tables.middle_back + place.row_of_node, factor);
+        sixteen!(i => {
+            v[i] = self.get(place.middle + inner * i as u32).swapped();
+        });
+        down(v, &w);
+        sixteen!(i => {
+            self.set(place.middle + inner * i as u32, v[turned::<16>(i)].swapped());
+        });
+        self.team.sync();
+        let w = self.node_roots(tables.first_back + place.row, 16 * factor);
+        let mut x = [Complex::ZERO; 16];
+        sixteen!(i => {
+            x[i] = self.get(place.first + outer * i as u32).swapped();
+        });
+        down(&mut x, &w);
+        sixteen!(i => {
+            v[i] = x[turned::<16>(i)].swapped();
+        });
+    }
+
+    /// The first two passes.
+    #[inline(always)]
+    fn forth(self, place: Place, v: &[Complex; 16]) {
+        let ColumnPlaces { outer, inner } = place.places;
+        let mut x = [Complex::ZERO; 16];
+        sixteen!(i => {
+            x[turned::<16>(i)] = v[i].swapped();
+        });
+        up(&mut x);
+        sixteen!(i => {
+            self.set(place.first + outer * i as u32, x[i].swapped());
+        });
+        self.team.sync();
+        let w = self.node_roots(place.tables.middle + place.node, 16);
+        sixteen!(i => {
+            x[i] = self.get(place.middle + inner * i as u32);
+        });
+        down(&mut x, &w);
+        sixteen!(i => {
+            self.set(place.middle + inner * i as u32, x[turned::<16>(i)]);
+        });
+    }
+
+    #[inline(always)]
+    fn node_roots(self, at: u32, apart: u32) -> [Complex; 8] {
+        let roots = self.roots(self.arguments.roots);
+        let mut w = [Complex::ZERO; 8];
+        sixteen!(j => {
+            if j < 8 {
+                w[j] = complex(roots.at(at + apart * j as u32));
+            }
+        });
+        w
+    }
+
+    /// Points to words, rounded, carried, and weighted again unless this `ends` with them.
+    /// False where the block has only handed its carries on.
+    #[inline(always)]
+    fn carry(
+        self,
+        place: Place,
+        words: Words,
+        block: u32,
+        ends: bool,
+        v: &mut [Complex; 16],
+    ) -> bool {
+        let first = place.group == 0 && self.team.thread() == 0;
+        let minus = if first { self.arguments.minus } else { 0 };
+        let minus = f64::from(minus);
+        let mut carries = [0; 16];
+        let (mut error, mut excess) = (0, 0);
+        sixteen!(k => {
+            let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
+            let (x, distance) = rounded(v[k].re * words.inverse[0], even.inverse);
+            error = error.max(distance);
+            let x = if k == 0 { x - minus } else { x };
+            let carry = multiply_add(x, even.base_inverse(), ROUND) - ROUND;
+            v[k].re = computed(multiply_add(carry, -even.base(), x));
+            let (x, distance) = rounded(v[k].im * words.inverse[1], odd.inverse);
+            error = error.max(distance);
+            let x = x + carry;
+            let sum = multiply_add(x, odd.base_inverse(), ROUND);
+            v[k].im = computed(multiply_add(sum - ROUND, -odd.base(), x));
+            carries[k] = afresh(sum.to_bits() as u32);
+            let sign = (carries[k] as i32 >> 31) as u32;
+            excess |= ((sum.to_bits() >> 32) as u32).wrapping_sub(sign) ^ ROUND_UPPER;
+        });
+        if excess != 0 {
+            error = f64_upper(f64::INFINITY);
+        }
+        let arrived = self.hand_on(place, block, &mut carries);
+        if !arrived {
+            error = f64_upper(f64::INFINITY);
+        }
+        self.note(block, error);
+        if block == 0 {
+            return false;
+        }
+        let words = Words {
+            g: words.g.map(afresh),
+            ..words
+        };
+        sixteen!(k => {
+            let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
+            let x = v[k].re + signed(carries[k] as i32);
+            let carry = multiply_add(x, even.base_inverse(), ROUND) - ROUND;
+            v[k].re = multiply_add(carry, -even.base(), x);
+            // The odd word takes what is left, a unit or nothing.
+            v[k].im += carry;
+            if !ends {
+                v[k].re *= words.weight[0] * even.weight;
+                v[k].im *= words.weight[1] * odd.weight;
+            }
+        });
+        true
+    }
+
+    /// Hands the carries of the last column on to the next block, and those of the others to
+    /// the next lane; and takes those of the block before. Whether they came.
+    #[inline(always)]
+    fn hand_on(self, place: Place, block: u32, carries: &mut [u32; 16]) -> bool {
+        let (handed, flags) = (
+            self.handed(self.arguments.carries),
+            self.handed(self.arguments.flags),
+        );
+        let rows = 16 * place.factor;
+        let warp = self.team.warp();
+        let of_block = self.team.thread() / 32;
+        if place.is_last {
+            let at = (block * rows + place.row) * 4;
+            sixteen!(i => {
+                if i < 4 {
+                    let c = [0, 1, 2, 3].map(|j| carries[4 * i + j]);
+                    handed.set_four(at + i as u32, c);
+                }
+            });
+        }
+        warp.sync();
+        let launch = self.arguments.launch;
+        if warp.lane() == 0 {
+            flags.raise(WARPS * block + of_block, launch);
+        }
+        if block == 0 {
+            return true;
+        }
+        sixteen!(k => {
+            carries[k] = warp.shuffle(carries[k], warp.lane().wrapping_sub(1));
+        });
+        let mut arrived = true;
+        let warps = rows * WIDTH / 32;
+        // The first columns take what the rows above leave; the last ones were read by
+        // block 0.
+        if (block == 1 || block == POINTS / WIDTH) && warp.lane() < warps {
+            arrived = flags.wait(warp.lane(), launch);
+        }
+        if block > 1 && warp.lane() == 0 {
+            arrived &= flags.wait(WARPS * (block - 1) + of_block, launch);
+        }
+        warp.sync();
+        if self.team.thread() & (WIDTH - 1) == 0 {
+            // The last row of a sixteenth is carried into the first of the next.
+            let around = block == 1 && place.row == 0;
+            let row = match (block, place.row) {
+                (1, 0) => rows - 1,
+                (1, row) => row - 1,
+                (_, row) => row,
+            };
+            let at = ((block - 1) * rows + row) * 4;
+            let mut c = [0; 16];
+            sixteen!(i => {
+                if i < 4 {
+                    let four = handed.four(at + i as u32);
+                    (c[4 * i], c[4 * i + 1], c[4 * i + 2], c[4 * i + 3]) =
+                        (four[0], four[1], four[2], four[3]);
+                }
+            });
+            sixteen!(k => {
+                carries[k] = if around { c[(k + 15) % 16] } else { c[k] };
+            });
+        }
+        arrived
+    }
+
+    /// Notes the greatest error of the warp.
+    #[inline(always)]
+    fn note(self, block: u32, error: u32) {
+        let warp = self.team.warp();
+        let mut error = error;
+        let mut apart = 16;
+        while apart > 0 {
+            error = error.max(warp.shuffle(error, warp.lane() ^ apart));
+            apart /= 2;
+        }
+        if warp.lane() == 0 {
+            let errors = self.handed(self.arguments.errors);
+            errors.raise_to(WARPS * block + self.team.thread() / 32, error);
+        }
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn handed(self, address: u64) -> Handed {
+        // SAFETY: `new`'s caller vouches for the memory.
+        unsafe { Handed::new(address) }
+    }
+
+    /// What the words of the thread's first row are multiplied by.
+    #[inline(always)]
+    fn words(self, place: Place) -> Words {
+        let (rows, columns) = (
+            self.roots(self.arguments.row_weights),
+            self.roots(self.arguments.column_weights),
+        );
+        let n = self.arguments.words;
+        let row = place.row;
+        let ([row_weight, row_inverse], [row_g, _]) = (rows.at(2 * row), rows.at(2 * row + 1));
+        let word = |part: u32| {
+            let column = 2 * place.column + part;
+            let ([weight, inverse], [g, _]) = (columns.at(2 * column), columns.at(2 * column + 1));
+            let g = g.to_bits() as u32 + row_g.to_bits() as u32;
+            let wraps = u32::from(g >= n);
+            (
+                halved(row_weight * weight, wraps),
+                doubled(row_inverse * inverse, wraps),
+                if wraps == 1 { g - n } else { g },
+            )
+        };
+        let ((w0, i0, g0), (w1, i1, g1)) = (word(0), word(1));
+        Words {
+            weight: [w0, w1],
+            inverse: [i0, i1],
+            g: [g0, g1],
+        }
+    }
+}
+
+/// Butterflies of a thread in the last pass, of radix `M`: the driver's compiler unrolls the
+/// loop.
+#[inline(always)]
+fn butterflies<const M: usize>() -> u32 {
+    known_later(16_u32.div_ceil(M as u32))
+}
+
+/// Butterfly `g` of a thread in the last pass, of radix `M`: its place among the block's,
+/// which does not pass the last one's, and the node.
+#[inline(always)]
+fn butterfly_at<const M: usize>(thread: u32, g: u32) -> (u32, u32) {
+    let at = (thread + 16 * M as u32 * WIDTH * g).min(256 * WIDTH - 1);
+    (at, at / WIDTH)
+}
+
+/// Whether there is one.
+#[inline(always)]
+fn is_there<const M: usize>(thread: u32, g: u32) -> bool {
+    thread + 16 * M as u32 * WIDTH * g < 256 * WIDTH
+}
+
+/// Where its first point is in shared memory.
+#[inline(always)]
+fn place_of_butterfly<const M: usize>(at: u32) -> u32 {
+    let ColumnPlaces { outer, inner } = ColumnPlaces::of(M as u32);
+    let q = at / WIDTH;
+    (q >> 4) * outer + (q & 15) * inner + at % WIDTH
+}
+
+/// The two words of a point of a thread's first row.
+#[derive(Clone, Copy)]
+struct Words {
+    weight: [f64; 2],
+    inverse: [f64; 2],
+    /// Weights are `2^(g / n)`.
+    g: [u32; 2],
+}
+
+/// One word of a point: what it is multiplied by besides, and how long it is.
+#[derive(Clone, Copy)]
+struct Step {
+    weight: f64,
+    inverse: f64,
+    bits: u32,
+}
+
+impl Words {
+    /// One word of the point `k` sixteenths of all rows below the first.
+    #[inline(always)]
+    fn step(&self, block: Block<'_>, k: usize, part: usize) -> Step {
+        let arguments = block.arguments;
+        let [weight, inverse] = arguments.steps[k];
+        let n = arguments.words;
+        let sum = self.g[part] + arguments.step_g[k];
+        let wraps = u32::from(sum >= n);
+        let g = if wraps == 1 { sum - n } else { sum };
+        Step {
+            weight: halved(weight, wraps),
+            inverse: doubled(inverse, wraps),
+            bits: arguments.short + u32::from(g < arguments.long),
+        }
+    }
+}
+
+impl Step {
+    #[inline(always)]
+    fn base(self) -> f64 {
+        power_of_two(1023 + self.bits)
+    }
+
+    #[inline(always)]
+    fn base_inverse(self) -> f64 {
+        power_of_two(1023 - self.bits)
+    }
+}
+
+#[inline(always)]
+fn power_of_two(exponent: u32) -> f64 {
+    f64::from_bits(u64::from(exponent << 20) << 32)
+}
+
+/// `x`, or half of it, by its exponent.
+#[inline(always)]
+fn halved(x: f64, wraps: u32) -> f64 {
+    with_upper(x, f64_upper(x).wrapping_sub(wraps << 20))
+}
+
+/// `x`, or twice that.
+#[inline(always)]
+fn doubled(x: f64, wraps: u32) -> f64 {
+    with_upper(x, f64_upper(x).wrapping_add(wraps << 20))
+}
+
+#[inline(always)]
+const fn f64_upper(x: f64) -> u32 {
+    (x.to_bits() >> 32) as u32
+}
+
+#[inline(always)]
+fn with_upper(x: f64, upper: u32) -> f64 {
+    f64::from_bits(u64::from(upper) << 32 | x.to_bits() & 0xffff_ffff)
+}
+
+/// The integer nearest to `x scale`, and how far that was from it: the upper half.
+#[inline(always)]
+fn rounded(x: f64, scale: f64) -> (f64, u32) {
+    let whole = multiply_add(x, scale, ROUND) - ROUND;
+    (whole, upper(multiply_add(x, scale, -whole)))
+}

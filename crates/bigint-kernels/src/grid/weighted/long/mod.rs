@@ -1,0 +1,107 @@
+//! Squares modulo `2^p - 1` by long transforms, in the two launches of
+//! [`bigint_core::weighted::long`].
+//!
+//! **Who holds what.** A thread has 16 points, and with its block goes through a row or a
+//! column in three passes of radix 16, 16 and 8 or `m`: of the tree of [`bigint_core::transform`]
+//! down, whose roots are in the butterflies, and of sums with constant roots back.
+//!
+//! **Preconditions**: those of [`bigint_core::weighted::long`]; digits of at most 20 bits.
+//! **Cost**: twice over the memory. **Scratch**: shared memory,
+//! [`long_rows_bytes`](bigint_core::weighted::long::long_rows_bytes) and
+//! [`long_columns_bytes`](bigint_core::weighted::long::long_columns_bytes).
+
+mod columns;
+mod rows;
+
+use crate::gpu::block::Team;
+use crate::gpu::float::{Pairs, Roots};
+use crate::gpu::stretch::Stretch;
+use crate::transform::complex::Complex;
+use bigint_core::weighted::long::{COLUMN_THREADS, LongArguments};
+
+/// A launch's arguments, and the block's threads.
+#[derive(Clone, Copy)]
+pub struct Block<'a> {
+    team: Team<COLUMN_THREADS>,
+    arguments: &'a LongArguments,
+    x: Stretch,
+}
+
+/// The same for `k` from 0 to 15, written out: as a loop it would not always be unrolled,
+/// and what is indexed by `k` would be in memory.
+macro_rules! sixteen {
+    ($k:ident => $body:block) => {
+        sixteen!(@ $k $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    };
+    (@ $k:ident $body:block $($value:literal)*) => {$({
+        let $k: usize = $value;
+        $body
+    })*};
+}
+use sixteen;
+
+impl<'a> Block<'a> {
+    /// The calling thread's block.
+    ///
+    /// # Safety
+    /// `arguments` are those of a launch that [`bigint_core::weighted::long`] describes, with
+    /// all the memory that it says, and the blocks and shared memory of the kernel that
+    /// calls this once.
+    #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+    #[inline(always)]
+    pub unsafe fn new(arguments: &'a LongArguments) -> Self {
+        // SAFETY: by this function's own contract.
+        let team = unsafe { Team::new() };
+        Block {
+            team,
+            arguments,
+            x: Stretch::new(team, 0),
+        }
+    }
+
+    #[inline(always)]
+    fn get(self, at: u32) -> Complex {
+        complex(self.x.pair(at))
+    }
+
+    #[inline(always)]
+    fn set(self, at: u32, z: Complex) {
+        self.x.set_pair(at, [z.re, z.im]);
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn roots(self, address: u64) -> Roots {
+        // SAFETY: `new`'s caller vouches for the tables.
+        unsafe { Roots::new(address) }
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn pairs(self, address: u64) -> Pairs {
+        // SAFETY: `new`'s caller vouches for the memory, and that blocks do not meet in it
+        // but where they wait for each other.
+        unsafe { Pairs::new(address) }
+    }
+}
+
+#[inline(always)]
+fn complex([re, im]: [f64; 2]) -> Complex {
+    Complex::new(re, im)
+}
+
+/// The place in the order of the tree of what is `k`-th in the order of angles, among `R`.
+#[inline(always)]
+const fn turned<const R: usize>(k: usize) -> usize {
+    match R {
+        1 => 0,
+        _ => k.reverse_bits() >> (usize::BITS - R.trailing_zeros()),
+    }
+}
+
+/// `e(t / 8 + 1 / 8)` of `e(t / 8)`.
+#[inline(always)]
+fn eighth_on(w: Complex) -> Complex {
+    use crate::transform::butterflies::HALF_SQRT_2;
+    Complex::new(HALF_SQRT_2 * (w.re - w.im), HALF_SQRT_2 * (w.re + w.im))
+}
