@@ -287,6 +287,7 @@ mod tests {
     use super::*;
     use bigint_core::Arguments;
     use bigint_core::fused::{FUSED_MODULE, FusedArguments};
+    use bigint_core::transform::grid::{self, GridArguments};
     use bigint_core::weighted::{
         self, WeightedArguments,
         long::{LONG_MODULE, LongArguments},
@@ -364,6 +365,7 @@ mod tests {
                 FUSED_MODULE => size_of::<FusedArguments>(),
                 weighted::MODULE => size_of::<WeightedArguments>(),
                 LONG_MODULE => size_of::<LongArguments>(),
+                grid::MODULE => size_of::<GridArguments>(),
                 _ => size_of::<Arguments>(),
             };
             for entry in entry_points(&ptx) {

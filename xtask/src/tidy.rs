@@ -8,6 +8,7 @@ use crate::manifest::Manifest;
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
 use bigint_core::Operation;
+use bigint_core::operation::Row;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -132,8 +133,8 @@ fn operations(tree: &Tree) -> Findings {
         let declared = operation.declaration();
         let name = declared.name;
         let mut folders = vec!["crates/bigint-cpu/src/reference".to_owned()];
-        let is_own = operation.kernels_of() == operation;
-        for row in declared.rows.iter().filter(|_| is_own) {
+        let is_own = |row: &&Row| operation.kernels_by(row.algorithm) == operation;
+        for row in declared.rows.iter().filter(is_own) {
             let folder = format!("crates/bigint-kernels/src/{}", row.level.name());
             if !folders.contains(&folder) {
                 folders.push(folder);

@@ -86,7 +86,7 @@ pub struct Arguments {
     #[arg(long, default_value = "auto", value_name = "NAME", value_parser = algorithm_parser())]
     algorithm: Algorithm,
 
-    /// Force who works on one number, on a GPU: thread, warp or block
+    /// Force who works on one number, on a GPU: thread, warp, block or grid
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Option<Level>,
 
@@ -107,7 +107,7 @@ fn level(name: &str) -> Result<Level, String> {
     let found = Level::ALL.iter().find(|level| level.name() == name);
     found
         .copied()
-        .ok_or_else(|| "expected thread, warp or block".to_owned())
+        .ok_or_else(|| "expected thread, warp, block or grid".to_owned())
 }
 
 fn lanes(number: &str) -> Result<u32, String> {

@@ -108,11 +108,13 @@ pub enum Level {
     Warp,
     /// A thread block.
     Block,
+    /// The whole device, in several launches ([`transform::grid`](crate::transform::grid)).
+    Grid,
 }
 
 impl Level {
     /// Every level.
-    pub const ALL: [Level; 3] = [Level::Thread, Level::Warp, Level::Block];
+    pub const ALL: [Level; 4] = [Level::Thread, Level::Warp, Level::Block, Level::Grid];
 
     /// The level's name.
     pub const fn name(self) -> &'static str {
@@ -120,6 +122,7 @@ impl Level {
             Level::Thread => "thread",
             Level::Warp => "warp",
             Level::Block => "block",
+            Level::Grid => "grid",
         }
     }
 

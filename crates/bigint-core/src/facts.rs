@@ -6,16 +6,20 @@
 //! is told the kernel finds out for itself, by the same functions.
 
 use crate::algorithm::{Algorithm, Level};
-use crate::kernel::{Arguments, DIVISOR_IN_REGISTERS, Kernel, lanes_are_told, montgomery_digit};
+use crate::kernel::{
+    Arguments, DIVISOR_IN_REGISTERS, Kernel, MatrixArgument, lanes_are_told, montgomery_digit,
+};
 use crate::operation::Operation;
 use crate::shape::Layout;
+use crate::transform::Plan;
 
 /// How the word of facts stands in the PTX: one that says nothing.
 pub const UNTOLD: &str = "0 /*told*/";
 
 /// What is told of a launch.
 ///
-/// Zero in a field, [`FOURS`], [`ROWS`], [`LANES`], [`DIGIT`] or [`DIVISOR`], says nothing.
+/// Zero in a field, [`FOURS`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`] or
+/// [`SAME`], says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
 
@@ -42,6 +46,20 @@ pub const DIGIT: Field = Field { at: 7, bits: 3 };
 
 /// Registers that a thread has for a divisor: [`divisor_class`].
 pub const DIVISOR: Field = Field { at: 10, bits: 3 };
+
+/// Whether a transform multiplies a number by itself: 1 yes, 2 no ([`is_square`]).
+pub const SAME: Field = Field { at: 13, bits: 2 };
+
+/// Whether a block that multiplies numbers of so many limbs at a time takes these operands
+/// for one number, which is transformed once.
+#[inline(always)]
+pub const fn is_square(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bool {
+    a.limbs == b.limbs
+        && a.number_stride == b.number_stride
+        && a.limb_stride == b.limb_stride
+        && a.width == b.width
+        && a.width <= limbs as u64
+}
 
 /// Which registers hold a divisor of `width` limbs: `2^class`, or none for class 6.
 #[inline(always)]
@@ -135,11 +153,15 @@ impl Facts {
             false => 0,
         };
         match (
-            kernel.operation.kernels_of(),
+            kernel.operation.kernels_by(kernel.algorithm),
             kernel.algorithm,
             kernel.level,
         ) {
             (Operation::Mul, Algorithm::School, Level::Warp) => {}
+            (Operation::Mul, Algorithm::Fft, Level::Block) => {
+                let is_square = is_square(a, b, Plan::of(kernel.lanes).limbs());
+                return Facts((if is_square { 1 } else { 2 }) << SAME.at);
+            }
             (Operation::MontMul | Operation::PowMod, ..) => {
                 let digit = montgomery_digit(c.width as usize, kernel.lanes) as u32;
                 return Facts(lanes | (digit / 4) << DIGIT.at);
@@ -178,7 +200,6 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::MatrixArgument;
     use crate::shape::Shape;
 
     fn facts(level: Level, lanes: u32, layout: Layout, [r, a, b]: [usize; 3]) -> Facts {

@@ -114,7 +114,7 @@ static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
     let mut i = 0;
     while i < COUNT {
         let Place(operation, algorithm, level, lanes, layout) = PLACES[i];
-        let mut name = append(names[i], operation.kernels_of().name());
+        let mut name = append(names[i], operation.kernels_by(algorithm).name());
         name = append(append(name, "_"), algorithm.name());
         name = append(append(name, "_"), level.name());
         name = append(
@@ -214,7 +214,7 @@ impl Launch {
                 number: 1,
                 limb: self.workers,
             },
-            Level::Warp | Level::Block => Strides {
+            Level::Warp | Level::Block | Level::Grid => Strides {
                 number: self.scratch_width,
                 limb: 1,
             },
@@ -395,7 +395,7 @@ impl Kernel {
     pub const fn entry_point(&self) -> EntryPoint {
         EntryPoint {
             name: self.name,
-            module: self.operation.kernels_of().name(),
+            module: self.operation.kernels_by(self.algorithm).name(),
         }
     }
 
@@ -405,6 +405,10 @@ impl Kernel {
             // The kernels' first result is the quotient.
             (Operation::Rem, &[remainder]) => {
                 Arguments::of(&[MatrixArgument::default(), remainder], operands)
+            }
+            // Those of products.
+            (Operation::Square, _) if self.takes_roots() => {
+                Arguments::of(results, &[operands[0], operands[0]])
             }
             _ => Arguments::of(results, operands),
         }
@@ -612,7 +616,7 @@ mod tests {
                         };
                         let name = format!(
                             "{}_{}_{}{shared}_{}",
-                            operation.kernels_of().name(),
+                            operation.kernels_by(row.algorithm).name(),
                             row.algorithm.name(),
                             row.level.name(),
                             layout.name()

@@ -1,7 +1,9 @@
 //! Which entry points there are in PTX, and which module has them.
 
+use crate::algorithm::Algorithm;
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::operation::Operation;
+use crate::transform::grid;
 use crate::weighted::{self, long};
 
 /// Something that can be launched: its name and the PTX module it is in.
@@ -14,14 +16,16 @@ pub struct EntryPoint {
 }
 
 /// The entry points that are no operation's: [`CEILING`], those of squares modulo
-/// `2^p - 1`, and the fused kernels.
-pub const OTHERS: [EntryPoint; 6 + FusedKernel::ALL.len()] = {
-    let mut others = [CEILING; 6 + FusedKernel::ALL.len()];
+/// `2^p - 1`, those of products on the whole device, and the fused kernels.
+pub const OTHERS: [EntryPoint; 10 + FusedKernel::ALL.len()] = {
+    let mut others = [CEILING; 10 + FusedKernel::ALL.len()];
     [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
     [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
+    [others[6], others[7], others[8], others[9]] =
+        [grid::FORTH, grid::ROWS, grid::BACK, grid::DIGITS];
     let mut i = 0;
     while i < FusedKernel::ALL.len() {
-        others[6 + i] = FusedKernel::ALL[i].entry_point();
+        others[10 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
     others
@@ -39,11 +43,12 @@ const OPERATIONS: usize = {
 
 /// The PTX modules: one for each operation that has kernels of its own, and those of
 /// [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 4] = {
-    let mut modules = [CEILING.module; OPERATIONS + 4];
+pub const MODULES: [&str; OPERATIONS + 5] = {
+    let mut modules = [CEILING.module; OPERATIONS + 5];
     modules[OPERATIONS] = FUSED_MODULE;
     modules[OPERATIONS + 1] = weighted::MODULE;
     modules[OPERATIONS + 2] = long::LONG_MODULE;
+    modules[OPERATIONS + 3] = grid::MODULE;
     let (mut count, mut i) = (0, 0);
     while i < Operation::ALL.len() {
         if Operation::ALL[i].has_module() {
@@ -73,6 +78,15 @@ impl Operation {
         match self {
             Operation::Div | Operation::Rem => Operation::DivRem,
             _ => self,
+        }
+    }
+
+    /// The operation whose kernels compute it by `algorithm`: a square by a transform is a
+    /// product, of which the kernel sees that both operands are the same.
+    pub const fn kernels_by(self, algorithm: Algorithm) -> Operation {
+        match (self, algorithm) {
+            (Operation::Square, Algorithm::Fft) => Operation::Mul,
+            _ => self.kernels_of(),
         }
     }
 

@@ -101,6 +101,7 @@ macro_rules! for_each_operation {
                 kernels: {
                     school thread [1] [interleaved]
                     school warp [8 16 32] [contiguous interleaved]
+                    fft block [32 64 128 256 512] [contiguous interleaved]
                 }
             }
             /// The high half of `a b`: what is left of it without its `w` lowest limbs, `w`

@@ -1,15 +1,18 @@
 //! How an engine computes: on its devices, and on the CPU when they fail.
 
 use crate::batch::{Batch, Node};
-use crate::cuda::{Buffer, Device};
+use crate::cuda::{Buffer, Device, Roots};
 use crate::job::{Computed, Job, Operands, Wanted};
 use crate::members::{Members, each};
 use crate::pool::Pool;
 use crate::spread;
 use crate::task::{Made, Task};
-use crate::{BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning, limbs};
+use crate::{
+    BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning, grid, limbs, whole_product,
+};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::{MatrixArgument, WIDEST_MODULUS};
+use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Arguments, Kernel, Layout, Level, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -158,6 +161,9 @@ impl Inner {
         if !self.suits_device(job, operands) {
             return self.compute_on_host(job, operands);
         }
+        if let Some(computed) = whole_product::compute(self, job, operands)? {
+            return Ok(computed);
+        }
         let computed = spread::compute(self, Task::Job(job), operands)?;
         computed.nodes().try_for_each(|node| self.save(node))?;
         Ok(computed)
@@ -197,8 +203,13 @@ impl Inner {
             return modulus.shape.width <= WIDEST_MODULUS;
         }
         let mut widths = operands.iter().map(|operand| operand.shape.width).take(2);
+        let fits = |plan: GridPlan| {
+            self.devices()
+                .all(|device| plan.fits(device.shared_bytes()))
+        };
         if job.operation.multiplies() {
-            widths.min() <= Some(self.tuning.mul.device_max_width)
+            widths.clone().min() <= Some(self.tuning.mul.device_max_width)
+                || widths.max().and_then(GridPlan::of).is_some_and(fits)
         } else if job.operation.divides() {
             widths.nth(1) <= Some(self.tuning.div.device_max_width)
         } else if job.operation.lanes(Level::Warp).is_empty() {
@@ -236,6 +247,13 @@ impl Inner {
         let start = numbers.start;
         let job = job.with_count(numbers.len());
         let count = job.count();
+        let of = |index: usize| operands.get(index).map_or(0, |operand| operand.shape.width);
+        if let Some(plan) = self.tuning.grid(job, of(0), of(operands.len() - 1))
+            && plan.fits(device.shared_bytes())
+        {
+            let made = grid::compute(device, job, operands, numbers, plan)?;
+            return Ok(Some(made));
+        }
         // Kernels of the interleaved layout take any strides, so they also serve
         // operands of two layouts.
         let shapes = operands.iter().map(|operand| operand.shape);
@@ -308,7 +326,7 @@ impl Inner {
             carry: address(&flags),
             first_carry: address(&first_flag),
             roots: match kernel.takes_roots() {
-                true => device.roots()?,
+                true => device.roots(Roots::Blocks)?,
                 false => 0,
             },
             count: count as u64,

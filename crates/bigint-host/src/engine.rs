@@ -182,6 +182,13 @@ impl Engine {
                 level: Some(kernel.level),
                 lanes: Some(kernel.lanes),
             }));
+            if matches!(operation, Operation::Mul | Operation::Square) {
+                choices.push(Options {
+                    algorithm: Algorithm::Fft,
+                    level: Some(bigint_core::Level::Grid),
+                    lanes: None,
+                });
+            }
         } else {
             let has_it = |algorithm: &Algorithm| operation.has(*algorithm);
             let algorithms = Algorithm::NAMED.into_iter().filter(has_it);

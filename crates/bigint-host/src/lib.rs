@@ -14,6 +14,7 @@ mod elementary;
 mod engine;
 mod error;
 pub mod expression;
+mod grid;
 mod integers;
 mod into;
 mod job;
@@ -33,8 +34,10 @@ mod schedule;
 mod signed;
 mod spread;
 mod task;
+mod transform_tuning;
 mod tuning;
 mod weighted;
+mod whole_product;
 
 pub use back_end::{BackEnd, DeviceDescription, DeviceSet, devices};
 pub use batch::Batch;

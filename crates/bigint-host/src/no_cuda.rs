@@ -3,6 +3,7 @@
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
+use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Launch, Limb};
 use std::sync::Arc;
 
@@ -11,6 +12,13 @@ pub(crate) enum Device {}
 
 /// No device memory exists in this build.
 pub(crate) enum Buffer {}
+
+/// Whose table of roots.
+#[expect(dead_code, reason = "no device asks which plan it is")]
+pub(crate) enum Roots {
+    Blocks,
+    Grid(GridPlan),
+}
 
 /// No copy is large here.
 pub(crate) const STAGED: usize = 0;
@@ -40,7 +48,7 @@ impl Device {
         match *self {}
     }
 
-    pub fn roots(&self) -> Result<u64, DeviceError> {
+    pub fn roots(&self, _of: Roots) -> Result<u64, DeviceError> {
         match *self {}
     }
 

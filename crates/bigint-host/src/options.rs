@@ -16,7 +16,11 @@ pub struct Options {
     /// The algorithm. It binds the operations that have it; to the others (an
     /// addition beside [`Algorithm::Comba`], say) it leaves the choice.
     pub algorithm: Algorithm,
-    /// Who works on one number, on a GPU: binds operations that have kernels at that level.
+    /// Who works on one number, on a GPU: binds operations that have kernels at that level; the
+    /// whole device multiplies and squares what [transforms] hold.
+    ///
+    /// [transforms]: bigint_core::transform::grid
+    ///
     /// The CPU back end has no such choice.
     pub level: Option<Level>,
     /// Threads that share one number: 4, 8, 16 or 32 lanes at warp level, 32 to 512 threads

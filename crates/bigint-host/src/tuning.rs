@@ -1,11 +1,11 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
+use crate::transform_tuning::{FftTuning, GridTuning};
 use crate::{Error, Options};
 use bigint_core::kernel::{
     DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, WIDEST_MODULUS, placed_width, slot_fours,
     square_bytes,
 };
-use bigint_core::transform::Plan;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -108,6 +108,10 @@ pub struct MulTuning {
     pub school_nanoseconds: f64,
     /// What a transform takes, by the threads of its block, fewest first.
     pub fft: Vec<FftTuning>,
+    /// Multiprocessors of the device that was measured.
+    pub multiprocessors: usize,
+    /// What transforms on the whole device take.
+    pub grid: GridTuning,
     /// The widest narrower operand for which `auto` uses a device.
     pub device_max_width: usize,
 }
@@ -150,17 +154,6 @@ pub struct FusedTuning {
 pub struct DevicesTuning {
     /// The fewest numbers that a device takes, where others have some too.
     pub least_numbers: usize,
-}
-
-/// A transform by a block of `threads` threads, of up to `8 threads` limbs, takes so many
-/// `nanoseconds` of a batch that fills the device.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FftTuning {
-    /// 32, 64, 128, 256 or 512.
-    pub threads: u32,
-    /// For one product.
-    pub nanoseconds: f64,
 }
 
 /// Up to `max_width` limbs, `lanes` lanes share a number.
@@ -289,9 +282,8 @@ impl Tuning {
         };
         check_lanes(options)?;
         let named = options.algorithm_for(operation);
-        let (threads, by_transform) = self.transform(n, m);
-        let is_wide = operation == Operation::Mul
-            && by_transform < self.mul.school_nanoseconds * n as f64 * m as f64;
+        let (threads, by_transform) = self.transform(operation, n, m);
+        let is_wide = operation.has(Algorithm::Fft) && by_transform < self.rows(operation, n, m);
         let chosen = match options.lanes {
             _ if operation.lanes(Level::Warp).is_empty() => Level::Thread,
             Some(lanes) if lanes > 32 && !operation.lanes(Level::Block).is_empty() => Level::Block,
@@ -402,26 +394,6 @@ impl Tuning {
                 operation,
                 algorithm: Algorithm::School,
             })
-    }
-
-    /// Whether a number of `n` limbs is squared as one, and not as the product of two that
-    /// happen to be the same: where neither its memory nor a transform takes less time.
-    pub(crate) fn squares(&self, n: usize) -> bool {
-        let by_rows = self.mul.square_share * self.mul.school_nanoseconds * (n * n) as f64;
-        n >= self.mul.square_min_width && by_rows <= self.transform(n, n).1
-    }
-
-    /// How many threads multiply numbers of these widths by transforms in the least time, and
-    /// in what time: wider operands are cut into pieces.
-    fn transform(&self, n: usize, m: usize) -> (u32, f64) {
-        let time = |row: &FftTuning| {
-            let piece = Plan::of(row.threads).limbs() as usize;
-            let pieces = n.div_ceil(piece) * m.div_ceil(piece);
-            (row.threads, pieces as f64 * row.nanoseconds)
-        };
-        let times = self.mul.fft.iter().map(time);
-        let least = times.min_by(|(_, x), (_, y)| x.total_cmp(y));
-        least.expect("a table has at least one row")
     }
 
     /// Whether so many interleaved numbers are enough threads, one each.
@@ -623,7 +595,6 @@ mod tests {
             let shape = Shape::new(1000, 2 * n, Layout::Contiguous);
             let kernel = tuning.kernel(Operation::Square, &[n], shape, Options::default());
             let kernel = kernel.unwrap();
-            assert_eq!(kernel.algorithm, Algorithm::School);
             (kernel.level, kernel.lanes)
         };
         assert_eq!(choice(32), (Level::Thread, 1));
@@ -631,9 +602,9 @@ mod tests {
         assert_eq!(choice(64), (Level::Warp, 8));
         assert_eq!(choice(65), (Level::Warp, 16));
         assert_eq!(choice(129), (Level::Warp, 32));
-        let widths = [16, 17, 64, 128, 192, 256];
-        let squared = widths.map(|n| tuning.squares(n));
-        assert_eq!(squared, [false, true, true, true, false, false]);
+        assert_eq!(choice(256), (Level::Block, 32));
+        assert_eq!(choice(4096), (Level::Block, 512));
+        assert_eq!([16, 17].map(|n| tuning.squares(n)), [false, true]);
     }
 
     #[test]

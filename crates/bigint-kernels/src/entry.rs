@@ -24,9 +24,10 @@
 
 use crate::gpu::memory::{Any, Unit};
 use crate::gpu::warp::TOLD;
-use crate::grid::weighted;
+use crate::grid::{self, weighted};
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
+use bigint_core::transform::grid::GridArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, for_each_operation};
 
@@ -53,6 +54,8 @@ macro_rules! row {
     // `Operation::kernels_of`: those of `div_rem` leave out a result that nobody wants.
     (div $($row:tt)*) => {};
     (rem $($row:tt)*) => {};
+    // `Operation::kernels_by`: those of `mul` see that operands are the same.
+    (square fft $($row:tt)*) => {};
     // A whole warp on a stretch of limbs: its leaves have no choice of lanes.
     ($operation:ident $algorithm:ident warp [32] [$($layout:ident)*]) => {$(
         entry_point! { ($operation, "_", $algorithm, "_warp32_", $layout)
@@ -184,6 +187,27 @@ fused! {
     ("steps", 8) warp::steps::steps::<8>;
     ("steps", 16) warp::steps::steps::<16>;
     ("steps", 32) warp::steps::steps::<32>;
+}
+
+/// A kernel of products on the whole device, [`bigint_core::transform::grid`].
+macro_rules! grid {
+    ($($name:literal $method:ident;)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("mul_fft_grid_", $name))]
+            unsafe extern "ptx-kernel" fn entry(arguments: GridArguments) {
+                // SAFETY: who launches it passes the arguments, the grid and the shared memory
+                // that `bigint_core::transform::grid` describes.
+                unsafe { grid::mul::Block::new(&arguments) }.$method();
+            }
+        };
+    )*};
+}
+
+grid! {
+    "forth" forth;
+    "rows" rows;
+    "back" back;
+    "digits" digits;
 }
 
 // SAFETY, of the three kernels of squares modulo `2^p - 1`: who launches them passes the

@@ -144,7 +144,8 @@ impl Bench {
 fn agrees(ptx: &str, operation: Operation) {
     let mut bench = Bench::new(ptx);
     let kernels = Kernel::ALL.iter();
-    for kernel in kernels.filter(|kernel| kernel.operation == operation) {
+    let is_one = |kernel: &&Kernel| kernel.operation == operation && !kernel.takes_roots();
+    for kernel in kernels.filter(is_one) {
         for (round, n) in [1, 2, 3, 4, 5, 8, 9, 16, 31, 33, 70]
             .into_iter()
             .enumerate()

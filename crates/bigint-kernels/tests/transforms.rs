@@ -54,10 +54,20 @@ impl Bench {
 
     /// Compares the products of these pairs, whose widths are `n` and `m`, cut to `width`.
     fn check(&mut self, threads: u32, pairs: &[[Vec<Limb>; 2]], width: usize) {
+        self.check_as(Operation::Mul, threads, pairs, width);
+    }
+
+    /// The same, of pairs of the same number for squares.
+    fn check_as(
+        &mut self,
+        operation: Operation,
+        threads: u32,
+        pairs: &[[Vec<Limb>; 2]],
+        width: usize,
+    ) {
         let [n, m] = [0, 1].map(|operand| pairs[0][operand].len());
         let (algorithm, layout) = (Algorithm::Fft, Layout::Contiguous);
-        let kernel =
-            Kernel::find(Operation::Mul, algorithm, Level::Block, threads, layout).unwrap();
+        let kernel = Kernel::find(operation, algorithm, Level::Block, threads, layout).unwrap();
         let [a, b] = [0, 1].map(|operand| {
             let limbs: Vec<Limb> = pairs
                 .iter()
@@ -68,12 +78,16 @@ impl Bench {
         let shape = |width| Shape::new(pairs.len(), width, layout);
         let matrix = |address, width| MatrixArgument::new(address, width, shape(width).strides());
         let r = self.device.alloc(4 * shape(width).limbs() as u64).unwrap();
+        let operands = operation.declaration().operands.len();
         let launch = kernel.launch(pairs.len(), &[n, m], width);
         let arguments = Arguments {
             roots: self.roots,
             count: pairs.len() as u64,
             workers: launch.workers as u64,
-            ..Arguments::of(&[matrix(r, width)], &[matrix(a, n), matrix(b, m)])
+            ..kernel.arguments(
+                &[matrix(r, width)],
+                &[matrix(a, n), matrix(b, m)][..operands],
+            )
         };
         let grid = Grid {
             grid: [launch.grid, 1, 1],
@@ -139,6 +153,24 @@ fn products_of_the_worst_digits_are_right_at_every_length() {
         let turned = worst.iter().zip(worst.iter().skip(1));
         pairs.extend(turned.map(|(a, b)| [a.clone(), b.clone()]));
         bench.check(threads, &pairs, 2 * n);
+        pairs.truncate(worst.len());
+        bench.check_as(Operation::Square, threads, &pairs, 2 * n);
+    }
+}
+
+/// One piece, which is transformed once, and several, whose products are no squares.
+#[test]
+fn squares_of_pieces_are_right() {
+    let mut bench = Bench::new();
+    for threads in THREADS {
+        let piece = Plan::of(threads).limbs() as usize;
+        for n in [1, piece - 1, piece + 1] {
+            let x = worst(&mut bench, n);
+            let pairs: Vec<_> = [0, 4, 9].map(|i| [x[i].clone(), x[i].clone()]).into();
+            for width in [2 * n, n, 2 * n + piece] {
+                bench.check_as(Operation::Square, threads, &pairs, width);
+            }
+        }
     }
 }
 

@@ -76,7 +76,7 @@ impl Trial {
         // The widest operands are few: their cost grows with the square. So are those that a
         // block has to itself, which may be far narrower than what it computes.
         let count = match n.max(m) {
-            _ if choice.level == Some(Level::Block) => index % 3,
+            _ if matches!(choice.level, Some(Level::Block | Level::Grid)) => index % 3,
             wide if wide > 256 => 1 + usize::from(index.is_multiple_of(8)),
             wide if wide <= LONG.1 && (index + round) % 11 == 5 => LONG.0,
             _ => COUNTS[(index + round) % COUNTS.len()],

@@ -72,33 +72,60 @@
 /// assert!(error_bound(1 << 13, 16, false, 4) > 0.5);
 /// ```
 pub fn error_bound(length: u64, digit_bits: u32, is_balanced: bool, passes: u32) -> f64 {
-    // Evaluated with a few hundred roundings: the slack is far greater than they are.
-    const SLACK: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
-    const U: f64 = 1.0 / (1_u64 << 53) as f64;
-    // Not below the exact values.
-    const SQRT_2: f64 = 1.414_213_562_374;
-    const SQRT_6: f64 = 2.449_489_742_784;
-    let stored = SQRT_2 * (U / 2.0 + U / 128.0);
     let levels = length.trailing_zeros() - 2;
-    // (1 + x)^n - 1, of small x: the powers of 1 + x would round x away.
-    let power = |x: f64, n: u32| (0..n).fold(0.0, |sum, _| sum + x + sum * x);
-    let both = |x: f64, y: f64| x + y + x * y;
-    let forward = power(
-        ((2.0 + SQRT_6) / SQRT_2 * U + stored) * SLACK * SLACK,
-        levels,
-    );
-    let products = (8.0 * U + stored) * SLACK;
     let back = both(
-        power((3.0 * U + stored) * SLACK, levels),
-        power((2.0 * U + stored) * SLACK, passes),
+        power((3.0 * U + stored()) * SLACK, levels),
+        power((2.0 * U + stored()) * SLACK, passes),
     );
-    let relative = both(both(power(forward, 2), products), back);
+    let relative = both(both(power(forward(levels), 2), products()), back);
+    relative * norms(length, digit_bits, is_balanced) * SLACK
+}
+
+/// `u`.
+pub(super) const U: f64 = 1.0 / (1_u64 << 53) as f64;
+
+/// Evaluated with a few hundred roundings: the slack is far greater than they are.
+const SLACK: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
+
+// Not below the exact values.
+const SQRT_2: f64 = 1.414_213_562_374;
+const SQRT_6: f64 = 2.449_489_742_784;
+
+/// `B`.
+pub(super) const fn stored() -> f64 {
+    SQRT_2 * (U / 2.0 + U / 128.0)
+}
+
+/// `F`, after so many levels.
+pub(super) fn forward(levels: u32) -> f64 {
+    power(
+        ((2.0 + SQRT_6) / SQRT_2 * U + stored()) * SLACK * SLACK,
+        levels,
+    )
+}
+
+/// `g`.
+pub(super) fn products() -> f64 {
+    (8.0 * U + stored()) * SLACK
+}
+
+/// `(1 + x)^n - 1`, of small `x`: the powers of `1 + x` would round `x` away.
+pub(super) fn power(x: f64, n: u32) -> f64 {
+    (0..n).fold(0.0, |sum, _| both(sum, x))
+}
+
+/// `(1 + x) (1 + y) - 1`.
+pub(super) fn both(x: f64, y: f64) -> f64 {
+    x + y + x * y
+}
+
+/// `||a|| ||b||` of digits as great as they can be.
+pub(super) fn norms(length: u64, digit_bits: u32, is_balanced: bool) -> f64 {
     let squared = |bits: u32| (1_u64 << (2 * bits)) as f64;
-    let norms = match is_balanced {
+    match is_balanced {
         true => (length - 1) as f64 * squared(digit_bits - 1) + squared(digit_bits),
         false => length as f64 * squared(digit_bits),
-    };
-    relative * norms * SLACK
+    }
 }
 
 /// The widest digits, in bits, of which products of `length` digits are proved exact.

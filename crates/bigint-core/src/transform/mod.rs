@@ -36,6 +36,7 @@
 //! radix 8 one. See [`Plan`].
 
 mod bound;
+pub mod grid;
 mod roots;
 
 pub use bound::{error_bound, widest_digit};

@@ -23,8 +23,19 @@ const QUARTER: u64 = 0xc90f_daa2_2168_c235;
 /// ```
 pub const fn root(numerator: u64, log: u32) -> [f64; 2] {
     let numerator = numerator & ((1 << log) - 1);
-    // Of a turn in units of 2^-64: above the quadrant's two bits are its own.
-    let turn = if log == 0 { 0 } else { numerator << (64 - log) };
+    at(if log == 0 { 0 } else { numerator << (64 - log) })
+}
+
+/// The point at `numerator / (3 2^log)` turns, within the same distance: the angle is off by
+/// another `pi` units of 2^-64.
+pub(super) const fn root_of_thirds(numerator: u64, log: u32) -> [f64; 2] {
+    let numerator = (numerator % (3 << log)) as u128;
+    let half = 3 << log >> 1;
+    at((((numerator << 64) + half) / (3 << log)) as u64)
+}
+
+/// The point at `turn` turns, in units of 2^-64: above the quadrant's two bits are its own.
+const fn at(turn: u64) -> [f64; 2] {
     let (quadrant, within) = (turn >> 62, turn << 2);
     let is_upper = within > 1 << 63;
     let part = if is_upper {
@@ -149,6 +160,21 @@ mod tests {
                 assert!((im - angle.sin()).abs() < 1e-15, "{numerator}/2^{log}");
                 let opposite = root(numerator + (1 << (log - 1)), log);
                 assert_eq!(opposite, [-re, -im]);
+            }
+        }
+    }
+
+    #[test]
+    fn roots_of_thirds_are_those_of_the_library_but_for_a_unit() {
+        for log in [1, 5, 12] {
+            for numerator in 0..3 << log {
+                let [re, im] = root_of_thirds(numerator, log);
+                let angle = TAU * numerator as f64 / (3_u64 << log) as f64;
+                assert!((re - angle.cos()).abs() < 2e-15, "{numerator}/3 2^{log}");
+                assert!((im - angle.sin()).abs() < 2e-15, "{numerator}/3 2^{log}");
+                if numerator % 3 == 0 {
+                    assert_eq!([re, im], root(numerator / 3, log));
+                }
             }
         }
     }

@@ -80,6 +80,7 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Sub, CarryLookahead) => |w| w.flag = sub::carry_lookahead(w.r, w.a, w.b),
         (Operation::Mul, School) => |w| mul::school(w.r, w.a, w.b),
         (Operation::Mul, Auto | Comba) => |w| mul::comba(w.r, w.a, w.b),
+        (Operation::Square, Fft) => |w| mul::fft(w.r, w.a, w.a),
         (Operation::Mul, Fft) => |w| mul::fft(w.r, w.a, w.b),
         (Operation::Mul, Karatsuba) => |w| mul::karatsuba(w.r, w.a, w.b, w.scratch),
         (Operation::Square, Auto | School) => |w| square::school(w.r, w.a),

@@ -9,6 +9,7 @@ use super::{count, describe, failure, raw_device};
 use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
+use bigint_core::transform::grid::{GridPlan, TREE, fill_tree};
 use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Launch, Limb};
 use cust::context::{Context, CurrentContext};
@@ -16,7 +17,8 @@ use cust::error::{CudaError, CudaResult};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceCopy};
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The oldest compute capability that the kernels' PTX is for.
 const OLDEST_CAPABILITY: (u32, u32) = (7, 5);
@@ -44,9 +46,9 @@ pub(crate) struct Device {
     /// For large copies, from the first one on; then `None` if no memory could be pinned.
     staging: Mutex<Option<Option<Staging>>>,
     stream: Stream,
-    /// The table of roots of unity, once a kernel needs it. It is not a [`Buffer`]: that
+    /// Tables of roots of unity, once kernels need them. They are no [`Buffer`]s: those
     /// would keep the device open.
-    roots: OnceLock<DeviceBuffer<u64>>,
+    roots: Mutex<HashMap<Roots, DeviceBuffer<u64>>>,
     context: Context,
     /// Dynamic shared memory that a block may have, in bytes.
     shared_bytes: u32,
@@ -56,6 +58,35 @@ pub(crate) struct Device {
     /// Why the device can no longer be used.
     lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
+}
+
+/// Whose table of roots.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Roots {
+    /// That of blocks, whatever their threads.
+    Blocks,
+    /// Of the whole device by a plan: the tree, then what is near and what is far.
+    Grid(GridPlan),
+}
+
+impl Roots {
+    fn table(self) -> Vec<[f64; 2]> {
+        match self {
+            Roots::Blocks => {
+                let mut table = vec![[0.0; 2]; ROOTS];
+                fill_roots(&mut table);
+                table
+            }
+            Roots::Grid(plan) => {
+                let (near, far) = (plan.near_roots() as usize, plan.far_roots() as usize);
+                let mut table = vec![[0.0; 2]; TREE + near + far];
+                fill_tree(&mut table[..TREE]);
+                plan.fill_near(&mut table[TREE..][..near]);
+                plan.fill_far(&mut table[TREE + near..]);
+                table
+            }
+        }
+    }
 }
 
 /// The parameter of every kernel, as `cust` passes it.
@@ -117,7 +148,7 @@ impl Device {
             modules: Modules::default(),
             staging: Mutex::default(),
             stream: Stream::new(StreamFlags::DEFAULT, None)?,
-            roots: OnceLock::new(),
+            roots: Mutex::default(),
             context,
             shared_bytes: shared_bytes(device),
             has_memory_pools,
@@ -136,22 +167,32 @@ impl Device {
         self.shared_bytes
     }
 
-    /// The device address of the table of roots of unity, which is made when first asked for
+    /// The device address of a table of roots of unity, which is made when first asked for
     /// and lives as long as the device.
-    pub fn roots(&self) -> Result<u64, DeviceError> {
-        if self.roots.get().is_none() {
-            let mut table = vec![[0.0; 2]; ROOTS];
-            fill_roots(&mut table);
-            let words: Vec<u64> = table.iter().flatten().map(|x| x.to_bits()).collect();
-            let bytes = size_of_val(words.as_slice());
-            let table = self.run("copying roots of unity to the device", bytes, || {
-                DeviceBuffer::from_slice(&words)
-            })?;
-            // Another thread may have been first: then this table is freed.
-            let _ = self.roots.set(table);
+    pub fn roots(&self, of: Roots) -> Result<u64, DeviceError> {
+        let mut tables = self.tables();
+        if let Some(table) = tables.get(&of) {
+            return Ok(table.as_device_ptr().as_raw());
         }
-        let roots = self.roots.get().map(|roots| roots.as_device_ptr());
-        Ok(roots.map_or(0, |roots| roots.as_raw()))
+        let words: Vec<u64> = of.table().iter().flatten().map(|x| x.to_bits()).collect();
+        let bytes = size_of_val(words.as_slice());
+        let table = self.run("copying roots of unity to the device", bytes, || {
+            DeviceBuffer::from_slice(&words)
+        })?;
+        Ok(tables.entry(of).or_insert(table).as_device_ptr().as_raw())
+    }
+
+    fn tables(&self) -> MutexGuard<'_, HashMap<Roots, DeviceBuffer<u64>>> {
+        self.roots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a table of roots has all of so many limbs at an address.
+    fn has_roots(&self, (address, limbs): (u64, u64)) -> bool {
+        self.tables().values().any(|table| {
+            let first = table.as_device_ptr().as_raw();
+            let end = first + size_of::<u64>() as u64 * table.len() as u64;
+            first <= address && address + size_of::<Limb>() as u64 * limbs <= end
+        })
     }
 
     /// Memory for `limbs` limbs, of any content.
@@ -290,7 +331,7 @@ impl Device {
     ///
     /// `buffers` are the device memory that the arguments are about. The kernel reads
     /// and writes the matrices and the carries in the arguments, reads the device's own
-    /// table of roots, and touches nothing else.
+    /// tables of roots, and touches nothing else.
     ///
     /// # Panics
     /// Where the arguments reach out of the buffers; that is a defect of the caller.
@@ -302,11 +343,11 @@ impl Device {
         arguments: A,
         buffers: &[&Buffer],
     ) -> Result<(), DeviceError> {
-        let roots = self.roots.get().map(|roots| roots.as_device_ptr().as_raw());
+        let mut roots = arguments.roots().into_iter();
         assert!(
             buffers.iter().all(|buffer| buffer.is_of(self))
                 && arguments.lies_within(buffers)
-                && (arguments.roots() == 0 || Some(arguments.roots()) == roots),
+                && roots.all(|roots| roots.1 == 0 || self.has_roots(roots)),
             "the arguments of {} reach out of their buffers",
             entry.name
         );
@@ -345,7 +386,7 @@ impl Device {
         Ok(())
     }
 
-    fn last_launched(&self) -> std::sync::MutexGuard<'_, Option<&'static str>> {
+    fn last_launched(&self) -> MutexGuard<'_, Option<&'static str>> {
         self.last_launched
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

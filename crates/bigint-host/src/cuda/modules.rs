@@ -8,6 +8,7 @@ use bigint_core::facts::{Facts, UNTOLD};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
 use bigint_core::kernel::{CEILING, EntryPoint};
+use bigint_core::transform::grid;
 use bigint_core::weighted;
 use cust::module::Module;
 use std::collections::HashMap;
@@ -32,6 +33,7 @@ macro_rules! ptx {
             $((stringify!($operation), module!($operation $($row)*)),)*
             (CEILING.module, &[include_str!("../../ptx/ceiling.ptx")]),
             (FUSED_MODULE, &[include_str!("../../ptx/fused.ptx")]),
+            (grid::MODULE, &[include_str!("../../ptx/mul_grid.ptx")]),
             (weighted::MODULE, &[include_str!("../../ptx/weighted.ptx")]),
             (weighted::long::LONG_MODULE, &[include_str!("../../ptx/weighted_long.ptx")]),
         ];
@@ -207,7 +209,7 @@ mod tests {
                 .iter()
                 .filter(move |asking| asking.operation == operation)
         };
-        assert_eq!(of(Operation::Mul).count(), 8);
+        assert_eq!(of(Operation::Mul).count(), 18);
         assert_eq!(of(Operation::PowMod).count(), 10);
         assert_eq!(of(Operation::Rem).count(), 6);
         for kernel in asking {

@@ -4,6 +4,8 @@
 use super::Buffer;
 use bigint_core::fused::FusedArguments;
 use bigint_core::kernel::MatrixArgument;
+use bigint_core::transform::ROOTS;
+use bigint_core::transform::grid::GridArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, Limb};
 
@@ -13,9 +15,10 @@ pub(crate) trait Reaching: Copy {
     /// buffers.
     fn lies_within(&self, buffers: &[&Buffer]) -> bool;
 
-    /// The table of roots that the kernel reads, or zero: it is the device's own.
-    fn roots(&self) -> u64 {
-        0
+    /// The tables of roots that the kernel reads, addresses and limbs: they are the device's
+    /// own.
+    fn roots(&self) -> [(u64, u64); 3] {
+        [(0, 0); 3]
     }
 }
 
@@ -24,8 +27,26 @@ impl Reaching for Arguments {
         lies_within(self, buffers)
     }
 
-    fn roots(&self) -> u64 {
-        self.roots
+    fn roots(&self) -> [(u64, u64); 3] {
+        let limbs = if self.roots == 0 { 0 } else { 4 * ROOTS };
+        [(self.roots, limbs as u64), (0, 0), (0, 0)]
+    }
+}
+
+impl Reaching for GridArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let [points, ..] = self.stretches();
+        let mut matrices = [self.a, self.b, self.sums, self.carries].into_iter();
+        contains(buffers, points.0, points.1)
+            && matrices.all(|matrix| {
+                let limbs = extent(matrix, u64::from(self.count));
+                limbs.is_some_and(|limbs| limbs == 0 || contains(buffers, matrix.limbs, limbs))
+            })
+    }
+
+    fn roots(&self) -> [(u64, u64); 3] {
+        let [_, roots @ ..] = self.stretches();
+        roots
     }
 }
 

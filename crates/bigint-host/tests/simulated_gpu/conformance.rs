@@ -3,7 +3,10 @@
 use crate::lists::{Lengths, Random, check_list};
 use crate::process::on_simulator;
 use crate::signs::{check_chain, check_signs};
-use bigint_host::{BackEnd, BigUint, Ceilings, Engine, Layout, Limb, Operation, Shape, devices};
+use bigint_host::{
+    BackEnd, Batch, BigUint, Ceilings, Engine, Error, Layout, Level, Limb, Operation, Options,
+    Shape, devices,
+};
 use bigint_testing::Extent;
 use bigint_testing::trial::weight;
 use std::thread;
@@ -102,6 +105,9 @@ fn a_product_of_a_batch_by_itself_is_launched_as_a_square() {
         let squares: Vec<BigUint> = numbers.iter().map(|x| x * x).collect();
         let a = engine.batch_from_biguints(&numbers).expect("fits");
         assert_eq!(a.width(), 64);
+        let wide = engine.batch_from_biguints_in(&numbers[..2], 300, Layout::Contiguous);
+        let wide = engine.square(&wide.expect("fits")).expect("a device");
+        assert_eq!(wide.to_biguints().expect("comes back"), squares[..2]);
         for square in [
             engine.mul(&a, &a),
             engine.square(&a),
@@ -116,7 +122,100 @@ fn a_product_of_a_batch_by_itself_is_launched_as_a_square() {
     std::fs::remove_file(counts).expect("is there");
     let of = |kernel: &str| launches.matches(kernel).count();
     let squared = of(r#""kernel":"square_school_warp8_contiguous""#);
-    assert_eq!((squared, of(r#""kernel":"mul"#)), (3, 0), "{launches}");
+    let products = (of(r#""kernel":"mul_school"#), of(r#""kernel":"mul_fft"#));
+    assert_eq!((squared, products), (3, (0, 1)), "{launches}");
+}
+
+/// Products and squares on the whole device: exact, cut, of unequal widths, and of one number
+/// with all others.
+#[test]
+fn products_on_the_whole_device_are_right() {
+    if !on_simulator("conformance::products_on_the_whole_device_are_right", &[]) {
+        return;
+    }
+    let options = Options {
+        level: Some(Level::Grid),
+        ..Options::default()
+    };
+    let engine = Engine::cuda(0).expect("a device").using(options);
+    let (a, b) = (numbers(3, 300, 4), numbers(3, 190, 5));
+    let one = BigUint::from(1u8);
+    for layout in Layout::ALL {
+        let make = |numbers: &[BigUint], width| {
+            let batch = engine.batch_from_biguints_in(numbers, width, layout);
+            batch.expect("fits")
+        };
+        let (x, y, z) = (make(&a, 300), make(&b, 190), make(&b[1..2], 190));
+        let found = |batch: Result<Batch, Error>| {
+            let batch = batch.expect("a device");
+            assert_eq!(batch.location(), BackEnd::Cuda(0.into()));
+            batch.to_biguints().expect("comes back")
+        };
+        let products = found(engine.mul(&x, &y));
+        let by_one = found(engine.mul(&x, &z));
+        let cut = found(engine.wrapping_mul(&x, &y));
+        let (squares, same) = (found(engine.square(&x)), found(engine.mul(&x, &x)));
+        for i in 0..3 {
+            assert_eq!(products[i], &a[i] * &b[i]);
+            assert_eq!(by_one[i], &a[i] * &b[1]);
+            assert_eq!(cut[i], &a[i] * &b[i] % (&one << (32 * 300)));
+            assert_eq!(squares[i], &a[i] * &a[i]);
+            assert_eq!(same[i], squares[i]);
+        }
+    }
+}
+
+/// Numbers of `width` limbs: ones, and others.
+fn numbers(count: usize, width: usize, mut seed: u32) -> Vec<BigUint> {
+    let mut limb = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        seed.rotate_left(13)
+    };
+    let mut numbers = vec![BigUint::new(vec![u32::MAX; width])];
+    numbers.extend((1..count).map(|_| BigUint::new((0..width).map(|_| limb()).collect())));
+    numbers
+}
+
+/// By the transform's kernels, and right.
+#[test]
+fn high_halves_and_sums_with_wide_products_are_made_of_the_whole_product() {
+    let name = "conformance::high_halves_and_sums_with_wide_products_are_made_of_the_whole_product";
+    let counts = concat!(env!("CARGO_TARGET_TMPDIR"), "/launches-of-whole-products");
+    if on_simulator(name, &[("CUDA_SIM_COUNTS", counts)]) {
+        let engine = Engine::cuda(0).expect("a device");
+        let (a, b, c) = (numbers(2, 300, 1), numbers(2, 260, 2), numbers(2, 310, 3));
+        for layout in Layout::ALL {
+            let make = |numbers: &[BigUint], width| {
+                engine
+                    .batch_from_biguints_in(numbers, width, layout)
+                    .expect("fits")
+            };
+            let batches = [make(&a, 300), make(&b, 260), make(&c, 310)];
+            let high = engine.mul_high(&batches[0], &batches[1]).expect("a device");
+            let sum = engine
+                .mul_add(&batches[0], &batches[1], &batches[2])
+                .expect("a device");
+            let cut = engine.wrapping_mul_add(&batches[0], &batches[1], &batches[2]);
+            let cut = cut.expect("a device").to_biguints().expect("comes back");
+            let (high, sum) = (high.to_biguints(), sum.to_biguints());
+            let (high, sum) = (high.expect("comes back"), sum.expect("comes back"));
+            for i in 0..2 {
+                let product = &a[i] * &b[i];
+                assert_eq!(high[i], &product >> (32 * 300));
+                assert_eq!(sum[i], &product + &c[i]);
+                assert_eq!(
+                    cut[i],
+                    (&product + &c[i]) % (BigUint::from(1u8) << (32 * 310))
+                );
+            }
+        }
+        return;
+    }
+    let launches = std::fs::read_to_string(counts).expect("the counts");
+    std::fs::remove_file(counts).expect("is there");
+    let of = |kernel: &str| launches.matches(kernel).count();
+    let (fft, columns) = (of(r#""kernel":"mul_fft_block"#), of("comba"));
+    assert_eq!((fft, columns), (6, 0), "{launches}");
 }
 
 /// More than fills all of the pinned memory that large copies go by way of, and a rest.

@@ -7,10 +7,13 @@
 pub mod mul;
 
 use crate::gpu::block::Team;
+use crate::gpu::facts::told_or;
 use crate::gpu::float::Roots;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::thread;
 use bigint_core::Arguments;
+use bigint_core::facts::{self, SAME};
+use bigint_core::transform::Plan;
 use core::marker::PhantomData;
 
 /// One number's operands and where its result goes.
@@ -23,6 +26,8 @@ pub struct Work<const THREADS: u32, S> {
     pub a: Number<S>,
     /// The second operand.
     pub b: Number<S>,
+    /// Whether the operands are the same number, of at most `8 THREADS` limbs.
+    pub is_square: bool,
     /// The table of roots of unity.
     pub roots: Roots,
 }
@@ -60,6 +65,12 @@ impl<'a, const THREADS: u32, S: Stride> Batches<'a, THREADS, S> {
     #[inline(always)]
     pub fn for_each(self, compute: impl Fn(Work<THREADS, S>)) {
         let arguments = self.arguments;
+        let limbs = const { Plan::of(THREADS).limbs() };
+        let found = match facts::is_square(&arguments.a, &arguments.b, limbs) {
+            true => 1,
+            false => 2,
+        };
+        let is_square = told_or(SAME, found) == 1;
         let mut index = u64::from(thread::block_index());
         while index < arguments.count {
             // SAFETY: by the contract of `new`; `index` is in the batch, and no other block
@@ -71,6 +82,7 @@ impl<'a, const THREADS: u32, S: Stride> Batches<'a, THREADS, S> {
                     r: Number::new(&arguments.r, index),
                     a: Number::new(&arguments.a, index),
                     b: Number::new(&arguments.b, index),
+                    is_square,
                     roots: Roots::new(arguments.roots),
                 }
             };

@@ -1,3 +1,4 @@
 //! Algorithms that the whole device works on, in several launches.
 
+pub mod mul;
 pub mod weighted;

@@ -17,7 +17,7 @@ const SIXTEENTH: (f64, f64) = (0.923_879_532_511_286_8, 0.382_683_432_365_089_8)
 const THIRTY_SECOND: (f64, f64) = (0.980_785_280_403_230_4, 0.195_090_322_016_128_28);
 const THREE_THIRTY_SECONDS: (f64, f64) = (0.831_469_612_302_545_2, 0.555_570_233_019_602_2);
 
-/// `log2 R` levels down, 8 or 16 values at a time, with the roots that
+/// `log2 R` levels down, 2 to 16 values at a time, with the roots that
 /// [`fill_roots`](bigint_core::transform::fill_roots) has for them. Six fused operations a
 /// butterfly.
 #[inline(always)]
@@ -53,6 +53,40 @@ pub fn down<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
         butterfly(v, 12, 13, roots[7]);
         butterfly(v, 14, 15, roots[7].turned());
     }
+}
+
+/// The levels of [`down`] back up, of 2, 4 or 8 values, with the same roots, and `R` times as
+/// great: `p + q` and `(p - q) / w`. Eight operations each.
+#[inline(always)]
+pub fn merge_up<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
+    let (half, quarter, eighth) = (R / 2, R / 4, R / 8);
+    let mut i = 0;
+    while i < eighth {
+        let j = half + i;
+        merge(v, i, i + eighth, roots[2]);
+        merge(v, quarter + i, quarter + i + eighth, roots[2].turned());
+        merge(v, j, j + eighth, roots[3]);
+        merge(v, quarter + j, quarter + j + eighth, roots[3].turned());
+        i += 1;
+    }
+    let mut i = 0;
+    while i < quarter {
+        merge(v, i, i + quarter, roots[1]);
+        merge(v, half + i, half + i + quarter, roots[1].turned());
+        i += 1;
+    }
+    let mut i = 0;
+    while i < half {
+        merge(v, i, i + half, roots[0]);
+        i += 1;
+    }
+}
+
+/// `p + q` to place `i`, `(p - q)` times the mirror image of `w` to place `j`.
+#[inline(always)]
+fn merge<const N: usize>(v: &mut [Complex; N], i: usize, j: usize, w: Complex) {
+    sum_and_difference(v, i, j);
+    v[j] = v[j].times(w.conjugate());
 }
 
 /// The first three levels of `x^8m - i`, of real values: all roots are constants.
@@ -197,7 +231,12 @@ pub fn multiply_and_up<const R: usize>(
 
 /// `y = x y` modulo `x^4 - z`, of the four values from `at` on.
 #[inline(always)]
-fn multiply_fours<const R: usize>(x: &[Complex; R], y: &mut [Complex; R], at: usize, z: Complex) {
+pub fn multiply_fours<const R: usize>(
+    x: &[Complex; R],
+    y: &mut [Complex; R],
+    at: usize,
+    z: Complex,
+) {
     let a = [x[at], x[at + 1], x[at + 2], x[at + 3]];
     let b = [y[at], y[at + 1], y[at + 2], y[at + 3]];
     // What has degree 4 and more.

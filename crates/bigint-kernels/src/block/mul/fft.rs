@@ -21,6 +21,8 @@
 //! `L .. 2 L`. Where shared memory has room for one operand only, the first one's values
 //! stay in registers before the products, while the second is transformed.
 //!
+//! Operands that are the same number are transformed once.
+//!
 //! Wider operands are cut into pieces of `8 T` limbs, the products of which are added up,
 //! as by rows (School), with one carry from product to product.
 //!
@@ -28,6 +30,7 @@
 //! operations in FP64, less in the first levels down; `16 L` bytes to and from shared memory
 //! for each pass and operand but the first and last of all. No scratch. `r` is no operand.
 
+use super::super::Work;
 use crate::gpu::block::Team;
 use crate::gpu::float::Roots;
 use crate::gpu::memory::{Number, Stride};
@@ -44,13 +47,15 @@ use bigint_core::transform::Plan;
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
-pub fn product<const THREADS: u32, S: Stride>(
-    team: Team<THREADS>,
-    r: Number<S>,
-    a: Number<S>,
-    b: Number<S>,
-    roots: Roots,
-) {
+pub fn product<const THREADS: u32, S: Stride>(work: Work<THREADS, S>) {
+    let Work {
+        team,
+        r,
+        a,
+        b,
+        is_square,
+        roots,
+    } = work;
     let transform = Transform::new(team, roots);
     let piece = Transform::<THREADS>::LIMBS;
     let ends = a.width().next_multiple_of(piece);
@@ -73,6 +78,7 @@ pub fn product<const THREADS: u32, S: Stride>(
                 window.part(0, earlier),
                 a.part(i, i + piece),
                 b.part(j, j + piece),
+                is_square,
                 i > 0,
             );
             i += piece;
@@ -144,11 +150,12 @@ impl<const THREADS: u32> Transform<THREADS> {
         earlier: Number<impl Stride>,
         a: Number<impl Stride>,
         b: Number<impl Stride>,
+        is_square: bool,
         has_carry: bool,
     ) {
         match Self::PLAN.last {
-            8 => self.multiply::<8>(a, b),
-            _ => self.multiply::<16>(a, b),
+            8 => self.multiply::<8>(a, b, is_square),
+            _ => self.multiply::<16>(a, b, is_square),
         }
         self.ups(1);
         self.ups(0);
@@ -158,19 +165,27 @@ impl<const THREADS: u32> Transform<THREADS> {
 
     /// Forward, and products: the product's values before the last pass are in `x`.
     #[inline(always)]
-    fn multiply<const R: usize>(self, a: Number<impl Stride>, b: Number<impl Stride>) {
+    fn multiply<const R: usize>(
+        self,
+        a: Number<impl Stride>,
+        b: Number<impl Stride>,
+        is_square: bool,
+    ) {
         let Transform { team, x, y, .. } = self;
         if Self::PLAN.has_two_buffers {
+            let second = (!is_square).then_some(y);
             self.spread(a, x);
-            self.spread(b, y);
+            if let Some(y) = second {
+                self.spread(b, y);
+            }
             team.sync();
-            self.downs(0, x, Some(y));
-            self.downs(1, x, Some(y));
+            self.downs(0, x, second);
+            self.downs(1, x, second);
             each_group::<R>(
                 #[inline(always)]
                 |g| {
-                    let (values, _) = self.fours::<R>(x, g);
-                    self.multiply_fours(&values, y, g);
+                    let values = self.fours::<R>(x, g);
+                    self.multiply_fours(&values, second, g);
                 },
             );
         } else {
@@ -178,28 +193,36 @@ impl<const THREADS: u32> Transform<THREADS> {
             team.sync();
             self.downs(0, x, None);
             self.downs(1, x, None);
-            let (first, _) = self.fours::<R>(x, 0);
-            let (second, _) = match R {
+            let first = self.fours::<R>(x, 0);
+            let second = match R {
                 8 => self.fours::<R>(x, 1),
-                _ => (first, [Complex::ZERO; 3]),
+                _ => first,
             };
-            team.sync();
-            self.spread(b, x);
-            team.sync();
-            self.downs(0, x, None);
-            self.downs(1, x, None);
-            self.multiply_fours(&first, x, 0);
+            if !is_square {
+                team.sync();
+                self.spread(b, x);
+                team.sync();
+                self.downs(0, x, None);
+                self.downs(1, x, None);
+            }
+            let other = (!is_square).then_some(x);
+            self.multiply_fours(&first, other, 0);
             if R == 8 {
-                self.multiply_fours(&second, x, 1);
+                self.multiply_fours(&second, other, 1);
             }
         }
         team.sync();
     }
 
-    /// The last pass of the second operand in `from`, by the values of the first, to `x`.
+    /// The last pass of the second operand in `from`, or of the same, by the values of the
+    /// first, to `x`.
     #[inline(always)]
-    fn multiply_fours<const R: usize>(self, values: &[Complex; R], from: Exchange, g: u32) {
-        let (mut product, roots) = self.fours::<R>(from, g);
+    fn multiply_fours<const R: usize>(self, values: &[Complex; R], from: Option<Exchange>, g: u32) {
+        let roots = self.last_roots::<R>(g);
+        let mut product = match from {
+            Some(from) => self.fours::<R>(from, g),
+            None => *values,
+        };
         multiply_and_up(values, &mut product, &roots);
         self.x.set(R as u32 * self.node(g), 1, &product);
     }
@@ -312,20 +335,26 @@ impl<const THREADS: u32> Transform<THREADS> {
         self.team.thread() + g * THREADS
     }
 
-    /// The last pass down: polynomials modulo `x^4 - z`, and the roots for the way up.
+    /// The last pass down: polynomials modulo `x^4 - z`.
     #[inline(always)]
-    fn fours<const R: usize>(self, from: Exchange, g: u32) -> ([Complex; R], [Complex; 3]) {
-        let node = self.node(g);
+    fn fours<const R: usize>(self, from: Exchange, g: u32) -> [Complex; R] {
+        let roots = self.last_roots::<R>(g);
+        let mut values = from.get::<R>(R as u32 * self.node(g), 1);
+        down_to_fours(&mut values, &roots);
+        values
+    }
+
+    /// The roots of the last pass.
+    #[inline(always)]
+    fn last_roots<const R: usize>(self, g: u32) -> [Complex; 3] {
         let mut roots = [Complex::ZERO; 3];
         let mut j = 0;
         while j < if R == 16 { 3 } else { 1 } {
-            let at = Self::LAST_AT + j as u32 * Self::NODES[2] + node;
+            let at = Self::LAST_AT + j as u32 * Self::NODES[2] + self.node(g);
             roots[j] = self.root(at);
             j += 1;
         }
-        let mut values = from.get::<R>(R as u32 * node, 1);
-        down_to_fours(&mut values, &roots);
-        (values, roots)
+        roots
     }
 
     /// Roots `at`, `at + apart`, `at + 2 apart` and `at + 3 apart` of the table.

@@ -10,6 +10,6 @@ use crate::gpu::memory::Stride;
 pub fn fft<const THREADS: u32, S: Stride>(batches: Batches<'_, THREADS, S>) {
     batches.for_each(
         #[inline(always)]
-        |work| fft::product(work.team, work.r, work.a, work.b, work.roots),
+        |work| fft::product(work),
     );
 }

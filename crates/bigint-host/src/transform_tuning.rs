@@ -1,0 +1,145 @@
+//! What transforms take beside rows, by blocks and by the whole device: who multiplies wide
+//! numbers.
+
+use crate::job::Job;
+use crate::{Tuning, grid};
+use bigint_core::transform::Plan;
+use bigint_core::transform::grid::GridPlan;
+use bigint_core::{Algorithm, Level, Operation};
+use serde::Deserialize;
+
+/// A transform by a block of `threads` threads, of up to `8 threads` limbs, takes so many
+/// `nanoseconds` of a batch that fills the device.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FftTuning {
+    /// 32, 64, 128, 256 or 512.
+    pub threads: u32,
+    /// For one product.
+    pub nanoseconds: f64,
+    /// For one square.
+    pub square_nanoseconds: f64,
+}
+
+/// A round of launches on the whole device takes `launch_nanoseconds` at least, and so many
+/// `digit_nanoseconds` for each digit of a transform's length and each number.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GridTuning {
+    /// For all launches of a round.
+    pub launch_nanoseconds: f64,
+    /// For one digit of a product.
+    pub digit_nanoseconds: f64,
+    /// For one digit of a square.
+    pub square_digit_nanoseconds: f64,
+}
+
+impl Tuning {
+    /// Whether a number of `n` limbs is squared as one, and not as the product of two that
+    /// happen to be the same: where its memory does not take longer.
+    pub(crate) fn squares(&self, n: usize) -> bool {
+        n >= self.mul.square_min_width
+    }
+
+    /// Whether transforms multiply numbers of these widths in less time than rows do.
+    pub(crate) fn transforms(&self, n: usize, m: usize) -> bool {
+        let product = Operation::Mul;
+        self.transform(product, n, m).1 < self.rows(product, n, m)
+    }
+
+    /// The plan by which the whole device multiplies numbers of these widths: where that is
+    /// forced, or else takes the least time.
+    pub(crate) fn grid(&self, job: Job, n: usize, m: usize) -> Option<GridPlan> {
+        let (operation, options) = (job.operation, job.options);
+        let is_product = matches!(operation, Operation::Mul | Operation::Square);
+        if !is_product || job.shapes()[0].width > n + m {
+            return None;
+        }
+        let plan = GridPlan::of(n.max(m))?;
+        match options.level {
+            Some(level) => return (level == Level::Grid).then_some(plan),
+            None if options.lanes.is_some() => return None,
+            None => {}
+        }
+        match options.algorithm_for(operation) {
+            Algorithm::Fft => {}
+            Algorithm::Auto if self.transforms(n, m) => {}
+            _ => return None,
+        }
+        let (operands, digit) = match operation {
+            Operation::Square => (1, self.mul.grid.square_digit_nanoseconds),
+            _ => (2, self.mul.grid.digit_nanoseconds),
+        };
+        let at_once = grid::numbers_at_a_time(&plan, operands)
+            .min(job.count())
+            .max(1);
+        let round = at_once as f64 * f64::from(plan.length()) * digit;
+        let rounds = job.count().div_ceil(at_once) as f64;
+        let by_grid = rounds * round.max(self.mul.grid.launch_nanoseconds);
+        // Blocks that wait for no other: a few numbers take as long as one.
+        let (threads, one) = self.transform(operation, n, m);
+        let blocks = self.mul.multiprocessors * Plan::of(threads).blocks as usize;
+        let by_blocks = one * job.count().max(blocks) as f64;
+        (by_grid < by_blocks).then_some(plan)
+    }
+
+    /// What a product or square by rows takes, in nanoseconds.
+    pub(crate) fn rows(&self, operation: Operation, n: usize, m: usize) -> f64 {
+        let share = match operation {
+            Operation::Square => self.mul.square_share,
+            _ => 1.0,
+        };
+        share * self.mul.school_nanoseconds * n as f64 * m as f64
+    }
+
+    /// How many threads multiply numbers of these widths by transforms in the least time, and
+    /// in what time: wider operands are cut into pieces.
+    pub(crate) fn transform(&self, operation: Operation, n: usize, m: usize) -> (u32, f64) {
+        let time = |row: &FftTuning| {
+            let piece = Plan::of(row.threads).limbs() as usize;
+            let pieces = n.div_ceil(piece) * m.div_ceil(piece);
+            let one = match (operation, pieces) {
+                // The kernels' own condition: `bigint_core::facts::is_square`.
+                (Operation::Square, 1) => row.square_nanoseconds,
+                _ => row.nanoseconds,
+            };
+            (row.threads, pieces as f64 * one)
+        };
+        let times = self.mul.fft.iter().map(time);
+        let least = times.min_by(|(_, x), (_, y)| x.total_cmp(y));
+        least.expect("a table has at least one row")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+    use crate::job::Wanted;
+    use bigint_core::{Layout, Shape};
+
+    #[test]
+    fn the_whole_device_takes_few_wide_products_and_those_that_no_block_holds() {
+        let tuning = Tuning::default();
+        let is_for_all = |count, n, m, options| {
+            let shapes = [n, m].map(|width| Shape::new(count, width, Layout::Contiguous));
+            let mul = Operation::Mul;
+            let job = Job::new(mul, &shapes, &[n + m], options, Wanted::Nothing);
+            tuning.grid(job.unwrap(), n, m).is_some()
+        };
+        let auto = Options::default();
+        assert!(is_for_all(1, 1 << 15, 1 << 15, auto));
+        assert!(is_for_all(1000, 1 << 15, 1 << 15, auto));
+        assert!(!is_for_all(1000, 1 << 12, 1 << 12, auto));
+        assert!(!is_for_all(1, 1 << 8, 1 << 8, auto));
+        assert!(!is_for_all(1, 1 << 15, 1, auto));
+        let level = Some(Level::Grid);
+        assert!(is_for_all(1, 1, 1, Options { level, ..auto }));
+        let level = Some(Level::Warp);
+        assert!(!is_for_all(1, 1 << 15, 1 << 15, Options { level, ..auto }));
+        let lanes = Some(256);
+        assert!(!is_for_all(1, 1 << 15, 1 << 15, Options { lanes, ..auto }));
+        assert!(!is_for_all(1, 1 << 15, 1 << 15, Algorithm::School.into()));
+        assert!(!is_for_all(1, GridPlan::most_limbs() + 1, 1 << 15, auto));
+    }
+}
