@@ -179,9 +179,13 @@ struct Ceilings {
 }
 
 impl Ceilings {
-    /// Of the engine's device, if it has one; a copy reads and writes so many `bytes`.
+    /// Of the engine's devices, if it has any; their copies read and write so many `bytes`.
     fn of(engine: &Engine, bytes: usize) -> Result<Option<Self>, Error> {
-        let measured = engine.ceilings(bytes)?;
+        let devices = match engine.back_end() {
+            BackEnd::Cpu => 1,
+            BackEnd::Cuda(devices) => devices.ordinals().count(),
+        };
+        let measured = engine.ceilings(bytes / devices)?;
         Ok(measured.map(|ceilings| Ceilings {
             copy_gigabytes_per_second: ceilings.copy_bytes_per_second / 1e9,
             giga_multiply_adds_per_second: ceilings.multiply_adds_per_second / 1e9,

@@ -1,4 +1,4 @@
-//! `bigint calc`: one expression over every line of its sources.
+//! `bigint calc`: expressions over every line of their sources.
 //!
 //! Five stages, each on a thread of its own where those can be had, hand on one piece of
 //! work at a time: read, parse, compute, format, write. While one chunk is computed the
@@ -22,14 +22,14 @@ use std::time::Instant;
 use std::{io, iter, thread};
 
 use bigint_core::Algorithm;
+use bigint_host::Limb;
 use bigint_host::expression::Function;
-use bigint_host::plan::Evaluator;
-use bigint_host::{Engine, SignedBatch};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
 use crate::column::{Column, read_column};
-use crate::expression::{self, Expression, Operand};
+use crate::computation::Computation;
+use crate::expression::{self, Expressions, Operand};
 use crate::failure::{Failure, Place};
 use crate::lines::{self, Chunk, LineReader};
 use crate::number::{Format, Number, Unread};
@@ -41,10 +41,17 @@ use crate::progress::Progress;
 use crate::source::Input;
 use crate::standard::{self, Stream, Target};
 use crate::threads::{Pieces, ahead};
-use crate::window::{self, Order, Results, Window};
+use crate::window::{self, Results, Window};
 
-/// Text that is read ahead, all files together, in bytes.
-const TEXT_BYTES: usize = 1 << 24;
+/// Memory for numbers and text in flight, where nobody says how much.
+const MEMORY: &str = "512M";
+
+/// Of that memory the part that is text that is read ahead, all files together.
+const TEXT_PART: usize = 32;
+
+/// The part that is a window: what is parsed, computed, formatted and written at one time
+/// is several, and some wait in between.
+const WINDOW_PART: usize = 8;
 
 /// Text that is read ahead of one file, at least, in bytes.
 const LEAST_TEXT_BYTES: usize = 1 << 16;
@@ -55,8 +62,15 @@ const LEAST_TEXT_BYTES: usize = 1 << 16;
 /// for all lines. One result per line is written, exact, in order.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    #[arg(value_name = "EXPR", allow_hyphen_values = true, help = expression_help())]
-    expression: String,
+    #[arg(value_name = "EXPR", allow_hyphen_values = true, required_unless_present = "columns",
+        help = expression_help())]
+    expression: Option<String>,
+
+    /// Compute this as well: a column of results of its own, in the file that -o names with
+    /// {name} in it
+    #[arg(long = "column", value_name = "NAME=EXPR", conflicts_with = "expression",
+        value_parser = parse_column)]
+    columns: Vec<NamedExpression>,
 
     /// Bind a name to a file with one integer per line (decimal, or 0x hex, 0o octal or
     /// 0b binary, _ between digits; blank lines and # comments skipped; gzip and zstd
@@ -65,7 +79,8 @@ pub struct Arguments {
         value_parser = OsStringValueParser::new().try_map(|text| parse_binding(&text)))]
     bindings: Vec<Binding>,
 
-    /// Write to this file instead of standard output; it appears when complete
+    /// Write to this file instead of standard output; it appears when complete. Of several
+    /// columns each has its own: {name} stands for the column's name
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -81,10 +96,67 @@ pub struct Arguments {
     #[arg(long, default_value = "auto", value_name = "NAME", value_parser = algorithm_parser())]
     algorithm: Algorithm,
 
-    /// Say on standard error which back end did what, and how long each part took
+    /// Memory for numbers and text on their way, about, as in 64M or 2G; one line may take more
+    #[arg(long, default_value = MEMORY, value_name = "SIZE", value_parser = memory)]
+    memory: usize,
+
+    /// Say on standard error how long each part took
+    #[arg(long)]
+    time: bool,
+
+    /// The same, and which back end did what
     #[arg(short, long)]
     verbose: bool,
 }
+
+/// A column of results.
+#[derive(Clone, Debug)]
+struct NamedExpression {
+    name: String,
+    text: String,
+}
+
+fn parse_column(text: &str) -> Result<NamedExpression, String> {
+    let (name, text) = text.split_once('=').ok_or("expected NAME=EXPR")?;
+    let name = name.trim();
+    if !expression::is_name(name) {
+        return Err(not_a_name(name));
+    }
+    Ok(NamedExpression {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    })
+}
+
+fn not_a_name(name: &str) -> String {
+    format!("{name:?} is not a name: letters, digits and _, no digit first")
+}
+
+/// Bytes, written with a unit or without.
+fn memory(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match &text[digits.len()..] {
+        "" => 0,
+        "K" | "k" | "KiB" => 10,
+        "M" | "MiB" => 20,
+        "G" | "GiB" => 30,
+        "T" | "TiB" => 40,
+        _ => return Err("expected a size in bytes, K, M, G or T, as in 2G".to_owned()),
+    };
+    let bytes = digits
+        .parse()
+        .ok()
+        .and_then(|number: usize| number.checked_mul(1 << shift));
+    match bytes {
+        Some(bytes) if bytes >= LEAST_MEMORY => Ok(bytes),
+        _ => Err(format!(
+            "expected at least {LEAST_MEMORY} bytes, and fewer than there can be"
+        )),
+    }
+}
+
+/// Less memory would go line by line.
+const LEAST_MEMORY: usize = 1 << 20;
 
 fn expression_help() -> String {
     format!("The expression: unary minus, {}", expression::vocabulary())
@@ -100,9 +172,7 @@ struct Binding {
 fn parse_binding(text: &OsStr) -> Result<Binding, String> {
     let (name, source) = split_once(text).ok_or("expected NAME=SOURCE")?;
     if !expression::is_name(&name) {
-        return Err(format!(
-            "{name:?} is not a name: letters, digits and _, no digit first"
-        ));
+        return Err(not_a_name(&name));
     }
     Ok(Binding { name, source })
 }
@@ -146,45 +216,83 @@ struct Sources {
 /// # Errors
 /// [`Failure`], with no output file left behind.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let expression = Expression::parse(&arguments.expression)?;
+    let expressions = arguments.expressions()?;
+    let names = arguments.outputs()?;
     let profile = Profile::default();
-    let (operands, sources) = bind(&expression, &arguments.bindings, &profile)?;
+    let (operands, sources) = bind(&expressions, arguments, &profile)?;
     check_algorithm(&operands, arguments.algorithm)?;
     let engine = arguments.backend.engine()?.using(arguments.algorithm);
-    let constants = operands.constants(&engine);
-    let mut computation = Computation {
-        operands: &operands,
-        places: (0..operands.origins.len())
-            .map(|input| expression.place(input))
-            .collect(),
-        paths: sources
-            .readers
-            .iter()
-            .map(|r| r.path().to_owned())
-            .collect(),
-        constants: constants.map_err(|error| Failure::Running(error.to_string()))?,
-        engine: &engine,
-        evaluator: Evaluator::new(&engine, &operands.formula),
-    };
-    let output = Output::open(arguments.output.as_deref())?;
+    let engine = engine.keeping(arguments.memory / WINDOW_PART);
+    let paths = sources.readers.iter().map(|r| r.path().to_owned());
+    let computation = Computation::new(&engine, &expressions, &operands, paths.collect());
+    let mut computation = computation.map_err(|error| Failure::Running(error.to_string()))?;
+    let outputs = names.iter().map(|name| Output::open(name.as_deref()));
+    let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
     let pipeline = Pipeline {
         operands: &operands,
         format: arguments.format,
+        window_limbs: arguments.memory / WINDOW_PART / size_of::<Limb>(),
         profile: &profile,
     };
-    let outcome = pipeline.run(sources, &mut computation, output);
+    let outcome = pipeline.run(sources, &mut computation, outputs);
     for warning in engine.warnings() {
         eprintln!("warning: {warning}");
     }
+    if arguments.time || arguments.verbose {
+        profile.print();
+    }
     if arguments.verbose {
-        profile.print(&computation.evaluator.tallies);
+        Profile::print_tallies(computation.tallies());
     }
     outcome
 }
 
+impl Arguments {
+    /// What is computed, each expression by the name that errors call it.
+    fn expressions(&self) -> Result<Expressions, Failure> {
+        let alone = self.expression.iter();
+        let alone = alone.map(|text| (expression::SOURCE_NAME.to_owned(), text.as_str()));
+        let columns = self.columns.iter();
+        let columns =
+            columns.map(|column| (format!("--column {}", column.name), column.text.as_str()));
+        Expressions::parse(alone.chain(columns))
+    }
+
+    /// The file of each column; none for standard output.
+    fn outputs(&self) -> Result<Vec<Option<PathBuf>>, Failure> {
+        const NAME: &str = "{name}";
+        for (index, column) in self.columns.iter().enumerate() {
+            let is_it = |other: &NamedExpression| other.name == column.name;
+            if self.columns[..index].iter().any(is_it) {
+                let what = format!("--column: {:?} is there twice", column.name);
+                return Err(Failure::Usage(what));
+            }
+        }
+        let template = self.output.as_ref().and_then(|output| output.to_str());
+        let template = template.filter(|template| template.contains(NAME));
+        match (template, self.columns.len()) {
+            (_, 0) | (None, 1) => Ok(vec![self.output.clone()]),
+            (Some(template), _) => {
+                let columns = self.columns.iter();
+                let path = |column: &NamedExpression| template.replace(NAME, &column.name);
+                Ok(columns.map(|column| Some(path(column).into())).collect())
+            }
+            (None, _) => Err(Failure::Usage(format!(
+                "each column needs a file of its own: write -o with {NAME} in it"
+            ))),
+        }
+    }
+}
+
 /// Refuses an algorithm that no operation of the expression has.
 fn check_algorithm(operands: &Operands, algorithm: Algorithm) -> Result<(), Failure> {
-    let operations = || operands.formula.functions().flat_map(Function::operations);
+    let functions = || {
+        operands
+            .formulas
+            .iter()
+            .flat_map(|formula| formula.functions())
+    };
+    let operations = || functions().flat_map(Function::operations);
     if algorithm == Algorithm::Auto || operations().any(|operation| operation.has(algorithm)) {
         return Ok(());
     }
@@ -210,12 +318,12 @@ fn check_algorithm(operands: &Operands, algorithm: Algorithm) -> Result<(), Fail
 
 /// Finds each operand's source, and opens it.
 fn bind(
-    expression: &Expression,
-    bindings: &[Binding],
+    expressions: &Expressions,
+    arguments: &Arguments,
     profile: &Profile,
 ) -> Result<(Operands, Sources), Failure> {
     let mut sources_by_name = HashMap::new();
-    for binding in bindings {
+    for binding in &arguments.bindings {
         let earlier = sources_by_name.insert(binding.name.as_str(), &*binding.source);
         if earlier.is_some() {
             return Err(Failure::Usage(format!(
@@ -224,7 +332,7 @@ fn bind(
             )));
         }
         let operand = Operand::Name(binding.name.clone());
-        if !expression.operands.contains(&operand) {
+        if !expressions.operands.contains(&operand) {
             eprintln!(
                 "warning: --let: {:?} is not in the expression",
                 binding.name
@@ -233,13 +341,13 @@ fn bind(
     }
     let mut sources = Sources::default();
     let mut opened = Vec::new();
-    for (index, operand) in expression.operands.iter().enumerate() {
+    for (index, operand) in expressions.operands.iter().enumerate() {
         opened.push(match operand {
             Operand::Literal(text) => literal(text.as_bytes(), expression::SOURCE_NAME)?,
             Operand::Name(name) => {
                 let Some(source) = sources_by_name.get(name.as_str()) else {
                     let what = format!("{name:?} is not bound: add --let {name}=SOURCE");
-                    return Err(Failure::Input(expression.place(index), what));
+                    return Err(Failure::Input(expressions.place(index), what));
                 };
                 sources.open(name, source)?
             }
@@ -259,13 +367,13 @@ fn bind(
     }
     let files = sources.readers.len().max(1);
     for reader in &mut sources.readers {
-        reader.set_capacity((TEXT_BYTES / files).max(LEAST_TEXT_BYTES));
+        reader.set_capacity((arguments.memory / TEXT_PART / files).max(LEAST_TEXT_BYTES));
     }
     let are_rows = origins
         .iter()
         .map(|origin| matches!(origin, Origin::Column(_)));
-    let formula = expression.formula(&are_rows.collect::<Vec<_>>())?;
-    Ok((Operands { formula, origins }, sources))
+    let formulas = expressions.formulas(&are_rows.collect::<Vec<_>>())?;
+    Ok((Operands { formulas, origins }, sources))
 }
 
 impl Sources {
@@ -401,103 +509,19 @@ fn constant(text: &[u8], source: &str, line: u64, column: u64) -> Result<Source,
     }
 }
 
-type Piece<T> = Result<T, Failure>;
-
-/// What computes window after window.
-struct Computation<'a> {
-    operands: &'a Operands,
-    /// Where each input stands in the expression.
-    places: Vec<Place>,
-    /// The files, in the order of the columns.
-    paths: Vec<String>,
-    constants: Vec<SignedBatch>,
-    engine: &'a Engine,
-    evaluator: Evaluator<'a>,
-}
-
-impl Computation<'_> {
-    /// Computes a window; nothing comes of one that goes into a total.
-    fn window(&mut self, window: Window) -> Piece<Option<Results>> {
-        let mut groups = Vec::with_capacity(window.groups.len());
-        let (order, text) = (window.order, window.text);
-        for (group, columns) in window.groups.into_iter().enumerate() {
-            let computed = self.group(columns).map_err(|error| {
-                let blamed = self.evaluator.blamed(&error);
-                self.failure(&error, blamed, |column, row| {
-                    text.place(column, order.line(group, row)?, &self.paths)
-                })
-            });
-            // A line alone is to blame for whatever happens.
-            let computed = computed.map_err(|failure| match (failure, text.len()) {
-                (Failure::Running(what), 1) => match text.place(0, 0, &self.paths) {
-                    Some(place) => Failure::Running(format!("{place}: {what}")),
-                    None => Failure::Running(what),
-                },
-                (failure, _) => failure,
-            })?;
-            groups.extend(computed);
-        }
-        Ok((!groups.is_empty()).then_some(Results { groups, order }))
-    }
-
-    fn group(&mut self, columns: Vec<Column>) -> Result<Option<SignedBatch>, bigint_host::Error> {
-        let columns = columns.into_iter().map(|column| column.batch(self.engine));
-        let columns = columns.collect::<Result<Vec<_>, _>>()?;
-        let inputs = self.operands.inputs(&self.constants, &columns);
-        let result = self.evaluator.rows(&inputs)?;
-        // Brings the limbs here, where an error can still be told.
-        if let Some(result) = &result {
-            result.magnitude().rows()?;
-        }
-        Ok(result)
-    }
-
-    /// The one line of a total.
-    fn total(&mut self) -> Piece<Option<Results>> {
-        let inputs = self.operands.inputs(&self.constants, &self.constants);
-        let total = self.evaluator.finish(&inputs).and_then(|total| {
-            if let Some(total) = &total {
-                total.magnitude().rows()?;
-            }
-            Ok(total)
-        });
-        let total = total.map_err(|error| {
-            let blamed = self.evaluator.blamed(&error);
-            self.failure(&error, blamed, |_, _| None)
-        })?;
-        Ok(total.map(|total| Results {
-            groups: vec![total],
-            order: Order::Straight(1),
-        }))
-    }
-
-    /// An error, told with the place of the number that is to blame: in a file by `place`,
-    /// else in the expression.
-    fn failure(
-        &self,
-        error: &bigint_host::Error,
-        blamed: Option<(usize, usize)>,
-        place: impl Fn(usize, usize) -> Option<Place>,
-    ) -> Failure {
-        let Some((input, row)) = blamed else {
-            return Failure::Running(error.to_string());
-        };
-        let place = match self.operands.origins[input] {
-            Origin::Column(column) => place(column, row),
-            Origin::Constant(_) => None,
-        };
-        let place = place.unwrap_or_else(|| self.places[input].clone());
-        Failure::Input(place, error.to_string())
-    }
-}
-
 /// What the stages share.
 #[derive(Clone, Copy)]
 struct Pipeline<'a> {
     operands: &'a Operands,
     format: Format,
+    window_limbs: usize,
     profile: &'a Profile,
 }
+
+type Piece<T> = Result<T, Failure>;
+
+/// Text of results, with the number of the formula.
+type Texts = Vec<(usize, Vec<Vec<u8>>)>;
 
 impl Pipeline<'_> {
     /// Runs all stages to their end; this thread writes.
@@ -505,7 +529,7 @@ impl Pipeline<'_> {
         self,
         sources: Sources,
         computation: &mut Computation<'_>,
-        output: Output,
+        outputs: Vec<Output>,
     ) -> Result<(), Failure> {
         let paths = computation.paths.clone();
         thread::scope(|scope| {
@@ -513,7 +537,7 @@ impl Pipeline<'_> {
             let windows = ahead(scope, self.parse(&paths, chunks));
             let results = ahead(scope, self.compute(computation, windows));
             let text = ahead(scope, self.format(results));
-            self.write(text, output)
+            self.write(text, outputs)
         })
     }
 
@@ -553,7 +577,15 @@ impl Pipeline<'_> {
                     Ok(chunks) if chunks.is_empty() => return Some(Ok(Window::constant())),
                     Ok(chunks) => {
                         bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
-                        let read = || window::read(chunks, paths, self.operands, self.format);
+                        let read = || {
+                            window::read(
+                                chunks,
+                                paths,
+                                self.operands,
+                                self.format,
+                                self.window_limbs,
+                            )
+                        };
                         Some(self.profile.time(Stage::Parse, || pool.run(bytes, read)))
                     }
                     Err(failure) => return Some(Err(failure)),
@@ -566,40 +598,48 @@ impl Pipeline<'_> {
         self,
         computation: &mut Computation<'_>,
         windows: Pieces<'_, Window>,
-    ) -> impl Iterator<Item = Piece<Results>> {
+    ) -> impl Iterator<Item = Piece<Vec<(usize, Results)>>> {
         // A total is computed when there are no more windows.
         let windows = windows.map(Some).chain(iter::once(None));
-        windows.filter_map(move |window| {
-            let results = self.profile.time(Stage::Compute, || match window {
+        windows.map(move |window| {
+            self.profile.time(Stage::Compute, || match window {
                 Some(window) => window.and_then(|window| computation.window(window)),
-                None => computation.total(),
-            });
-            results.transpose()
+                None => computation.totals(),
+            })
         })
     }
 
-    fn format(self, results: Pieces<'_, Results>) -> impl Iterator<Item = Piece<Vec<Vec<u8>>>> {
+    fn format(
+        self,
+        results: Pieces<'_, Vec<(usize, Results)>>,
+    ) -> impl Iterator<Item = Piece<Texts>> {
         let pool = Pool::default();
         results.map(move |results| {
-            let results = results?;
-            let text = self.profile.time(Stage::Format, || {
-                let bytes = results.text_bytes(self.format);
-                pool.run(bytes, || results.write(self.format))
+            let texts = results?.into_iter().map(|(formula, results)| {
+                let text = self.profile.time(Stage::Format, || {
+                    let bytes = results.text_bytes(self.format);
+                    pool.run(bytes, || results.write(self.format))
+                });
+                let text = text.map_err(|error| Failure::Running(error.to_string()));
+                Ok((formula, text?))
             });
-            text.map_err(|error| Failure::Running(error.to_string()))
+            texts.collect()
         })
     }
 
-    fn write(self, text: Pieces<'_, Vec<Vec<u8>>>, mut output: Output) -> Result<(), Failure> {
-        for pieces in text {
-            let pieces = pieces?;
-            let started = Instant::now();
-            for piece in pieces {
-                output.write(&piece)?;
-                self.profile.add_bytes(Stage::Write, piece.len() as u64);
+    fn write(self, texts: Pieces<'_, Texts>, mut outputs: Vec<Output>) -> Result<(), Failure> {
+        for texts in texts {
+            for (formula, pieces) in texts? {
+                let started = Instant::now();
+                for piece in pieces {
+                    outputs[formula].write(&piece)?;
+                    self.profile.add_bytes(Stage::Write, piece.len() as u64);
+                }
+                self.profile.add(Stage::Write, started.elapsed());
             }
-            self.profile.add(Stage::Write, started.elapsed());
         }
-        self.profile.time(Stage::Write, || output.finish())
+        let mut outputs = outputs.into_iter();
+        let finish = || outputs.try_for_each(Output::finish);
+        self.profile.time(Stage::Write, finish)
     }
 }

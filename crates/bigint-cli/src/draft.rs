@@ -79,6 +79,7 @@ impl Draft {
     /// told, the target is left incomplete.
     pub fn finish(self) -> io::Result<()> {
         let mut unfinished = signals::unfinished();
+        let named = self.name.as_deref().map(Path::to_path_buf);
         let outcome = match self.old {
             None => put_at(&self.file, self.name, &self.target),
             Some(old) => {
@@ -93,7 +94,7 @@ impl Draft {
                 }
             }
         };
-        *unfinished = None;
+        unfinished.retain(|name| Some(name) != named.as_ref());
         outcome
     }
 }
@@ -152,7 +153,7 @@ fn named(folder: &Path, mode: u32) -> io::Result<(File, TempPath)> {
     #[cfg(not(unix))]
     let _ = mode;
     let (file, name) = names.tempfile_in(folder)?.into_parts();
-    *unfinished = Some(name.to_path_buf());
+    unfinished.push(name.to_path_buf());
     Ok((file, name))
 }
 

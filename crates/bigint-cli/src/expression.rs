@@ -56,73 +56,64 @@ pub enum Operand {
     Literal(String),
 }
 
-/// A parsed expression.
+/// Parsed expressions, which share their operands.
 #[derive(Clone, Debug)]
-pub struct Expression {
+pub struct Expressions {
     terms: Terms,
-    root: Part,
+    roots: Vec<Part>,
     /// Distinct operands, in order of first appearance: the inputs.
     pub operands: Vec<Operand>,
-    /// For each operand, the column of its first appearance, from 1.
-    pub columns: Vec<u64>,
+    /// For each operand, the place of its first appearance.
+    places: Vec<Place>,
 }
 
-impl Expression {
-    /// Parses `text`.
+impl Expressions {
+    /// Parses texts, each of which errors call by the name that stands before it.
     ///
     /// # Errors
     /// [`Failure::Input`] with the column, in characters from 1, of the first
     /// character that cannot continue an expression.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
+    pub fn parse<'a>(texts: impl IntoIterator<Item = (String, &'a str)>) -> Result<Self, Failure> {
         let mut parser = Parser {
-            text,
+            source: String::new(),
+            text: "",
             token: Token::End,
             span: 0..0,
             terms: Terms::default(),
             operands: Vec::new(),
-            columns: Vec::new(),
+            places: Vec::new(),
         };
-        parser.advance()?;
-        if parser.token == Token::End {
-            return Err(parser.error_here("the expression is empty"));
-        }
-        let root = parser.expression(0, 0)?;
-        match parser.token {
-            Token::End => Ok(Expression {
-                terms: parser.terms,
-                root,
-                operands: parser.operands,
-                columns: parser.columns,
-            }),
-            Token::Symbol(')') => Err(parser.error_here("this ')' closes nothing")),
-            _ => Err(parser.error_here(format!(
-                "expected an operator or the end of the expression: {}",
-                there_are()
-            ))),
-        }
+        let roots = texts.into_iter().map(|(source, text)| {
+            parser.source = source;
+            parser.text = text;
+            parser.whole()
+        });
+        Ok(Expressions {
+            roots: roots.collect::<Result<_, _>>()?,
+            terms: parser.terms,
+            operands: parser.operands,
+            places: parser.places,
+        })
     }
 
-    /// The formula, whose inputs are the operands; `are_rows` says which of them have one
+    /// The formulas, whose inputs are the operands; `are_rows` says which of them have one
     /// number for each line.
     ///
     /// # Errors
     /// [`Failure::Input`] where such an operand stands beside a sum of all lines.
-    pub fn formula(&self, are_rows: &[bool]) -> Result<Formula, Failure> {
-        self.terms
-            .formula(self.root, are_rows)
-            .map_err(|misplaced| {
+    pub fn formulas(&self, are_rows: &[bool]) -> Result<Vec<Formula>, Failure> {
+        let formula = |&root: &Part| {
+            self.terms.formula(root, are_rows).map_err(|misplaced| {
                 let (Misplaced::Beside { input } | Misplaced::Within { input }) = misplaced;
                 Failure::Input(self.place(input), misplaced.to_string())
             })
+        };
+        self.roots.iter().map(formula).collect()
     }
 
     /// The place of an operand's first appearance.
     pub fn place(&self, operand: usize) -> Place {
-        Place {
-            source: SOURCE_NAME.to_owned(),
-            line: 1,
-            column: self.columns[operand],
-        }
+        self.places[operand].clone()
     }
 }
 
@@ -146,13 +137,14 @@ enum Token {
 }
 
 struct Parser<'a> {
+    source: String,
     text: &'a str,
     token: Token,
     /// The bytes of `text` that `token` was read from.
     span: Range<usize>,
     terms: Terms,
     operands: Vec<Operand>,
-    columns: Vec<u64>,
+    places: Vec<Place>,
 }
 
 /// The longest operator that `text` begins with.
@@ -170,6 +162,24 @@ fn function(name: &str) -> Option<Function> {
 }
 
 impl Parser<'_> {
+    /// All of the text.
+    fn whole(&mut self) -> Result<Part, Failure> {
+        self.span = 0..0;
+        self.advance()?;
+        if self.token == Token::End {
+            return Err(self.error_here("the expression is empty"));
+        }
+        let root = self.expression(0, 0)?;
+        match self.token {
+            Token::End => Ok(root),
+            Token::Symbol(')') => Err(self.error_here("this ')' closes nothing")),
+            _ => Err(self.error_here(format!(
+                "expected an operator or the end of the expression: {}",
+                there_are()
+            ))),
+        }
+    }
+
     fn advance(&mut self) -> Result<(), Failure> {
         let rest = &self.text[self.span.end..];
         let start = self.text.len() - rest.trim_start().len();
@@ -316,7 +326,7 @@ impl Parser<'_> {
         let index = self.operands.iter().position(|known| *known == operand);
         let index = index.unwrap_or_else(|| {
             self.operands.push(operand);
-            self.columns.push(column(self.text, span.start));
+            self.places.push(self.place(span.start));
             self.operands.len() - 1
         });
         self.terms.input(index)
@@ -327,28 +337,31 @@ impl Parser<'_> {
     }
 
     fn error_at(&self, byte: usize, what: impl Into<String>) -> Failure {
-        let place = Place {
-            source: SOURCE_NAME.to_owned(),
-            line: 1,
-            column: column(self.text, byte),
-        };
-        Failure::Input(place, what.into())
+        Failure::Input(self.place(byte), what.into())
     }
-}
 
-fn column(text: &str, byte: usize) -> u64 {
-    text[..byte].chars().count() as u64 + 1
+    fn place(&self, byte: usize) -> Place {
+        Place {
+            source: self.source.clone(),
+            line: 1,
+            column: self.text[..byte].chars().count() as u64 + 1,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn parsed(text: &str) -> Result<Expressions, Failure> {
+        Expressions::parse([(SOURCE_NAME.to_owned(), text)])
+    }
+
     /// The formula, with the operands' names.
     fn formula(text: &str) -> String {
-        let expression = Expression::parse(text).unwrap();
+        let expression = parsed(text).unwrap();
         let columns = vec![true; expression.operands.len()];
-        let mut text = expression.formula(&columns).unwrap().to_string();
+        let mut text = expression.formulas(&columns).unwrap()[0].to_string();
         for (input, operand) in expression.operands.iter().enumerate().rev() {
             let (Operand::Name(word) | Operand::Literal(word)) = operand;
             text = text.replace(&input.to_string(), word);
@@ -357,7 +370,7 @@ mod tests {
     }
 
     fn error(text: &str) -> (u64, String) {
-        match Expression::parse(text) {
+        match parsed(text) {
             Err(Failure::Input(place, what)) => (place.column, what),
             other => panic!("{text:?} gave {other:?}"),
         }
@@ -386,20 +399,34 @@ mod tests {
     fn what_is_written_twice_is_computed_once() {
         assert_eq!(formula("a*a"), "square(a)");
         assert_eq!(formula("a*b+c"), "mul_add(a, b, c)");
-        let expression = Expression::parse("(a*b+c) * (c+b*a) - a*b").unwrap();
-        let formula = expression.formula(&[true; 3]).unwrap();
+        let expression = parsed("(a*b+c) * (c+b*a) - a*b").unwrap();
+        let formulas = expression.formulas(&[true; 3]).unwrap();
         // a*b is needed twice, and their sum with c is squared.
-        assert_eq!(formula.functions().count(), 4);
+        assert_eq!(formulas[0].functions().count(), 4);
+    }
+
+    #[test]
+    fn several_expressions_share_their_operands() {
+        let texts = [("x", "b - a*7"), ("y", "a + c")].map(|(name, text)| (name.to_owned(), text));
+        let both = Expressions::parse(texts).unwrap();
+        let formulas = both.formulas(&[true, true, false, true]).unwrap();
+        assert_eq!(formulas[0].to_string(), "sub(0, mul(1, 2))");
+        assert_eq!(formulas[1].to_string(), "add(1, 3)");
+        assert_eq!(both.place(1).to_string(), "x:1:5");
+        assert_eq!(both.place(3).to_string(), "y:1:5");
+        let texts = [("x", "a"), ("y", "a+")].map(|(name, text)| (name.to_owned(), text));
+        let wrong = Expressions::parse(texts);
+        assert!(matches!(wrong, Err(Failure::Input(place, _)) if place.to_string() == "y:1:3"));
     }
 
     #[test]
     fn lines_stand_in_a_sum_of_all_or_beside_none() {
-        let parsed = |text| Expression::parse(text).unwrap();
-        assert!(parsed("sum(a*b) + 3").formula(&[true, true, false]).is_ok());
-        assert!(parsed("sum(a) + b").formula(&[true, false]).is_ok());
-        let beside = parsed("sum(a) + b").formula(&[true, true]);
+        let formula = |text, rows: &[bool]| parsed(text).unwrap().formulas(rows);
+        assert!(formula("sum(a*b) + 3", &[true, true, false]).is_ok());
+        assert!(formula("sum(a) + b", &[true, false]).is_ok());
+        let beside = formula("sum(a) + b", &[true, true]);
         assert!(matches!(beside, Err(Failure::Input(place, _)) if place.column == 10));
-        let within = parsed("sum(b * sum(a))").formula(&[true, true]);
+        let within = formula("sum(b * sum(a))", &[true, true]);
         assert!(matches!(within, Err(Failure::Input(..))));
     }
 
@@ -434,8 +461,9 @@ mod tests {
         assert_eq!(formula(&nested(MAX_DEPTH)), "a");
         assert_eq!(error(&nested(MAX_DEPTH + 1)).0, MAX_DEPTH as u64 + 1);
         assert_eq!(error(&"(".repeat(1_000_000)).0, MAX_DEPTH as u64 + 1);
-        let chain = Expression::parse(&format!("a{}", "+a".repeat(100_000))).unwrap();
-        assert_eq!(chain.formula(&[true]).unwrap().functions().count(), 100_000);
+        let chain = parsed(&format!("a{}", "+a".repeat(100_000))).unwrap();
+        let formulas = chain.formulas(&[true]).unwrap();
+        assert_eq!(formulas[0].functions().count(), 100_000);
         assert_eq!(formula(&format!("{}a", "-".repeat(100_001))), "negate(a)");
     }
 }

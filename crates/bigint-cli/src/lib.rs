@@ -5,6 +5,7 @@ mod backend;
 mod bench;
 mod calc;
 mod column;
+mod computation;
 mod draft;
 mod expression;
 mod failure;

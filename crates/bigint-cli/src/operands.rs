@@ -1,4 +1,4 @@
-//! A formula's inputs: which are columns of files, and which are numbers for all lines.
+//! The inputs of formulas: which are columns of files, and which are numbers for all lines.
 
 use bigint_host::expression::Formula;
 use bigint_host::plan::Extent;
@@ -15,12 +15,12 @@ pub enum Origin {
     Column(usize),
 }
 
-/// A formula and its inputs.
+/// Formulas and their inputs.
 #[derive(Debug)]
 pub struct Operands {
     /// What is computed.
-    pub formula: Formula,
-    /// What each of its inputs is.
+    pub formulas: Vec<Formula>,
+    /// What each of their inputs is.
     pub origins: Vec<Origin>,
 }
 

@@ -67,8 +67,8 @@ impl Profile {
         self.bytes[stage as usize].store(bytes, Ordering::Relaxed);
     }
 
-    /// Prints both tables to standard error.
-    pub fn print(&self, tallies: &Tallies) {
+    /// Prints how long each stage took to standard error.
+    pub fn print(&self) {
         let total = self.started.elapsed().as_secs_f64();
         let mut stages = table::new(["stage", "busy s", "of the time", "MB"]);
         for (index, name) in NAMES.iter().enumerate() {
@@ -87,6 +87,18 @@ impl Profile {
         }
         stages.add_row(["all, overlapped".to_owned(), format!("{total:.3}")]);
         eprintln!("{stages}");
+    }
+
+    /// Prints which back end did what to standard error, of several evaluations.
+    pub fn print_tallies<'a>(all: impl Iterator<Item = &'a Tallies>) {
+        let mut tallies = Tallies::new();
+        for (key, tally) in all.flatten() {
+            let sum = tallies.entry(key.clone()).or_default();
+            sum.batches += tally.batches;
+            sum.numbers += tally.numbers;
+            sum.limbs += tally.limbs;
+            sum.elapsed += tally.elapsed;
+        }
         let mut operations =
             table::new(["back end", "operation", "batches", "numbers", "limbs", "s"]);
         for ((back_end, operation), tally) in tallies {

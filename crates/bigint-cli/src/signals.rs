@@ -1,18 +1,18 @@
-//! Signals that end the command, and the file that they must not leave behind.
+//! Signals that end the command, and the files that they must not leave behind.
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The unfinished file that a signal must remove. No signal ends the program while
+/// The unfinished files that a signal must remove. No signal ends the program while
 /// the guard is held.
-pub fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
+pub fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has SIGINT, SIGTERM and SIGHUP remove the unfinished file and end the program,
+/// Has SIGINT, SIGTERM and SIGHUP remove the unfinished files and end the program,
 /// with the code by which shells report them, 128 + the signal's number. What the
 /// program was told to ignore, as `nohup` does, stays ignored.
 ///
@@ -40,7 +40,7 @@ pub fn watch() {
             drop(ready);
             if let Some(signal) = signals.forever().next() {
                 let unfinished = unfinished();
-                if let Some(path) = &*unfinished {
+                for path in unfinished.iter() {
                     let _ = fs::remove_file(path);
                 }
                 std::process::exit(128 + signal);

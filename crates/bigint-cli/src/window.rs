@@ -76,13 +76,13 @@ impl Order {
     }
 }
 
-/// A window's lines, computed.
+/// A window's lines, computed by one of the formulas.
 #[derive(Debug)]
 pub struct Results {
     /// The results of each group.
     pub groups: Vec<SignedBatch>,
     /// Where the lines are.
-    pub order: Order,
+    pub order: Arc<Order>,
 }
 
 impl Window {
@@ -103,7 +103,8 @@ enum Plan {
     Mixed(Range<usize>),
 }
 
-/// Reads chunks, one of each file and equally long, window by window, for `operands`.
+/// Reads chunks, one of each file and equally long, window by window, for `operands`; a
+/// window is of more than so many `limbs` only where a line is.
 ///
 /// # Errors
 /// The first number, line by line, that is none, told by `paths`.
@@ -112,8 +113,9 @@ pub fn read<'a>(
     paths: &'a [String],
     operands: &Operands,
     format: Format,
+    limbs: usize,
 ) -> impl Iterator<Item = Result<Window, Failure>> + use<'a> {
-    let plans = plan(&chunks, operands, format);
+    let plans = plan(&chunks, operands, format, limbs);
     let chunks = Arc::new(chunks);
     plans.into_iter().map(move |plan| {
         let (window, lines) = match plan {
@@ -158,10 +160,11 @@ fn width(chunk: &Chunk, line: usize) -> usize {
     Number::scan(chunk.number(line)).map_or(1, |number| number.width())
 }
 
-fn plan(chunks: &[Chunk], operands: &Operands, format: Format) -> Vec<Plan> {
+fn plan(chunks: &[Chunk], operands: &Operands, format: Format, limbs: usize) -> Vec<Plan> {
     let count = chunks.first().map_or(0, |chunk| chunk.numbers.len());
     let text_bytes = |limbs| format.text_bytes(limbs);
-    let mut grouping = Grouping::new(&operands.formula, operands.extents(), &text_bytes);
+    let grouping = Grouping::new(&operands.formulas, operands.extents(), &text_bytes);
+    let mut grouping = grouping.within(limbs);
     let sizes = chunks.iter().map(|chunk| {
         let size = |lines: Range<usize>| {
             let widths = lines.map(|line| width(chunk, line));
@@ -272,7 +275,7 @@ impl Results {
             Ok((magnitude.rows()?, magnitude.width(), group.negative()?))
         });
         let groups = groups.collect::<Result<Vec<_>, Error>>()?;
-        let (count, limbs) = match &self.order {
+        let (count, limbs) = match &*self.order {
             Order::Straight(count) => (*count, count * groups[0].1),
             Order::Mixed(order) => {
                 let widths = order.iter().map(|&(group, _)| groups[group as usize].1);
@@ -285,7 +288,7 @@ impl Results {
             let mut text = bigint_cpu::with_capacity(average * lines)?;
             let mut formatter = Formatter::new(format);
             for line in part {
-                let (group, row) = match &self.order {
+                let (group, row) = match &*self.order {
                     Order::Straight(_) => (0, line),
                     Order::Mixed(order) => (order[line].0 as usize, order[line].1 as usize),
                 };

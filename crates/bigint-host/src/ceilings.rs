@@ -59,13 +59,14 @@ impl Engine {
     }
 }
 
-/// Bytes of device memory by which devices are compared.
-const COMPARED: usize = 64 << 20;
+/// Of a device's memory, the part by which devices are compared.
+const COMPARED_PART: usize = 64;
 
-/// How fast a device computes, beside others: sums go by its copies, products by its
-/// multiply-adds, and batches of both stay where they are.
-pub(crate) fn rate(device: &Arc<Device>) -> Result<f64, Error> {
-    Ok((copies(device, COMPARED)? * multiply_adds(device)?).sqrt())
+/// How fast a device with so many bytes of memory computes, beside others: sums go by its
+/// copies, products by its multiply-adds, and batches of both stay where they are.
+pub(crate) fn rate(device: &Arc<Device>, memory_bytes: usize) -> Result<f64, Error> {
+    let copied = copies(device, memory_bytes / COMPARED_PART)?;
+    Ok((copied * multiply_adds(device)?).sqrt())
 }
 
 fn copies(device: &Arc<Device>, bytes: usize) -> Result<f64, Error> {

@@ -54,9 +54,21 @@ impl Inner {
         }
     }
 
-    /// The same devices under other thresholds.
+    /// The same devices, with memory for so many limbs of results to come.
+    pub fn keeping(&self, limbs: usize) -> Self {
+        Inner {
+            pool: Pool::keeping(limbs),
+            ..self.with_tuning(self.tuning.clone())
+        }
+    }
+
+    /// The same devices under other thresholds; warnings move along.
     pub fn with_tuning(&self, tuning: Tuning) -> Self {
-        Inner::new(self.members.ready_again(), self.resort, tuning)
+        let warnings = Mutex::new(self.take_warnings());
+        Inner {
+            warnings,
+            ..Inner::new(self.members.ready_again(), self.resort, tuning)
+        }
     }
 
     /// Hands the warnings over; they are told once.

@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::compute::{Inner, Resort};
 use crate::cuda::Device;
-use crate::members::Members;
+use crate::members::{Members, each};
 use crate::{
     BackEnd, DeviceDescription, DeviceErrorKind, DeviceSet, Error, Options, Tuning, ceilings,
     devices, limbs,
@@ -103,8 +103,8 @@ impl Engine {
         let mut described = devices()?;
         described.retain(|device| set.ordinals().any(|ordinal| ordinal == device.ordinal));
         // Opened twice, a device is shared.
-        let opened = set.ordinals().map(Device::open);
-        let _opened = opened.collect::<Result<Vec<_>, _>>()?;
+        let opened = each(set.ordinals().collect(), Device::open);
+        let _opened = opened.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(Engine::opened(described, Resort::Failures, Vec::new()))
     }
 
@@ -116,16 +116,16 @@ impl Engine {
     ) -> Self {
         let are_alike = described.windows(2).all(|pair| pair[0].is_like(&pair[1]));
         let mut members = Vec::new();
-        for described in described {
-            let opened = Device::open(described.ordinal).map_err(Error::from);
-            let rated = opened.and_then(|device| {
-                let rate = if are_alike {
-                    1.0
-                } else {
-                    ceilings::rate(&device)?
-                };
-                Ok((device, rate))
-            });
+        // A context takes some tenths of a second, and does not wait for another's.
+        let open = |described: DeviceDescription| -> Result<_, Error> {
+            let device = Device::open(described.ordinal)?;
+            let rate = match are_alike {
+                true => 1.0,
+                false => ceilings::rate(&device, described.memory_bytes)?,
+            };
+            Ok((device, rate))
+        };
+        for rated in each(described, open) {
             match rated {
                 Ok(member) => members.push(member),
                 Err(error) => warnings.push(format!("{error}; going on without it")),
@@ -156,6 +156,18 @@ impl Engine {
     pub fn with_tuning(&self, tuning: Tuning) -> Self {
         Engine {
             inner: Arc::new(self.inner.with_tuning(tuning)),
+            options: self.options,
+        }
+    }
+
+    /// The same engine, which keeps at most so many bytes of memory that batches have given
+    /// back, for results to come; else it is 1 GiB.
+    ///
+    /// Batches of the old engine are foreign to it: they go through the host.
+    #[must_use]
+    pub fn keeping(&self, bytes: usize) -> Self {
+        Engine {
+            inner: Arc::new(self.inner.keeping(bytes / size_of::<Limb>())),
             options: self.options,
         }
     }

@@ -12,19 +12,35 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Limbs below which the allocator is as fast, zeros included.
 const LEAST_LIMBS: usize = 1 << 10;
 
-/// Limbs kept at most: 1 GiB, the result of a million products of 4096 bits.
+/// Limbs kept at most, unless somebody says otherwise: 1 GiB, the result of a million
+/// products of 4096 bits.
 const MOST_LIMBS: usize = 1 << 28;
 
 /// Vectors kept at most.
 const MOST_VECTORS: usize = 64;
 
 /// Memory that waits to be used again, the newest last.
-#[derive(Default)]
 pub(crate) struct Pool {
     kept: Mutex<VecDeque<Vec<Limb>>>,
+    /// Limbs kept at most.
+    most: usize,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Pool::keeping(MOST_LIMBS)
+    }
 }
 
 impl Pool {
+    /// A pool that keeps so many limbs.
+    pub fn keeping(most: usize) -> Self {
+        Pool {
+            kept: Mutex::default(),
+            most,
+        }
+    }
+
     /// `length` limbs that hold anything: the memory given back last of those that are at
     /// most an eighth longer, else fresh.
     pub fn take(&self, length: usize) -> Result<Vec<Limb>, Error> {
@@ -49,14 +65,14 @@ impl Pool {
 
     /// Keeps memory for later, and lets the oldest go where that is too much.
     pub fn give(&self, limbs: Vec<Limb>) {
-        if !(LEAST_LIMBS..=MOST_LIMBS).contains(&limbs.capacity()) {
+        if !(LEAST_LIMBS..=self.most).contains(&limbs.capacity()) {
             return;
         }
         let mut kept = self.lock();
         let mut total: usize = kept.iter().map(Vec::capacity).sum();
         total += limbs.capacity();
         let mut gone = Vec::new();
-        while total > MOST_LIMBS || kept.len() >= MOST_VECTORS {
+        while total > self.most || kept.len() >= MOST_VECTORS {
             let Some(oldest) = kept.pop_front() else {
                 break;
             };

@@ -110,7 +110,7 @@ impl<'a> Rows<'a> {
             }
         };
         let extents = self.inputs.iter().map(extent).collect();
-        let mut grouping = Grouping::new(formula, extents, &|_| 0);
+        let mut grouping = Grouping::new(std::slice::from_ref(formula), extents, &|_| 0);
         let mut evaluator = Evaluator::new(self.engine, formula);
         let mut classes = Classes::default();
         let mut windows = Vec::new();

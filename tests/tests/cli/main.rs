@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod calc;
+mod columns;
 mod commands;
 mod common;
 mod functions;

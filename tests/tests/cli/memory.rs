@@ -41,3 +41,39 @@ fn however_little_memory_there_is_the_result_is_whole_or_there_is_none() {
         assert!(codes.contains(&1) && codes.last() == Some(&0), "{codes:?}");
     }
 }
+
+/// Files of ten times the memory that is allowed: about so much is taken, and the results
+/// are those of a run that takes what it likes.
+#[test]
+fn files_larger_than_the_memory_that_is_allowed_are_computed() {
+    let place = Workplace::new();
+    let line = |i: u64| format!("0x{i:x}{}\n", "9".repeat(1600));
+    place.file("a", (1..50_000).map(line).collect::<String>());
+    let run = |memory: &str| {
+        let mut command = std::process::Command::new("sh");
+        command
+            .current_dir(place.path())
+            .env("RAYON_NUM_THREADS", "2")
+            .env("MALLOC_ARENA_MAX", "2");
+        command.args(["-c", "ulimit -v $1; shift; exec \"$@\"", "sh", KIBIBYTES]);
+        command.arg(place.command().get_program());
+        command.args([
+            "calc", "a + a", "--let", "a=a", "-o", "r", "--format", "hex",
+        ]);
+        command.args(["--backend", "cpu", "--memory", memory]);
+        ended(command.output().unwrap())
+    };
+    let bounded = run("8M");
+    assert_eq!(bounded.code, 0, "{}", bounded.stderr);
+    let result = std::fs::read_to_string(place.path().join("r")).unwrap();
+    let double = |i: u64| format!("0x{:x}{}2\n", 2 * i + 1, "3".repeat(1599));
+    let mut lines = result.split_inclusive('\n');
+    assert!((1..50_000).all(|i| lines.next() == Some(&double(i))));
+    assert_eq!(lines.next(), None);
+    let unbounded = run("512M");
+    assert_eq!(unbounded.code, 1, "{}", unbounded.stderr);
+}
+
+/// Address space that is enough for 8 MiB of numbers and text on their way, and for programs
+/// and threads.
+const KIBIBYTES: &str = "90000";

@@ -97,6 +97,13 @@ struct Parameter<A>(A);
 // SAFETY: the launch ABI is plain numbers, with no pointer to host memory.
 unsafe impl<A: Reaching> DeviceCopy for Parameter<A> {}
 
+/// The device of this number among those that are open, if it can be used.
+fn usable(open: &mut Vec<Weak<Device>>, ordinal: usize) -> Option<Arc<Device>> {
+    open.retain(|device| device.strong_count() > 0);
+    let is_usable = |device: &Arc<Device>| device.ordinal == ordinal && device.lost.get().is_none();
+    open.iter().filter_map(Weak::upgrade).find(is_usable)
+}
+
 impl Device {
     /// Opens device `ordinal`, or shares it where it is open already.
     pub fn open(ordinal: usize) -> Result<Arc<Self>, DeviceError> {
@@ -109,11 +116,7 @@ impl Device {
         if ordinal >= found {
             return Err(failed(DeviceErrorKind::NoDevice { found }));
         }
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|device| device.strong_count() > 0);
-        let usable =
-            |device: &Arc<Device>| device.ordinal == ordinal && device.lost.get().is_none();
-        if let Some(device) = open.iter().filter_map(Weak::upgrade).find(usable) {
+        if let Some(device) = Device::opened(ordinal) {
             return Ok(device);
         }
         let described =
@@ -131,8 +134,19 @@ impl Device {
             Device::in_new_stream(ordinal)
                 .map_err(|error| failed(failure::kind_at_opening(error)))?,
         );
+        // Several devices are opened at one time; who was first with this one has it.
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(other) = usable(&mut open, ordinal) {
+            return Ok(other);
+        }
         open.push(Arc::downgrade(&device));
         Ok(device)
+    }
+
+    /// The device of this number, where it is open.
+    fn opened(ordinal: usize) -> Option<Arc<Self>> {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        usable(&mut open, ordinal)
     }
 
     fn in_new_stream(ordinal: usize) -> CudaResult<Self> {

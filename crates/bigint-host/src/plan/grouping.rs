@@ -10,7 +10,7 @@ use bigint_core::{LIMB_BITS, Limb};
 use std::collections::HashMap;
 
 /// Limbs that the batches and the text of one window may take together, unless a single
-/// row takes more.
+/// row takes more, or somebody says otherwise.
 const WINDOW_LIMBS: usize = 1 << 24;
 
 /// Numbers below this width are grouped as if they had it.
@@ -18,7 +18,8 @@ const NARROWEST: usize = 4;
 
 /// Cuts rows into windows, and says which rows of a window belong together.
 pub struct Grouping<'a> {
-    formula: &'a Formula,
+    formulas: &'a [Formula],
+    most: usize,
     /// Of each input; columns are as wide as a row says.
     inputs: Vec<Extent>,
     /// Bytes of text that a result of so many limbs becomes.
@@ -28,18 +29,28 @@ pub struct Grouping<'a> {
 }
 
 impl<'a> Grouping<'a> {
-    /// A grouping of rows of `formula`, whose results are written as text.
+    /// A grouping of rows of `formulas`, whose results are written as text.
     pub fn new(
-        formula: &'a Formula,
+        formulas: &'a [Formula],
         inputs: Vec<Extent>,
         text_bytes: &'a dyn Fn(usize) -> usize,
     ) -> Self {
         Grouping {
-            formula,
+            formulas,
+            most: WINDOW_LIMBS,
             inputs,
             text_bytes,
             costs: HashMap::new(),
             used: 0,
+        }
+    }
+
+    /// The same, with windows of at most so many limbs, unless a single row takes more.
+    #[must_use]
+    pub fn within(self, limbs: usize) -> Self {
+        Grouping {
+            most: limbs,
+            ..self
         }
     }
 
@@ -54,7 +65,7 @@ impl<'a> Grouping<'a> {
     pub fn rows_alike(&self, count: usize, columns: &[(usize, usize)]) -> Option<usize> {
         let alike = |&(widest, sum): &(usize, usize)| widest * count <= sum + sum / 2;
         let widths: Vec<usize> = columns.iter().map(|&(widest, _)| widest).collect();
-        let rows = || (WINDOW_LIMBS / self.cost(&widths)).max(1);
+        let rows = || (self.most / self.cost(&widths)).max(1);
         columns.iter().all(alike).then(rows)
     }
 
@@ -83,7 +94,7 @@ impl<'a> Grouping<'a> {
 
     /// Takes a row of so many limbs in; answers whether a window begins with it.
     pub(crate) fn takes(&mut self, needed: usize) -> bool {
-        let begins = self.used + needed > WINDOW_LIMBS && self.used > 0;
+        let begins = self.used + needed > self.most && self.used > 0;
         self.used = if begins { needed } else { self.used + needed };
         begins
     }
@@ -95,8 +106,11 @@ impl<'a> Grouping<'a> {
         for (input, width) in columns.zip(widths) {
             input.bits = width * LIMB_BITS;
         }
-        let cost = self.formula.cost(&inputs);
-        cost.peak + (self.text_bytes)(cost.result) / size_of::<Limb>()
+        let costs = self.formulas.iter().map(|formula| {
+            let cost = formula.cost(&inputs);
+            cost.peak + (self.text_bytes)(cost.result) / size_of::<Limb>()
+        });
+        costs.sum()
     }
 }
 
