@@ -8,6 +8,8 @@ use bigint_host::{
     BackEnd, BigUint, Computation, DeviceErrorKind, DeviceSet, Engine, Error, Layout, Operation,
     Tuning,
 };
+use bigint_testing::Extent;
+use bigint_testing::trial::weight;
 
 /// Three devices, the second with little memory.
 const UNEQUAL: (&str, &str) = ("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_90:1MiB,sm_90:1GiB");
@@ -129,6 +131,22 @@ fn signs_flags_errors_and_lists_are_right_over_devices_of_unequal_kind() {
         (100, 400),
         random,
     );
+    assert_eq!(engine.warnings(), Vec::<String>::new());
+}
+
+#[test]
+fn every_operation_is_right_on_shares_of_its_batches() {
+    let name = "several::every_operation_is_right_on_shares_of_its_batches";
+    let devices = ("CUDA_SIM_DEVICES", "2xsm_90:256MiB");
+    if !on_simulator(name, &[devices, ("CUDA_SIM_CHECKS", "none")]) {
+        return;
+    }
+    let engine = sharing(&Engine::all().expect("devices"));
+    for operation in Operation::ALL {
+        let extent = Extent::Cases(200 / weight(operation));
+        bigint_testing::run(&engine, &[operation], extent, 7, &mut |_, _| {})
+            .unwrap_or_else(|failure| panic!("{failure}"));
+    }
     assert_eq!(engine.warnings(), Vec::<String>::new());
 }
 
