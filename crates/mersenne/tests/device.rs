@@ -68,6 +68,21 @@ fn a_long_transform_squares_as_the_cpu_does() {
     }
 }
 
+#[test]
+fn a_device_takes_the_shortest_transform_that_suits() {
+    if !on_simulator("a_device_takes_the_shortest_transform_that_suits", &[]) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    let words = |p: u32, longer_than| {
+        let squaring = device.squaring(p.into(), longer_than).unwrap();
+        squaring.words().unwrap()
+    };
+    assert_eq!(words(77_232_917, None), 4 << 20);
+    assert_eq!(words(77_232_917, Some(4 << 20)), 5 << 20);
+    assert_eq!(words(77_300_003, None), 5 << 20);
+}
+
 /// The last pass of a column is of radix 6, which is one of 3 twice. `mersenne selftest
 /// --compare` has the other radices, on a GPU.
 #[test]

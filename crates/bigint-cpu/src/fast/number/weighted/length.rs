@@ -62,9 +62,14 @@ impl Length {
 
     /// Whether rounding errors are expected to stay small.
     fn suits(self, p: u32) -> bool {
-        let log = (self.words() as f64).log2();
-        let bits = f64::from(p) / self.words() as f64;
-        bits <= BITS - 0.25 * (log + log.log2())
+        f64::from(p) / self.words() as f64 <= Self::most_bits(self.words())
+    }
+
+    /// Bits that words may have on average, for rounding errors that are expected to stay
+    /// small in a transform of so many.
+    pub fn most_bits(words: usize) -> f64 {
+        let log = (words as f64).log2();
+        BITS - 0.25 * (log + log.log2())
     }
 
     /// The next longer one.
