@@ -8,6 +8,7 @@
 use crate::algorithm::{Algorithm, Level};
 use crate::kernel::{
     Arguments, DIVISOR_IN_REGISTERS, Kernel, MatrixArgument, lanes_are_told, montgomery_digit,
+    staged_fours,
 };
 use crate::operation::Operation;
 use crate::shape::Layout;
@@ -18,8 +19,8 @@ pub const UNTOLD: &str = "0 /*told*/";
 
 /// What is told of a launch.
 ///
-/// Zero in a field, [`FOURS`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`] or
-/// [`SAME`], says nothing.
+/// Zero in a field, [`MOVES`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`], [`SAME`] or
+/// [`ONCE`], says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
 
@@ -32,8 +33,8 @@ pub struct Field {
     pub bits: u32,
 }
 
-/// Whether limbs can be moved four at a time: 1 yes, 2 no.
-pub const FOURS: Field = Field { at: 0, bits: 2 };
+/// How the limbs of a product and its operands are moved: [`Moves::code`].
+pub const MOVES: Field = Field { at: 0, bits: 2 };
 
 /// The rows of a product: [`Rows::code`].
 pub const ROWS: Field = Field { at: 2, bits: 2 };
@@ -61,6 +62,20 @@ pub const fn is_square(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bo
         && a.width <= limbs as u64
 }
 
+/// Whether a warp [finds out once](once) what an operand tells all limbs of a number: 1 yes,
+/// 2 no.
+pub const ONCE: Field = Field { at: 15, bits: 2 };
+
+/// How [`ONCE`] stands for contiguous results of `width` limbs: those that a warp loads at once
+/// are to be of no more numbers than it has lanes.
+#[inline(always)]
+pub const fn once(width: u64) -> u32 {
+    if width >= NARROWEST_ONCE { 1 } else { 2 }
+}
+
+/// The narrowest such result, in limbs.
+pub const NARROWEST_ONCE: u64 = 5;
+
 /// Which registers hold a divisor of `width` limbs: `2^class`, or none for class 6.
 #[inline(always)]
 pub const fn divisor_class(width: u32) -> u32 {
@@ -72,6 +87,56 @@ pub const fn divisor_class(width: u32) -> u32 {
         9..=16 => 4,
         17..=32 => 5,
         _ => 6,
+    }
+}
+
+/// How lanes that multiply by rows move limbs between device memory and registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// Four at a time.
+    Fours,
+    /// One by one.
+    Single,
+    /// By way of shared memory, and there four at a time.
+    Staged,
+}
+
+impl Moves {
+    /// Those of contiguous operands and result.
+    #[inline(always)]
+    pub const fn of(arguments: &Arguments, lanes: u32) -> Moves {
+        #[inline(always)]
+        const fn has_no_gaps(batch: &MatrixArgument) -> bool {
+            batch.number_stride == batch.width
+        }
+        let Arguments { r, a, b, .. } = arguments;
+        if a.in_fours() && b.in_fours() && r.in_fours() {
+            Moves::Fours
+        } else if has_no_gaps(a)
+            && has_no_gaps(b)
+            && has_no_gaps(r)
+            && staged_fours([a.width, b.width, r.width], lanes) > 0
+        {
+            Moves::Staged
+        } else {
+            Moves::Single
+        }
+    }
+
+    /// How they stand in [`MOVES`].
+    #[inline(always)]
+    pub const fn code(self) -> u32 {
+        1 + self as u32
+    }
+
+    /// Those of a code.
+    #[inline(always)]
+    pub const fn of_code(code: u32) -> Moves {
+        match code {
+            1 => Moves::Fours,
+            3 => Moves::Staged,
+            _ => Moves::Single,
+        }
     }
 }
 
@@ -147,7 +212,7 @@ impl Rows {
 impl Facts {
     /// What `kernel` makes use of, of a launch with these arguments.
     pub const fn of(kernel: &Kernel, arguments: &Arguments) -> Facts {
-        let Arguments { r, a, b, c, .. } = arguments;
+        let Arguments { a, b, c, .. } = arguments;
         let lanes = match lanes_are_told(kernel.operation, kernel.algorithm, kernel.level) {
             true => kernel.lanes.ilog2() << LANES.at,
             false => 0,
@@ -176,18 +241,25 @@ impl Facts {
                 let widest = if a.width > b.width { a.width } else { b.width };
                 return Facts(divisor_class(widest as u32) << DIVISOR.at);
             }
+            (Operation::Shl | Operation::Shr | Operation::Select, _, Level::Warp)
+            | (Operation::SetBit | Operation::TestBit, _, Level::Warp)
+                if matches!(kernel.layout, Layout::Contiguous) =>
+            {
+                return Facts(once(arguments.r.width) << ONCE.at);
+            }
             _ => return Facts(lanes),
         }
-        let is_contiguous = matches!(kernel.layout, Layout::Contiguous);
-        let in_fours = is_contiguous && a.in_fours() && b.in_fours() && r.in_fours();
+        let moves = match kernel.layout {
+            Layout::Contiguous => Moves::of(arguments, kernel.lanes),
+            Layout::Interleaved => Moves::Single,
+        };
         let (n, m) = (a.width as u32, b.width as u32);
         let cut = match Rows::are_of_first(n, m, kernel.lanes) {
             true => n,
             false => m,
         };
-        let fours = if in_fours { 1 } else { 2 };
         let rows = Rows::of(cut, kernel.lanes).code();
-        Facts(lanes | fours << FOURS.at | rows << ROWS.at)
+        Facts(lanes | moves.code() << MOVES.at | rows << ROWS.at)
     }
 
     /// What a field says; zero says nothing.
@@ -214,20 +286,26 @@ mod tests {
 
     #[test]
     fn what_is_told_of_a_launch_is_what_the_kernel_would_find() {
+        use Moves::{Fours, Single, Staged};
         let warp = |lanes, widths| {
             let facts = facts(Level::Warp, lanes, Layout::Contiguous, widths);
-            (facts.field(FOURS) == 1, Rows::of_code(facts.field(ROWS)))
+            (
+                Moves::of_code(facts.field(MOVES)),
+                Rows::of_code(facts.field(ROWS)),
+            )
         };
-        assert_eq!(warp(8, [128, 64, 64]), (true, Rows::Short));
-        assert_eq!(warp(8, [129, 65, 64]), (false, Rows::Short));
-        assert_eq!(warp(8, [256, 128, 128]), (true, Rows::One));
-        assert_eq!(warp(4, [256, 128, 128]), (true, Rows::Several));
+        assert_eq!(warp(8, [128, 64, 64]), (Fours, Rows::Short));
+        assert_eq!(warp(8, [129, 65, 64]), (Staged, Rows::Short));
+        assert_eq!(warp(8, [130, 65, 64]), (Single, Rows::Short));
+        assert_eq!(warp(4, [1001, 1000, 1]).0, Single);
+        assert_eq!(warp(8, [256, 128, 128]), (Fours, Rows::One));
+        assert_eq!(warp(4, [256, 128, 128]), (Fours, Rows::Several));
         // 68 limbs in short rows of 8 lanes, times 256, beside 256 in long rows, times 68.
-        assert_eq!(warp(8, [324, 68, 256]), (true, Rows::Several));
-        assert_eq!(warp(32, [324, 68, 256]), (true, Rows::Short));
+        assert_eq!(warp(8, [324, 68, 256]), (Fours, Rows::Several));
+        assert_eq!(warp(32, [324, 68, 256]), (Fours, Rows::Short));
         let interleaved = |level, lanes| facts(level, lanes, Layout::Interleaved, [64, 32, 32]);
         let warp = interleaved(Level::Warp, 8);
-        assert_eq!(warp.field(FOURS), 2);
+        assert_eq!(Moves::of_code(warp.field(MOVES)), Single);
         assert_eq!(Rows::of_code(warp.field(ROWS)), Rows::Short);
         let nothing = interleaved(Level::Thread, 1);
         assert_eq!(nothing, Facts(0));
@@ -258,6 +336,21 @@ mod tests {
         assert_eq!((told.field(LANES), told.field(DIGIT)), (3, 4));
         assert_eq!(of(Operation::Lcm, 3).field(DIVISOR), 2);
         assert_eq!(of(Operation::PowMod, 9).field(DIGIT), 3);
+        for (operation, width, told) in [
+            (Operation::Shl, 4, 2),
+            (Operation::Select, 5, 1),
+            (Operation::And, 5, 0),
+        ] {
+            let contiguous = Layout::Contiguous;
+            let kernel =
+                Kernel::find(operation, Algorithm::Limbwise, Level::Warp, 32, contiguous).unwrap();
+            let r = MatrixArgument {
+                width,
+                ..MatrixArgument::default()
+            };
+            let facts = Facts::of(kernel, &Arguments::of(&[r], &[]));
+            assert_eq!(facts.field(ONCE), told);
+        }
         for lanes in [4, 8, 16, 32] {
             for layout in Layout::ALL {
                 let told = facts(Level::Warp, lanes, layout, [64, 32, 32]);

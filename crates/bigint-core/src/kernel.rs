@@ -309,6 +309,24 @@ pub const fn square_bytes(n: usize, width: usize) -> usize {
     }
 }
 
+/// Fours of limbs of shared memory for each number that lanes of a warp multiply by rows, where
+/// limbs of contiguous operands and result, of these widths in this order, cannot be moved four
+/// at a time in device memory; zero where they can, and where a number is too narrow or there
+/// is no room. The number is odd, so that groups of lanes meet in fewer banks.
+#[inline]
+pub const fn staged_fours([n, m, width]: [u64; 3], lanes: u32) -> usize {
+    let fours = (n.div_ceil(4) + m.div_ceil(4) + width.div_ceil(4)) | 1;
+    let is_narrow = n < 32 || m < 32 || width < 32;
+    let has_room = fours * 16 * (BLOCK / 2 / lanes) as u64 <= SHARED_BYTES as u64;
+    match (n | m | width).is_multiple_of(4) || is_narrow || width > n + m || !has_room {
+        true => 0,
+        false => fours as usize,
+    }
+}
+
+/// Shared memory that a block may have without the driver's leave, in bytes.
+const SHARED_BYTES: u32 = 48 << 10;
+
 /// Numbers that a thread of such a kernel takes at a time: operands of four limbs in all,
 /// which are moved at once, or one number.
 pub const fn numbers_at_a_time(algorithm: Algorithm, n: usize, m: usize) -> usize {
@@ -498,11 +516,16 @@ impl Kernel {
         }
     }
 
-    /// Bytes of shared memory for each thread, and numbers that it takes at a time.
+    /// Bytes of shared memory for each thread, or each group of lanes of a warp, and numbers
+    /// that it takes at a time.
     const fn staged(&self, n: usize, m: usize, width: usize) -> (usize, usize) {
         let slot = 16 * slot_fours(self.algorithm, n, m, width);
         let digits = gcd_digits(n, m);
         match (self.operation, self.level, self.layout, self.algorithm) {
+            (Operation::Mul, Level::Warp, Layout::Contiguous, Algorithm::School) => {
+                let widths = [n as u64, m as u64, width as u64];
+                (16 * staged_fours(widths, self.lanes), 1)
+            }
             (Operation::Mul, Level::Thread, Layout::Contiguous, _) if slot > 0 => {
                 (slot, numbers_at_a_time(self.algorithm, n, m))
             }
@@ -525,10 +548,9 @@ impl Kernel {
         let (n, m) = first_two(widths);
         let (staged_bytes, at_a_time) = self.staged(n, m, width);
         let staged_bytes = staged_bytes as u32;
-        // A block may have so much shared memory without the driver's leave.
         let block = match self.level {
             Level::Block => self.lanes,
-            _ if BLOCK * staged_bytes > 48 << 10 => BLOCK / 2,
+            _ if BLOCK / self.lanes * staged_bytes > SHARED_BYTES => BLOCK / 2,
             _ => BLOCK,
         };
         let workers_per_block = (block / self.lanes) as usize;
@@ -541,7 +563,7 @@ impl Kernel {
         };
         let shared_bytes = match self.takes_roots() {
             true => Plan::of(self.lanes).shared_bytes(),
-            false => block * staged_bytes,
+            false => block / self.lanes * staged_bytes,
         };
         let workers = if self.takes_stretches() {
             stretches(count as u64, width as u64) as usize

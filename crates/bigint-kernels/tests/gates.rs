@@ -42,10 +42,10 @@ const SECTORS_KNOWN: [Known; 10] = [
               a stretch is but a tile",
     },
     Known {
-        operations: &[("mul", 8.1, SECTORS), ("square", 8.1, 2.1)],
-        why: "three limbs, and more than 32 that are no multiple of four, are loaded limb by \
-              limb; lanes store four limbs, which are half a sector, and those that square have \
-              limbs of four interleaved numbers at a time, which are as much",
+        operations: &[("mul", 4.2, SECTORS), ("square", 8.1, 2.1)],
+        why: "three limbs, and of squares more than 32 that are no multiple of four, are loaded \
+              limb by limb; lanes store four limbs, which are half a sector, and those that \
+              square have limbs of four interleaved numbers at a time, which are as much",
     },
     Known {
         operations: &[("mul_high", 22.0, 11.2), ("mul_add", 14.4, 7.2)],
@@ -71,14 +71,14 @@ const SECTORS_KNOWN: [Known; 10] = [
     },
     Known {
         operations: &[
-            ("shl", 5.7, 1.75),
-            ("shr", 5.7, 1.75),
+            ("shl", 2.3, 1.75),
+            ("shr", 2.3, 1.75),
             ("test_bit", 4.0, SECTORS),
-            ("set_bit", 6.1, 2.1),
-            ("select", 4.6, 1.8),
+            ("set_bit", 2.6, 2.1),
+            ("select", 1.95, 1.8),
         ],
-        why: "for every word of the result a lane looks at all limbs of the mask or of the \
-              number of bits",
+        why: "up to four limbs, and interleaved, a lane looks at all limbs of the mask or of the \
+              number of bits for every word of the result; up to 16 it looks at a number's alone",
     },
     Known {
         operations: &[

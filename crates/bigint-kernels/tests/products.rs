@@ -214,6 +214,44 @@ fn products_by_way_of_shared_memory_are_right_at_every_width() {
     }
 }
 
+/// Widths that are no multiple of four limbs, whose contiguous numbers lanes stage in shared
+/// memory: of short, single and several rows, unlike operands, whole products and parts, with
+/// as many numbers as leave groups without one; and those that are not staged, as they are
+/// narrow, or want zeros above, or more room than there is.
+#[test]
+fn products_by_way_of_stages_are_right() {
+    let mut bench = Bench::new(MUL);
+    for lanes in [4, 8, 16, 32] {
+        let kernel = Kernel::find(
+            Operation::Mul,
+            Algorithm::School,
+            Level::Warp,
+            lanes,
+            Layout::Contiguous,
+        );
+        for [n, m, width] in [
+            [33, 33, 66],
+            [34, 33, 67],
+            [35, 35, 35],
+            [32, 37, 50],
+            [63, 62, 125],
+            [65, 65, 130],
+            [129, 66, 195],
+            [66, 129, 131],
+            [131, 131, 262],
+            [31, 33, 64],
+            [33, 33, 70],
+            [600, 601, 1201],
+        ] {
+            for count in [1, 32 / lanes as usize, 128 / lanes as usize + 3] {
+                if n < 600 || count == 1 {
+                    bench.check(kernel.unwrap(), &[n, m], width, count);
+                }
+            }
+        }
+    }
+}
+
 /// Around a digit, a full row of digits and what only columns take, squares that are exact, cut
 /// and extended, of a part of a tile and of more than one, in either layout.
 #[test]

@@ -281,7 +281,7 @@ impl<S: Stride> Number<S> {
     }
 }
 
-/// The limbs of a contiguous result, its numbers taken for one, from some limb on.
+/// The limbs of a contiguous batch, its numbers taken for one, from some limb on.
 #[derive(Clone, Copy)]
 pub struct Row(u64);
 
@@ -289,8 +289,8 @@ impl Row {
     /// The limbs from `start` on.
     ///
     /// # Safety
-    /// As for [`Number::new`], of all numbers that have limbs that are set; and the
-    /// result's numbers follow one another without a gap.
+    /// As for [`Number::new`], of all numbers that have limbs that are asked for or set; and
+    /// the batch's numbers follow one another without a gap.
     #[inline(always)]
     pub unsafe fn new(argument: &MatrixArgument, start: u64) -> Self {
         Row(argument.limbs + LIMB_BYTES * start)
@@ -302,7 +302,16 @@ impl Row {
         Row(self.0 + LIMB_BYTES * u64::from(by))
     }
 
-    /// Sets limb `at` where that is below `end`, which the result has.
+    /// Limb `at`, or limb `last` where that is lower, both of the batch: without a condition,
+    /// which the driver's compiler would keep from the load to what uses it, and loads, of
+    /// which it has few conditions, one after the other.
+    #[inline(always)]
+    pub fn limb(self, at: u32, last: u32) -> Limb {
+        // SAFETY: the limb is allocated.
+        unsafe { load(self.up(at.min(last)).0) }
+    }
+
+    /// Sets limb `at` where that is below `end`, which the batch has.
     #[inline(always)]
     pub fn set(self, at: u32, end: u32, limb: Limb) {
         // SAFETY: where `at` is below `end`, the limb is allocated.
@@ -346,6 +355,18 @@ impl<S: Stride> Batch<S> {
     #[inline(always)]
     pub fn width(self) -> u32 {
         self.width
+    }
+
+    /// Number `number`, whose limbs are not moved four at a time.
+    #[inline(always)]
+    pub fn number(self, number: i32) -> Number<S> {
+        Number {
+            address: self.address_of(number, 0),
+            stride: self.stride,
+            width: self.width,
+            reach: self.width,
+            in_fours: false,
+        }
     }
 
     /// Limb `limb` of number `number` where `number < end`, else zero; where it is, the limb

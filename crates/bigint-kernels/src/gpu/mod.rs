@@ -12,6 +12,7 @@ pub mod memory;
 pub mod registers;
 pub mod row;
 pub mod shared;
+pub mod staged;
 pub mod stretch;
 pub mod thread;
 pub mod triangle;

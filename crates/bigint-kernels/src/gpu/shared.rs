@@ -145,7 +145,7 @@ fn part_of_warp(bytes: u32) -> u32 {
 
 /// Where the block's shared memory begins.
 #[inline(always)]
-fn start() -> u32 {
+pub(super) fn start() -> u32 {
     let start: u32;
     // SAFETY: this is the address of a variable.
     unsafe {

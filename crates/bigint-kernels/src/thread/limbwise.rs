@@ -10,16 +10,43 @@ use bigint_core::Limb;
 
 /// One limb of a result: what both levels must know of an operation.
 pub trait Limbwise {
-    /// What all limbs of a number need to know of its operands: by how much it is
-    /// shifted, say.
+    /// The operand, if there is one, that tells all limbs of a number something: by how much
+    /// it is shifted, say.
+    const TELLS: Option<usize>;
+
+    /// What they make of it.
     type Plan: Copy;
 
-    /// The plan of the number with these operands. What an operation does not have is a
-    /// number without limbs.
-    fn plan<S: Stride>(operands: [Number<S>; 3]) -> Self::Plan;
+    /// The plan of the number whose operand has this [`value`]; zero where none tells.
+    fn plan(told: Limb) -> Self::Plan;
 
     /// Limb `at`.
     fn limb<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> Limb;
+}
+
+/// The value of a number, or all ones where a limb does not hold it.
+#[inline(always)]
+pub fn value<S: Stride>(number: Number<S>) -> Limb {
+    let (mut above, mut at) = (0, 1);
+    while at < number.width() {
+        above |= number.limb(at);
+        at += 1;
+    }
+    if above == 0 {
+        number.limb(0)
+    } else {
+        Limb::MAX
+    }
+}
+
+/// The plan of the number with these operands. What an operation does not have is a number
+/// without limbs.
+#[inline(always)]
+pub fn plan<O: Limbwise, S: Stride>(operands: [Number<S>; 3]) -> O::Plan {
+    O::plan(match O::TELLS {
+        Some(operand) => value(operands[operand]),
+        None => 0,
+    })
 }
 
 /// The numbers that fall to the calling thread.
@@ -27,7 +54,7 @@ pub trait Limbwise {
 pub fn numbers<O: Limbwise, S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {
         let operands = [work.a, work.b, work.c];
-        let plan = O::plan(operands);
+        let plan = plan::<O, S>(operands);
         let limb = |at| O::limb(operands, plan, at);
         let mut at = 0;
         while at < work.r.width() {

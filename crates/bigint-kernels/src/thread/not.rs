@@ -11,10 +11,12 @@ use bigint_core::Limb;
 pub struct Not;
 
 impl Limbwise for Not {
+    const TELLS: Option<usize> = None;
+
     type Plan = ();
 
     #[inline(always)]
-    fn plan<S: Stride>(_: [Number<S>; 3]) {}
+    fn plan(_: Limb) {}
 
     #[inline(always)]
     fn limb<S: Stride>([a, ..]: [Number<S>; 3], (): (), at: u32) -> Limb {

@@ -1,6 +1,5 @@
 //! A number of bits, taken apart into limbs and what is left of one.
 
-use crate::gpu::memory::{Number, Stride};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// `limbs * 32 + bits` bits.
@@ -13,16 +12,9 @@ pub struct Place {
 }
 
 impl Place {
-    /// As many bits as number `count` says. No number has `2^32 - 1` bits, so that this
-    /// stands for all that are more.
+    /// So many bits. No number has `2^32 - 1`, so that this stands for all that are more.
     #[inline(always)]
-    pub fn of(count: Number<impl Stride>) -> Self {
-        let (mut above, mut at) = (0, 1);
-        while at < count.width() {
-            above |= count.limb(at);
-            at += 1;
-        }
-        let bits = if above == 0 { count.limb(0) } else { Limb::MAX };
+    pub fn of(bits: Limb) -> Self {
         Place {
             limbs: bits / LIMB_BITS as u32,
             bits: bits % LIMB_BITS as u32,

@@ -12,16 +12,13 @@ use bigint_core::Limb;
 pub struct Select;
 
 impl Limbwise for Select {
+    const TELLS: Option<usize> = Some(2);
+
     type Plan = bool;
 
     #[inline(always)]
-    fn plan<S: Stride>([_, _, mask]: [Number<S>; 3]) -> bool {
-        let (mut any, mut at) = (0, 0);
-        while at < mask.width() {
-            any |= mask.limb(at);
-            at += 1;
-        }
-        any != 0
+    fn plan(told: Limb) -> bool {
+        told != 0
     }
 
     #[inline(always)]

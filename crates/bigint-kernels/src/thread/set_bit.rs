@@ -13,11 +13,13 @@ use bigint_core::Limb;
 pub struct SetBit;
 
 impl Limbwise for SetBit {
+    const TELLS: Option<usize> = Some(1);
+
     type Plan = Place;
 
     #[inline(always)]
-    fn plan<S: Stride>([_, place, _]: [Number<S>; 3]) -> Place {
-        Place::of(place)
+    fn plan(told: Limb) -> Place {
+        Place::of(told)
     }
 
     #[inline(always)]

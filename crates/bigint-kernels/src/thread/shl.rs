@@ -13,11 +13,13 @@ use bigint_core::{LIMB_BITS, Limb};
 pub struct Shl;
 
 impl Limbwise for Shl {
+    const TELLS: Option<usize> = Some(1);
+
     type Plan = Place;
 
     #[inline(always)]
-    fn plan<S: Stride>([_, place, _]: [Number<S>; 3]) -> Place {
-        Place::of(place)
+    fn plan(told: Limb) -> Place {
+        Place::of(told)
     }
 
     #[inline(always)]

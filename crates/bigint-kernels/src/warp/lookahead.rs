@@ -131,14 +131,14 @@ const CHUNKS: usize = (TILE / LANES as u64) as usize;
 /// A limb of the row: limb `limb` of number `number`, where numbers are counted from
 /// the one that the stretch begins in.
 #[derive(Clone, Copy)]
-struct Place {
-    number: i32,
-    limb: u32,
+pub(super) struct Place {
+    pub(super) number: i32,
+    pub(super) limb: u32,
 }
 
 /// The way from a place to that of the same lane in the next chunk.
 #[derive(Clone, Copy)]
-struct Step {
+pub(super) struct Step {
     width: NonZero<u32>,
     numbers: i32,
     limbs: u32,
@@ -146,7 +146,7 @@ struct Step {
 
 impl Step {
     #[inline(always)]
-    fn new(width: NonZero<u32>) -> Self {
+    pub(super) fn new(width: NonZero<u32>) -> Self {
         Step {
             width,
             numbers: (LANES / width) as i32,
@@ -154,8 +154,17 @@ impl Step {
         }
     }
 
+    /// The lane's place in a chunk whose first limb is limb `limb` of number 0.
     #[inline(always)]
-    fn up(self, place: Place) -> Place {
+    pub(super) fn place(self, limb: u32, lane: u32) -> Place {
+        Place {
+            number: ((limb + lane) / self.width) as i32,
+            limb: (limb + lane) % self.width,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn up(self, place: Place) -> Place {
         let Place { number, limb } = place;
         let (number, limb) = (number + self.numbers, limb + self.limbs);
         if limb < self.width.get() {
@@ -316,10 +325,7 @@ fn compute<D: Digit, S: Stride, const REPORTS: bool>(
 ) {
     let Operands { group, step, .. } = operands;
     let lane = group.lane();
-    let mut place = Place {
-        number: ((limb + lane) / step.width) as i32,
-        limb: (limb + lane) % step.width,
-    };
+    let mut place = step.place(limb, lane);
     let mut carry = 0;
     let mut flat = results.flat;
     let mut at = 0;

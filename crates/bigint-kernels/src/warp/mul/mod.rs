@@ -2,16 +2,37 @@
 
 pub mod comba;
 pub mod karatsuba;
+pub mod operand;
 pub mod school;
+pub mod staged;
 
 use super::Batches;
+use crate::gpu::facts;
 use crate::gpu::memory::Stride;
+use bigint_core::facts::{MOVES, Moves};
 
 /// By rows.
 #[inline(always)]
 pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
-    for work in batches.numbers() {
-        school::product(work.group, work.r, work.a, work.b);
+    let Batches {
+        arguments, group, ..
+    } = batches;
+    let found = match S::UNIT {
+        true => Moves::of(arguments, group.lanes()),
+        false => Moves::Single,
+    };
+    match Moves::of_code(facts::told_or(MOVES, found.code())) {
+        Moves::Fours if S::UNIT => {
+            for work in batches.numbers() {
+                school::product::<LANES, true, S>(work.group, work.r, work.a, work.b);
+            }
+        }
+        Moves::Staged if S::UNIT => staged::products(batches),
+        _ => {
+            for work in batches.numbers() {
+                school::product::<LANES, false, S>(work.group, work.r, work.a, work.b);
+            }
+        }
     }
 }
 

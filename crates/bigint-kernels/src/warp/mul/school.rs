@@ -26,36 +26,33 @@
 //! Cost: `ceil4(n) ceil(m)` products, `m` rounded up to digits; a shuffle, a selection and
 //! five other instructions for `X` products. No scratch. `r` is not an operand.
 
+use super::operand::{InMemory, Operand};
 use crate::gpu::facts;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::warp::Group;
 use crate::gpu::window::{self, Slide, Window};
 use crate::warp::lookahead;
 use bigint_core::Limb;
-use bigint_core::facts::{FOURS, LONG, ROWS, Rows, STEP};
+use bigint_core::facts::{LONG, ROWS, Rows, STEP};
 
-/// `r = a * b`, cut or zero-extended to the width of `r`.
+/// `r = a * b`, cut or zero-extended to the width of `r`. `FOURS` says that limbs of all
+/// three can be moved four at a time.
 #[inline(always)]
-pub fn product<const LANES: u32, S: Stride>(
+pub fn product<const LANES: u32, const FOURS: bool, S: Stride>(
     group: Group<LANES>,
-    r: Number<impl Stride>,
+    r: Number<S>,
     a: Number<S>,
     b: Number<S>,
 ) {
-    let (a, b) = if Rows::are_of_first(a.width(), b.width(), group.lanes()) {
-        (b, a)
-    } else {
-        (a, b)
-    };
     // Limbs of `r` from here on are zero.
     let width = r.width().min(a.width() + b.width());
-    let product = r.part(0, width);
-    let found = a.in_fours() & b.in_fours() & product.in_fours();
-    if S::UNIT && facts::told_or(FOURS, if found { 1 } else { 2 }) == 1 {
-        rows::<LANES, true>(group, product, a, b);
-    } else {
-        rows::<LANES, false>(group, product, a, b);
-    }
+    let in_memory = InMemory::<S, FOURS>;
+    rows(
+        group,
+        in_memory(r.part(0, width)),
+        in_memory(a),
+        in_memory(b),
+    );
     let mut at = width;
     while at < r.width() {
         r.set(at + group.lane(), 0);
@@ -63,36 +60,36 @@ pub fn product<const LANES: u32, S: Stride>(
     }
 }
 
-/// All rows. `FOURS` says that limbs can be moved four at a time.
+/// `product = a * b`, cut to its width, by rows.
 #[inline(always)]
-fn rows<const LANES: u32, const FOURS: bool>(
-    group: Group<LANES>,
-    product: Number<impl Stride>,
-    a: Number<impl Stride>,
-    b: Number<impl Stride>,
-) {
+pub fn rows<const LANES: u32, T: Operand>(group: Group<LANES>, product: T, a: T, b: T) {
+    let (a, b) = if Rows::are_of_first(a.width(), b.width(), group.lanes()) {
+        (b, a)
+    } else {
+        (a, b)
+    };
     let found = Rows::of(b.width(), group.lanes());
     let rows = Rows::of_code(facts::told_or(ROWS, found.code()));
     if rows == Rows::Short {
-        row::<LANES, 8, true, FOURS>(group, product, a, b, 0);
+        row::<LANES, 8, true, T>(group, product, a, b, 0);
         return;
     }
-    let mut j = row::<LANES, 16, true, FOURS>(group, product, a, b, 0);
+    let mut j = row::<LANES, 16, true, T>(group, product, a, b, 0);
     while rows == Rows::Several && j < product.width() && j < b.width() {
         // The next row takes up limbs that other lanes have stored.
         group.sync();
-        j = row::<LANES, 16, false, FOURS>(group, product, a, b, j);
+        j = row::<LANES, 16, false, T>(group, product, a, b, j);
     }
 }
 
 /// Adds the row that begins at limb `j` of `b` to the product; returns where the next
 /// row begins. The `FIRST` row finds nothing there.
 #[inline(always)]
-fn row<const LANES: u32, const X: usize, const FIRST: bool, const FOURS: bool>(
+fn row<const LANES: u32, const X: usize, const FIRST: bool, T: Operand>(
     group: Group<LANES>,
-    product: Number<impl Stride>,
-    a: Number<impl Stride>,
-    b: Number<impl Stride>,
+    product: T,
+    a: T,
+    b: T,
     j: u32,
 ) -> u32
 where
@@ -100,23 +97,23 @@ where
 {
     let own = j + X as u32 * group.lane();
     // What earlier rows have stored ends where they ended.
-    let earlier = product.part(0, j + a.width().next_multiple_of(STEP));
+    let earlier = product.below(j + a.width().next_multiple_of(STEP));
     let window = Window::<X>::new(match FIRST {
         true => [0; X],
-        false => earlier.fours::<X, FOURS>(own),
+        false => earlier.fours(own),
     });
     if !FIRST {
         // The top lane stores where others have just read.
         group.sync();
     }
     let is_top = group.lane() == group.lanes() - 1;
-    let mut row = Row::<_, _, LANES, X, FIRST, FOURS> {
+    let mut row = Row::<T, LANES, X, FIRST> {
         group,
         is_top,
         a,
-        limbs_of_a: a.fours::<4, FOURS>(0),
+        limbs_of_a: a.fours(0),
         i: 0,
-        digit: b.fours::<X, FOURS>(own),
+        digit: b.fours(own),
         window,
         // The top lane takes and stores for all.
         earlier: earlier.switched(is_top),
@@ -145,38 +142,33 @@ where
 }
 
 /// A row that begins at limb `j`, of which the steps before `i` are done, seen from a lane.
-struct Row<R, A, const LANES: u32, const X: usize, const FIRST: bool, const FOURS: bool> {
+struct Row<T, const LANES: u32, const X: usize, const FIRST: bool> {
     group: Group<LANES>,
     is_top: bool,
-    /// Limbs of `a` from `i` on.
-    a: Number<A>,
-    /// The first four of them.
+    a: T,
+    /// Limbs `i .. i+4` of `a`.
     limbs_of_a: [Limb; STEP as usize],
     i: u32,
     digit: [Limb; X],
     window: Window<X>,
     /// The product, for the top lane alone: what it takes up, and where it stores.
-    earlier: Number<R>,
-    lowest: Number<R>,
-    product: Number<R>,
+    earlier: T,
+    lowest: T,
+    product: T,
     j: u32,
 }
 
-impl<R: Stride, A: Stride, const LANES: u32, const X: usize, const FIRST: bool, const FOURS: bool>
-    Row<R, A, LANES, X, FIRST, FOURS>
+impl<T: Operand, const LANES: u32, const X: usize, const FIRST: bool> Row<T, LANES, X, FIRST>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     #[inline(always)]
     fn four_steps(&mut self) {
         let (i, j) = (self.i, self.j);
-        self.a = self.a.four_up();
-        let next = self.a.fours::<4, FOURS>(0);
+        let next = self.a.fours(i + STEP);
         let above = match FIRST {
             true => [0; STEP as usize],
-            false => self
-                .earlier
-                .fours::<4, FOURS>(i + j + X as u32 * self.group.lanes()),
+            false => self.earlier.fours(i + j + X as u32 * self.group.lanes()),
         };
         let [a0, a1, a2, a3] = self.limbs_of_a;
         let limbs = [
@@ -185,7 +177,7 @@ where
             self.step(a2, above[2]),
             self.step(a3, above[3]),
         ];
-        self.lowest.set_fours::<4, FOURS>(i + j, limbs);
+        self.lowest.set_fours(i + j, limbs);
         self.limbs_of_a = next;
         self.i = i + STEP;
     }
@@ -212,6 +204,6 @@ where
         let all_ones = Window::<X>::are_all_ones(limbs);
         let carries = lookahead::carries(group.ballot(carry != 0), group.ballot(all_ones), 0);
         let (limbs, _) = Window::<X>::add(limbs, (carries >> group.lane()) as Limb & 1);
-        self.product.set_fours::<X, FOURS>(self.i + own, limbs);
+        self.product.set_fours(self.i + own, limbs);
     }
 }

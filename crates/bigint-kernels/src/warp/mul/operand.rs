@@ -1,0 +1,84 @@
+//! What rows of a product take limbs from and store them to, four at a time, at places that
+//! are multiples of four.
+
+use crate::gpu::memory::{Number, Stride};
+use crate::gpu::staged::Staged;
+use bigint_core::Limb;
+
+/// A number whose limbs are moved four at a time: zero above its width, where nothing that
+/// is stored arrives.
+pub trait Operand: Copy {
+    /// Limbs in the number.
+    fn width(self) -> u32;
+
+    /// The limbs below `end`, a multiple of 4.
+    fn below(self, end: u32) -> Self;
+
+    /// The same, or a number that reads as zero, and where nothing that is stored arrives.
+    fn switched(self, on: bool) -> Self;
+
+    /// Limbs `at .. at + N`; both are multiples of 4.
+    fn fours<const N: usize>(self, at: u32) -> [Limb; N];
+
+    /// Sets limbs `at .. at + N`, likewise.
+    fn set_fours<const N: usize>(self, at: u32, limbs: [Limb; N]);
+}
+
+/// A number in device memory: `FOURS` says that [`in_fours`](Number::in_fours) holds, else
+/// limbs are moved one by one.
+#[derive(Clone, Copy)]
+pub struct InMemory<S, const FOURS: bool>(pub Number<S>);
+
+impl<S: Stride, const FOURS: bool> Operand for InMemory<S, FOURS> {
+    #[inline(always)]
+    fn width(self) -> u32 {
+        self.0.width()
+    }
+
+    #[inline(always)]
+    fn below(self, end: u32) -> Self {
+        InMemory(self.0.part(0, end))
+    }
+
+    #[inline(always)]
+    fn switched(self, on: bool) -> Self {
+        InMemory(self.0.switched(on))
+    }
+
+    #[inline(always)]
+    fn fours<const N: usize>(self, at: u32) -> [Limb; N] {
+        self.0.fours::<N, FOURS>(at)
+    }
+
+    #[inline(always)]
+    fn set_fours<const N: usize>(self, at: u32, limbs: [Limb; N]) {
+        self.0.set_fours::<N, FOURS>(at, limbs);
+    }
+}
+
+impl Operand for Staged {
+    #[inline(always)]
+    fn width(self) -> u32 {
+        self.width()
+    }
+
+    #[inline(always)]
+    fn below(self, end: u32) -> Self {
+        self.below(end)
+    }
+
+    #[inline(always)]
+    fn switched(self, on: bool) -> Self {
+        self.switched(on)
+    }
+
+    #[inline(always)]
+    fn fours<const N: usize>(self, at: u32) -> [Limb; N] {
+        self.fours(at)
+    }
+
+    #[inline(always)]
+    fn set_fours<const N: usize>(self, at: u32, limbs: [Limb; N]) {
+        self.set_fours(at, limbs);
+    }
+}

@@ -1,0 +1,65 @@
+//! Products by rows whose operands' limbs cannot be moved four at a time, as their numbers do
+//! not begin at fours of device memory: they are staged in shared memory.
+//!
+//! A warp brings the operands of all its groups in and their products out, in whole lines
+//! ([`staged`](crate::gpu::staged)). Rows take and store fours there as they do elsewhere in
+//! device memory.
+//!
+//! Cost: that of the rows, and some seven instructions of a warp for 32 limbs of operands and
+//! products. Shared memory for all three.
+
+use super::school;
+use crate::gpu::memory::{Row, Stride};
+use crate::gpu::staged::{self, Stage};
+use crate::gpu::thread;
+use crate::warp::Batches;
+use bigint_core::kernel::staged_fours;
+use bigint_core::{Arguments, MatrixArgument};
+
+/// Lanes of a warp.
+const WARP: u32 = 32;
+
+/// The products that fall to the groups of the calling lane's warp. Numbers follow one another
+/// without a gap.
+#[allow(unsafe_code)]
+#[inline(always)]
+pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
+    let Batches {
+        arguments, group, ..
+    } = batches;
+    let Arguments { r, a, b, count, .. } = arguments;
+    let lanes = group.lanes();
+    let fours = |batch: &MatrixArgument| (batch.width as u32).div_ceil(4);
+    let all = staged_fours([a.width, b.width, r.width], lanes) as u32;
+    let stage = |before: u32, batch: &MatrixArgument| {
+        // SAFETY: by the contract of `Batches::new`, a launch has shared memory for so many
+        // fours of each group.
+        unsafe { Stage::new(lanes, all, before, batch.width as u32) }
+    };
+    let (to_a, to_b) = (stage(0, a), stage(fours(a), b));
+    let from_r = stage(fours(a) + fours(b), r);
+    let groups = WARP >> lanes.trailing_zeros();
+    let own = thread::lane() >> lanes.trailing_zeros();
+    // The number of the warp's first group: the same in the whole warp.
+    let mut first = group.index() - u64::from(own);
+    while first < *count {
+        let numbers = (count - first).min(u64::from(groups)) as u32;
+        let row = |batch: &MatrixArgument| {
+            // SAFETY: by the contract of `Batches::new`: the numbers are of the batch, and no
+            // other warp has them.
+            unsafe { Row::new(batch, first * batch.width) }
+        };
+        staged::bring_in(numbers, [(row(a), to_a), (row(b), to_b)]);
+        // Groups past the batch's end stay with their warp: they multiply the last number.
+        let index = own.min(numbers - 1);
+        let is_on = own < numbers;
+        let [x, y, product] = [to_a, to_b, from_r].map(|stage| stage.number(index));
+        x.switched(is_on).fill(group.lane());
+        y.switched(is_on).fill(group.lane());
+        group.sync();
+        school::rows(group, product.switched(is_on), x, y);
+        group.sync();
+        staged::bring_out(numbers, (row(r), from_r));
+        first += arguments.workers;
+    }
+}
