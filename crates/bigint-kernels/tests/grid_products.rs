@@ -126,10 +126,10 @@ impl Bench {
         let [sums, carries] = [sums, carries].map(|x| self.read(x.limbs, count * width));
         let modulus = BigUint::from(1u8) << (32 * width);
         let number = |limbs: &[Limb], i: usize| BigUint::new(limbs[i * width..][..width].to_vec());
-        for i in 0..count {
+        for (i, x) in a.iter().enumerate() {
             let found = (number(&sums, i) + number(&carries, i)) % &modulus;
-            let [x, y] = [&a[i], b.get(i).unwrap_or(&a[i])].map(|x| BigUint::new(x.clone()));
-            assert!(found == x * y, "{plan:?} {operands} {layout:?}: number {i}");
+            let value = BigUint::new(x.clone()) * BigUint::new(b.get(i).unwrap_or(x).clone());
+            assert!(found == value, "{plan:?} {operands} {layout:?}: number {i}");
         }
         let matrices = [arguments.a, arguments.b, arguments.sums, arguments.carries];
         let tables = arguments.stretches().map(|(address, _)| address);
