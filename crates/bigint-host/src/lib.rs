@@ -25,6 +25,7 @@ mod operations;
 mod options;
 pub mod plan;
 mod pool;
+mod primes;
 mod ptx;
 mod rationals;
 mod reduce;
