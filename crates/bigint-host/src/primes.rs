@@ -257,7 +257,12 @@ mod tests {
 
     #[test]
     fn primes_are_those_that_no_number_divides() {
-        let is_prime = |n: u128| n > 1 && (2..).take_while(|p| p * p <= n).all(|p| !n.is_multiple_of(p));
+        let is_prime = |n: u128| {
+            n > 1
+                && (2..)
+                    .take_while(|p| p * p <= n)
+                    .all(|p| !n.is_multiple_of(p))
+        };
         let numbers = || (0..20_000).chain(399_990_000..400_010_000u128);
         let found = verdicts(&numbers().map(big).collect::<Vec<_>>());
         for (n, found) in numbers().zip(found) {
