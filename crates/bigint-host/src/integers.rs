@@ -155,6 +155,12 @@ impl Integers {
         self.column.magnitude(index)
     }
 
+    /// The limbs of number `index`.
+    pub(crate) fn length(&self, index: usize) -> usize {
+        let offsets = self.offsets();
+        (offsets[index + 1] - offsets[index]) as usize / LIMB_BYTES
+    }
+
     /// Whether number `index` is negative.
     ///
     /// # Panics

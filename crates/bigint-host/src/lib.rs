@@ -2,6 +2,7 @@
 
 mod back_end;
 mod batch;
+mod bins;
 mod ceilings;
 mod collection;
 mod column;

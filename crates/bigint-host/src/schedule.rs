@@ -3,8 +3,9 @@
 //! Every computation has an operation and two operands of its own; an engine computes
 //! batches, of one operation and one width. So:
 //!
-//! 1. [`List::new`]: computations of one operation and alike lengths go into one bin, operands
-//!    padded by a quarter at most; a bin that is large is cut, the costly come first.
+//! 1. [`List::new`] (`bins.rs`): computations of one operation and alike lengths go into one bin, operands
+//!    padded by a quarter at most; a bin that is large is cut, the costly come first. For a
+//!    device, bins join where padding more costs less than another launch.
 //! 2. [`Engine::staged`] and [`Engine::computed`]: a bin is a batch that the engine computes
 //!    as any other. On the CPU, threads take bins from the list until it is empty, and one
 //!    that has a wide number helps the others with it; a device is given bins before those
@@ -16,25 +17,16 @@
 //! What a kernel would gain whose warps take computations from a pool by an atomic counter
 //! (Langer), docs/papers.md says.
 
+use crate::bins::{Bin, Kind, List, MOST_LIMBS, Place};
 use crate::column::Column;
-use crate::keys::Keys;
 use crate::operations::Form;
-use crate::plan::padded;
 use crate::{BackEnd, Batch, Engine, Error, Integers, SignedBatch, limbs};
 use bigint_core::operation::{Signs, Width};
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::{collect, map, signed_sum, threads};
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// Limbs that the operands of one batch may take, unless it is a single computation: for
-/// the CPU so few that threads have bins to choose from, for a device so many that a launch
-/// is worth it.
-const MOST_LIMBS: [usize; 2] = [1 << 18, 1 << 24];
-
-/// Limbs that a device moves together, where numbers are as wide as so many.
-const MOVED_TOGETHER: usize = 4;
 
 /// One computation of a list: an operation on two of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -191,45 +183,38 @@ impl Engine {
         let of_a = |i: usize| list.operands(rows[i])[0];
         let of_b = |i: usize| list.operands(rows[i])[1];
         let signs = operation.declaration().signs;
-        if !matches!(signs, Signs::Product | Signs::Magnitudes) {
-            let is_sum = matches!(signs, Signs::Sum | Signs::Difference);
-            let is_free = self.options.algorithm == Algorithm::Auto;
-            if !(is_sum && is_free) {
-                return Ok(Staged {
-                    operation,
-                    a: self.batch_of_integers(integers, bin.count, widths[0], of_a)?,
-                    b: self.batch_of_integers(integers, bin.count, widths[1], of_b)?,
-                    signs: None,
-                });
-            }
-        }
-        let natural = |width, index: &(dyn Fn(usize) -> usize + Sync)| {
-            let batch = self.magnitudes_of(integers, bin.count, width, index)?;
-            Ok::<_, Error>(SignedBatch::natural(batch))
-        };
-        let a = natural(widths[0], &of_a)?;
+        let is_sum = matches!(signs, Signs::Sum | Signs::Difference);
+        let is_natural = integers.signs().iter().all(|&byte| byte == 0)
+            || matches!(signs, Signs::Product | Signs::Magnitudes);
+        let takes_a_word = is_sum && !is_natural && self.options.algorithm == Algorithm::Auto;
+        let batch =
+            |width, index: &(dyn Fn(usize) -> usize + Sync)| match is_natural || takes_a_word {
+                true => {
+                    let batch = self.magnitudes_of(integers, bin.count, width, index)?;
+                    Ok::<_, Error>(SignedBatch::natural(batch))
+                }
+                false => self.batch_of_integers(integers, bin.count, width, index),
+            };
+        let a = batch(widths[0], &of_a)?;
         let b = match is_of_one {
             true => a.clone(),
-            false => natural(widths[1], &of_b)?,
+            false => batch(widths[1], &of_b)?,
         };
         let turned = u32::from(signs == Signs::Difference) << 1;
-        let word = |i: usize| {
+        let word = |i: usize, word: &mut [Limb]| {
             let [a, b] = [of_a(i), of_b(i)].map(|i| Limb::from(integers.is_negative(i)));
-            (a | b << 1) ^ turned
+            word[0] = (a | b << 1) ^ turned;
         };
-        let signs = match signs {
-            Signs::Product | Signs::Magnitudes => None,
-            _ => {
-                let shape = Shape::new(bin.count, 1, Layout::Contiguous);
-                let words = collect((0..bin.count).map(word))?;
-                Some(self.inner.admit(shape, words)?)
-            }
-        };
+        let signs = takes_a_word.then(|| {
+            let shape = Shape::new(bin.count, 1, Layout::Contiguous);
+            let words = limbs::build(&self.inner.pool, shape, word)?;
+            self.inner.admit(shape, words)
+        });
         Ok(Staged {
             operation,
             a,
             b,
-            signs,
+            signs: signs.transpose()?,
         })
     }
 
@@ -349,181 +334,7 @@ impl Made {
     }
 }
 
-/// What the computations of a bin have in common, and how many they are.
-#[derive(Clone, Copy, Debug)]
-struct Kind {
-    operation: Operation,
-    /// Limbs that the operands are padded to.
-    widths: [usize; 2],
-    /// Whether both operands are one number, whose product is a square.
-    is_of_one: bool,
-    count: usize,
-}
-
-impl Kind {
-    /// A number of its own for each kind; widths have 27 bits.
-    fn key(&self) -> u64 {
-        let [n, m] = self.widths.map(|width| width as u64);
-        (self.operation as u64) << 55 | n << 28 | m << 1 | u64::from(self.is_of_one)
-    }
-
-    /// How many of them make a bin.
-    fn in_bin(&self, most: usize) -> usize {
-        let limbs = self.widths[0] + self.widths[1];
-        (most / limbs).max(1).min(self.count)
-    }
-
-    /// About what a bin costs, in products of limbs.
-    fn cost(&self, most: usize) -> usize {
-        let [n, m] = self.widths;
-        let one = match is_linear(self.operation) {
-            true => n,
-            false => n.saturating_mul(m),
-        };
-        self.in_bin(most).saturating_mul(one)
-    }
-}
-
-/// Computations `order[start..start + count]` of a list.
-#[derive(Clone, Copy, Debug)]
-struct Bin {
-    kind: Kind,
-    start: usize,
-    count: usize,
-}
-
-/// Which bin a computation is in, and its row there.
-#[derive(Clone, Copy)]
-struct Place {
-    bin: usize,
-    row: usize,
-}
-
-/// In no bin: what is computed where its result is put.
-const IN_PASSING: Place = Place {
-    bin: usize::MAX,
-    row: 0,
-};
-
-/// A list and its bins.
-struct List<'a> {
-    integers: &'a Integers,
-    computations: &'a [Computation],
-    places: Vec<Place>,
-    /// The computations that are in bins, bin after bin.
-    order: Vec<usize>,
-    /// The costliest first: who has taken the last one is soon done.
-    bins: Vec<Bin>,
-}
-
-impl<'a> List<'a> {
-    /// Bins for a back end; with `in_passing` some computations are in none.
-    fn new(
-        integers: &'a Integers,
-        computations: &'a [Computation],
-        back_end: BackEnd,
-        in_passing: bool,
-    ) -> Result<Self, Error> {
-        let (most, granule) = match back_end {
-            BackEnd::Cpu => (MOST_LIMBS[0], 1),
-            BackEnd::Cuda(_) => (MOST_LIMBS[1], MOVED_TOGETHER),
-        };
-        let mut list = List {
-            integers,
-            computations,
-            places: bigint_cpu::with_capacity(computations.len())?,
-            order: Vec::new(),
-            bins: Vec::new(),
-        };
-        let mut kinds: Vec<Kind> = Vec::new();
-        let mut known = Keys::default();
-        for (of, computation) in computations.iter().enumerate() {
-            check(integers, computation)?;
-            if in_passing && is_in_passing(computation.operation) {
-                list.places.push(IN_PASSING);
-                continue;
-            }
-            let kind = list.kind(of, granule);
-            let at = *known.entry(kind.key()).or_insert(kinds.len());
-            if at == kinds.len() {
-                kinds.push(kind);
-            }
-            kinds[at].count += 1;
-            list.places.push(Place { bin: at, row: 0 });
-        }
-        let mut turns: Vec<usize> = (0..kinds.len()).collect();
-        turns.sort_by_key(|&at| Reverse(kinds[at].cost(most)));
-        // Where the next computation of each kind goes.
-        let mut next = vec![IN_PASSING; kinds.len()];
-        let mut start = 0;
-        for at in turns {
-            let kind = kinds[at];
-            let bin = list.bins.len();
-            next[at] = Place { bin, row: 0 };
-            let end = start + kind.count;
-            while start < end {
-                let count = kind.in_bin(most).min(end - start);
-                list.bins.push(Bin { kind, start, count });
-                start += count;
-            }
-        }
-        list.order = bigint_cpu::zeroed(start)?;
-        for (of, place) in list.places.iter_mut().enumerate() {
-            let Some(next) = next.get_mut(place.bin) else {
-                continue;
-            };
-            *place = *next;
-            let bin = &list.bins[place.bin];
-            list.order[bin.start + place.row] = of;
-            next.row += 1;
-            if next.row == bin.count {
-                *next = Place {
-                    bin: place.bin + 1,
-                    row: 0,
-                };
-            }
-        }
-        Ok(list)
-    }
-
-    /// The operands of a computation, in the order that suits its bin.
-    fn operands(&self, of: usize) -> [usize; 2] {
-        let Computation { operation, a, b } = self.computations[of];
-        let length = |i: usize| self.integers.magnitude(i).len();
-        match commutes(operation) && length(a) < length(b) {
-            true => [b, a],
-            false => [a, b],
-        }
-    }
-
-    /// The kind of a computation, of which none is counted yet; numbers that are wider than
-    /// `granule` limbs are as wide as so many.
-    fn kind(&self, of: usize, granule: usize) -> Kind {
-        let operation = self.computations[of].operation;
-        let [a, b] = self.operands(of);
-        let [n, m] = [a, b].map(|i| self.integers.magnitude(i).len());
-        let padded = |width| match padded(width) {
-            width if width > granule => width.next_multiple_of(granule),
-            width => width,
-        };
-        let widths = match is_linear(operation) {
-            // The longer operand costs what both do.
-            true => [padded(n.max(m)); 2],
-            false => [padded(n), padded(m)],
-        };
-        Kind {
-            operation,
-            widths,
-            is_of_one: a == b,
-            count: 0,
-        }
-    }
-
-    /// An error of a bin, of the list.
-    fn renumbered(&self, error: Error, bin: &Bin) -> Error {
-        error.renumbered(|row| self.order[bin.start + row])
-    }
-
+impl List<'_> {
     /// The results, in the list's order.
     fn gathered(&self, made: &[Made]) -> Result<Integers, Error> {
         let mean = self.integers.limbs().len() / self.integers.len().max(1);
@@ -533,7 +344,7 @@ impl<'a> List<'a> {
 
     /// Some of the results, one behind the other.
     fn part(&self, range: Range<usize>, made: &[Made]) -> Result<Column, Error> {
-        let length = |i: usize| self.integers.magnitude(i).len();
+        let length = |i: usize| self.integers.length(i);
         let longest = range.clone().map(|of| match made.get(self.places[of].bin) {
             Some(made) => made.width,
             None => {
@@ -597,34 +408,4 @@ impl<'a> List<'a> {
 fn order(x: &[Limb], y: &[Limb]) -> Ordering {
     let lengths = x.len().cmp(&y.len());
     lengths.then_with(|| x.iter().rev().cmp(y.iter().rev()))
-}
-
-/// Refuses what is no computation.
-fn check(integers: &Integers, &Computation { operation, a, b }: &Computation) -> Result<(), Error> {
-    let count = integers.len();
-    if a.max(b) >= count {
-        let index = a.max(b);
-        return Err(Error::NoSuchNumber { index, count });
-    }
-    match Computation::takes(operation) {
-        true => Ok(()),
-        false => Err(Error::NotInLists { operation }),
-    }
-}
-
-/// Whether operands may change places.
-fn commutes(operation: Operation) -> bool {
-    matches!(operation, Operation::Mul | Operation::Gcd | Operation::Lcm)
-}
-
-/// Whether it costs a pass over the operands.
-fn is_linear(operation: Operation) -> bool {
-    operation.has(Algorithm::CarryLookahead) || operation.has(Algorithm::Scan)
-}
-
-/// Whether the CPU computes it in the pass that gathers results.
-fn is_in_passing(operation: Operation) -> bool {
-    use Signs::{Difference, Greatest, Least, Order, Sum};
-    let signs = operation.declaration().signs;
-    matches!(signs, Sum | Difference | Least | Greatest | Order)
 }

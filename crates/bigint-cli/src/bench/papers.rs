@@ -320,6 +320,11 @@ fn panels(rows: &[Row]) -> Vec<plot::Panel> {
             point(&row.table, row.method.clone(), true, row.bits, figure);
         }
     }
+    // A table of one width is no curve.
+    let is_point = |panel: &plot::Panel| panel.curves.iter().all(|curve| curve.points.len() < 2);
+    if !panels.iter().all(is_point) {
+        panels.retain(|panel| !is_point(panel));
+    }
     panels
 }
 

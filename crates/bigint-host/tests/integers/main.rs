@@ -56,6 +56,29 @@ fn lists_of_every_kind_of_lengths_are_those_of_num_bigint() {
     }
 }
 
+/// So many lists, or 300: `BIGINT_LISTS=100000` is what CONTRIBUTING.md asks for after a
+/// change to the scheduler.
+#[test]
+fn many_small_lists_are_those_of_num_bigint() {
+    let asked = std::env::var("BIGINT_LISTS").ok();
+    let lists = asked.map_or(300, |lists| lists.parse().expect("a number of lists"));
+    let engine = Engine::cpu();
+    let mut random = Random(0x0123_4567_89ab_cdef);
+    for i in 0..lists {
+        let (lengths, size) = match i % 100 {
+            0 => (Lengths::Giant(1 << 18), (2000, 2000)),
+            1..10 => (Lengths::Any(1 << 18), (10, 12)),
+            10..30 => (Lengths::Equal(random.below(2000)), (20, 60)),
+            30..50 => (Lengths::Normal(random.below(4000)), (20, 60)),
+            50..60 => (Lengths::Normal(64), (100, 300)),
+            // Few numbers, each an operand of many.
+            60..80 => (Lengths::Any(1 << 11), (3, 40)),
+            _ => (Lengths::Any(1 << 9), (50, 100)),
+        };
+        check_list(&engine, &OPERATIONS, lengths, size, &mut random);
+    }
+}
+
 #[test]
 fn jacobi_symbols_of_a_list_are_numbers_with_signs() {
     let engine = Engine::cpu();
