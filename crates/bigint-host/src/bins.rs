@@ -6,8 +6,8 @@ use crate::plan::padded;
 use crate::schedule::Computation;
 use crate::{BackEnd, Error, Integers};
 use bigint_core::operation::Signs;
-use bigint_core::{Algorithm, Operation};
-use std::cmp::Reverse;
+use bigint_core::{Algorithm, Limb, Operation};
+use std::cmp::{Ordering, Reverse};
 
 /// Limbs that the operands of one batch may take, unless it is a single computation: for
 /// the CPU so few that threads have bins to choose from, for a device so many that a launch
@@ -116,16 +116,43 @@ impl<'a> List<'a> {
     pub fn operands(&self, of: usize) -> [usize; 2] {
         let Computation { operation, a, b } = self.computations[of];
         let length = |i: usize| self.integers.length(i);
-        match commutes(operation) && length(a) < length(b) {
-            true => [b, a],
-            false => [a, b],
+        match self.sum(of) {
+            Some(sum) => sum.operands,
+            None if commutes(operation) && length(a) < length(b) => [b, a],
+            None => [a, b],
         }
+    }
+
+    /// What a sum or difference is of magnitudes, which only the host need compare; nothing
+    /// of other operations.
+    pub fn sum(&self, of: usize) -> Option<Sum> {
+        let Computation { operation, a, b } = self.computations[of];
+        let turns = match operation.declaration().signs {
+            Signs::Sum => false,
+            Signs::Difference => true,
+            _ => return None,
+        };
+        let [minus_a, minus_b] = [a, b].map(|i| self.integers.is_negative(i));
+        let minus_b = minus_b != turns;
+        let of_magnitudes = |operation, operands, negative| Sum {
+            operation,
+            operands,
+            negative,
+        };
+        Some(if minus_a == minus_b {
+            of_magnitudes(Operation::Add, [a, b], minus_a)
+        } else if order(self.integers.magnitude(a), self.integers.magnitude(b)).is_lt() {
+            of_magnitudes(Operation::Sub, [b, a], minus_b)
+        } else {
+            of_magnitudes(Operation::Sub, [a, b], minus_a)
+        })
     }
 
     /// The kind of a computation, of which none is counted yet; numbers that are wider than
     /// `granule` limbs are as wide as so many.
     fn kind(&self, of: usize, granule: usize) -> Kind {
-        let operation = self.computations[of].operation;
+        let sum = self.sum(of);
+        let operation = sum.map_or(self.computations[of].operation, |sum| sum.operation);
         let [a, b] = self.operands(of);
         let [n, m] = [a, b].map(|i| self.integers.length(i));
         let padded = |width| match padded(width) {
@@ -256,6 +283,20 @@ const IN_PASSING: Place = Place {
     bin: usize::MAX,
     row: 0,
 };
+
+/// A sum or difference of magnitudes, which is not negative, and the sign before it.
+#[derive(Clone, Copy)]
+pub(crate) struct Sum {
+    operation: Operation,
+    operands: [usize; 2],
+    pub negative: bool,
+}
+
+/// How two magnitudes compare that have no zeros on top.
+pub(crate) fn order(x: &[Limb], y: &[Limb]) -> Ordering {
+    let lengths = x.len().cmp(&y.len());
+    lengths.then_with(|| x.iter().rev().cmp(y.iter().rev()))
+}
 
 /// Refuses what is no computation.
 fn check(integers: &Integers, &Computation { operation, a, b }: &Computation) -> Result<(), Error> {

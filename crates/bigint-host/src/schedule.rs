@@ -17,7 +17,7 @@
 //! What a kernel would gain whose warps take computations from a pool by an atomic counter
 //! (Langer), docs/papers.md says.
 
-use crate::bins::{Bin, Kind, List, MOST_LIMBS, Place};
+use crate::bins::{Bin, Kind, List, MOST_LIMBS, Place, order};
 use crate::column::Column;
 use crate::operations::Form;
 use crate::{BackEnd, Batch, Engine, Error, Integers, SignedBatch, limbs};
@@ -182,58 +182,38 @@ impl Engine {
         let rows = &list.order[bin.start..][..bin.count];
         let of_a = |i: usize| list.operands(rows[i])[0];
         let of_b = |i: usize| list.operands(rows[i])[1];
-        let signs = operation.declaration().signs;
-        let is_sum = matches!(signs, Signs::Sum | Signs::Difference);
-        let is_natural = integers.signs().iter().all(|&byte| byte == 0)
-            || matches!(signs, Signs::Product | Signs::Magnitudes);
-        let takes_a_word = is_sum && !is_natural && self.options.algorithm == Algorithm::Auto;
-        let batch =
-            |width, index: &(dyn Fn(usize) -> usize + Sync)| match is_natural || takes_a_word {
-                true => {
-                    let batch = self.magnitudes_of(integers, bin.count, width, index)?;
-                    Ok::<_, Error>(SignedBatch::natural(batch))
-                }
-                false => self.batch_of_integers(integers, bin.count, width, index),
-            };
+        // Signs of these are the host's alone.
+        let is_of_magnitudes = is_of_magnitudes(operation);
+        let batch = |width, index: &(dyn Fn(usize) -> usize + Sync)| match is_of_magnitudes {
+            true => {
+                let batch = self.magnitudes_of(integers, bin.count, width, index)?;
+                Ok::<_, Error>(SignedBatch::natural(batch))
+            }
+            false => self.batch_of_integers(integers, bin.count, width, index),
+        };
         let a = batch(widths[0], &of_a)?;
         let b = match is_of_one {
             true => a.clone(),
             false => batch(widths[1], &of_b)?,
         };
-        let turned = u32::from(signs == Signs::Difference) << 1;
-        let word = |i: usize, word: &mut [Limb]| {
-            let [a, b] = [of_a(i), of_b(i)].map(|i| Limb::from(integers.is_negative(i)));
-            word[0] = (a | b << 1) ^ turned;
-        };
-        let signs = takes_a_word.then(|| {
-            let shape = Shape::new(bin.count, 1, Layout::Contiguous);
-            let words = limbs::build(&self.inner.pool, shape, word)?;
-            self.inner.admit(shape, words)
-        });
-        Ok(Staged {
-            operation,
-            a,
-            b,
-            signs: signs.transpose()?,
-        })
+        Ok(Staged { operation, a, b })
     }
 
-    /// What comes of a bin: of products the magnitudes alone.
+    /// What comes of a bin.
     fn computed(&self, staged: &Staged) -> Result<SignedBatch, Error> {
-        let Staged {
-            operation,
-            a,
-            b,
-            signs,
-        } = staged;
-        let Some(signs) = signs else {
+        let Staged { operation, a, b } = staged;
+        if !is_of_magnitudes(*operation) {
             return self.signed_compute(*operation, &[a, b]);
+        }
+        let form = match operation {
+            // The greater is the first.
+            Operation::Sub => Form::Wrapping,
+            _ => Form::Exact,
         };
-        let operands = [a.magnitude(), b.magnitude(), signs];
-        let sums = self.compute(Operation::AddSigned, Form::Exact, &operands)?;
-        let mut results = sums.results.into_iter();
-        let mut next = || results.next().expect("a magnitude and its sign");
-        Ok(SignedBatch::of(next(), Some(next())))
+        let operands = [a.magnitude(), b.magnitude()];
+        Ok(SignedBatch::natural(
+            self.first_of(*operation, form, &operands)?,
+        ))
     }
 
     /// A batch of `count` of these numbers, each padded to `width` limbs: number `index(i)`
@@ -278,8 +258,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Computes the list: a batch of results for each bin, where they were computed. Results
-    /// of products are magnitudes.
+    /// Computes the list: a batch of results for each bin, where they were computed; those of
+    /// sums, differences and products are magnitudes.
     ///
     /// # Errors
     /// As [`Engine::run`], but that numbers are counted in their bin.
@@ -288,7 +268,8 @@ impl Prepared {
         staged.map(|staged| self.engine.computed(staged)).collect()
     }
 
-    /// The operation and the operands of each bin.
+    /// The operation and the operands of each bin. A sum of numbers of unlike signs is a
+    /// difference, the greater magnitude first.
     pub fn batches(&self) -> impl ExactSizeIterator<Item = (Operation, [&SignedBatch; 2])> {
         let staged = self.staged.iter();
         staged.map(|staged| (staged.operation, [&staged.a, &staged.b]))
@@ -304,13 +285,20 @@ impl Prepared {
     }
 }
 
-/// The operands of a bin, and for sums the word of both signs.
+/// The operands of a bin.
 #[derive(Debug)]
 struct Staged {
     operation: Operation,
     a: SignedBatch,
     b: SignedBatch,
-    signs: Option<Batch>,
+}
+
+/// Whether the operation of a bin is of magnitudes: what it is of signed numbers follows from
+/// their signs.
+fn is_of_magnitudes(operation: Operation) -> bool {
+    use Signs::{Difference, Magnitudes, Product, Sum};
+    let signs = operation.declaration().signs;
+    matches!(signs, Sum | Difference | Product | Magnitudes)
 }
 
 /// The results of a bin: rows of so many limbs, and which are negative.
@@ -362,8 +350,9 @@ impl List<'_> {
             };
             let number = &made.rows[row * made.width..][..made.width];
             column.limbs.extend_from_slice(number);
-            column.end_number(match operation.declaration().signs {
-                Signs::Product => self.integers.is_negative(a) != self.integers.is_negative(b),
+            column.end_number(match (operation.declaration().signs, self.sum(of)) {
+                (_, Some(sum)) => sum.negative,
+                (Signs::Product, _) => self.integers.is_negative(a) != self.integers.is_negative(b),
                 _ => made.negative[row],
             });
         }
@@ -402,10 +391,4 @@ impl List<'_> {
         };
         column.end_number(negative);
     }
-}
-
-/// How two magnitudes compare that have no zeros on top.
-fn order(x: &[Limb], y: &[Limb]) -> Ordering {
-    let lengths = x.len().cmp(&y.len());
-    lengths.then_with(|| x.iter().rev().cmp(y.iter().rev()))
 }

@@ -13,7 +13,7 @@ use bigint_core::Operation;
 pub const BENCHMARK: Benchmark = Benchmark {
     name: "langer",
     authors: "Langer",
-    title: "Arbitrary-precision integers on many-core hardware: lists of computations",
+    title: "Arbitrary-Precision Arithmetics on the GPU",
     published_on: "K2100M and Core i7 4700MQ",
     widths: &[64, 1024, 2048, 4096, 8192, 16384, 32768, 65536],
     // Every list has its own; a copy beside them is of as many bits as memory shows its rate at.
