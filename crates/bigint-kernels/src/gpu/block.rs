@@ -9,6 +9,8 @@ use super::warp::Group;
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
     fn barrier(number: u32);
+    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.count"]
+    fn barrier_of_some(number: u32, threads: u32);
 }
 
 /// The threads of a block, seen from one of them.
@@ -56,5 +58,19 @@ impl<const THREADS: u32> Team<THREADS> {
     pub fn sync(self) {
         // SAFETY: the block is converged by the contract of `new`.
         unsafe { barrier(0) }
+    }
+
+    /// Waits for the part of the block that the calling warp is in, where parts are of so
+    /// many warps that follow each other: all threads of a part come together. There are no
+    /// more than 15 parts, unless they are single warps.
+    #[inline(always)]
+    pub fn sync_part(self, warps: u32) {
+        if warps == 1 {
+            return self.warp.sync();
+        }
+        let threads = (32 * warps).max(32);
+        // SAFETY: the part is converged by the contract of `new`; number 0 is that of the
+        // whole block.
+        unsafe { barrier_of_some(1 + self.thread / threads, threads) }
     }
 }

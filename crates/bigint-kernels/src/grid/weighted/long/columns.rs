@@ -107,7 +107,7 @@ impl Block<'_> {
             });
         } else {
             with_factor!(factor, self.last_back(group * WIDTH));
-            self.team.sync();
+            self.team.sync_part(part_warps(factor));
             self.back(place, &mut v);
             if !self.carry(place, words, block, ends, &mut v) {
                 return;
@@ -122,7 +122,7 @@ impl Block<'_> {
             return;
         }
         self.forth(place, &v);
-        self.team.sync();
+        self.team.sync_part(part_warps(factor));
         with_factor!(factor, self.last(group * WIDTH));
     }
 
@@ -454,25 +454,40 @@ impl Block<'_> {
     }
 }
 
-/// Butterflies of a thread in the last pass, of radix `M`: the driver's compiler unrolls the
-/// loop.
+/// Warps that exchange values between the last two passes among themselves: as many as have
+/// whole nodes of the middle pass.
+#[inline(always)]
+const fn part_warps(m: u32) -> u32 {
+    m >> m.trailing_zeros()
+}
+
+/// Butterflies of the last pass, of radix `M`, that a part has.
+#[inline(always)]
+const fn of_part<const M: usize>() -> u32 {
+    128 * WIDTH >> M.trailing_zeros()
+}
+
+/// And those that a thread has of them: the driver's compiler unrolls the loop.
 #[inline(always)]
 fn butterflies<const M: usize>() -> u32 {
     known_later(16_u32.div_ceil(M as u32))
 }
 
-/// Butterfly `g` of a thread in the last pass, of radix `M`: its place among the block's,
-/// which does not pass the last one's, and the node.
+/// Butterfly `g` of a thread: its place among the block's, which does not pass the last one of
+/// the part, and the node.
 #[inline(always)]
 fn butterfly_at<const M: usize>(thread: u32, g: u32) -> (u32, u32) {
-    let at = (thread + 16 * M as u32 * WIDTH * g).min(256 * WIDTH - 1);
+    let threads = 32 * part_warps(M as u32);
+    let (part, t) = (thread / threads, thread % threads);
+    let at = part * of_part::<M>() + (t + threads * g).min(of_part::<M>() - 1);
     (at, at / WIDTH)
 }
 
 /// Whether there is one.
 #[inline(always)]
 fn is_there<const M: usize>(thread: u32, g: u32) -> bool {
-    thread + 16 * M as u32 * WIDTH * g < 256 * WIDTH
+    let threads = 32 * part_warps(M as u32);
+    thread % threads + threads * g < of_part::<M>()
 }
 
 /// Where its first point is in shared memory.
