@@ -150,7 +150,7 @@ pub const fn long_place(k: u32, m: u32) -> u32 {
     ((k & 15) << 4 | k >> 4 & 15) * m + (k >> 8)
 }
 
-/// Pairs of a pair of rows' own roots, with `f = k / rows`: [`node`] roots of `f`, 8; the
+/// Pairs of a pair of rows' own roots, with `f = k / rows`: `node` roots of `f`, 8; the
 /// roots `e(-j f / 16)`, `j` from 1 to 15; `e(f / 2^j)`, `j` from 5 to 11; `e(-j f / 256)`,
 /// `j` from 1 to 15; three are free.
 pub const ROW_ROOTS: u32 = 48;
@@ -215,7 +215,7 @@ pub const fn last_roots(m: u32) -> u32 {
 }
 
 /// Places in shared memory of a block of columns: point `(16 h + i) m + j` of column `c` is at
-/// `h` [`outer`](Self::outer) `+ i` [`inner`](Self::inner) `+ j` [`columns`] `+ c`.
+/// `h` [`outer`](Self::outer) `+ i` [`inner`](Self::inner) `+ j` `columns` `+ c`.
 /// Gaps see to it that whichever eight threads move 16 bytes at once mostly find them in
 /// different banks.
 #[derive(Clone, Copy, Debug)]
