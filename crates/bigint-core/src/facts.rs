@@ -8,7 +8,7 @@
 use crate::algorithm::{Algorithm, Level};
 use crate::kernel::{
     Arguments, DIVISOR_IN_REGISTERS, Kernel, MatrixArgument, lanes_are_told, montgomery_digit,
-    staged_fours,
+    power_digit, staged_fours,
 };
 use crate::operation::Operation;
 use crate::shape::Layout;
@@ -19,8 +19,8 @@ pub const UNTOLD: &str = "0 /*told*/";
 
 /// What is told of a launch.
 ///
-/// Zero in a field, [`MOVES`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`], [`SAME`] or
-/// [`ONCE`], says nothing.
+/// Zero in a field, [`MOVES`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`], [`SAME`],
+/// [`ONCE`] or [`SCAN`], says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
 
@@ -43,13 +43,16 @@ pub const ROWS: Field = Field { at: 2, bits: 2 };
 pub const LANES: Field = Field { at: 4, bits: 3 };
 
 /// Registers that each lane has for a modulus or a divisor, in fours ([`montgomery_digit`]).
-pub const DIGIT: Field = Field { at: 7, bits: 3 };
+pub const DIGIT: Field = Field { at: 7, bits: 4 };
 
 /// Registers that a thread has for a divisor: [`divisor_class`].
-pub const DIVISOR: Field = Field { at: 10, bits: 3 };
+pub const DIVISOR: Field = Field { at: 11, bits: 3 };
+
+/// Whether a power reads the whole table for each entry, in constant time: 1 yes, 2 no.
+pub const SCAN: Field = Field { at: 18, bits: 2 };
 
 /// Whether a transform multiplies a number by itself: 1 yes, 2 no ([`is_square`]).
-pub const SAME: Field = Field { at: 13, bits: 2 };
+pub const SAME: Field = Field { at: 14, bits: 2 };
 
 /// Whether a block that multiplies numbers of so many limbs at a time takes these operands
 /// for one number, which is transformed once.
@@ -64,7 +67,7 @@ pub const fn is_square(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bo
 
 /// Whether a warp [finds out once](once) what an operand tells all limbs of a number: 1 yes,
 /// 2 no.
-pub const ONCE: Field = Field { at: 15, bits: 2 };
+pub const ONCE: Field = Field { at: 16, bits: 2 };
 
 /// How [`ONCE`] stands for contiguous results of `width` limbs: those that a warp loads at once
 /// are to be of no more numbers than it has lanes.
@@ -227,9 +230,17 @@ impl Facts {
                 let is_square = is_square(a, b, Plan::of(kernel.lanes).limbs());
                 return Facts((if is_square { 1 } else { 2 }) << SAME.at);
             }
-            (Operation::MontMul | Operation::PowMod, ..) => {
+            (Operation::MontMul, ..) => {
                 let digit = montgomery_digit(c.width as usize, kernel.lanes) as u32;
                 return Facts(lanes | (digit / 4) << DIGIT.at);
+            }
+            (Operation::PowMod, algorithm, _) => {
+                let digit = power_digit(c.width as usize, kernel.lanes) as u32;
+                let scan = match algorithm {
+                    Algorithm::WindowVartime => 2,
+                    _ => 1,
+                };
+                return Facts(lanes | (digit / 4) << DIGIT.at | scan << SCAN.at);
             }
             (Operation::DivRem, _, Level::Warp) => {
                 let digit = montgomery_digit(b.width as usize, kernel.lanes) as u32;
@@ -336,6 +347,7 @@ mod tests {
         assert_eq!((told.field(LANES), told.field(DIGIT)), (3, 4));
         assert_eq!(of(Operation::Lcm, 3).field(DIVISOR), 2);
         assert_eq!(of(Operation::PowMod, 9).field(DIGIT), 3);
+        assert_eq!(of(Operation::PowMod, 9).field(SCAN), 1);
         for (operation, width, told) in [
             (Operation::Shl, 4, 2),
             (Operation::Select, 5, 1),

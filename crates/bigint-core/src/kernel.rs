@@ -9,6 +9,9 @@ use crate::karatsuba;
 use crate::lehmer::PAIR;
 pub use crate::lehmer::{digit_columns_in_shared, gcd_digits};
 pub use crate::modules::{CEILING, CEILING_MULTIPLY_ADDS, EntryPoint, MODULES, OTHERS};
+pub use crate::modulus::{
+    WIDEST_MODULUS, montgomery_digit, power_digit, power_window, widest_window,
+};
 use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
 use crate::transform::Plan;
@@ -17,7 +20,7 @@ use crate::transform::Plan;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel {
     /// The entry point's name in the PTX: one for all numbers of lanes where these
-    /// [are told](lanes_are_told).
+    /// [are told](lanes_are_told), and one for powers in constant and in variable time.
     pub name: &'static str,
     /// What it computes.
     pub operation: Operation,
@@ -96,6 +99,15 @@ pub const fn lanes_are_told(operation: Operation, algorithm: Algorithm, level: L
     }
 }
 
+/// The algorithm by whose name the text of another goes, which is told
+/// [`SCAN`](crate::facts::SCAN).
+const fn text_of(algorithm: Algorithm) -> Algorithm {
+    match algorithm {
+        Algorithm::WindowVartime => Algorithm::Window,
+        _ => algorithm,
+    }
+}
+
 /// Each kernel's name, `mul_comba_warp4_contiguous`, and its length.
 static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
     const fn append(
@@ -115,7 +127,7 @@ static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
     while i < COUNT {
         let Place(operation, algorithm, level, lanes, layout) = PLACES[i];
         let mut name = append(names[i], operation.kernels_by(algorithm).name());
-        name = append(append(name, "_"), algorithm.name());
+        name = append(append(name, "_"), text_of(algorithm).name());
         name = append(append(name, "_"), level.name());
         name = append(
             name,
@@ -338,47 +350,6 @@ pub const fn numbers_at_a_time(algorithm: Algorithm, n: usize, m: usize) -> usiz
     }
 }
 
-/// The widest modulus or divisor, in limbs, that a warp has in registers.
-pub const WIDEST_MODULUS: usize = 512;
-
-/// Limbs of a modulus, or of a divisor, of `width` limbs that each of `lanes` lanes has in
-/// registers: the fewest there is code for; 0 where they do not hold it.
-#[inline(always)]
-pub const fn montgomery_digit(width: usize, lanes: u32) -> usize {
-    // Lanes are a power of two.
-    let limbs = (width + lanes as usize - 1) >> lanes.trailing_zeros();
-    match (lanes, limbs) {
-        (1, 0..=4) => 4,
-        (_, 0..=8) => 8,
-        (1, 0..=12) => 12,
-        (_, 0..=16) => 16,
-        _ => 0,
-    }
-}
-
-/// Bits of the windows that an exponent of `width` limbs is cut into, by what the table and
-/// the products cost; at most `most`.
-#[inline(always)]
-pub const fn power_window(width: usize, most: usize) -> usize {
-    let best = match width {
-        0..=3 => 3,
-        4..=10 => 4,
-        _ => 5,
-    };
-    if best < most { best } else { most }
-}
-
-/// The widest windows for a modulus of `width` limbs: where the whole table is read for each
-/// (`scan`), the tables of all that a device computes at once must stay near it.
-#[inline(always)]
-pub const fn widest_window(width: usize, scan: bool) -> usize {
-    match width {
-        0..=16 if scan => 3,
-        17..=48 if scan => 4,
-        _ => 5,
-    }
-}
-
 impl Kernel {
     /// Every kernel there is, in the order of the declarations.
     pub const ALL: &'static [Kernel] = &KERNELS;
@@ -461,6 +432,9 @@ impl Kernel {
     pub const fn takes(&self, widths: &[usize]) -> bool {
         let divides_by_lanes = self.operation.divides() && self.lanes > 1;
         match widths {
+            [.., modulus] if matches!(self.operation, Operation::PowMod) => {
+                power_digit(*modulus, self.lanes) > 0
+            }
             [.., modulus] if self.operation.multiplies_modulo() || divides_by_lanes => {
                 montgomery_digit(*modulus, self.lanes) > 0
             }
@@ -482,7 +456,7 @@ impl Kernel {
                 let scan = matches!(self.algorithm, Algorithm::Window);
                 let window = power_window(m, widest_window(modulus, scan));
                 let lanes = self.lanes as usize;
-                ((1 << window) + 1) * lanes * montgomery_digit(modulus, self.lanes)
+                ((1 << window) + 1) * lanes * power_digit(modulus, self.lanes)
             }
             // A column of digits, which may be in shared memory, and for cofactors another.
             Algorithm::Lehmer => {
@@ -509,8 +483,8 @@ impl Kernel {
     /// registers of a thread: without it, the widest numbers that a kernel has code for take
     /// so many that too few warps are left to wait for one another.
     pub const fn resident_blocks(&self) -> Option<u32> {
-        match (self.operation, self.layout) {
-            (Operation::PowMod, _) | (Operation::MontMul, Layout::Contiguous) => Some(4),
+        match (self.operation, self.level, self.layout) {
+            (Operation::MontMul, Level::Warp, Layout::Contiguous) => Some(4),
             // Addresses of limbs that lie apart would not be in registers then.
             _ => None,
         }
@@ -639,18 +613,19 @@ mod tests {
                         let name = format!(
                             "{}_{}_{}{shared}_{}",
                             operation.kernels_by(row.algorithm).name(),
-                            row.algorithm.name(),
+                            text_of(row.algorithm).name(),
                             row.level.name(),
                             layout.name()
                         );
                         assert_eq!(kernel.unwrap().name, name);
-                        names.insert((operation.name(), name, lanes));
+                        names.insert((operation.name(), name, row.algorithm, lanes));
                     }
                 }
             }
         }
         assert_eq!(Kernel::ALL.len(), names.len());
-        assert!(names.contains(&("mul", "mul_school_warp_interleaved".into(), 16)));
+        let rows = "mul_school_warp_interleaved".into();
+        assert!(names.contains(&("mul", rows, Algorithm::School, 16)));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod karatsuba;
 pub mod kernel;
 mod lehmer;
 mod modules;
+mod modulus;
 pub mod operation;
 pub mod shape;
 pub mod transform;

@@ -138,6 +138,9 @@ pub struct ModularTuning {
     /// Lanes per number by the width of the modulus, narrowest first; 1 for a thread. Where
     /// registers of so many do not hold it, the next number of lanes that do.
     pub lanes: Vec<LanesTuning>,
+    /// The same of powers in constant time, which read their whole table again and again:
+    /// more warps wait for it together.
+    pub scan_lanes: Vec<LanesTuning>,
 }
 
 /// Thresholds of programs that are one launch, widths in limbs.
@@ -200,6 +203,7 @@ impl Tuning {
             ("mul", &tuning.mul.lanes, Operation::Mul),
             ("scan", &tuning.scan.lanes, Operation::Compare),
             ("modular", &tuning.modular.lanes, Operation::PowMod),
+            ("modular", &tuning.modular.scan_lanes, Operation::PowMod),
             ("div", &tuning.div.lanes, Operation::DivRem),
         ];
         for (name, rows, operation) in tables {
@@ -366,11 +370,24 @@ impl Tuning {
             Algorithm::Auto => operation.algorithms(Level::Warp).next().unwrap_or_default(),
             named => named,
         };
-        let fewest = fewest_lanes(options, &self.modular.lanes, width);
-        of_registers(operation, algorithm, widths, layout, fewest).ok_or(Error::ModulusWidth {
-            operation,
-            width,
-            most: WIDEST_MODULUS,
+        let rows = match algorithm {
+            Algorithm::Window => &self.modular.scan_lanes,
+            _ => &self.modular.lanes,
+        };
+        let fewest = fewest_lanes(options, rows, width);
+        of_registers(operation, algorithm, widths, layout, fewest).ok_or_else(|| {
+            // There is code for powers modulo numbers twice as wide.
+            let holds = |width: &usize| {
+                Kernel::ALL
+                    .iter()
+                    .any(|kernel| kernel.operation == operation && kernel.takes(&[*width]))
+            };
+            let most = Some(2 * WIDEST_MODULUS).filter(holds);
+            Error::ModulusWidth {
+                operation,
+                width,
+                most: most.unwrap_or(WIDEST_MODULUS),
+            }
         })
     }
 

@@ -56,6 +56,8 @@ macro_rules! row {
     (rem $($row:tt)*) => {};
     // `Operation::kernels_by`: those of `mul` see that operands are the same.
     (square fft $($row:tt)*) => {};
+    // Told `bigint_core::facts::SCAN`, those of `window`.
+    (pow_mod window_vartime $($row:tt)*) => {};
     // A whole warp on a stretch of limbs: its leaves have no choice of lanes.
     ($operation:ident $algorithm:ident warp [32] [$($layout:ident)*]) => {$(
         entry_point! { ($operation, "_", $algorithm, "_warp32_", $layout)
@@ -77,9 +79,6 @@ macro_rules! row {
     };
     ($operation:ident window warp $lanes:tt $layouts:tt) => {
         row! { @ $operation window told $layouts }
-    };
-    ($operation:ident window_vartime warp $lanes:tt $layouts:tt) => {
-        row! { @ $operation window_vartime told $layouts }
     };
     (@ $operation:ident $algorithm:ident told [$($layout:ident)*]) => {$(
         entry_point! { ($operation, "_", $algorithm, "_warp_", $layout)

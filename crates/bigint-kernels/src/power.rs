@@ -11,7 +11,7 @@
 //! The powers `a^0 .. a^(2^w - 1)` are a table in scratch, in Montgomery's form.
 //!
 //! Everything is one chain of products in a loop, in stages, so that the product's code
-//! stands there twice, once for squares:
+//! stands there once, and a thread's code of squares beside it:
 //!
 //! 1. `R^2 mod m`, the form of `R`: from the form of 2, squared and doubled by the bits of
 //!    the exponent `32 k` that `R` = `B^k` has.
@@ -21,7 +21,7 @@
 //! 4. Windows: `w` squares, and a product with an entry of the table.
 //! 5. A product with 1, which leaves Montgomery's form.
 //!
-//! Where `SCAN`, an entry is read by reading them all: no branch and no address depends on
+//! Where `scan`, an entry is read by reading them all: no branch and no address depends on
 //! `a` or `e`, but for their widths. Else windows that are zero in all numbers of the warp
 //! cost no product, and at the top of the exponent no squares.
 //!
@@ -29,6 +29,7 @@
 //! five for the rest. Scratch: `2^w + 1` numbers of `X LANES` limbs.
 
 use crate::gpu::memory::{Number, Stride};
+use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::{Modulus, load, store};
@@ -50,8 +51,9 @@ enum Stage {
 /// `r = a^e mod m`, cut or zero-extended to the width of `r`, where `m` is odd; returns
 /// whether it is.
 #[inline(always)]
-pub fn power<const LANES: u32, const X: usize, const SCAN: bool>(
+pub fn power<const LANES: u32, const X: usize>(
     group: Group<LANES>,
+    scan: bool,
     r: Number<impl Stride>,
     [a, e, m]: [Number<impl Stride>; 3],
     scratch: Number<impl Stride>,
@@ -60,7 +62,7 @@ where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let modulus = Modulus::<LANES, X>::new(group, m);
-    let widest = widest_window(m.width() as usize, SCAN);
+    let widest = widest_window(m.width() as usize, scan);
     let window = power_window(e.width() as usize, widest) as u32;
     let table = Table {
         scratch,
@@ -77,49 +79,56 @@ where
     let mut stage = Stage::Radix;
     // Bits of the exponent of `R`, chunks of `a`, entries or windows that are left.
     let mut left = BITS - 1 - (BITS * limbs_of_r).leading_zeros();
+    // Squares before the next product, or before the next bit of the exponent of `R`.
+    let mut squares = 1;
     loop {
-        let mut squares = match stage {
-            Stage::Radix => 1,
-            Stage::Windows => window,
-            _ => 0,
-        };
-        while squares > 0 {
-            x = modulus.square(x);
+        let is_square = squares > 0;
+        let mut is_one = false;
+        let mut factor = x;
+        if is_square {
             squares -= 1;
+        } else {
+            left = left.wrapping_sub(1);
+            factor = match stage {
+                Stage::Base => {
+                    let chunk = a.part(limbs_of_r * left, limbs_of_r * (left + 1));
+                    x = modulus.sum(x, load(chunk, thread::here(modulus.own())));
+                    table.get(radix)
+                }
+                Stage::Table => table.get(1),
+                Stage::Windows => {
+                    let digit = digit(e, left, window);
+                    is_one = !scan && group.all(digit == 0);
+                    table.entry(scan, digit, entries)
+                }
+                _ => {
+                    let mut plain = [0; X];
+                    plain[0] = Limb::from(group.lane() == 0);
+                    plain
+                }
+            };
         }
-        left = left.wrapping_sub(1);
-        if stage == Stage::Radix {
-            if (BITS * limbs_of_r) >> left & 1 == 1 {
-                x = modulus.sum(x, x);
-            }
-            if left == 0 {
-                table.set(radix, x);
-                x = [0; X];
-                (stage, left) = (Stage::Base, a.width().div_ceil(limbs_of_r));
+        // Lanes square by the product, whose code stands here once.
+        if LANES == 1 && is_square {
+            x = modulus.square(x);
+        } else if !is_one {
+            x = modulus.product(x, factor);
+        }
+        if is_square {
+            if stage == Stage::Radix {
+                left -= 1;
+                if (BITS * limbs_of_r) >> left & 1 == 1 {
+                    x = modulus.sum(x, x);
+                }
+                if left == 0 {
+                    table.set(radix, x);
+                    x = [0; X];
+                    (stage, left) = (Stage::Base, a.width().div_ceil(limbs_of_r));
+                } else {
+                    squares = 1;
+                }
             }
             continue;
-        }
-        let mut is_one = false;
-        let factor = match stage {
-            Stage::Base => {
-                let chunk = a.part(limbs_of_r * left, limbs_of_r * (left + 1));
-                x = modulus.sum(x, load(chunk, modulus.own()));
-                table.get(radix)
-            }
-            Stage::Table => table.get(1),
-            Stage::Windows => {
-                let digit = digit(e, left, window);
-                is_one = !SCAN && group.all(digit == 0);
-                table.entry::<X, SCAN>(digit, entries)
-            }
-            _ => {
-                let mut plain = [0; X];
-                plain[0] = Limb::from(group.lane() == 0);
-                plain
-            }
-        };
-        if !is_one {
-            x = modulus.product(x, factor);
         }
         match stage {
             Stage::Base if left == 0 => {
@@ -130,19 +139,22 @@ where
                 table.set(entries - 1 - left, x);
                 if left == 0 {
                     (stage, left) = (Stage::Windows, (BITS * e.width()).div_ceil(window) - 1);
-                    if !SCAN {
+                    if !scan {
                         while left > 0 && group.all(digit(e, left, window) == 0) {
                             left -= 1;
                         }
                     }
-                    x = table.entry::<X, SCAN>(digit(e, left, window), entries);
+                    x = table.entry(scan, digit(e, left, window), entries);
                 }
             }
             Stage::Plain => break,
             _ => {}
         }
-        if stage == Stage::Windows && left == 0 {
-            stage = Stage::Plain;
+        if stage == Stage::Windows {
+            match left {
+                0 => stage = Stage::Plain,
+                _ => squares = window,
+            }
         }
     }
     modulus.store(r, x);
@@ -169,21 +181,21 @@ struct Table<S> {
 impl<S: Stride> Table<S> {
     #[inline(always)]
     fn get<const X: usize>(self, i: u32) -> [Limb; X] {
-        load(self.scratch, self.entry * i + self.own)
+        load(self.scratch, thread::here(self.entry * i + self.own))
     }
 
     #[inline(always)]
     fn set<const X: usize>(self, i: u32, limbs: [Limb; X]) {
-        store(self.scratch, self.entry * i + self.own, limbs);
+        store(self.scratch, thread::here(self.entry * i + self.own), limbs);
     }
 
-    /// Number `i` of the first `entries`; where `SCAN`, by reading them all.
+    /// Number `i` of the first `entries`; where `scan`, by reading them all.
     #[inline(always)]
-    fn entry<const X: usize, const SCAN: bool>(self, i: u32, entries: u32) -> [Limb; X]
+    fn entry<const X: usize>(self, scan: bool, i: u32, entries: u32) -> [Limb; X]
     where
         Window<X>: Slide<Digit = [Limb; X]>,
     {
-        if !SCAN {
+        if !scan {
             return self.get(i);
         }
         let mut chosen = [0; X];

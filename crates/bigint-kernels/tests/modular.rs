@@ -2,6 +2,7 @@
 //! all of its checks on: beside num-bigint, by its count of multiply-adds, and by what it tells
 //! of secrets.
 
+use bigint_core::facts::{SCAN, UNTOLD};
 use bigint_core::kernel::{BLOCK, montgomery_digit, power_window, widest_window};
 use bigint_core::{
     Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
@@ -33,7 +34,7 @@ struct Made {
 
 impl Bench {
     fn new(operation: Operation) -> Self {
-        Bench::of(&module(operation), DeviceConfig::default())
+        Bench::of(&module(operation, Algorithm::Auto), DeviceConfig::default())
     }
 
     fn of(module: &Module, config: DeviceConfig) -> Self {
@@ -195,10 +196,15 @@ impl Bench {
     }
 }
 
-fn module(operation: Operation) -> Module {
+/// The kernels of an operation, powers in variable time where the algorithm says so.
+fn module(operation: Operation, algorithm: Algorithm) -> Module {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../bigint-host/ptx");
     let ptx = std::fs::read_to_string(format!("{folder}/{}.ptx", operation.name())).unwrap();
-    Module::parse(&ptx).unwrap()
+    let told = match algorithm {
+        Algorithm::WindowVartime => 2 << SCAN.at,
+        _ => 0,
+    };
+    Module::parse(&ptx.replace(UNTOLD, &format!("{told}"))).unwrap()
 }
 
 fn kernels(operation: Operation) -> impl Iterator<Item = &'static Kernel> {
@@ -219,6 +225,9 @@ fn widths(kernel: &Kernel) -> Vec<usize> {
             16 * lanes,
         ]);
     }
+    // Of powers twice as many.
+    widths.extend([16 * lanes + 1, 32 * lanes]);
+    widths.retain(|&n| kernel.takes(&[n, n, n]) && n <= 128.max(16 * lanes + 1));
     widths.sort_unstable();
     widths.dedup();
     widths
@@ -279,8 +288,16 @@ fn montgomery_products_are_right() {
 
 #[test]
 fn powers_are_right() {
-    let mut bench = Bench::new(Operation::PowMod);
-    for kernel in kernels(Operation::PowMod) {
+    for algorithm in [Algorithm::Window, Algorithm::WindowVartime] {
+        let module = module(Operation::PowMod, algorithm);
+        let mut bench = Bench::of(&module, DeviceConfig::default());
+        powers_agree(&mut bench, algorithm);
+    }
+}
+
+fn powers_agree(bench: &mut Bench, algorithm: Algorithm) {
+    let kernels = kernels(Operation::PowMod);
+    for kernel in kernels.filter(|kernel| kernel.algorithm == algorithm) {
         for (round, n) in widths(kernel).into_iter().enumerate() {
             let count = 32 / kernel.lanes as usize + 1;
             // The base may be wider than the modulus, and so may the exponent.
@@ -405,10 +422,14 @@ fn a_montgomery_product_takes_at_most_a_tenth_more_than_its_multiply_adds() {
 /// costs a product. What is counted has the addresses in it.
 #[test]
 fn a_threads_power_takes_at_most_a_tenth_more_than_its_squares_and_products() {
-    let mut bench = Bench::new(Operation::PowMod);
-    for n in [8, 12, 16] {
+    let algorithm = Algorithm::WindowVartime;
+    let mut bench = Bench::of(
+        &module(Operation::PowMod, algorithm),
+        DeviceConfig::default(),
+    );
+    for n in [8, 12, 16, 32] {
         let operation = Operation::PowMod;
-        let (algorithm, layout) = (Algorithm::WindowVartime, Layout::Interleaved);
+        let layout = Layout::Interleaved;
         let kernel = Kernel::find(operation, algorithm, Level::Thread, 1, layout).unwrap();
         let count = BLOCK as usize;
         let moduli: Vec<_> = (0..count)
@@ -439,14 +460,17 @@ fn traces(
     operands: fn(&mut Bench, usize, u64) -> Vec<Operand>,
     compare: fn(&Kernel, &[u64]),
 ) {
-    let module = module(operation);
+    let module = module(operation, algorithm);
     let config = DeviceConfig {
         trace: true,
         checks: Checks::NONE,
         ..DeviceConfig::default()
     };
     for kernel in kernels(operation).filter(|kernel| kernel.algorithm == algorithm) {
-        for n in [3, 8 + kernel.lanes as usize] {
+        // The widest are of the widest digits that powers have, by few lanes, as they take long.
+        let lanes = kernel.lanes as usize;
+        let widths = [3, 8 + lanes, 16 * lanes + 1].into_iter();
+        for n in widths.filter(|&n| n < 128 && kernel.takes(&[n, n, n])) {
             let trace = |round| {
                 // A device of its own for each, so that batches lie at the same addresses.
                 let mut bench = Bench::of(&module, config);

@@ -35,9 +35,10 @@ const KNOWN: [Known; 4] = [
               128 that a thread has; those of any layout have 255 and spill ten times as much",
     },
     Known {
-        kernels: "pow_mod_window_",
-        most_bytes: 1900,
-        why: "as mont_mul, with the exponent and the table's places beside",
+        kernels: "pow_mod_window_warp",
+        most_bytes: 900,
+        why: "32 limbs of each operand, of the modulus and, twice, of the window are 160 registers \
+              of the 255 that a thread has, with shuffles and carries between",
     },
 ];
 

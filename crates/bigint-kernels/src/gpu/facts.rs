@@ -3,7 +3,7 @@
 // `asm!`: a constant that the compiler of the Rust does not know.
 #![allow(unsafe_code)]
 
-use bigint_core::facts::{DIGIT, Field};
+use bigint_core::facts::{DIGIT, Field, SCAN};
 use bigint_core::kernel;
 use core::arch::asm;
 
@@ -46,4 +46,16 @@ pub fn montgomery_digit(width: u32, lanes: u32) -> u32 {
         DIGIT,
         kernel::montgomery_digit(width as usize, lanes) as u32 / 4,
     )
+}
+
+/// The same of a power.
+#[inline(always)]
+pub fn power_digit(width: u32, lanes: u32) -> u32 {
+    4 * told_or(DIGIT, kernel::power_digit(width as usize, lanes) as u32 / 4)
+}
+
+/// Whether a power's table is read whole: in constant time, unless the host tells otherwise.
+#[inline(always)]
+pub fn scan() -> bool {
+    told_or(SCAN, 1) == 1
 }

@@ -1,9 +1,10 @@
 //! Where a thread stands in the launch.
 
-// Reading the special registers is an intrinsic of the target.
+// Reading the special registers is an intrinsic of the target; `asm!` is what no compiler sees
+// through.
 #![allow(unsafe_code)]
 
-use core::arch::nvptx;
+use core::arch::{asm, nvptx};
 
 /// The thread's index in the whole launch.
 #[inline(always)]
@@ -47,4 +48,17 @@ pub fn index_in_block() -> u32 {
 pub fn block_index() -> u32 {
     // SAFETY: as in `index_1d`.
     unsafe { nvptx::_block_idx_x() as u32 }
+}
+
+/// `x`, but not before the thread comes here: what follows from it is no invariant of a loop
+/// around, which the compiler would compute ahead, as addresses, and keep in registers.
+#[inline(always)]
+pub fn here(x: u32) -> u32 {
+    let same;
+    // SAFETY: sets a register.
+    unsafe {
+        asm!("mov.b32 {same}, {x};", same = out(reg32) same, x = in(reg32) x,
+            options(nomem, nostack, preserves_flags));
+    }
+    same
 }
