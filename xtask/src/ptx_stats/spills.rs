@@ -98,7 +98,7 @@ mod tests {
         let good = [
             row("add_carry_lookahead_warp32_contiguous", "sm_90", 0),
             row("add_carry_lookahead_warp32_contiguous", "sm_75", 8),
-            row(fft, "sm_90", 2700),
+            row(fft, "sm_90", 2900),
         ];
         let said = check(&good).unwrap();
         assert!(
@@ -107,7 +107,7 @@ mod tests {
         );
         for bad in [
             row("add_carry_lookahead_warp32_contiguous", "sm_100", 8),
-            row(fft, "sm_80", 2701),
+            row(fft, "sm_80", 2901),
         ] {
             let error = check(&[good[0].clone(), bad]).unwrap_err().to_string();
             assert!(error.contains("bytes for sm_"), "{error}");
