@@ -69,8 +69,8 @@ fn a_long_transform_squares_as_the_cpu_does() {
 }
 
 #[test]
-fn a_device_takes_the_shortest_transform_that_suits() {
-    if !on_simulator("a_device_takes_the_shortest_transform_that_suits", &[]) {
+fn a_device_takes_the_fastest_transform_that_suits() {
+    if !on_simulator("a_device_takes_the_fastest_transform_that_suits", &[]) {
         return;
     }
     let device = Cuda::open(0).unwrap();
@@ -81,6 +81,10 @@ fn a_device_takes_the_shortest_transform_that_suits() {
     assert_eq!(words(77_232_917, None), 4 << 20);
     assert_eq!(words(77_232_917, Some(4 << 20)), 5 << 20);
     assert_eq!(words(77_300_003, None), 5 << 20);
+    // Two launches for more words rather than three, unless words are very short then.
+    assert_eq!(words(60_000_011, None), 4 << 20);
+    assert_eq!(words(13_466_917, None), 1 << 20);
+    assert_eq!(words(6_972_593, None), 3 << 17);
 }
 
 /// The last pass of a column is of radix 6, which is one of 3 twice. `mersenne selftest
