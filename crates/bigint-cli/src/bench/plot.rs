@@ -72,7 +72,8 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
         })
         .y_label_formatter(&|figure| match *figure {
             figure if figure >= 1e4 => format!("{figure:.0e}"),
-            figure => format!("{figure}"),
+            // What is added up for an axis is a little off.
+            figure => format!("{}", (figure * 1e6).round() / 1e6),
         })
         .light_line_style(BLACK.mix(0.04))
         .bold_line_style(BLACK.mix(0.12))
