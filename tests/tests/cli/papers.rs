@@ -74,7 +74,7 @@ fn options_that_a_paper_leaves_no_room_for_are_refused() {
         "bench honda --widths 0",
         "bench bringgaard --count 0",
         "bench --json honda",
-        "bench langer",
+        "bench knuth",
     ] {
         let ended = Workplace::new().run(&arguments.split(' ').collect::<Vec<_>>());
         assert_eq!(ended.code, 2, "{arguments}: {}", ended.stderr);
