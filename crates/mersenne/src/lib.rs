@@ -18,7 +18,7 @@ pub use exponent::{KNOWN_PRIMES, is_prime};
 pub use lucas_lehmer::LucasLehmer;
 pub use number::Number;
 pub use proof::{Certificate, Proof};
-pub use prp::Prp;
+pub use prp::{Certification, Prp};
 pub use residue::Residue;
 pub use runner::Runner;
 pub use save::{Folder, Saved};

@@ -17,10 +17,12 @@ use crate::{Number, Outcome, Proof, is_prime};
 /// A line of `worktodo.txt` that asks for a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// `LL` or `PRP-3`.
+    /// `LL`, `PRP-3` or `Cert`.
     pub worktype: &'static str,
     /// The exponent.
     pub p: u32,
+    /// Of a certification: how often the residue of `M{p}.cert` is squared.
+    pub squarings: Option<u32>,
     /// PrimeNet's name for the assignment: 32 hexadecimal digits.
     pub id: Option<String>,
     /// The line as it stands in the file.
@@ -67,20 +69,20 @@ impl Assignment {
                 "a line is KIND=ASSIGNMENT,..., such as PRP=N/A,1,2,127,-1",
             )
         })?;
-        let is_prp = match kind.trim() {
-            "Test" | "DoubleCheck" => false,
-            "PRP" | "PRPDC" => true,
-            "Cert" | "CERT" => {
-                return Err(bad(
-                    line,
-                    "there are no certifications here; `mersenne verify` checks a whole proof",
-                ));
-            }
+        let worktype = match kind.trim() {
+            "Test" | "DoubleCheck" => "LL",
+            "PRP" | "PRPDC" => "PRP-3",
+            "Cert" | "CERT" => "Cert",
             "Factor" => return Err(bad(line, "there is no trial factoring here")),
             "PFactor" | "Pfactor" | "PMinus1" | "Pminus1" | "ECM" | "ECM2" => {
                 return Err(bad(line, "there is no P-1 and no ECM here"));
             }
-            _ => return Err(bad(line, "it is none of PRP, PRPDC, Test, DoubleCheck")),
+            _ => {
+                return Err(bad(
+                    line,
+                    "it is none of PRP, PRPDC, Test, DoubleCheck, Cert",
+                ));
+            }
         };
         let mut fields: Vec<&str> = rest.split(',').map(str::trim).collect();
         let is_id = |field: &str| field.len() == 32 && field.bytes().all(|b| b.is_ascii_hexdigit());
@@ -101,7 +103,7 @@ impl Assignment {
                 .filter(|field| !field.is_empty())
                 .ok_or_else(missing)
         };
-        let exponent = if is_prp {
+        let exponent = if worktype != "LL" {
             for (i, (name, value)) in [("k", "1"), ("b", "2")].into_iter().enumerate() {
                 if field(i, name)? != value {
                     return Err(bad(
@@ -113,14 +115,20 @@ impl Assignment {
             if field(3, "c")? != "-1" {
                 return Err(bad(fields[3], "c must be -1: only 2^p - 1 is tested"));
             }
-            if let Some(factors) = fields[4..].iter().find(|field| field.starts_with('"')) {
+            let none = &[][..];
+            let more = if worktype == "Cert" {
+                none
+            } else {
+                &fields[4..]
+            };
+            if let Some(factors) = more.iter().find(|field| field.starts_with('"')) {
                 return Err(bad(factors, "cofactors are not tested here"));
             }
-            if fields.get(6).is_some_and(|&base| base != "3") {
-                return Err(bad(fields[6], "the base must be 3"));
+            if more.get(2).is_some_and(|&base| base != "3") {
+                return Err(bad(more[2], "the base must be 3"));
             }
-            if fields.get(7).is_some_and(|&kind| kind != "1") {
-                return Err(bad(fields[7], "the residue must be of type 1"));
+            if more.get(3).is_some_and(|&kind| kind != "1") {
+                return Err(bad(more[3], "the residue must be of type 1"));
             }
             field(2, "the exponent")?
         } else {
@@ -135,9 +143,19 @@ impl Assignment {
                 "the exponent is not an odd prime: 2^p - 1 is composite",
             ));
         }
+        let squarings = match worktype {
+            "Cert" => {
+                let count = field(4, "the number of squarings")?;
+                let wrong = "the number of squarings is one from 1 to the exponent";
+                let squarings = count.parse().ok().filter(|count| (1..=p).contains(count));
+                Some(squarings.ok_or_else(|| bad(count, wrong))?)
+            }
+            _ => None,
+        };
         Ok(Some(Assignment {
-            worktype: if is_prp { "PRP-3" } else { "LL" },
+            worktype,
             p,
+            squarings,
             id,
             line: text.to_owned(),
         }))
@@ -148,7 +166,8 @@ impl Assignment {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ResultLine {
-    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exponent: Option<u32>,
     #[serde(flatten)]
@@ -156,6 +175,8 @@ pub struct ResultLine {
     worktype: &'static str,
     #[serde(rename = "res64")]
     res64: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha3_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     residue_type: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -237,11 +258,16 @@ impl ResultLine {
         let has_check = !matches!(worktype, "LL" | "LLR");
         let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         ResultLine {
-            status: if outcome.is_prime { "P" } else { "C" },
+            status: match (worktype, outcome.is_prime) {
+                ("Cert", _) => None,
+                (_, true) => Some("P"),
+                (_, false) => Some("C"),
+            },
             exponent,
             number: exponent.is_none().then_some(parts),
             worktype,
             res64: format!("{:016X}", outcome.res64),
+            sha3_hash: None,
             residue_type: (worktype == "PRP-3").then_some(1),
             errors: has_check.then_some(Errors {
                 gerbicz: outcome.errors,
@@ -273,6 +299,15 @@ impl ResultLine {
         };
         ResultLine {
             proof: Some(proof),
+            ..self
+        }
+    }
+
+    /// The line, with the hash that answers a certification ([`crate::Prp::hash`]).
+    #[must_use]
+    pub fn with_hash(self, hash: Option<String>) -> Self {
+        ResultLine {
+            sha3_hash: hash,
             ..self
         }
     }

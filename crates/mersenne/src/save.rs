@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::prp::Point;
-use crate::{Error, LucasLehmer, Number, Proof, Prp, Residue, Runner, Step};
+use crate::{Certification, Error, LucasLehmer, Number, Proof, Prp, Residue, Runner, Step};
 
 const MAGIC: &[u8] = b"mersenne save 1\n";
 
@@ -62,6 +62,9 @@ struct PrpHeader {
     verified: u32,
     errors: u32,
     has_last: bool,
+    /// Of a certification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    squarings: Option<u32>,
 }
 
 impl Saved {
@@ -77,11 +80,12 @@ impl Saved {
     }
 
     /// The kind of test: `LL` and `PRP-3`, as PrimeNet calls them, of `2^p - 1`; `LLR` of
-    /// `k 2^n - 1`, `Proth` of `k 2^n + 1`.
+    /// `k 2^n - 1`, `Proth` of `k 2^n + 1`; and `Cert`, a certification.
     pub fn worktype(&self) -> &'static str {
         match (self, self.number().exponent()) {
             (Saved::LucasLehmer(_), Some(_)) => "LL",
             (Saved::LucasLehmer(_), None) => "LLR",
+            (Saved::Prp(test), _) if test.certification.is_some() => "Cert",
             (Saved::Prp(_), Some(_)) => "PRP-3",
             (Saved::Prp(_), None) => "Proth",
         }
@@ -100,6 +104,22 @@ impl Saved {
         match self {
             Saved::LucasLehmer(test) => (test.iteration, test.iterations()),
             Saved::Prp(test) => (test.iteration(), test.iterations()),
+        }
+    }
+
+    /// The certification that this is, if it is one.
+    pub fn certification(&self) -> Option<&Certification> {
+        match self {
+            Saved::LucasLehmer(_) => None,
+            Saved::Prp(test) => test.certification(),
+        }
+    }
+
+    /// [`Prp::hash`].
+    pub fn hash(&self) -> Option<String> {
+        match self {
+            Saved::LucasLehmer(_) => None,
+            Saved::Prp(test) => test.hash(),
         }
     }
 
@@ -160,11 +180,13 @@ impl Saved {
                     residues.extend([&test.verified.x, &test.verified.d]);
                 }
                 residues.extend(&test.last);
+                residues.extend(test.certification.as_ref().map(|asked| &asked.start));
                 Some(PrpHeader {
                     block: test.block,
                     verified: test.verified.iteration,
                     errors: test.errors,
                     has_last: test.last.is_some(),
+                    squarings: test.certification.as_ref().map(|asked| asked.squarings),
                 })
             }
         };
@@ -214,7 +236,12 @@ impl Saved {
                     residue: residue()?,
                 }))
             }
-            ("PRP-3" | "Proth", Some(prp)) if has_prp(number) && prp.block > 0 => {
+            ("PRP-3" | "Proth" | "Cert", Some(prp))
+                if has_prp(number)
+                    && prp.block > 0
+                    && prp.squarings != Some(0)
+                    && prp.squarings.is_some() == (header.worktype == "Cert") =>
+            {
                 let mut point = |iteration| -> Result<Point, String> {
                     Ok(Point {
                         iteration,
@@ -228,9 +255,19 @@ impl Saved {
                 } else {
                     point(prp.verified)?
                 };
-                let last = prp.has_last.then(residue).transpose()?;
+                let last = prp.has_last.then(&mut residue).transpose()?;
+                let certification = |squarings| -> Result<Box<Certification>, String> {
+                    let start = residue()?;
+                    Ok(Box::new(Certification { start, squarings }))
+                };
+                let certification = prp.squarings.map(certification).transpose()?;
                 Ok(Saved::Prp(Prp::at(
-                    prp.block, now, verified, last, prp.errors,
+                    certification,
+                    prp.block,
+                    now,
+                    verified,
+                    last,
+                    prp.errors,
                 )))
             }
             _ => Err(broken()),
@@ -267,6 +304,7 @@ impl Folder {
     fn files(&self, number: Number, worktype: &str) -> [PathBuf; 3] {
         let stem = match (worktype, number.exponent()) {
             ("LL", Some(p)) => format!("m{p}.ll"),
+            ("Cert", Some(p)) => format!("m{p}.certification"),
             (_, Some(p)) => format!("m{p}.prp"),
             (_, None) => format!("{}x2^{}{:+}", number.k(), number.n(), number.c()),
         };
@@ -337,6 +375,35 @@ impl Folder {
     /// Where the residues of a test are that a proof will be made of.
     fn residues(&self, p: u32) -> PathBuf {
         self.file(&format!("m{p}.residues"))
+    }
+
+    /// What a certification of `2^p - 1` starts from, in the file that AutoPrimeNet leaves:
+    /// `M{p}.cert`, the residue's bytes.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be read, [`Error::Save`] where it is no residue.
+    pub fn load_start(&self, p: u32) -> Result<Residue, Error> {
+        let path = self.file(&format!("M{p}.cert"));
+        match fs::read(&path) {
+            Err(source) => Err(Error::File { path, source }),
+            Ok(bytes) if bytes.len() == p.div_ceil(8) as usize => {
+                Ok(Residue::from_bytes(p, &bytes))
+            }
+            Ok(bytes) => {
+                let (found, wanted) = (bytes.len(), p.div_ceil(8));
+                let what = format!("it has {found} bytes, and a residue has {wanted}");
+                Err(Error::Save { path, what })
+            }
+        }
+    }
+
+    /// Removes that file.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be removed.
+    pub fn remove_start(&self, p: u32) -> Result<(), Error> {
+        let path = self.file(&format!("M{p}.cert"));
+        fs::remove_file(&path).map_err(|source| Error::File { path, source })
     }
 
     /// Keeps the residue of an iteration for a proof.

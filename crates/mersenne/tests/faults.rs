@@ -9,9 +9,10 @@ use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Weighted};
 use common::outcome;
 use mersenne::{
-    Arithmetic, Backend, Cpu, Error, LucasLehmer, Number, Prp, Residue, Runner, Saved, Squaring,
-    Step,
+    Arithmetic, Backend, Certification, Cpu, Error, LucasLehmer, Number, Prp, Residue, Runner,
+    Saved, Squaring, Step,
 };
+use sha3::{Digest, Sha3_256};
 
 /// A CPU on which a bit flips in the calls of `square` whose turn it is.
 struct Flipping {
@@ -96,6 +97,34 @@ fn a_flipped_bit_is_caught_and_rolled_back() {
             let found = outcome(proth, &flipping(arithmetic, turns));
             assert!(found.is_prime && found.errors > 0);
         }
+    }
+}
+
+#[test]
+fn a_bit_that_flips_in_a_certification_is_caught() {
+    // 1000 squarings modulo 2^1277 - 1.
+    let start = Residue::from_u64(1277, 5).pow(1 << 60);
+    let mut right = start.clone();
+    for _ in 0..1000 {
+        right = right.square_minus(0);
+    }
+    for arithmetic in [Arithmetic::Exact, Arithmetic::Fp64] {
+        let backend = flipping(arithmetic, |i| i == 3 || i == 40);
+        let mut test = Saved::Prp(Prp::certifying(Certification {
+            start: start.clone(),
+            squarings: 1000,
+        }));
+        let mut runner = test.runner(&backend).unwrap();
+        let found = loop {
+            if let Step::Done(outcome) = test.advance(&mut runner, 100).unwrap() {
+                break outcome;
+            }
+        };
+        assert!(found.errors > 0 && !found.is_prime);
+        assert_eq!(found.res64, right.res64());
+        let hash = Sha3_256::digest(right.to_bytes());
+        let hash: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
+        assert_eq!(test.hash(), Some(hash));
     }
 }
 

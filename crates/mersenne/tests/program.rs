@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use mersenne::{Folder, LucasLehmer, Prp, Saved, Step};
+use mersenne::{Folder, LucasLehmer, Proof, Prp, Saved, Step};
+use sha3::{Digest, Sha3_256};
 
 fn mersenne(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mersenne"));
@@ -232,6 +233,70 @@ fn worktodo_is_worked_off_and_results_are_written_once() {
     assert!(again.lines().last().is_some_and(|line| line.ends_with('}')));
 }
 
+/// A folder that asks for the certification of a proof of 2^9689 - 1, with the hash that
+/// answers it.
+fn certification() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &["prp", "9689", "--proof-power", "1"]);
+    assert!(output.status.success());
+    let path = folder.path().join("9689-1.proof");
+    let proof = Proof::from_bytes(&fs::read(&path).unwrap()).unwrap();
+    let left = proof.certificate();
+    fs::remove_file(path).unwrap();
+    fs::remove_file(folder.path().join("results.json.txt")).unwrap();
+    fs::write(folder.path().join("M9689.cert"), left.start.to_bytes()).unwrap();
+    let line = format!("Cert=N/A,1,2,9689,-1,{}\n", left.squarings);
+    fs::write(folder.path().join("worktodo.txt"), line).unwrap();
+    let hash = Sha3_256::digest(left.end.to_bytes());
+    let hash = hash.iter().map(|byte| format!("{byte:02X}")).collect();
+    (folder, hash)
+}
+
+#[test]
+fn a_certification_that_is_killed_again_and_again_ends_with_the_hash_of_what_was_proved() {
+    let (folder, hash) = certification();
+    let arguments = ["work", "--save-every", "1ms"];
+    for milliseconds in [3, 10, 20, 30] {
+        let mut child = mersenne(folder.path(), &arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        let _ = child.kill();
+        let _ = child.wait();
+        // Where it was done already, only the result is there.
+        if !folder.path().join("M9689.cert").exists() {
+            break;
+        }
+    }
+    assert!(run(folder.path(), &arguments).status.success());
+    let text = fs::read_to_string(folder.path().join("results.json.txt")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    let found: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
+    assert_eq!(found["worktype"], "Cert");
+    assert_eq!(found["exponent"], 9689);
+    assert_eq!(found["sha3-hash"], hash.as_str());
+    assert_eq!(found["error-code"], "00000000");
+    assert_eq!(found.get("status"), None);
+    let names = fs::read_dir(folder.path()).unwrap();
+    assert_eq!(names.count(), 2, "results and worktodo.txt are left");
+}
+
+#[test]
+fn a_certification_without_its_residue_is_told() {
+    let (folder, _) = certification();
+    let start = folder.path().join("M9689.cert");
+    fs::write(&start, [1; 100]).unwrap();
+    for what in ["100 bytes", "M9689.cert"] {
+        let output = run(folder.path(), &["work"]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(what));
+        let _ = fs::remove_file(&start);
+    }
+}
+
 #[test]
 fn lines_that_ask_for_something_else_are_told_with_their_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -243,6 +308,9 @@ fn lines_that_ask_for_something_else_are_told_with_their_place() {
         ("PRP=N/A,1,2,1279,1", "1:18"),
         ("PRP=N/A,1,2,1279,-1,75,0,3,5", "1:28"),
         ("PRP=N/A,1,2,1277,-1,\"12345\"", "1:21"),
+        ("Cert=N/A,1,2,1279,-1", "1:6"),
+        ("Cert=N/A,1,2,1279,-1,0", "1:22"),
+        ("Cert=N/A,1,2,1279,-1,1280", "1:22"),
         ("hello", "1:1"),
         ("Test=", "1:6"),
     ];

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mersenne::primenet::{Reporter, ResultLine};
-use mersenne::{Backend, Folder, Number, Outcome, Proof, Runner, Saved, Step};
+use mersenne::{Backend, Certification, Folder, Number, Outcome, Proof, Prp, Runner, Saved, Step};
 
 use super::stop::Stop;
 use super::{Common, Failure, verify};
@@ -21,17 +21,18 @@ pub fn alone(
     json: bool,
     common: &Common,
 ) -> Result<(), Failure> {
-    let line = one(worktype, number, common, None, &Stop::on_signals())?;
+    let line = one(worktype, number, None, common, None, &Stop::on_signals())?;
     if json {
         println!("{}", line.to_json());
     }
     Ok(())
 }
 
-/// Runs a test, and reports it in `results.json.txt`.
+/// Runs a test, or a certification, and reports it in `results.json.txt`.
 pub fn one(
     worktype: &'static str,
     number: Number,
+    certification: Option<Certification>,
     common: &Common,
     id: Option<String>,
     stop: &Stop,
@@ -40,6 +41,7 @@ pub fn one(
     let Found {
         outcome,
         words,
+        hash,
         proof,
     } = if number.exponent() == Some(2) {
         // 3: both tests are for odd exponents.
@@ -51,19 +53,25 @@ pub fn one(
         Found {
             outcome,
             words: None,
+            hash: None,
             proof: None,
         }
     } else {
-        to_the_end(worktype, number, common, &folder, stop)?
+        let start = match certification {
+            Some(certification) => Saved::Prp(Prp::certifying(certification)),
+            None => Saved::new(number, worktype),
+        };
+        to_the_end(start, common, &folder, stop)?
     };
     let verdict = match (outcome.is_prime, worktype) {
+        (_, "Cert") => "is done.",
         (true, "PRP-3") => "is a probable prime!",
         (true, _) => "is prime!",
         (false, _) => "is composite.",
     };
     eprintln!("{number} {worktype} {verdict} res64 {:016X}", outcome.res64);
     let reporter: Reporter = common.reporter(id);
-    let mut line = ResultLine::new(worktype, number, &outcome, words, &reporter);
+    let mut line = ResultLine::new(worktype, number, &outcome, words, &reporter).with_hash(hash);
     if let Some(proof) = &proof {
         let path = folder.save_proof(proof)?;
         eprintln!(
@@ -84,18 +92,23 @@ pub fn one(
 struct Found {
     outcome: Outcome,
     words: Option<usize>,
+    /// Of a certification.
+    hash: Option<String>,
     proof: Option<Proof>,
 }
 
+/// Runs a test from its beginning, or from where its save file has it.
 fn to_the_end(
-    worktype: &'static str,
-    number: Number,
+    start: Saved,
     common: &Common,
     folder: &Folder,
     stop: &Stop,
 ) -> Result<Found, Failure> {
+    let (number, worktype) = (start.number(), start.worktype());
     let backend = common.backend()?;
     let (saved, wrong) = folder.load(number, worktype)?;
+    // Another certification's of the same number is of no use.
+    let saved = saved.filter(|saved| saved.certification() == start.certification());
     for error in wrong {
         eprintln!("warning: {error}; passed over");
     }
@@ -105,7 +118,7 @@ fn to_the_end(
             saved.progress().0
         );
     }
-    let mut test = saved.unwrap_or_else(|| Saved::new(number, worktype));
+    let mut test = saved.unwrap_or(start);
     let power = proof_power(&test, common, folder)?;
     let kept = match power {
         0 => Vec::new(),
@@ -131,6 +144,7 @@ fn to_the_end(
             return Ok(Found {
                 outcome,
                 words,
+                hash: test.certification().and(test.hash()),
                 proof,
             });
         }

@@ -1,6 +1,7 @@
 //! `mersenne work`: worktodo.txt, from its first line to its last.
 
 use clap::Args;
+use mersenne::Certification;
 use mersenne::primenet::{Assignment, remove_line};
 
 use super::stop::Stop;
@@ -35,12 +36,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let Assignment {
             worktype,
             p,
+            squarings,
             id,
             line,
         } = assignment;
-        let result = run::one(worktype, p.into(), common, id, &stop)?;
+        let certification = |squarings| -> Result<_, Failure> {
+            let start = common.folder()?.load_start(p)?;
+            Ok(Certification { start, squarings })
+        };
+        let certification = squarings.map(certification).transpose()?;
+        let result = run::one(worktype, p.into(), certification, common, id, &stop)?;
         println!("{}", result.to_json());
         remove_line(&path, &line)
             .map_err(|error| Failure::Running(format!("{}: {error}", path.display())))?;
+        // Not before: whoever is killed here would miss it.
+        if squarings.is_some() {
+            common.folder()?.remove_start(p)?;
+        }
     }
 }
