@@ -235,20 +235,35 @@ fn bounded(part: &str, [threads, blocks]: [u32; 2]) -> String {
     part.replacen(")\n{", &directives, 1)
 }
 
-/// The PTX without comments and blanks, which are a seventh of it, and without what depends
-/// on an entry point's place among the others, so that a new operation leaves the modules of the old
-/// ones as they are: the numbers that labels, which hold within one, begin with.
+/// The PTX without comments and blanks, which are a seventh of it, with names as short as
+/// they can be told apart, which are a twentieth, and without what depends on an entry point's
+/// place among the others, so that a new operation leaves the modules of the old ones as they
+/// are: the numbers that labels, which hold within one, begin with.
 fn without_places(ptx: &str) -> String {
     let lines = ptx.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
     let mut text = String::with_capacity(ptx.len());
+    let mut parameter = String::new();
     for line in lines {
-        let line = line.replace(" \t", " ").replace(", ", ",");
+        if let Some((name, _)) = line
+            .strip_prefix(ENTRY)
+            .and_then(|rest| rest.split_once('('))
+        {
+            parameter = format!("{name}_param_");
+        }
+        let mut line = line
+            .replace(" \t", " ")
+            .replace(", ", ",")
+            .replace("%rd", "%d");
+        if !parameter.is_empty() {
+            line = line.replace(&parameter, "p");
+        }
         let mut parts = line.split(LABEL);
         text.push_str(parts.next().unwrap_or_default());
         for part in parts {
-            text.push_str(LABEL);
-            text.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+            let place = |digit: char| digit.is_ascii_digit();
+            text.push_str("$L");
+            text.push_str(part.trim_start_matches(place).trim_start_matches('_'));
         }
         text.push('\n');
     }
@@ -297,8 +312,16 @@ mod tests {
     fn a_module_does_not_depend_on_the_place_of_its_kernels() {
         let line = "\t@%p1 bra \t$L__BB17_4;\n\t// .globl\tmul_school\n$L__BB17_4:\n\
             \t// begin inline asm\n//\n";
-        let text = "@%p1 bra $L__BB_4;\n$L__BB_4:\n";
+        let text = "@%p1 bra $L4;\n$L4:\n";
         assert_eq!(without_places(line), text);
+    }
+
+    #[test]
+    fn names_are_short() {
+        let ptx = ".visible .entry mul(\n\t.param .b64 mul_param_0\n)\n\
+            \tld.param.b64 \t%rd1, [mul_param_0+8];\n";
+        let text = ".visible .entry mul(\n.param .b64 p0\n)\nld.param.b64 %d1,[p0+8];\n";
+        assert_eq!(without_places(ptx), text);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub const UNTOLD: &str = "0 /*told*/";
 /// What is told of a launch.
 ///
 /// Zero in a field, [`MOVES`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`], [`SAME`],
-/// [`ONCE`] or [`SCAN`], says nothing.
+/// [`ONCE`], [`SCAN`] or [`NEIGHBOURS`], says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
 
@@ -53,6 +53,9 @@ pub const SCAN: Field = Field { at: 18, bits: 2 };
 
 /// Whether a transform multiplies a number by itself: 1 yes, 2 no ([`is_square`]).
 pub const SAME: Field = Field { at: 14, bits: 2 };
+
+/// Whether limbs are neighbours in all operands and results of a block: 1 yes, 2 no.
+pub const NEIGHBOURS: Field = Field { at: 20, bits: 2 };
 
 /// Whether a block that multiplies numbers of so many limbs at a time takes these operands
 /// for one number, which is transformed once.
@@ -228,7 +231,11 @@ impl Facts {
             (Operation::Mul, Algorithm::School, Level::Warp) => {}
             (Operation::Mul, Algorithm::Fft, Level::Block) => {
                 let is_square = is_square(a, b, Plan::of(kernel.lanes).limbs());
-                return Facts((if is_square { 1 } else { 2 }) << SAME.at);
+                let same = if is_square { 1 } else { 2 };
+                let are_neighbours =
+                    arguments.r.limb_stride == 1 && a.limb_stride == 1 && b.limb_stride == 1;
+                let neighbours = if are_neighbours { 1 } else { 2 };
+                return Facts(same << SAME.at | neighbours << NEIGHBOURS.at);
             }
             (Operation::MontMul, ..) => {
                 let digit = montgomery_digit(c.width as usize, kernel.lanes) as u32;

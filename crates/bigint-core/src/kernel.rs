@@ -354,7 +354,8 @@ impl Kernel {
     /// Every kernel there is, in the order of the declarations.
     pub const ALL: &'static [Kernel] = &KERNELS;
 
-    /// The kernel for these properties, if the table has it.
+    /// The kernel for these properties, if the table has it. One of the interleaved layout
+    /// takes any strides, and serves where there is no other.
     pub fn find(
         operation: Operation,
         algorithm: Algorithm,
@@ -362,22 +363,28 @@ impl Kernel {
         lanes: u32,
         layout: Layout,
     ) -> Option<&'static Kernel> {
-        Kernel::ALL.iter().find(|kernel| {
-            kernel.operation == operation
-                && kernel.algorithm == algorithm
-                && kernel.level == level
-                && kernel.lanes == lanes
-                && kernel.layout == layout
-        })
+        let own = |layout| {
+            Kernel::ALL.iter().find(|kernel| {
+                kernel.operation == operation
+                    && kernel.algorithm == algorithm
+                    && kernel.level == level
+                    && kernel.lanes == lanes
+                    && kernel.layout == layout
+            })
+        };
+        own(layout).or_else(|| own(Layout::Interleaved))
     }
 
-    /// Whether this is the kernel for batches of a layout: one of the interleaved layout
-    /// takes any strides, and serves where there is no other.
+    /// Whether this is the kernel that is [found](Kernel::find) for batches of a layout.
     pub fn serves(&self, layout: Layout) -> bool {
-        let rows = self.operation.declaration().rows.iter();
-        let mut own = rows.filter(|row| (row.algorithm, row.level) == (self.algorithm, self.level));
-        self.layout == layout
-            || self.layout == Layout::Interleaved && !own.any(|row| row.layouts.contains(&layout))
+        let &Kernel {
+            operation,
+            algorithm,
+            level,
+            lanes,
+            ..
+        } = self;
+        Kernel::find(operation, algorithm, level, lanes, layout) == Some(self)
     }
 
     /// What is launched.
@@ -586,10 +593,12 @@ mod tests {
             assert!((1..=MOST_RESULTS).contains(&declared.results.len()));
             assert_eq!(declared.exact.len(), declared.results.len());
             for level in Level::ALL {
-                // `lanes` speaks for all algorithms of a level.
+                // `lanes` speaks for all rows of a level.
                 let rows = declared.rows.iter().filter(|row| row.level == level);
                 for row in rows {
-                    assert_eq!(row.lanes, operation.lanes(level), "{}", declared.name);
+                    let lanes = operation.lanes(level);
+                    let are_known = row.lanes.iter().all(|lane| lanes.contains(lane));
+                    assert!(are_known, "{}", declared.name);
                     assert!(!row.layouts.is_empty());
                 }
             }

@@ -83,8 +83,9 @@ macro_rules! for_each_operation {
                     karatsuba thread [1] [contiguous interleaved]
                     school warp [4 8 16 32] [contiguous interleaved]
                     comba warp [4 8 16 32] [contiguous interleaved]
-                    karatsuba warp [4 8 16 32] [contiguous interleaved]
-                    fft block [32 64 128 256 512] [contiguous interleaved]
+                    karatsuba warp [4 8 16 32] [interleaved]
+                    fft block [32 64 128 256 512] [interleaved]
+                    fft block [512] [contiguous]
                 }
             }
             /// `a a`.
@@ -101,7 +102,8 @@ macro_rules! for_each_operation {
                 kernels: {
                     school thread [1] [interleaved]
                     school warp [8 16 32] [contiguous interleaved]
-                    fft block [32 64 128 256 512] [contiguous interleaved]
+                    fft block [32 64 128 256 512] [interleaved]
+                    fft block [512] [contiguous]
                 }
             }
             /// The high half of `a b`: what is left of it without its `w` lowest limbs, `w`

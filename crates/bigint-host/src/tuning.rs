@@ -345,14 +345,10 @@ impl Tuning {
             }
             _ => layout,
         };
-        let find = |layout| Kernel::find(operation, algorithm, level, lanes, layout);
-        // Where kernels take any strides alone, that of the interleaved layout serves.
-        find(layout)
-            .or_else(|| find(Layout::Interleaved))
-            .ok_or(Error::Algorithm {
-                operation,
-                algorithm,
-            })
+        Kernel::find(operation, algorithm, level, lanes, layout).ok_or(Error::Algorithm {
+            operation,
+            algorithm,
+        })
     }
 
     /// The kernel for arithmetic modulo a number, which its registers must hold: the forced

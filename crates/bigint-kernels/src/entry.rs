@@ -17,12 +17,12 @@
 //! ```
 //!
 //! Of those whose text is told the lanes there is one for each layout, with [`TOLD`] for
-//! their number.
+//! their number; those of a block that serve any layout are [`Told`] where limbs are neighbours.
 
 // Exported names, and launches that the host vouches for.
 #![allow(unsafe_code)]
 
-use crate::gpu::memory::{Any, Unit};
+use crate::gpu::memory::{Any, Told, Unit};
 use crate::gpu::warp::TOLD;
 use crate::grid::{self, weighted};
 use crate::{block, thread, warp};
@@ -109,7 +109,7 @@ macro_rules! row {
     )*};
     (@ $operation:ident $algorithm:ident block $threads:literal [$($layout:ident)*]) => {$(
         entry_point! { ($operation, "_", $algorithm, "_block", $threads, "_", $layout)
-            arguments => block::$operation::$algorithm::<$threads, stride!($layout)>(
+            arguments => block::$operation::$algorithm::<$threads, told_stride!($layout)>(
                 // SAFETY: below.
                 unsafe { block::Batches::new(&arguments) }
             )
@@ -146,6 +146,15 @@ macro_rules! stride {
     };
     (interleaved) => {
         Any
+    };
+}
+
+macro_rules! told_stride {
+    (contiguous) => {
+        Unit
+    };
+    (interleaved) => {
+        Told
     };
 }
 

@@ -4,6 +4,8 @@
 // from the launch as integers, which the compiler would take for generic ones.
 #![allow(unsafe_code)]
 
+use super::facts::told_or;
+use bigint_core::facts::NEIGHBOURS;
 use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::arch::asm;
 
@@ -21,6 +23,18 @@ pub trait Stride: Copy {
 
     /// The distance, in limbs.
     fn limbs(self) -> u64;
+
+    /// The distance of limb `at` from the lowest, in limbs.
+    #[inline(always)]
+    fn to(self, at: u32) -> u64 {
+        u64::from(at) * self.limbs()
+    }
+
+    /// Whether limbs are neighbours.
+    #[inline(always)]
+    fn is_unit(self) -> bool {
+        Self::UNIT
+    }
 }
 
 /// Neighbouring limbs: the contiguous layout.
@@ -56,6 +70,43 @@ impl Stride for Any {
     #[inline(always)]
     fn limbs(self) -> u64 {
         self.0
+    }
+}
+
+/// Any distance, of which the driver's compiler is told where it is one: one text for both
+/// layouts.
+#[derive(Clone, Copy)]
+pub struct Told {
+    limbs: u64,
+    is_unit: bool,
+}
+
+impl Stride for Told {
+    const UNIT: bool = false;
+
+    #[inline(always)]
+    fn of(argument: &MatrixArgument) -> Self {
+        let limbs = argument.limb_stride;
+        let is_unit = told_or(NEIGHBOURS, if limbs == 1 { 1 } else { 2 }) == 1;
+        Told { limbs, is_unit }
+    }
+
+    #[inline(always)]
+    fn limbs(self) -> u64 {
+        self.limbs
+    }
+
+    #[inline(always)]
+    fn to(self, at: u32) -> u64 {
+        // Not `limbs` chosen once: what the driver's compiler knows, that of the Rust does
+        // not, and it would keep multiples of `limbs` in registers.
+        let at = u64::from(at);
+        if self.is_unit { at } else { at * self.limbs }
+    }
+
+    #[inline(always)]
+    fn is_unit(self) -> bool {
+        self.is_unit
     }
 }
 
@@ -177,7 +228,7 @@ impl<S: Stride> Number<S> {
 
     #[inline(always)]
     fn address_of(self, at: u32) -> u64 {
-        self.address + LIMB_BYTES * (u64::from(at) * self.stride.limbs())
+        self.address + LIMB_BYTES * self.stride.to(at)
     }
 
     /// Limb `at`.
@@ -193,7 +244,7 @@ impl<S: Stride> Number<S> {
         let mut limbs = [0; N];
         if at + N as u32 <= self.reach {
             let address = self.address_of(at);
-            if S::UNIT && address % 16 == 0 {
+            if self.stride.is_unit() && address % 16 == 0 {
                 for (i, four) in limbs.as_chunks_mut::<4>().0.iter_mut().enumerate() {
                     // SAFETY: all N limbs are inside the number, which is
                     // allocated; they are neighbours and aligned to 16 bytes.
@@ -267,7 +318,7 @@ impl<S: Stride> Number<S> {
     #[inline(always)]
     pub fn set_limbs<const N: usize>(self, at: u32, limbs: [Limb; N]) {
         let address = self.address_of(at);
-        if S::UNIT && at + N as u32 <= self.reach && address % 16 == 0 {
+        if self.stride.is_unit() && at + N as u32 <= self.reach && address % 16 == 0 {
             for (i, four) in limbs.as_chunks::<4>().0.iter().enumerate() {
                 // SAFETY: all N limbs are inside the number, which is allocated;
                 // they are neighbours and aligned to 16 bytes.
