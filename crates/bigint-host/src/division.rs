@@ -1,6 +1,6 @@
 //! Quotients and remainders of signed numbers, in each of the ways that signs may go.
 
-use crate::{Engine, Error, SignedBatch};
+use crate::{Batch, Engine, Error, SignedBatch};
 use bigint_core::Operation;
 
 /// Quotients and remainders.
@@ -64,6 +64,41 @@ impl Engine {
             remainder,
         ))
     }
+
+    /// Quotients of multiples of their divisors. Looks at the remainders on the host.
+    ///
+    /// ```
+    /// use bigint_host::{Engine, Error};
+    /// let engine = Engine::auto();
+    /// let a = engine.batch_from_biguints(&[21u32.into(), 22u32.into()])?;
+    /// let b = engine.batch_from_biguints(&[7u32.into(), 11u32.into()])?;
+    /// assert_eq!(engine.div_exact(&a, &b)?.to_biguints()?, [3u32, 2].map(Into::into));
+    /// let refused = engine.div_exact(&b, &a).unwrap_err();
+    /// assert!(matches!(refused, Error::NotDivisible { index: 0 }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotDivisible`] names the first number that is no multiple of its divisor;
+    /// otherwise as [`Engine::div_rem`].
+    pub fn div_exact(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+        let (quotient, remainder) = self.div_rem(a, b)?;
+        let (rows, width) = (remainder.rows()?, remainder.width());
+        let mut rows = rows.chunks_exact(width);
+        match rows.position(|row| row.iter().any(|&limb| limb != 0)) {
+            Some(index) => Err(Error::NotDivisible { index }),
+            None => Ok(quotient),
+        }
+    }
+
+    /// [`Engine::div_exact`] of signed numbers.
+    ///
+    /// # Errors
+    /// As [`Engine::div_exact`].
+    pub fn signed_div_exact(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
+        let quotient = self.div_exact(a.magnitude(), b.magnitude())?;
+        Ok(SignedBatch::of(quotient, self.odd(&[a, b])?))
+    }
 }
 
 #[cfg(test)]
@@ -119,6 +154,24 @@ mod tests {
             let rest = ((a % b) + b) % b;
             ((a - rest) / b, rest)
         });
+    }
+
+    #[test]
+    fn exact_quotients_are_of_multiples_alone() {
+        let engine = Engine::cpu();
+        let signed = |numbers: &[i128]| {
+            let numbers: Vec<BigInt> = numbers.iter().map(|&n| n.into()).collect();
+            engine.signed_from_bigints(&numbers).unwrap()
+        };
+        let (a, b) = ([-(7 << 90), 0, 5 << 64, -6], [-7, -3, 1 << 64, 3]);
+        let quotients = engine.signed_div_exact(&signed(&a), &signed(&b)).unwrap();
+        let expected = [1 << 90, 0, 5, -2].map(|n: i128| BigInt::from(n));
+        assert_eq!(quotients.to_bigints().unwrap(), expected);
+        let refused = engine.signed_div_exact(&signed(&[6, -7]), &signed(&[3]));
+        assert!(matches!(
+            refused.unwrap_err(),
+            Error::NotDivisible { index: 1 }
+        ));
     }
 
     #[test]

@@ -62,6 +62,18 @@ pub enum Error {
         /// Which number of the batch, from 0.
         index: usize,
     },
+    /// A negative exponent of a power that is not taken modulo a number.
+    #[error("exponent {index} is negative: integers have no such powers, use pow_mod")]
+    NegativeExponent {
+        /// Which exponent of the batch, from 0.
+        index: usize,
+    },
+    /// A number that is no multiple of its divisor, where the quotient must be exact.
+    #[error("number {index} is no multiple of its divisor: use div_rem")]
+    NotDivisible {
+        /// Which number of the batch, from 0.
+        index: usize,
+    },
     /// A division by zero, or a power modulo zero; the methods that begin with `masked_`
     /// tell of it by flags.
     #[error("number {index} is divided by zero, or taken modulo zero")]
@@ -217,7 +229,8 @@ impl Error {
             Error::ZeroDivisor { index } | Error::EvenModulus { index } => {
                 Some((operands - 1, index))
             }
-            Error::NotInvertible { index } => Some((0, index)),
+            Error::NegativeExponent { index } => Some((1, index)),
+            Error::NotInvertible { index } | Error::NotDivisible { index } => Some((0, index)),
             _ => None,
         }
     }
@@ -227,6 +240,7 @@ impl Error {
     /// The same of a number of a list, where `number` of it is number `index` of a batch.
     pub(crate) fn renumbered(mut self, number: impl FnOnce(usize) -> usize) -> Self {
         if let Error::Negative { index, .. }
+        | Error::NegativeExponent { index }
         | Error::ZeroDivisor { index }
         | Error::NotInvertible { index }
         | Error::EvenModulus { index } = &mut self

@@ -11,6 +11,7 @@ mod cpu_tuning;
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod division;
+mod divisor;
 mod elementary;
 mod engine;
 mod error;
@@ -26,6 +27,7 @@ mod operations;
 mod options;
 pub mod plan;
 mod pool;
+mod power;
 mod primes;
 mod ptx;
 mod rationals;
@@ -50,6 +52,7 @@ pub use bigint_core::{
 };
 pub use ceilings::Ceilings;
 pub use cpu_tuning::CpuTuning;
+pub use divisor::Divisor;
 pub use engine::Engine;
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use integers::Integers;

@@ -4,7 +4,7 @@
 //! number at a time on the CPU. No composite number is known that passes all, and none is
 //! below 2^64.
 
-use crate::{Algorithm, Batch, BigUint, Engine, Error, Options};
+use crate::{Algorithm, Batch, BigUint, Engine, Error, Options, SignedBatch};
 
 /// Primes that are divided by first.
 const SMALL: [u32; 53] = [
@@ -92,13 +92,113 @@ impl Engine {
         self.batch_from_biguints_in(&next, shape.width + 1, shape.layout)
     }
 
+    /// Whether each number passes strong tests to all of these bases (Miller-Rabin): a prime
+    /// does, of the others at most one in four to a base taken at random. A base that is a
+    /// multiple of the number tells nothing.
+    ///
+    /// Cost: a power modulo each odd number for each base that those before it leave.
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// let numbers = [2047u32, 3_215_031_751, 4_294_967_291].map(Into::into);
+    /// let numbers = engine.batch_from_biguints(&numbers)?;
+    /// let passes = |bases: &[u32]| {
+    ///     let bases: Vec<_> = bases.iter().map(|&base| base.into()).collect();
+    ///     engine.is_strong_probable_prime(&numbers, &bases)
+    /// };
+    /// assert_eq!(passes(&[2])?, [true, true, true]);
+    /// assert_eq!(passes(&[2, 3, 5, 7])?, [false, true, true]);
+    /// assert_eq!(passes(&[2, 3, 5, 7, 11])?, [false, false, true]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::pow_mod`].
+    pub fn is_strong_probable_prime(
+        &self,
+        numbers: &Batch,
+        bases: &[BigUint],
+    ) -> Result<Vec<bool>, Error> {
+        let numbers = numbers.to_biguints()?;
+        let two = BigUint::from(2u8);
+        let may_be = |n: &BigUint| *n == two || *n > two && n.bit(0);
+        let mut verdicts: Vec<_> = numbers.iter().map(may_be).collect();
+        for base in bases {
+            let is_told = |&i: &usize| verdicts[i] && numbers[i] != two;
+            let says = |&i: &usize| base % &numbers[i] != BigUint::ZERO;
+            let open: Vec<usize> = (0..numbers.len()).filter(is_told).filter(says).collect();
+            let left: Vec<_> = open.iter().map(|&i| numbers[i].clone()).collect();
+            for (&i, passes) in open.iter().zip(self.pass_base(base, &left)?) {
+                verdicts[i] = passes;
+            }
+        }
+        Ok(verdicts)
+    }
+
+    /// Whether each number is `b^k` for some `k` of at least 2, as 0 and 1 are.
+    ///
+    /// Cost: for each prime `k` below a number's length in bits a few remainders by small
+    /// primes, and a root of those numbers that these let pass.
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// let numbers = [1u32, 2, 27, 72, 1 << 20].map(Into::into);
+    /// let numbers = engine.batch_from_biguints(&numbers)?;
+    /// assert_eq!(engine.is_perfect_power(&numbers)?, [true, false, true, false, true]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::iroot`].
+    pub fn is_perfect_power(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
+        let numbers = numbers.to_biguints()?;
+        let mut verdicts: Vec<_> = numbers.iter().map(|n| n.bits() < 2).collect();
+        let longest = numbers.iter().map(BigUint::bits).max().unwrap_or(0);
+        for k in (2..longest).filter(|&k| is_small_prime(k)) {
+            let may_be =
+                |&i: &usize| !verdicts[i] && numbers[i].bits() > k && may_be_power(&numbers[i], k);
+            let open: Vec<usize> = (0..numbers.len()).filter(may_be).collect();
+            if open.is_empty() {
+                continue;
+            }
+            let left: Vec<_> = open.iter().map(|&i| numbers[i].clone()).collect();
+            let degree = self.batch_from_biguints(&[k.into()])?;
+            let (_, rest) = self.iroot(&self.batch_from_biguints(&left)?, &degree)?;
+            for (&i, rest) in open.iter().zip(rest.iter()?) {
+                verdicts[i] = rest == BigUint::ZERO;
+            }
+        }
+        Ok(verdicts)
+    }
+
+    /// 1 where a number is a prime, else 0.
+    pub(crate) fn signed_is_prime(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+        let verdicts = self.is_prime(&self.or_zero(a)?)?;
+        Ok(SignedBatch::natural(self.mask(&verdicts)?))
+    }
+
+    /// The least prime above each number.
+    pub(crate) fn signed_next_prime(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+        Ok(SignedBatch::natural(self.next_prime(&self.or_zero(a)?)?))
+    }
+
+    /// The numbers, and zeros for those that are negative.
+    fn or_zero(&self, a: &SignedBatch) -> Result<Batch, Error> {
+        match a.signs() {
+            Some(signs) => self.select(&self.mask(&[false])?, a.magnitude(), signs),
+            None => Ok(a.magnitude().clone()),
+        }
+    }
+
     fn are_primes(&self, numbers: &[BigUint]) -> Result<Vec<bool>, Error> {
         let mut verdicts: Vec<_> = numbers.iter().map(by_trial).collect();
         let open: Vec<usize> = (0..numbers.len())
             .filter(|&i| verdicts[i].is_none())
             .collect();
         let left: Vec<_> = open.iter().map(|&i| numbers[i].clone()).collect();
-        for (&i, passes) in open.iter().zip(self.pass_base_two(&left)?) {
+        for (&i, passes) in open.iter().zip(self.pass_base(&2u8.into(), &left)?) {
             verdicts[i] = Some(passes && is_strong_lucas(&numbers[i]));
         }
         Ok(verdicts
@@ -107,9 +207,9 @@ impl Engine {
             .collect())
     }
 
-    /// Which of these odd numbers pass a strong test to base 2: with `n - 1 = 2^s d`, `d` odd,
-    /// `2^d` is 1, or one of its first `s` squares, itself among them, is -1.
-    fn pass_base_two(&self, numbers: &[BigUint]) -> Result<Vec<bool>, Error> {
+    /// Which of these odd numbers pass a strong test to a base `b`: with `n - 1 = 2^s d`, `d`
+    /// odd, `b^d` is 1, or one of its first `s` squares, itself among them, is -1.
+    fn pass_base(&self, base: &BigUint, numbers: &[BigUint]) -> Result<Vec<bool>, Error> {
         if numbers.is_empty() {
             return Ok(Vec::new());
         }
@@ -121,10 +221,10 @@ impl Engine {
             algorithm: Algorithm::WindowVartime,
             ..self.options
         });
-        let two = engine.batch_from_biguints(&[2u8.into()])?;
+        let base = engine.batch_from_biguints(std::slice::from_ref(base))?;
         let exponents = engine.batch_from_biguints(&exponents)?;
         let moduli = engine.batch_from_biguints(numbers)?;
-        let powers = engine.pow_mod(&two, &exponents, &moduli)?.to_biguints()?;
+        let powers = engine.pow_mod(&base, &exponents, &moduli)?.to_biguints()?;
         let passes = |(n, power): (&BigUint, &BigUint)| {
             let mut power = power.clone();
             power == one
@@ -136,6 +236,25 @@ impl Engine {
         };
         Ok(numbers.iter().zip(&powers).map(passes).collect())
     }
+}
+
+/// Whether a number that fits a word is a prime.
+fn is_small_prime(n: u64) -> bool {
+    n > 1
+        && (2..)
+            .take_while(|p| p * p <= n)
+            .all(|p| !n.is_multiple_of(p))
+}
+
+/// Whether a number can be a `k`-th power, `k` a prime, by what is left of it modulo the first
+/// primes `p` that are 1 modulo `k`: 0, or a `k`-th power there, whose own power `(p - 1) / k` is
+/// 1.
+fn may_be_power(n: &BigUint, k: u64) -> bool {
+    let moduli = (k + 1..).step_by(k as usize).filter(|&p| is_small_prime(p));
+    moduli.take(4).all(|p| {
+        let rest = n % p;
+        rest == BigUint::ZERO || rest.modpow(&((p - 1) / k).into(), &p.into()) == 1u8.into()
+    })
 }
 
 /// What trial division says, if it says anything.
@@ -257,16 +376,73 @@ mod tests {
 
     #[test]
     fn primes_are_those_that_no_number_divides() {
-        let is_prime = |n: u128| {
-            n > 1
-                && (2..)
-                    .take_while(|p| p * p <= n)
-                    .all(|p| !n.is_multiple_of(p))
-        };
-        let numbers = || (0..20_000).chain(399_990_000..400_010_000u128);
-        let found = verdicts(&numbers().map(big).collect::<Vec<_>>());
+        let numbers = || (0..20_000).chain(399_990_000..400_010_000u64);
+        let found = verdicts(&numbers().map(BigUint::from).collect::<Vec<_>>());
         for (n, found) in numbers().zip(found) {
-            assert_eq!(found, is_prime(n), "{n}");
+            assert_eq!(found, is_small_prime(n), "{n}");
+        }
+    }
+
+    /// The least composites that pass to the first bases (Jaeschke; OEIS A014233), and primes.
+    #[test]
+    fn strong_pseudoprimes_pass_to_the_bases_that_they_are_known_for() {
+        let engine = Engine::cpu();
+        let least = [
+            2047u64,
+            1_373_653,
+            25_326_001,
+            3_215_031_751,
+            2_152_302_898_747,
+            3_474_749_660_383,
+            341_550_071_728_321,
+        ];
+        let bases: Vec<_> = [2u32, 3, 5, 7, 11, 13, 17].map(BigUint::from).into();
+        for (i, &n) in least.iter().enumerate() {
+            let numbers = engine.batch_from_biguints(&[n.into()]).unwrap();
+            for count in 1..=bases.len() {
+                let passes = engine.is_strong_probable_prime(&numbers, &bases[..count]);
+                assert_eq!(passes.unwrap(), [count <= i + 1], "{n} to {count} bases");
+            }
+        }
+        // All that are small, those among the bases too.
+        let small: Vec<_> = (0..3000u64).map(BigUint::from).collect();
+        let numbers = engine.batch_from_biguints(&small).unwrap();
+        let passes = engine.is_strong_probable_prime(&numbers, &bases).unwrap();
+        for (n, passes) in passes.into_iter().enumerate() {
+            assert_eq!(passes, is_small_prime(n as u64), "{n}");
+        }
+    }
+
+    #[test]
+    fn perfect_powers_are_those_that_are_made_of_their_roots() {
+        let engine = Engine::cpu();
+        let mut powers = std::collections::HashSet::from([0u64, 1]);
+        for b in 2..100u64 {
+            powers.extend(
+                (2..14)
+                    .filter_map(|k| b.checked_pow(k))
+                    .filter(|&n| n < 10_000),
+            );
+        }
+        let verdicts = |numbers: &[BigUint]| {
+            let numbers = engine.batch_from_biguints(numbers).unwrap();
+            engine.is_perfect_power(&numbers).unwrap()
+        };
+        let found = verdicts(&(0..10_000u64).map(BigUint::from).collect::<Vec<_>>());
+        for (n, found) in found.into_iter().enumerate() {
+            assert_eq!(found, powers.contains(&(n as u64)), "{n}");
+        }
+        // Long ones, and their neighbours, none of which are (Mihailescu).
+        for (b, k) in [
+            (3u64, 401),
+            (1 << 61, 31),
+            (10_007, 64),
+            (u64::MAX, 2),
+            (2, 1009),
+        ] {
+            let power = BigUint::from(b).pow(k);
+            let near = [&power - 1u8, power.clone(), &power + 1u8];
+            assert_eq!(verdicts(&near), [false, true, false], "{b}^{k}");
         }
     }
 
@@ -293,7 +469,7 @@ mod tests {
             5459, 5777, 10_877, 16_109, 18_971, 22_499, 24_569, 25_199, 40_309, 58_519,
         ];
         let engine = Engine::cpu();
-        let strong = engine.pass_base_two(&of_base_two.map(big)).unwrap();
+        let strong = engine.pass_base(&big(2), &of_base_two.map(big)).unwrap();
         assert!(strong.iter().all(|&passes| passes));
         assert!(of_lucas.iter().all(|&n| is_strong_lucas(&big(n))));
         let carmichael = [561, 1105, 1729, 41_041, 825_265, 321_197_185];

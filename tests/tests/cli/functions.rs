@@ -172,6 +172,54 @@ fn divisors_roots_and_symbols_are_pythons() {
 }
 
 #[test]
+fn powers_are_pythons_and_bind_as_they_do() {
+    let power = |a: &BigInt, e: u32| (0..e).fold(BigInt::from(1), |power, _| power * a);
+    for e in [0, 1, 2, 3, 7] {
+        check(&format!("a^{e}"), |a, _| power(a, e));
+        check(&format!("-a^{e} + b"), |a, b| b - power(a, e));
+    }
+    let place = Workplace::new();
+    assert_eq!(place.calc(&["2^3^2 - -2^2"]), "516\n");
+    assert_eq!(place.calc(&["(0 - 1)^(2^60)"]), "1\n");
+    let power = BigInt::from(10).pow(1000);
+    assert_eq!(place.calc(&["10^1000 + 0"]), format!("{power}\n"));
+    place.file("a", "-2\n10\n0\n3\n");
+    place.file("e", "3\n20\n0\n1\n");
+    let powers = place.calc(&["a^e", "--let", "a=a", "--let", "e=e"]);
+    assert_eq!(powers, "-8\n100000000000000000000\n1\n3\n");
+    assert_eq!(
+        place.calc(&["sum(2^e)", "--let", "e=e"]),
+        format!("{}\n", 8 + (1 << 20) + 1 + 2)
+    );
+}
+
+#[test]
+fn an_exponent_below_zero_is_told_with_its_line() {
+    let place = Workplace::new();
+    place.file("e", "3\n-1\n");
+    let ended = place.run(&["calc", "2^e", "--let", "e=e", "-o", "r"]);
+    let told = "error: e:2:1: exponent 1 is negative";
+    assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
+    assert_eq!((ended.code, place.files().len()), (2, 1));
+    let ended = place.run(&["calc", "3^(2^70)"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+}
+
+#[test]
+fn primes_are_told_and_found() {
+    let place = Workplace::new();
+    let prime = (BigInt::from(1) << 127) - 1;
+    let square = &prime * &prime;
+    place.file("n", format!("-7\n0\n1\n2\n3\n561\n{prime}\n{square}\n"));
+    let told = place.calc(&["is_prime(n)", "--let", "n=n"]);
+    assert_eq!(told, "0\n0\n0\n1\n1\n0\n1\n0\n");
+    place.file("n", "-7\n0\n1\n2\n3\n561\n1000000\n18446744073709551615\n");
+    let next = place.calc(&["next_prime(n)", "--let", "n=n"]);
+    assert_eq!(next, "2\n2\n2\n3\n5\n563\n1000003\n18446744073709551629\n");
+    assert_eq!(place.calc(&["is_prime(next_prime(10^30)) + 1"]), "2\n");
+}
+
+#[test]
 fn what_has_no_inverse_root_or_symbol_is_told_with_its_line() {
     let place = Workplace::new();
     place.file("a", "1\n\n6\n");
@@ -261,6 +309,7 @@ fn help_names_what_the_declarations_write() {
     let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for known in [
         "+, -, *, /, %",
+        "^, abs(a), is_prime(a), next_prime(a)",
         "gcd(a, b)",
         "<<, >>",
         "min(a, b)",

@@ -13,6 +13,12 @@ pub enum Function {
     Negate,
     /// `|a|`.
     Absolute,
+    /// `a^e`, exact.
+    Power,
+    /// 1 where it is a prime, else 0; negative numbers are none.
+    IsPrime,
+    /// The least prime above it.
+    NextPrime,
     /// The sum of all rows, as one number.
     Sum,
     /// The product of all rows, as one number.
@@ -24,7 +30,14 @@ impl Function {
     /// operation.
     pub fn written() -> impl Iterator<Item = Function> {
         let operations = Operation::ALL.into_iter().map(Function::Operation);
-        let others = [Function::Absolute, Function::Sum, Function::Product];
+        let others = [
+            Function::Power,
+            Function::Absolute,
+            Function::IsPrime,
+            Function::NextPrime,
+            Function::Sum,
+            Function::Product,
+        ];
         let all = operations.chain(others);
         all.filter(|function| function.syntax() != Syntax::Unwritten)
     }
@@ -35,6 +48,9 @@ impl Function {
             Function::Operation(operation) => operation.declaration().syntax,
             Function::Negate => Syntax::Unwritten,
             Function::Absolute => Syntax::Function("abs"),
+            Function::Power => Syntax::Infix("^"),
+            Function::IsPrime => Syntax::Function("is_prime"),
+            Function::NextPrime => Syntax::Function("next_prime"),
             Function::Sum => Syntax::Function("sum"),
             Function::Product => Syntax::Function("product"),
         }
@@ -49,6 +65,7 @@ impl Function {
     pub fn operands(self) -> &'static [&'static str] {
         match self {
             Function::Operation(operation) => operation.declaration().operands,
+            Function::Power => &["a", "e"],
             _ => &["a"],
         }
     }
@@ -59,15 +76,19 @@ impl Function {
             Function::Operation(operation) => operation.name(),
             Function::Negate => "negate",
             Function::Absolute => "abs",
+            Function::Power => "pow",
+            Function::IsPrime => "is_prime",
+            Function::NextPrime => "next_prime",
             Function::Sum => "sum",
             Function::Product => "product",
         }
     }
 
     /// The operations that may compute it: of a square and of `a b + c` also the product
-    /// and the sum, where an algorithm is named that only those have.
+    /// and the sum, where an algorithm is named that only those have. Of functions that are
+    /// no operation, those that they are made of.
     pub fn operations(self) -> &'static [Operation] {
-        use Operation::{Add, Mul, MulAdd, Square};
+        use Operation::{Add, Mul, MulAdd, PowMod, Square};
         match self {
             Function::Operation(Square) => &[Square, Mul],
             Function::Operation(MulAdd) => &[MulAdd, Mul, Add],
@@ -77,6 +98,8 @@ impl Function {
                 at.map_or(&[], |at| &all[at..=at])
             }
             Function::Negate | Function::Absolute => &[],
+            Function::Power => &[Square, Mul],
+            Function::IsPrime | Function::NextPrime => &[PowMod],
             Function::Sum => &[Add],
             Function::Product => &[Mul],
         }

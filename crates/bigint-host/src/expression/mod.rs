@@ -165,6 +165,13 @@ impl<V> Expression<V> {
         Expression::function(Function::Product, vec![Arc::clone(&self.node)])
     }
 
+    /// `self^exponent`, exact.
+    #[must_use]
+    pub fn pow(self, exponent: impl Into<Self>) -> Self {
+        let operands = [self, exponent.into()].map(|operand| Arc::clone(&operand.node));
+        Expression::function(Function::Power, operands.into())
+    }
+
     /// The lesser of both.
     #[must_use]
     pub fn min(self, other: impl Into<Self>) -> Self {

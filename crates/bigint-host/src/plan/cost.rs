@@ -2,7 +2,7 @@
 
 use crate::expression::{Formula, Function, Term};
 use bigint_core::operation::Signs;
-use bigint_core::{LIMB_BITS, Operation};
+use bigint_core::{LIMB_BITS, MAX_WIDTH, Operation};
 
 /// What is known of an input before it is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,9 @@ pub struct Cost {
 
 /// Bits that a shift is taken for where nobody knows how far it goes.
 const UNKNOWN_SHIFT: usize = 1 << 10;
+
+/// An exponent is taken for this where nobody knows it.
+const UNKNOWN_EXPONENT: usize = 64;
 
 /// Limbs that hold so many bits: one at least.
 pub(crate) fn limbs(bits: usize) -> usize {
@@ -74,16 +77,22 @@ impl Formula {
     /// For each term an upper bound of its length, in bits.
     pub(crate) fn bits(&self, inputs: &[Extent]) -> Vec<usize> {
         let mut bits: Vec<usize> = Vec::with_capacity(self.terms.len());
+        let most = |at: usize| match &self.terms[at] {
+            Term::Input(index) => inputs[*index].most,
+            Term::Apply(..) => None,
+        };
         for term in &self.terms {
             bits.push(match term {
                 Term::Input(index) => inputs[*index].bits,
                 Term::Apply(Function::Operation(Operation::Shl), operands) => {
-                    let most = match &self.terms[operands[1]] {
-                        Term::Input(index) => inputs[*index].most,
-                        Term::Apply(..) => None,
-                    };
-                    let most = most.map_or(UNKNOWN_SHIFT, |most| most as usize);
+                    let most = most(operands[1]).map_or(UNKNOWN_SHIFT, |most| most as usize);
                     bits[operands[0]].saturating_add(most)
+                }
+                // However large exponents are, powers of 1 are short.
+                Term::Apply(Function::Power, operands) => {
+                    let most = most(operands[1]).map_or(UNKNOWN_EXPONENT, |most| most as usize);
+                    let longest = bits[operands[0]].saturating_mul(most.max(1));
+                    longest.min(MAX_WIDTH * LIMB_BITS)
                 }
                 Term::Apply(function, operands) => {
                     bits_of(*function, operands.iter().map(|&operand| bits[operand]))
@@ -129,6 +138,9 @@ pub(super) fn bits_of(function: Function, operands: impl Iterator<Item = usize>)
             }
         },
         Function::Negate | Function::Absolute | Function::Sum | Function::Product => widest,
+        Function::Power => operands[0].saturating_mul(UNKNOWN_EXPONENT),
+        Function::IsPrime => 1,
+        Function::NextPrime => widest + 1,
     }
 }
 

@@ -347,10 +347,16 @@ impl<'a> Evaluator<'a> {
         let batches: Vec<&SignedBatch> = operands.iter().map(|(batch, _)| &**batch).collect();
         let bits = bits_of(function, operands.iter().map(|(_, bits)| *bits));
         let Function::Operation(operation) = function else {
+            let started = Instant::now();
             let batch = match function {
-                Function::Negate => self.engine.signed_neg(batches[0])?,
-                _ => SignedBatch::natural(batches[0].magnitude().clone()),
+                Function::Negate => return Ok((self.engine.signed_neg(batches[0])?, bits)),
+                Function::Power => self.engine.signed_pow(batches[0], batches[1])?,
+                Function::IsPrime => self.engine.signed_is_prime(batches[0])?,
+                Function::NextPrime => self.engine.signed_next_prime(batches[0])?,
+                _ => return Ok((SignedBatch::natural(batches[0].magnitude().clone()), bits)),
             };
+            self.note(function.name(), &batch, started);
+            let bits = batch.magnitude().width() * LIMB_BITS;
             return Ok((batch, bits));
         };
         // Bounds in bits are tighter than widths: a long sum of exact ones would carry as
