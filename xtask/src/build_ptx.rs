@@ -6,7 +6,7 @@ use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use bigint_core::Kernel;
 use bigint_core::kernel::{BLOCK, EntryPoint, MODULES, OTHERS};
-use bigint_core::weighted::long::{COLUMN_THREADS, LONG_COLUMNS, LONG_ROWS, ROW_THREADS};
+use bigint_core::weighted::long::{self, LONG_COLUMNS, LONG_ROWS};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -222,8 +222,7 @@ fn bounds(kernel: &Kernel) -> Option<[u32; 2]> {
 /// The same of an entry point that is no operation's.
 fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
     match entry {
-        LONG_ROWS => Some([ROW_THREADS, 2]),
-        LONG_COLUMNS => Some([COLUMN_THREADS, 1]),
+        LONG_ROWS | LONG_COLUMNS => Some([long::THREADS, 1]),
         _ => None,
     }
 }

@@ -51,6 +51,13 @@ pub const DIVISOR: Field = Field { at: 11, bits: 3 };
 /// Whether a power reads the whole table for each entry, in constant time: 1 yes, 2 no.
 pub const SCAN: Field = Field { at: 18, bits: 2 };
 
+/// Warps of a block, where they are more than the PTX leaves registers for: what it says of
+/// its threads ([`THREADS`]) is then said anew.
+pub const WARPS: Field = Field { at: 21, bits: 5 };
+
+/// How the PTX says for how many threads a block leaves registers, up to their number.
+pub const THREADS: &str = ".maxntid ";
+
 /// Whether a transform multiplies a number by itself: 1 yes, 2 no ([`is_square`]).
 pub const SAME: Field = Field { at: 14, bits: 2 };
 

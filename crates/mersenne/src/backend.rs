@@ -219,7 +219,7 @@ const LEAST_LONG: usize = 5 << 15;
 /// Bits that a word has there at least: with 9.5 a carry was more than a word takes on an H200.
 const LEAST_BITS: usize = 11;
 
-/// A CUDA device: transforms of `2^a` words, and 3, 5 and 7 times as many.
+/// A CUDA device: transforms of `2^a` words, 3, 5 and 7 times as many, and 9 times some.
 #[derive(Debug)]
 pub struct Cuda {
     engine: Engine,

@@ -1,16 +1,16 @@
 //! Long transforms, in two launches a squaring: carries are handed on inside the second.
 //!
-//! `n = m 2^20` words, `m` from 1 to 8, are `m 2^19` complex points, a matrix of `256 m`
-//! rows of [`POINTS`] points: word `2 (s POINTS + c)` and the next are point `c` of row `s`.
+//! `n = 2 256 m r` words, `m` from 1 to 10 and `r` [`POINTS`] or twice that, are a matrix of
+//! `256 m` rows of `r` complex points: word `2 (s r + c)` and the next are point `c` of row `s`.
 //!
 //! | kernel | a block has | reads and writes |
 //! |---|---|---|
-//! | [`LONG_ROWS`] | rows of frequencies `k` and `-k`: `128 m + 1` blocks of [`ROW_THREADS`] | points |
+//! | [`LONG_ROWS`] | rows of frequencies `k` and `-k`: `128 m + 1` blocks of `r / 8` threads | points |
 //! | [`LONG_COLUMNS`] | [`WIDTH`] neighbouring columns, `16 m` threads to each | points, what is handed on |
 //!
-//! A row is `16 16 8` points and a column `16 16 m`; a thread has 16 of them in registers,
-//! and between passes they change hands in shared memory. Row [`long_place`]`(k, m)` has
-//! frequency `k` of the columns.
+//! A row is `16 16 8` points or `16 16 16`, and a column `16 16 m`; a thread has 16 of them in
+//! registers, and between passes they change hands in shared memory. Row [`long_place`]`(k, m)`
+//! has frequency `k` of the columns.
 //!
 //! Column block `b` takes the columns before its own `b`-th: block 0 takes the last ones, only
 //! to hand their carries on, and one block more than there are columns' blocks takes them
@@ -35,29 +35,30 @@ pub const LONG_COLUMNS: EntryPoint = EntryPoint {
     module: LONG_MODULE,
 };
 
-/// Words for each unit of the factor `m`.
+/// Words for each unit of the factor `m`, where rows have [`POINTS`] points.
 pub const LONG_UNIT: usize = 1 << 20;
 
 /// The greatest factor `m`.
-pub const LONGEST: u32 = 8;
+pub const LONGEST: u32 = 10;
 
-/// Points of a row.
+/// Points of a row, or half of them.
 pub const POINTS: u32 = 2048;
 
-/// Threads of a block of rows.
-pub const ROW_THREADS: u32 = 256;
+/// Threads of a block, at most, where more are not [told](crate::facts::WARPS): each has
+/// more registers then.
+pub const THREADS: u32 = 512;
 
-/// Threads of a block of columns, at most.
-pub const COLUMN_THREADS: u32 = 512;
-
-/// Its warps, at most.
-pub const WARPS: u32 = COLUMN_THREADS / 32;
+/// Warps of a block of columns, at most.
+pub const WARPS: u32 = 16 * LONGEST * WIDTH / 32;
 
 /// Of what is told of a launch of [`LONG_COLUMNS`]: the factor `m`.
 pub const FACTOR: Field = Field { at: 13, bits: 4 };
 
-/// And its [`Stage`].
+/// Its [`Stage`].
 pub const STAGE: Field = Field { at: 17, bits: 2 };
+
+/// And of either kernel: a row's points, in [`POINTS`].
+pub const ROW: Field = Field { at: 19, bits: 2 };
 
 /// Which part of an iteration a launch of [`LONG_COLUMNS`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,16 +117,17 @@ pub struct LongArguments {
     pub factor: u32,
     /// A [`Stage`].
     pub stage: u32,
-    /// Nothing.
-    pub unused: u32,
+    /// Points of a row, in [`POINTS`].
+    pub row: u32,
 }
 
 impl LongArguments {
     /// The device memory that the kernels touch: addresses and limbs.
     pub const fn stretches(&self) -> [(u64, u64); 9] {
         let m = self.factor as u64;
-        let (rows, points) = (256 * m, 256 * m * POINTS as u64);
-        let blocks = POINTS as u64 / WIDTH as u64 + 1;
+        let row = self.row as u64 * POINTS as u64;
+        let (rows, points) = (256 * m, 256 * m * row);
+        let blocks = row / WIDTH as u64 + 1;
         [
             (self.points, 4 * points),
             (self.digits, 4 * points),
@@ -135,7 +137,7 @@ impl LongArguments {
             (self.row_roots, (rows / 2 + 1) * 4 * ROW_ROOTS as u64),
             (self.roots, 4 * Tables::of(self.factor).end as u64),
             (self.row_weights, rows / 16 * 8),
-            (self.column_weights, 2 * POINTS as u64 * 8),
+            (self.column_weights, 2 * row * 8),
         ]
     }
 }
@@ -151,8 +153,8 @@ pub const fn long_place(k: u32, m: u32) -> u32 {
 }
 
 /// Pairs of a pair of rows' own roots, with `f = k / rows`: `node` roots of `f`, 8; the
-/// roots `e(-j f / 16)`, `j` from 1 to 15; `e(f / 2^j)`, `j` from 5 to 11; `e(-j f / 256)`,
-/// `j` from 1 to 15; three are free.
+/// roots `e(-j f / 16)`, `j` from 1 to 15; `e(f / 2^j)`, `j` from 5 to 12; `e(-j f / 256)`,
+/// `j` from 1 to 15; two are free.
 pub const ROW_ROOTS: u32 = 48;
 
 /// Where in a pair of rows' own roots the second kind begins,
@@ -160,7 +162,7 @@ pub const ROW_BACK: u32 = 8;
 /// the third,
 pub const ROW_HALVES: u32 = 23;
 /// and the fourth.
-pub const ROW_MIDDLE_BACK: u32 = 30;
+pub const ROW_MIDDLE_BACK: u32 = 31;
 
 /// Where in the table of shared roots, in pairs, each kind begins. `e(t)` is
 /// `exp(2 pi i t)`; node roots of `t` are `e(t / 2)`, `e(t / 4)`, `e(t / 8)`,
@@ -173,6 +175,9 @@ pub struct Tables {
     pub row_middle_back: u32,
     /// Node root `j` of `(h + 16 i) / 256` at `256 j + 16 h + i`, 3 of each.
     pub row_last: u32,
+    /// Where rows are twice as long: node root 0, 1, 2 or 4 of `(h + 16 i + 256 side) / 256` at
+    /// `512 j + 2 (16 h + i) + side`.
+    pub longer_row_last: u32,
     /// For columns the same, [`last_roots`] of each; or `e(j (h + 16 i) / 256 m)`, `j` from 1
     /// on, where `m` is no power of two.
     pub last: u32,
@@ -190,13 +195,15 @@ impl Tables {
     pub const fn of(m: u32) -> Tables {
         let row_middle_back = 8 * 16;
         let row_last = row_middle_back + 15 * 16;
-        let last = row_last + 3 * 256;
+        let longer_row_last = row_last + 3 * 256;
+        let last = longer_row_last + 4 * 512;
         let middle_back = last + last_roots(m) * 256;
         let first_back = middle_back + 8 * m;
         Tables {
             middle: 0,
             row_middle_back,
             row_last,
+            longer_row_last,
             last,
             middle_back,
             first_back,
@@ -239,12 +246,16 @@ impl ColumnPlaces {
     }
 }
 
-/// Places in shared memory between the two rows of a block: a ninth of them is free.
-pub const ROW_PLACES: u32 = POINTS + POINTS / 8;
+/// Places in shared memory between the two rows of a block, which have `256 radix` points: behind
+/// every `radix` of them one is free, and long rows are in different banks.
+#[inline(always)]
+pub const fn row_places(radix: u32) -> u32 {
+    256 * (radix + 1) + (radix >> 4) * 4
+}
 
 /// Shared memory of a block of [`LONG_ROWS`], in bytes: two rows, and roots.
-pub const fn long_rows_bytes() -> u32 {
-    16 * (2 * ROW_PLACES + 8 * 16 + 15 * 16 + ROW_ROOTS)
+pub const fn long_rows_bytes(row: u32) -> u32 {
+    16 * (2 * row_places(8 * row) + 8 * 16 + 15 * 16 + ROW_ROOTS)
 }
 
 /// Shared memory of a block of [`LONG_COLUMNS`], in bytes.
@@ -260,7 +271,7 @@ mod tests {
     fn every_frequency_has_a_row_and_every_point_of_a_block_a_place() {
         for m in 1..=LONGEST {
             let mut rows = [false; 256 * LONGEST as usize];
-            let mut places = [false; 10_000];
+            let mut places = [false; 12_000];
             let ColumnPlaces { outer, inner } = ColumnPlaces::of(m);
             for k in 0..256 * m {
                 let row = long_place(k, m);

@@ -4,7 +4,7 @@
 
 use super::failure;
 use crate::DeviceErrorKind;
-use bigint_core::facts::{Facts, UNTOLD};
+use bigint_core::facts::{Facts, THREADS, UNTOLD, WARPS};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
 use bigint_core::kernel::{CEILING, EntryPoint};
@@ -103,6 +103,14 @@ fn alone(entry: EntryPoint, facts: Facts) -> String {
     let own = kernels.find(|kernel| kernel.split('(').next() == Some(entry.name));
     let own = own.unwrap_or_default();
     let told = own.replace(UNTOLD, &facts.0.to_string());
+    let told = match (facts.field(WARPS), told.split_once(THREADS)) {
+        (1.., Some((head, rest))) => {
+            let threads = (32 * facts.field(WARPS)).to_string();
+            let rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+            [head, THREADS, &threads, rest].concat()
+        }
+        _ => told,
+    };
     [shared, ENTRY, &told].concat()
 }
 

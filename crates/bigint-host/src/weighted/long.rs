@@ -4,12 +4,12 @@ use super::{Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
 use crate::cuda::{Buffer, Device};
 use bigint_core::Launch;
-use bigint_core::facts::Facts;
+use bigint_core::facts::{self, Facts};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::weighted::long::{
-    FACTOR, LONG_COLUMNS, LONG_ROWS, LONG_UNIT, LongArguments, POINTS, ROW_BACK, ROW_HALVES,
-    ROW_MIDDLE_BACK, ROW_ROOTS, ROW_THREADS, STAGE, Stage, Tables, WARPS, WIDTH, last_roots,
-    long_columns_bytes, long_rows_bytes,
+    FACTOR, LONG_COLUMNS, LONG_ROWS, LONG_UNIT, LONGEST, LongArguments, POINTS, ROW, ROW_BACK,
+    ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, STAGE, Stage, THREADS, Tables, WARPS, WIDTH,
+    last_roots, long_columns_bytes, long_rows_bytes,
 };
 use bigint_cpu::fast::number::weighted::{limbs, root};
 use std::sync::Arc;
@@ -28,9 +28,39 @@ pub(super) struct Long {
     launches: AtomicU32,
 }
 
-/// Shared memory that a block must be able to have, in bytes.
-pub(super) fn shared_bytes(factor: u32) -> u32 {
-    long_rows_bytes().max(long_columns_bytes(factor))
+/// A long transform's factor, and its rows' points in [`POINTS`].
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    factor: u32,
+    row: u32,
+}
+
+/// Warps of a block of columns, where they are more than [`THREADS`] make: otherwise nothing.
+fn warps_to_tell(factor: u32) -> u32 {
+    match 16 * factor * WIDTH {
+        ..=THREADS => 0,
+        threads => threads / 32,
+    }
+}
+
+/// How so many words are transformed, where the device has room for its blocks: of as many
+/// registers a thread as it gets, and by the shortest rows.
+pub(super) fn shape(words: usize, device: &Device) -> Option<Shape> {
+    let units = u32::try_from(words / LONG_UNIT).ok()?;
+    let shapes = [1, 2].map(|row| Shape {
+        factor: units / row,
+        row,
+    });
+    let fits = |&Shape { factor, row }: &Shape| {
+        factor * row == units
+            && (1..=LONGEST).contains(&factor)
+            && long_rows_bytes(row).max(long_columns_bytes(factor)) <= device.shared_bytes()
+    };
+    shapes
+        .into_iter()
+        .filter(|_| words.is_multiple_of(LONG_UNIT))
+        .filter(fits)
+        .min_by_key(|shape| (warps_to_tell(shape.factor), shape.row))
 }
 
 /// `exp(2 pi i k / n)`.
@@ -61,6 +91,9 @@ fn shared_roots(m: u32) -> Vec<[f64; 2]> {
     fill(8, 16, &|j, h| node_root(h, 16, j));
     fill(15, 16, &|j, h| root(h * (j + 1), 256));
     fill(3, 256, &|j, node| node_root(angle(node), 256, j));
+    fill(4, 512, &|j, i| {
+        node_root(angle(i / 2) + 256 * (i % 2), 256, [0, 1, 2, 4][j as usize])
+    });
     fill(
         u64::from(last_roots(m)),
         256,
@@ -85,16 +118,17 @@ fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
         roots[(ROW_BACK - 1) as usize + j as usize] = root(j * k, 16 * rows);
         roots[(ROW_MIDDLE_BACK - 1) as usize + j as usize] = root(j * k, 256 * rows);
     }
-    for j in 0..7 {
+    for j in 0..8 {
         roots[ROW_HALVES as usize + j as usize] = turn(k, rows << (j + 5));
     }
     roots
 }
 
 impl Long {
-    pub fn new(device: &Arc<Device>, p: u32, factor: u32) -> Result<Self, Error> {
-        let words = factor as usize * LONG_UNIT;
-        let (rows, row_words) = (256 * factor as usize, 2 * POINTS as usize);
+    pub fn new(device: &Arc<Device>, p: u32, shape: Shape) -> Result<Self, Error> {
+        let Shape { factor, row } = shape;
+        let words = (factor * row) as usize * LONG_UNIT;
+        let (rows, row_words) = (256 * factor as usize, 2 * (row * POINTS) as usize);
         let weight = |j: usize| {
             let g = exponent(p, j, words);
             (g, (g as f64 / words as f64).exp2())
@@ -113,7 +147,7 @@ impl Long {
             weights(rows / 16, row_words)?,
             weights(row_words, 1)?,
         ];
-        let blocks = (POINTS / WIDTH + 1) as usize;
+        let blocks = (row * POINTS / WIDTH + 1) as usize;
         let warps = WARPS as usize;
         let zeros = |limbs: usize| device.upload(&vec![0; limbs]);
         let (points, carries) = (zeros(2 * words)?, zeros(rows * blocks)?);
@@ -140,7 +174,7 @@ impl Long {
             launch: 0,
             factor,
             stage: 0,
-            unused: 0,
+            row,
         };
         Ok(Long {
             p,
@@ -161,7 +195,7 @@ impl Long {
         arguments: LongArguments,
         more: &[&Buffer],
     ) -> Result<(), Error> {
-        let factor = arguments.factor;
+        let LongArguments { factor, row, .. } = arguments;
         let arguments = LongArguments {
             stage: stage as u32,
             // Never that of memory which no launch has written.
@@ -169,25 +203,27 @@ impl Long {
             ..arguments
         };
         let launch = Launch {
-            grid: POINTS / WIDTH + u32::from(stage != Stage::Begin),
+            grid: row * POINTS / WIDTH + u32::from(stage != Stage::Begin),
             block: 16 * factor * WIDTH,
             shared_bytes: long_columns_bytes(factor),
             workers: 0,
             scratch_width: 0,
         };
-        let facts = Facts(factor << FACTOR.at | (stage as u32) << STAGE.at);
+        let facts = factor << FACTOR.at | (stage as u32) << STAGE.at | row << ROW.at;
+        let facts = Facts(facts | warps_to_tell(factor) << facts::WARPS.at);
         self.launch(LONG_COLUMNS, facts, launch, arguments, more)
     }
 
     fn rows(&self, arguments: LongArguments) -> Result<(), Error> {
+        let LongArguments { factor, row, .. } = arguments;
         let launch = Launch {
-            grid: 128 * arguments.factor + 1,
-            block: ROW_THREADS,
-            shared_bytes: long_rows_bytes(),
+            grid: 128 * factor + 1,
+            block: row * POINTS / 8,
+            shared_bytes: long_rows_bytes(row),
             workers: 0,
             scratch_width: 0,
         };
-        self.launch(LONG_ROWS, Facts::default(), launch, arguments, &[])
+        self.launch(LONG_ROWS, Facts(row << ROW.at), launch, arguments, &[])
     }
 
     fn launch(

@@ -5,7 +5,6 @@ mod long;
 
 use crate::cuda::{Buffer, Device};
 use crate::{Engine, Error};
-use bigint_core::weighted::long::{LONG_UNIT, LONGEST};
 use general::General;
 use long::Long;
 use std::sync::Arc;
@@ -38,37 +37,27 @@ impl Engine {
         let Some(device) = self.inner.device() else {
             return Ok(None);
         };
-        Ok(Some(MersenneSquares(match long_factor(words, device) {
-            Some(factor) => Box::new(Long::new(device, p, factor)?),
+        Ok(Some(MersenneSquares(match long::shape(words, device) {
+            Some(shape) => Box::new(Long::new(device, p, shape)?),
             None => Box::new(General::new(device, p, words)?),
         })))
     }
 
     /// The lengths in words that the engine's device can transform for [`MersenneSquares`],
-    /// shortest first: powers of two, and 3, 5 and 7 times those. None on the CPU.
+    /// shortest first: powers of two, 3, 5 and 7 times those, and 9 times some. None on the CPU.
     pub fn mersenne_words(&self) -> Vec<usize> {
-        let mut words: Vec<usize> = (7..=23)
-            .flat_map(|log| [1, 3, 5, 7].map(|odd| odd << log))
+        let mut words: Vec<usize> = (7..=24)
+            .flat_map(|log| [1, 3, 5, 7, 9].map(|odd| odd << log))
             .collect();
         words.sort_unstable();
         let device = self.inner.device();
         words.retain(|&words| {
             device.is_some_and(|device| {
-                general::shape(words, device).is_some() || long_factor(words, device).is_some()
+                general::shape(words, device).is_some() || long::shape(words, device).is_some()
             })
         });
         words
     }
-}
-
-/// What a long transform of so many words has for its factor, where the device has room for
-/// its blocks.
-fn long_factor(words: usize, device: &Device) -> Option<u32> {
-    let factor = u32::try_from(words / LONG_UNIT).ok()?;
-    let fits = words.is_multiple_of(LONG_UNIT)
-        && (1..=LONGEST).contains(&factor)
-        && long::shared_bytes(factor) <= device.shared_bytes();
-    fits.then_some(factor)
 }
 
 impl MersenneSquares {

@@ -527,7 +527,14 @@ const TURNS: [[[f64; 2]; 7]; 3] = [
     ],
 ];
 
-/// The transform of one to eight points.
+/// Cosines and sines of one, two and four ninths of a turn.
+const NINTHS: [[f64; 2]; 3] = [
+    [0.766044443118978, 0.6427876096865393],
+    [0.17364817766693041, 0.984807753012208],
+    [-0.9396926207859083, 0.3420201433256689],
+];
+
+/// The transform of one to ten points.
 #[inline(always)]
 fn butterfly<const R: usize>(z: &mut [Complex; R]) {
     match R {
@@ -545,6 +552,33 @@ fn butterfly<const R: usize>(z: &mut [Complex; R]) {
             butterfly(&mut odd);
             [z[0], z[2], z[4]] = [even[0], even[2], even[1]];
             [z[1], z[3], z[5]] = [odd[1], odd[0], odd[2]];
+        }
+        9 => {
+            let mut x = [0, 1, 2].map(|b| [z[b], z[b + 3], z[b + 6]]);
+            let [first, second, fourth] = NINTHS.map(|[cos, sin]| Complex::new(cos, -sin));
+            four!(b => {
+                if b < 3 {
+                    butterfly(&mut x[b]);
+                }
+            });
+            [x[1][1], x[1][2]] = [x[1][1].times(first), x[1][2].times(second)];
+            [x[2][1], x[2][2]] = [x[2][1].times(second), x[2][2].times(fourth)];
+            four!(c => {
+                if c < 3 {
+                    let mut y = [x[0][c], x[1][c], x[2][c]];
+                    butterfly(&mut y);
+                    [z[c], z[c + 3], z[c + 6]] = y;
+                }
+            });
+        }
+        10 => {
+            // Point 5 i + 2 j has part i in frequencies modulo 2, and j modulo 5.
+            let mut even = [0, 2, 4, 6, 8].map(|j| plus(z[j], z[(j + 5) % 10]));
+            let mut odd = [0, 2, 4, 6, 8].map(|j| minus(z[j], z[(j + 5) % 10]));
+            butterfly(&mut even);
+            butterfly(&mut odd);
+            [z[0], z[6], z[2], z[8], z[4]] = even;
+            [z[5], z[1], z[7], z[3], z[9]] = odd;
         }
         4 => {
             let x = four([z[0], z[1], z[2], z[3]]);

@@ -31,6 +31,8 @@ macro_rules! with_factor {
             5 => $self.$method::<5>($($argument),*),
             6 => $self.$method::<6>($($argument),*),
             7 => $self.$method::<7>($($argument),*),
+            9 => $self.$method::<9>($($argument),*),
+            10 => $self.$method::<10>($($argument),*),
             _ => $self.$method::<8>($($argument),*),
         }
     };
@@ -41,6 +43,8 @@ macro_rules! with_factor {
 struct Place {
     /// `m`.
     factor: u32,
+    /// Points of a row.
+    row_points: u32,
     /// The block's columns from the first of all on, in blocks' widths.
     group: u32,
     /// The thread's column.
@@ -70,7 +74,8 @@ impl Block<'_> {
         let stage = told_or(STAGE, arguments.stage);
         let (begins, ends) = (stage == Stage::Begin as u32, stage == Stage::End as u32);
         let block = thread::block_index();
-        let groups = POINTS / WIDTH;
+        let row_points = POINTS * self.row();
+        let groups = row_points / WIDTH;
         let group = match begins {
             true => block,
             false => (block + groups - 1) & (groups - 1),
@@ -81,6 +86,7 @@ impl Block<'_> {
         let places = ColumnPlaces::of(factor);
         let place = Place {
             factor,
+            row_points,
             group,
             column: group * WIDTH + lane,
             is_last: lane == WIDTH - 1,
@@ -98,7 +104,7 @@ impl Block<'_> {
             let digits = self.pairs(arguments.digits);
             sixteen!(k => {
                 let row = row + 16 * factor * k as u32;
-                v[k] = complex(digits.pair(row * POINTS + place.column));
+                v[k] = complex(digits.pair(row * row_points + place.column));
             });
             sixteen!(k => {
                 let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
@@ -106,7 +112,7 @@ impl Block<'_> {
                 v[k].im *= words.weight[1] * odd.weight;
             });
         } else {
-            with_factor!(factor, self.last_back(group * WIDTH));
+            with_factor!(factor, self.last_back(place));
             self.team.sync_part(part_warps(factor));
             self.back(place, &mut v);
             if !self.carry(place, words, block, ends, &mut v) {
@@ -117,18 +123,19 @@ impl Block<'_> {
             let digits = self.pairs(arguments.digits);
             sixteen!(k => {
                 let row = row + 16 * factor * k as u32;
-                digits.set_pair(row * POINTS + place.column, [v[k].re, v[k].im]);
+                digits.set_pair(row * row_points + place.column, [v[k].re, v[k].im]);
             });
             return;
         }
         self.forth(place, &v);
         self.team.sync_part(part_warps(factor));
-        with_factor!(factor, self.last(group * WIDTH));
+        with_factor!(factor, self.last(place));
     }
 
     /// The first pass back, of radix `M`, from device memory.
     #[inline(always)]
-    fn last_back<const M: usize>(self, column: u32) {
+    fn last_back<const M: usize>(self, place: Place) {
+        let column = place.group * WIDTH;
         let points = self.pairs(self.arguments.points);
         let mut g = 0;
         while g < butterflies::<M>() {
@@ -137,15 +144,15 @@ impl Block<'_> {
             sixteen!(j => {
                 if j < M {
                     let row = q * M as u32 + j as u32;
-                    z[j] = complex(points.pair(row * POINTS + column + at % WIDTH));
+                    z[j] = complex(points.pair(row * place.row_points + column + at % WIDTH));
                 }
             });
             butterfly(&mut z);
-            let place = place_of_butterfly::<M>(at);
+            let first = place_of_butterfly::<M>(at);
             if is_there::<M>(self.team.thread(), g) {
                 sixteen!(j => {
                     if j < M {
-                        self.set(place + j as u32 * WIDTH, z[j]);
+                        self.set(first + j as u32 * WIDTH, z[j]);
                     }
                 });
             }
@@ -155,7 +162,8 @@ impl Block<'_> {
 
     /// The last pass, of radix `M`, to device memory.
     #[inline(always)]
-    fn last<const M: usize>(self, column: u32) {
+    fn last<const M: usize>(self, place: Place) {
+        let column = place.group * WIDTH;
         let (points, roots) = (
             self.pairs(self.arguments.points),
             self.roots(self.arguments.roots),
@@ -165,11 +173,11 @@ impl Block<'_> {
         while g < butterflies::<M>() {
             let (at, q) = butterfly_at::<M>(self.team.thread(), g);
             let root = |j: usize| complex(roots.at(table + 256 * j as u32 + q));
-            let place = place_of_butterfly::<M>(at);
+            let first = place_of_butterfly::<M>(at);
             let mut z = [Complex::ZERO; M];
             sixteen!(j => {
                 if j < M {
-                    z[j] = self.get(place + j as u32 * WIDTH);
+                    z[j] = self.get(first + j as u32 * WIDTH);
                 }
             });
             let is_power = M.is_power_of_two();
@@ -205,7 +213,7 @@ impl Block<'_> {
                     if j < M {
                         let z = z[if is_power { turned::<M>(j) } else { j }];
                         let row = q * M as u32 + j as u32;
-                        points.set_pair(row * POINTS + column + at % WIDTH, [z.re, z.im]);
+                        points.set_pair(row * place.row_points + column + at % WIDTH, [z.re, z.im]);
                     }
                 });
             }
@@ -370,7 +378,7 @@ impl Block<'_> {
         let warps = rows * WIDTH / 32;
         // The first columns take what the rows above leave; the last ones were read by
         // block 0.
-        if (block == 1 || block == POINTS / WIDTH) && warp.lane() < warps {
+        if (block == 1 || block == place.row_points / WIDTH) && warp.lane() < warps {
             arrived = flags.wait(warp.lane(), launch);
         }
         if block > 1 && warp.lane() == 0 {

@@ -2,7 +2,7 @@
 //! [`bigint_core::weighted::long`].
 //!
 //! **Who holds what.** A thread has 16 points, and with its block goes through a row or a
-//! column in three passes of radix 16, 16 and 8 or `m`: of the tree of [`bigint_core::transform`]
+//! column in three passes of radix 16, 16 and 8, 16 or `m`: of the tree of [`bigint_core::transform`]
 //! down, whose roots are in the butterflies, and of sums with constant roots back.
 //!
 //! **Preconditions**: those of [`bigint_core::weighted::long`]; digits of at most 20 bits.
@@ -14,15 +14,16 @@ mod columns;
 mod rows;
 
 use crate::gpu::block::Team;
+use crate::gpu::facts::told_or;
 use crate::gpu::float::{Pairs, Roots};
 use crate::gpu::stretch::Stretch;
 use crate::transform::complex::Complex;
-use bigint_core::weighted::long::{COLUMN_THREADS, LongArguments};
+use bigint_core::weighted::long::{LongArguments, POINTS, ROW, WARPS};
 
 /// A launch's arguments, and the block's threads.
 #[derive(Clone, Copy)]
 pub struct Block<'a> {
-    team: Team<COLUMN_THREADS>,
+    team: Team<{ 32 * WARPS }>,
     arguments: &'a LongArguments,
     x: Stretch,
 }
@@ -57,6 +58,12 @@ impl<'a> Block<'a> {
             arguments,
             x: Stretch::new(team, 0),
         }
+    }
+
+    /// A row's points, in [`POINTS`].
+    #[inline(always)]
+    fn row(self) -> u32 {
+        told_or(ROW, self.arguments.row).clamp(1, 2)
     }
 
     #[inline(always)]

@@ -4,23 +4,55 @@
 //! which each needs the other are in one thread, in the same place of either row.
 //!
 //! Threads of the first half have row `k` in the first pass and threads of the second half
-//! row `-k`; in the second pass both rows share each warp; in the last each thread has the
-//! same node of both.
+//! row `-k`; in the second pass both rows share each warp. In the last each thread has the
+//! same node of both, of 8 points each; or neighbours have the same node, of 16 points, one of
+//! row `k` and the other of row `-k`, and give each other half of the points to square.
 
 use super::{Block, complex, eighth_on, sixteen, turned};
 use crate::gpu::thread;
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::Complex;
 use bigint_core::weighted::long::{
-    POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_PLACES, ROW_ROOTS, Tables, long_place,
+    ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, long_place, row_places,
 };
 
-/// Where in shared memory the middle pass's roots are: down,
-const MIDDLE: u32 = 2 * ROW_PLACES;
-/// back,
-const MIDDLE_BACK: u32 = MIDDLE + 8 * 16;
-/// and the rows' own roots.
-const OWN: u32 = MIDDLE_BACK + 15 * 16;
+/// `e(1 / 16)`.
+const SIXTEENTH: Complex = Complex::new(0.9238795325112867, 0.38268343236508984);
+
+/// Of the second half of a node's points, in the order of an angle greater by one: their places
+/// in the order of the angle itself. Each level down has the halves the other way round.
+const OTHER_WAY_ROUND: [u32; 8] = [4, 5, 6, 7, 2, 3, 1, 0];
+
+/// Where in shared memory a block's rows and roots are.
+#[derive(Clone, Copy)]
+struct Places {
+    /// The binary logarithm of the last pass's radix: 3 or 4.
+    log: u32,
+    /// From one row to the other.
+    row: u32,
+    /// The middle pass's roots: down,
+    middle: u32,
+    /// back,
+    middle_back: u32,
+    /// and the rows' own roots.
+    own: u32,
+}
+
+impl Places {
+    #[inline(always)]
+    fn of(log: u32) -> Places {
+        let row = row_places(1 << log);
+        let middle = 2 * row;
+        let middle_back = middle + 8 * 16;
+        Places {
+            log,
+            row,
+            middle,
+            middle_back,
+            own: middle_back + 15 * 16,
+        }
+    }
+}
 
 impl Block<'_> {
     /// The rows of the calling block.
@@ -28,16 +60,20 @@ impl Block<'_> {
     pub fn rows(self) {
         let factor = self.arguments.factor;
         let (k, t) = (thread::block_index(), self.team.thread());
-        let (side, s) = (t >> 7, t & 127);
+        let log = 2 + self.row();
+        let places = Places::of(log);
+        // From one point of a thread to the next, and as places.
+        let (apart, places_apart) = (16 << log, (16 << log) + 16);
+        let (side, s) = (t >> (4 + log), t & (apart - 1));
         let mirror = if k == 0 { 0 } else { 256 * factor - k };
         let row = if side == 0 { k } else { mirror };
         let points = self.pairs(self.arguments.points);
-        let at = long_place(row, factor) * POINTS + s;
-        self.fetch_roots(k);
+        let at = (long_place(row, factor) << (8 + log)) + s;
+        self.fetch_roots(k, places);
 
         let mut v = [Complex::ZERO; 16];
         sixteen!(i => {
-            v[i] = mirrored(complex(points.pair(at + 128 * i as u32)), side);
+            v[i] = mirrored(complex(points.pair(at + apart * i as u32)), side);
         });
         let own = self.roots(self.arguments.row_roots);
         let mut w = [Complex::ZERO; 8];
@@ -47,62 +83,69 @@ impl Block<'_> {
             }
         });
         down(&mut v, &w);
-        let first = side * ROW_PLACES + s + (s >> 3);
+        let first = side * places.row + s + (s >> log);
         sixteen!(i => {
-            self.set(first + 144 * i as u32, v[turned::<16>(i)]);
+            self.set(first + places_apart * i as u32, v[turned::<16>(i)]);
         });
         self.team.sync();
 
-        let h = 2 * (t >> 5) + (t >> 3 & 1);
-        let middle = (t >> 4 & 1) * ROW_PLACES + h * 144 + (t & 7);
+        // A warp has one node of either row, or two.
+        let h = (t >> 5 << (4 - log)) + ((t & 15) >> log);
+        let places_apart_in_node = (1 << log) + 1;
+        let of_node = t & ((1 << log) - 1);
+        let middle = (t >> 4 & 1) * places.row + h * places_apart + of_node;
         sixteen!(i => {
-            v[i] = self.get(middle + 9 * i as u32);
+            v[i] = self.get(middle + places_apart_in_node * i as u32);
         });
         sixteen!(j => {
             if j < 8 {
-                w[j] = self.get(MIDDLE + 16 * j as u32 + h);
+                w[j] = self.get(places.middle + 16 * j as u32 + h);
             }
         });
         down(&mut v, &w);
         sixteen!(i => {
-            self.set(middle + 9 * i as u32, v[turned::<16>(i)]);
+            self.set(middle + places_apart_in_node * i as u32, v[turned::<16>(i)]);
         });
         self.team.warp().sync();
 
-        self.square(t);
+        if log == 3 {
+            self.square(t, places);
+        } else {
+            self.square_by_halves(t, places);
+        }
         self.team.warp().sync();
 
         sixteen!(i => {
-            v[turned::<16>(i)] = self.get(middle + 9 * i as u32);
+            v[turned::<16>(i)] = self.get(middle + places_apart_in_node * i as u32);
         });
         up(&mut v);
         sixteen!(i => {
             if i > 0 {
-                v[i] = v[i].times(self.get(MIDDLE_BACK + 16 * (i as u32 - 1) + h));
+                v[i] = v[i].times(self.get(places.middle_back + 16 * (i as u32 - 1) + h));
             }
-            self.set(middle + 9 * i as u32, v[i]);
+            self.set(middle + places_apart_in_node * i as u32, v[i]);
         });
         self.team.sync();
 
         sixteen!(i => {
-            v[turned::<16>(i)] = self.get(first + 144 * i as u32);
+            v[turned::<16>(i)] = self.get(first + places_apart * i as u32);
         });
         up(&mut v);
         // A row that is its own mirror is written once.
         if side == 0 || mirror != k {
             sixteen!(i => {
                 if i > 0 {
-                    v[i] = v[i].times(self.get(OWN + ROW_BACK + i as u32 - 1));
+                    v[i] = v[i].times(self.get(places.own + ROW_BACK + i as u32 - 1));
                 }
                 let z = mirrored(v[i], side);
-                points.set_pair(at + 128 * i as u32, [z.re, z.im]);
+                points.set_pair(at + apart * i as u32, [z.re, z.im]);
             });
         }
     }
 
     /// The roots of the middle pass and the rows' own, to shared memory.
     #[inline(always)]
-    fn fetch_roots(self, k: u32) {
+    fn fetch_roots(self, k: u32, places: Places) {
         let t = self.team.thread();
         let (own, shared) = (
             self.roots(self.arguments.row_roots),
@@ -113,27 +156,27 @@ impl Block<'_> {
             // Node roots 0, 1, 2 and 3, 4 to 7 are of t / 2, 4, 8 and 16.
             let level = u32::BITS - (t >> 4).leading_zeros();
             let root = own(ROW_HALVES + level).times(complex(shared.at(t)));
-            self.set(MIDDLE + t, root);
+            self.set(places.middle + t, root);
         }
         if t < 15 * 16 {
             let table = Tables::of(1).row_middle_back;
             let root = own(ROW_MIDDLE_BACK + (t >> 4)).times(complex(shared.at(table + t)));
-            self.set(MIDDLE_BACK + t, root);
+            self.set(places.middle_back + t, root);
         }
         if t < ROW_ROOTS {
-            self.set(OWN + t, own(t));
+            self.set(places.own + t, own(t));
         }
     }
 
     /// The last pass down, squares, and the first back, of node `t` of both rows.
     #[inline(always)]
-    fn square(self, t: u32) {
+    fn square(self, t: u32, places: Places) {
         let shared = self.roots(self.arguments.roots);
         let mut w = [Complex::ZERO; 8];
         sixteen!(j => {
             if j < 3 {
                 let root = shared.at(Tables::of(1).row_last + 256 * j as u32 + t);
-                w[j] = self.get(OWN + ROW_HALVES + 4 + j as u32).times(complex(root));
+                w[j] = self.get(places.own + ROW_HALVES + 4 + j as u32).times(complex(root));
             }
         });
         w[3] = eighth_on(w[2]);
@@ -141,7 +184,7 @@ impl Block<'_> {
         sixteen!(i => {
             if i < 8 {
                 a[i] = self.get(9 * t + i as u32);
-                b[i] = self.get(ROW_PLACES + 9 * t + i as u32);
+                b[i] = self.get(places.row + 9 * t + i as u32);
             }
         });
         down(&mut a, &w);
@@ -167,8 +210,88 @@ impl Block<'_> {
                     b[i] = b[i].times(u[i]);
                 }
                 self.set(9 * t + i as u32, a[i]);
-                self.set(ROW_PLACES + 9 * t + i as u32, b[i]);
+                self.set(places.row + 9 * t + i as u32, b[i]);
             }
+        });
+    }
+
+    /// The same of nodes of 16 points, one for two neighbours. The second takes the angle that
+    /// is one greater, which is the same but for the order: its first half are the points of the
+    /// second half, so that each keeps its own first half to square, and gives the other away.
+    #[inline(always)]
+    fn square_by_halves(self, t: u32, places: Places) {
+        let (node, side) = (t >> 1, t & 1);
+        let shared = self.roots(self.arguments.roots);
+        let mut w = [Complex::ZERO; 8];
+        sixteen!(j => {
+            if j < 4 {
+                let root = shared.at(Tables::of(1).longer_row_last + 512 * j as u32 + t);
+                let half = self.get(places.own + ROW_HALVES + 4 + j as u32);
+                w[if j < 3 { j } else { 4 }] = half.times(complex(root));
+            }
+        });
+        w[3] = eighth_on(w[2]);
+        w[5] = eighth_on(w[4]);
+        w[6] = w[4].times(SIXTEENTH);
+        w[7] = eighth_on(w[6]);
+        let mine = side * places.row + 17 * node;
+        let other = (1 - side) * places.row + 17 * node;
+        let given = |i: usize| {
+            mine + if side == 0 {
+                i as u32
+            } else {
+                OTHER_WAY_ROUND[i]
+            }
+        };
+        let mut a = [Complex::ZERO; 16];
+        sixteen!(i => {
+            a[i] = self.get(mine + i as u32);
+        });
+        down(&mut a, &w);
+        sixteen!(i => {
+            if i < 8 {
+                self.set(given(i), a[8 + i]);
+            }
+        });
+        self.team.warp().sync();
+        sixteen!(i => {
+            if i < 8 {
+                let y = w[4 + i / 4];
+                let y = if i & 2 == 0 { y } else { y.turned() };
+                let y = if i & 1 == 0 { y } else { y.negated() };
+                let (kept, back) = squared(a[i], self.get(other + i as u32), y);
+                a[i] = kept;
+                self.set(other + i as u32, back);
+            }
+        });
+        self.team.warp().sync();
+        sixteen!(i => {
+            if i < 8 {
+                a[8 + i] = self.get(given(i));
+            }
+        });
+        up(&mut a);
+        let [u8, u4, u2, u1] = [w[0], w[1], w[2], w[4]].map(Complex::conjugate);
+        sixteen!(i => {
+            if i > 0 {
+                let bits = [(1, u1), (2, u2), (4, u4), (8, u8)];
+                let mut u = None;
+                let mut j = 0;
+                while j < 4 {
+                    let (bit, root) = bits[j];
+                    if i & bit != 0 {
+                        u = Some(match u {
+                            None => root,
+                            Some(u) => root.times(u),
+                        });
+                    }
+                    j += 1;
+                }
+                if let Some(u) = u {
+                    a[i] = a[i].times(u);
+                }
+            }
+            self.set(mine + i as u32, a[i]);
         });
     }
 }
