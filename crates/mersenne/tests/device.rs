@@ -89,25 +89,24 @@ fn a_device_takes_the_fastest_transform_that_suits() {
     assert_eq!(words(332_220_523, None), 18 << 20);
 }
 
-/// The last pass of a column is of radix 9, in blocks of more threads than the PTX has
-/// registers for, or of radix 5, with rows that are twice as long. `mersenne selftest --compare`
-/// has the other radices, on a GPU.
+/// The last pass of a column is of radix 9, in blocks of more threads than the PTX leaves
+/// registers for, and rows are twice as long. `mersenne selftest --compare` has the other
+/// radices, on a GPU.
 #[test]
-fn longer_transforms_square_as_the_cpu_does() {
-    // All checks take a minute, and the kernels have passed them above.
+fn a_longer_transform_squares_as_the_cpu_does() {
+    // All checks take minutes, and most of the kernels have passed them above.
     let unchecked = [("CUDA_SIM_CHECKS", "none")];
-    if on_simulator("longer_transforms_square_as_the_cpu_does", &unchecked) {
-        square_by_long_transform(9);
-        square_by_long_transform(10);
+    if on_simulator("a_longer_transform_squares_as_the_cpu_does", &unchecked) {
+        square_by_long_transform(18);
     }
 }
 
-/// A squaring by two launches, of `factor 2^20` words of 18.25 bits: `bigint_core`'s
+/// A squaring by two launches, of `factor 2^20` words of 18 bits: `bigint_core`'s
 /// `weighted::long`.
 fn square_by_long_transform(factor: usize) {
     let device = Cuda::open(0).unwrap();
     let words = factor << 20;
-    let p = words as u32 / 4 * 73 + 1;
+    let p = words as u32 * 18 + 1;
     let mut limb = 1_u64;
     let limbs: Vec<u64> = (0..p.div_ceil(64))
         .map(|_| {
@@ -121,7 +120,7 @@ fn square_by_long_transform(factor: usize) {
     found.set(&start).unwrap();
     assert!(found.residue().unwrap() == start);
     let error = found.square(1, 2).unwrap();
-    assert!(error > 0.05 && error < 0.4, "{error}");
+    assert!(error > 0.02 && error < 0.4, "{error}");
     assert!(found.residue().unwrap() == start.square_minus(2));
 }
 

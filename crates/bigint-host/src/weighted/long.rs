@@ -35,16 +35,15 @@ pub(super) struct Shape {
     row: u32,
 }
 
-/// Warps of a block of columns, where they are more than [`THREADS`] make: otherwise nothing.
-fn warps_to_tell(factor: u32) -> u32 {
-    match 16 * factor * WIDTH {
-        ..=THREADS => 0,
-        threads => threads / 32,
-    }
+/// Warps of all the blocks of columns that a multiprocessor has at a time: what they leave of
+/// its registers is each other's.
+fn resident_warps(factor: u32) -> u32 {
+    let of_block = 16 * factor * WIDTH / 32;
+    (THREADS / 32 / of_block).max(1) * of_block
 }
 
-/// How so many words are transformed, where the device has room for its blocks: of as many
-/// registers a thread as it gets, and by the shortest rows.
+/// How so many words are transformed, where the device has room for its blocks: by the
+/// shortest rows.
 pub(super) fn shape(words: usize, device: &Device) -> Option<Shape> {
     let units = u32::try_from(words / LONG_UNIT).ok()?;
     let shapes = [1, 2].map(|row| Shape {
@@ -59,8 +58,7 @@ pub(super) fn shape(words: usize, device: &Device) -> Option<Shape> {
     shapes
         .into_iter()
         .filter(|_| words.is_multiple_of(LONG_UNIT))
-        .filter(fits)
-        .min_by_key(|shape| (warps_to_tell(shape.factor), shape.row))
+        .find(fits)
 }
 
 /// `exp(2 pi i k / n)`.
@@ -210,7 +208,7 @@ impl Long {
             scratch_width: 0,
         };
         let facts = factor << FACTOR.at | (stage as u32) << STAGE.at | row << ROW.at;
-        let facts = Facts(facts | warps_to_tell(factor) << facts::WARPS.at);
+        let facts = Facts(facts | resident_warps(factor) << facts::WARPS.at);
         self.launch(LONG_COLUMNS, facts, launch, arguments, more)
     }
 
