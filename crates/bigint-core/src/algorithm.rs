@@ -40,6 +40,8 @@ pub enum Algorithm {
     Comba,
     /// Euclid's algorithm with the quotients of the numbers' top digits, many at a time.
     Lehmer,
+    /// Inverses by division steps, in constant time (Bernstein and Yang).
+    Divsteps,
     /// Multiplication by three products of half the width (Honda,
     /// Carlessi-Kashani).
     Karatsuba,
@@ -58,7 +60,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 12] = [
+    pub const NAMED: [Algorithm; 13] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
         Algorithm::Limbwise,
@@ -71,6 +73,7 @@ impl Algorithm {
         Algorithm::WindowVartime,
         Algorithm::Fft,
         Algorithm::Lehmer,
+        Algorithm::Divsteps,
     ];
 
     /// The algorithm's name, as it stands in kernel names and on the command line.
@@ -89,6 +92,7 @@ impl Algorithm {
             Algorithm::WindowVartime => "window_vartime",
             Algorithm::Fft => "fft",
             Algorithm::Lehmer => "lehmer",
+            Algorithm::Divsteps => "divsteps",
         }
     }
 

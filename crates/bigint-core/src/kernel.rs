@@ -5,6 +5,7 @@
 
 use crate::algorithm::{Algorithm, Level};
 pub use crate::arguments::{Arguments, MatrixArgument};
+pub use crate::divsteps::{DIGIT_BITS, divstep_digits, divstep_rounds, divsteps};
 use crate::karatsuba;
 use crate::lehmer::PAIR;
 pub use crate::lehmer::{digit_columns_in_shared, gcd_digits};
@@ -477,6 +478,8 @@ impl Kernel {
                     _ => wider + n + digits + n + 1 + wider,
                 }
             }
+            // Two numbers, two cofactors and the modulus.
+            Algorithm::Divsteps => 5 * divstep_digits(if n > m { n } else { m }),
             // The root, its square or what is left of the number, and twice the root.
             _ if matches!(self.operation, Operation::Isqrt) => 4 * n.div_ceil(2) + 2,
             // The whole product stands in scratch until it is cut to the

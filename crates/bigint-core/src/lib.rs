@@ -4,6 +4,7 @@
 pub mod algorithm;
 mod arguments;
 mod declaration;
+mod divsteps;
 pub mod facts;
 pub mod fused;
 pub mod karatsuba;
@@ -12,6 +13,7 @@ mod lehmer;
 mod modules;
 mod modulus;
 pub mod operation;
+mod properties;
 pub mod shape;
 pub mod transform;
 pub mod weighted;

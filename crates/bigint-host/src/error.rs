@@ -124,7 +124,7 @@ pub enum Error {
         /// The operation.
         operation: Operation,
     },
-    /// A number that has no inverse modulo its modulus.
+    /// A number that has no inverse modulo its modulus; of `inv_odd_mod`, or an even modulus.
     #[error("number {index} has no inverse: it and its modulus have a common divisor")]
     NotInvertible {
         /// Which number of the batch, from 0.

@@ -225,15 +225,36 @@ impl Residues {
         self.pow(&lowest)
     }
 
-    /// `1 / a` modulo primes, by Fermat: `a^(m - 2)`; 0 where `a` is 0. Modulo what is no
-    /// prime it means nothing.
+    /// `1 / a`. The time depends on the moduli's width.
     ///
     /// # Errors
-    /// As [`Engine::pow_mod`].
-    pub fn invert_modulo_primes(&self) -> Result<Self, Error> {
+    /// [`Error::NotInvertible`] names the first number that has a divisor in common with its
+    /// modulus; otherwise as [`Engine::inv_odd_mod`].
+    pub fn invert(&self) -> Result<Self, Error> {
         let Params { engine, moduli, .. } = self.params();
-        // Of an odd number 2 can be taken but for 1, modulo which every number is 0.
-        self.pow_vartime(&engine.wrapping_sub(moduli, &self.params.small(2)?)?)
+        let inverse = engine.inv_odd_mod(&self.retrieve()?, moduli)?;
+        Ok(self.params.residues(self.params.in_form(&inverse)?))
+    }
+
+    /// [`Residues::invert`], and for each number whether it has no inverse: it is 0 then.
+    /// Waits for the device.
+    ///
+    /// # Errors
+    /// As [`Engine::masked_inv_odd_mod`].
+    pub fn masked_invert(&self) -> Result<(Self, Vec<bool>), Error> {
+        let Params { engine, moduli, .. } = self.params();
+        let (inverse, flags) = engine.masked_inv_odd_mod(&self.retrieve()?, moduli)?;
+        Ok((self.params.residues(self.params.in_form(&inverse)?), flags))
+    }
+
+    /// [`Residues::invert`] in time that depends on the numbers.
+    ///
+    /// # Errors
+    /// As [`Residues::invert`], of [`Engine::inv_mod`].
+    pub fn invert_vartime(&self) -> Result<Self, Error> {
+        let Params { engine, moduli, .. } = self.params();
+        let inverse = engine.inv_mod(&self.retrieve()?, moduli)?;
+        Ok(self.params.residues(self.params.in_form(&inverse)?))
     }
 
     /// Whether `a` equals `b`: 1 or 0, one limb for each.

@@ -78,7 +78,7 @@ fn residues_are_computed_with_as_num_bigint_does() {
 }
 
 #[test]
-fn one_modulus_stands_for_all_and_primes_have_inverses() {
+fn one_modulus_stands_for_all_and_modulo_a_prime_all_but_zero_have_inverses() {
     let engine = Engine::cpu();
     let prime = (BigUint::from(1u8) << 255) - 19u8;
     let moduli =
@@ -89,17 +89,39 @@ fn one_modulus_stands_for_all_and_primes_have_inverses() {
         .batch_from_biguints_in(&numbers, 8, Layout::Interleaved)
         .unwrap();
     let a = Residues::new(&a, &params).unwrap();
-    let inverse = a.invert_modulo_primes().unwrap();
-    let products = a
-        .mul(&inverse)
-        .unwrap()
-        .retrieve()
-        .unwrap()
-        .to_biguints()
-        .unwrap();
-    for (number, product) in numbers.iter().zip(products) {
-        let expected = BigUint::from(u8::from(number % &prime != BigUint::ZERO));
-        assert_eq!(product, expected, "{number:x}");
+    let (inverse, have_none) = a.masked_invert().unwrap();
+    let products = a.mul(&inverse).unwrap().retrieve().unwrap();
+    let products = products.to_biguints().unwrap();
+    for (i, number) in numbers.iter().enumerate() {
+        let is_zero = number % &prime == BigUint::ZERO;
+        assert_eq!(products[i], BigUint::from(u8::from(!is_zero)), "{number:x}");
+        assert_eq!(have_none[i], is_zero);
+    }
+}
+
+#[test]
+fn inverses_are_those_of_num_bigint_and_what_has_none_is_named() {
+    let engine = Engine::cpu();
+    for width in [1, 2, 5, 16, 40] {
+        let m = moduli(width);
+        let params = MontgomeryParams::new(&engine, &batch(&engine, &m)).unwrap();
+        for x in numbers(&m) {
+            let a = Residues::new(&batch(&engine, &x), &params).unwrap();
+            let inverses: Vec<_> = m.iter().zip(&x).map(|(m, x)| x.modinv(m)).collect();
+            let (found, have_none) = a.masked_invert().unwrap();
+            same(&found, &m, |i| inverses[i].clone().unwrap_or_default());
+            for (none, inverse) in have_none.iter().zip(&inverses) {
+                assert_eq!(*none, inverse.is_none());
+            }
+            let first = inverses.iter().position(Option::is_none);
+            for inverted in [a.invert(), a.invert_vartime()] {
+                match (inverted, first) {
+                    (Ok(found), None) => same(&found, &m, |i| inverses[i].clone().unwrap()),
+                    (Err(Error::NotInvertible { index }), Some(first)) => assert_eq!(index, first),
+                    (other, first) => panic!("{other:?}, {first:?}"),
+                }
+            }
+        }
     }
 }
 

@@ -21,7 +21,8 @@ const CONFLICTS: f64 = 0.05;
 /// Whole lines, parts of them, and what is above a thread's registers.
 const WIDTHS: [usize; 9] = [32, 96, 128, 160, 256, 512, 1024, 1056, 2048];
 
-/// The widest powers, whose exponents are as wide: they take the simulator long.
+/// The widest powers, whose exponents are as wide, and inverses in constant time: they take the
+/// simulator long.
 const WIDEST_POWER: usize = 160;
 
 /// Why operations go over a limit, and how far they do: contiguous and interleaved.
@@ -65,6 +66,7 @@ const SECTORS_KNOWN: [Known; 10] = [
         operations: &[
             ("lcm", 74.0, 64.0),
             ("inv_mod", 144.0, 137.0),
+            ("inv_odd_mod", 78.0, 70.0),
             ("isqrt", 33.5, 24.3),
         ],
         why: "cofactors, quotients and roots grow in scratch, which every step reads and writes",
@@ -131,7 +133,7 @@ fn limit(known: &[Known], general: f64, operation: &str, layout: Layout) -> f64 
 fn counted(operation: Operation, modules: &mut Modules, layout: Layout) -> Vec<Row> {
     let tuning = Tuning::default();
     let widest = match operation {
-        Operation::PowMod => WIDEST_POWER,
+        Operation::PowMod | Operation::InvOddMod => WIDEST_POWER,
         _ => usize::MAX,
     };
     let mut row = |bits| {

@@ -152,7 +152,8 @@ impl Bench {
             (0..count).map(|i| BigUint::new(number(i))).collect()
         };
         let divides = kernel.operation.divides();
-        let has_flag = divides || kernel.operation == Operation::PowMod;
+        let tells = matches!(kernel.operation, Operation::PowMod | Operation::InvOddMod);
+        let has_flag = divides || tells;
         let made = Made {
             values: numbers(r, shape),
             remainders: match divides {
@@ -387,6 +388,38 @@ fn even_moduli_are_told_of_by_the_flag() {
     }
 }
 
+#[test]
+fn inverses_modulo_odd_numbers_are_right_and_tell_where_there_is_none() {
+    let mut bench = Bench::new(Operation::InvOddMod);
+    for kernel in kernels(Operation::InvOddMod) {
+        for (round, m) in [1_usize, 2, 3, 5, 8, 12, 15, 16, 17, 33]
+            .into_iter()
+            .enumerate()
+        {
+            // Numbers may be wider than their moduli, and results cut or wider.
+            let a = [m, m + 2, m.div_ceil(2)][round % 3];
+            let width = [m, m + 3, m.div_ceil(2)][(round + 1) % 3];
+            let count = 40;
+            let mut moduli: Vec<_> = (0..count).map(|_| bench.modulus(m)).collect();
+            let numbers: Vec<_> = (0..count).map(|_| bench.number(a)).collect();
+            // And an even one.
+            moduli[7] <<= 1;
+            moduli[7] %= BigUint::from(1u8) << (32 * m);
+            let operands = [(a, numbers), (m, moduli)];
+            let made = bench.launch(kernel, &operands, width);
+            for i in 0..count {
+                let (a, m) = (&operands[0].1[i], &operands[1].1[i]);
+                let inverse = if m.bit(0) { a.modinv(m) } else { None };
+                let cut = BigUint::from(1u8) << (32 * width);
+                let expected = inverse.clone().unwrap_or_default() % cut;
+                let found = (&made.values[i], made.flags[i]);
+                let flag = Limb::from(inverse.is_none());
+                assert_eq!(found, (&expected, flag), "{a:x} modulo {m:x}");
+            }
+        }
+    }
+}
+
 /// Where registers are full; what is counted has the addresses in it.
 #[test]
 fn a_montgomery_product_takes_at_most_a_tenth_more_than_its_multiply_adds() {
@@ -534,6 +567,22 @@ fn sums_differences_and_products_modulo_m_execute_the_same_for_all_residues() {
 fn powers_in_constant_time_execute_the_same_for_all_bases_and_exponents() {
     let (operation, algorithm) = (Operation::PowMod, Algorithm::Window);
     traces(operation, algorithm, secret_powers, are_equal);
+}
+
+/// Numbers and moduli, both secret: with and without an inverse, 0 and `m - 1` among them.
+fn secret_inverses(bench: &mut Bench, n: usize, round: u64) -> Vec<Operand> {
+    let [a, _, m] = <[Operand; 3]>::try_from(secret_residues(bench, n, round)).unwrap();
+    let m = match round {
+        2 => (n, vec![(BigUint::from(1u8) << (32 * n)) - 1u8; m.1.len()]),
+        _ => m,
+    };
+    vec![a, m]
+}
+
+#[test]
+fn inverses_in_constant_time_execute_the_same_for_all_numbers_and_moduli() {
+    let (operation, algorithm) = (Operation::InvOddMod, Algorithm::Divsteps);
+    traces(operation, algorithm, secret_inverses, are_equal);
 }
 
 #[test]

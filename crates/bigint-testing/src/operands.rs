@@ -135,9 +135,9 @@ fn by_quotients(
     rng: &mut ChaCha8Rng,
     widths: &[usize],
 ) {
-    use Operation::{Gcd, InvMod, Iroot, Isqrt, Jacobi, Lcm};
+    use Operation::{Gcd, InvMod, InvOddMod, Iroot, Isqrt, Jacobi, Lcm};
     let one = BigUint::from(1u32);
-    let is_euclids = matches!(operation, Gcd | Lcm | InvMod | Jacobi);
+    let is_euclids = matches!(operation, Gcd | Lcm | InvMod | InvOddMod | Jacobi);
     if is_euclids && rng.random_range(0..16u32) > 0 {
         for (number, &width) in numbers.iter_mut().zip(widths) {
             *number %= &one << (32 * width.min(64));
@@ -166,7 +166,8 @@ fn by_quotients(
             }
             _ => {}
         },
-        (InvMod, [a, m]) if rng.random_range(0..64u32) > 0 => {
+        (InvMod | InvOddMod, [a, m]) if rng.random_range(0..64u32) > 0 => {
+            m.set_bit(0, operation == InvOddMod || m.bit(0));
             *m += u32::from(*m == BigUint::ZERO);
             while m.gcd(a) != one {
                 *a = random(rng, widths[0].min(64));

@@ -29,7 +29,8 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         Operation::Lcm if x(0) == BigInt::ZERO || x(1) == BigInt::ZERO => vec![BigInt::ZERO],
         Operation::Lcm => vec![x(0) / x(0).gcd(&x(1)) * x(1)],
         Operation::InvMod if x(1) == BigInt::ZERO => vec![],
-        Operation::InvMod => x(0).modinv(&x(1)).into_iter().collect(),
+        Operation::InvOddMod if !operands[1].bit(0) => vec![],
+        Operation::InvMod | Operation::InvOddMod => x(0).modinv(&x(1)).into_iter().collect(),
         Operation::Isqrt => {
             let root = x(0).sqrt();
             let rest = x(0) - &root * &root;

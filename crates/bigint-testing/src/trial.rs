@@ -24,7 +24,7 @@ const WIDEST_MODULUS: usize = 512;
 pub fn weight(operation: Operation) -> usize {
     match operation {
         Operation::PowMod => 25,
-        Operation::InvMod | Operation::MontMul => 10,
+        Operation::InvMod | Operation::InvOddMod | Operation::MontMul => 10,
         Operation::Gcd | Operation::Lcm | Operation::Jacobi => 4,
         _ => 1,
     }
@@ -99,7 +99,8 @@ impl Trial {
     }
 
     /// The same with what `operation` can take: moduli that a warp's registers hold, and of
-    /// powers, which cost as many products as the exponent has bits, few and short ones.
+    /// powers, which cost as many products as the exponent has bits, few and short ones; of
+    /// inverses in constant time short ones.
     pub fn of(self, operation: Operation) -> Self {
         let [a, b, c] = self.widths;
         match operation {
@@ -110,6 +111,12 @@ impl Trial {
             Operation::PowMod => Trial {
                 widths: [a.min(70), 1 + usize::from(b % 8 == 0), 1 + c % 20],
                 count: self.count.min(2),
+                ..self
+            },
+            // Rounds go over all digits, whatever the numbers.
+            Operation::InvOddMod => Trial {
+                widths: [1 + a % 40, 1 + b % 24, c],
+                count: self.count.min(33),
                 ..self
             },
             _ => self,

@@ -17,6 +17,7 @@ pub mod div_rem;
 pub mod equal;
 pub mod gcd;
 pub mod inv_mod;
+pub mod inv_odd_mod;
 pub mod iroot;
 pub mod isqrt;
 pub mod jacobi;
@@ -70,8 +71,8 @@ type Leaf = fn(&mut Work<'_>);
 /// one is found by a test.
 fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
     use Algorithm::{
-        Auto, CarryLookahead, Cios, Comba, Fft, Karatsuba, Lehmer, Limbwise, Ripple, Scan, School,
-        Window, WindowVartime,
+        Auto, CarryLookahead, Cios, Comba, Divsteps, Fft, Karatsuba, Lehmer, Limbwise, Ripple,
+        Scan, School, Window, WindowVartime,
     };
     Some(match (operation, algorithm) {
         (Operation::Add, Auto | Ripple) => |w| w.flag = add::ripple(w.r, w.a, w.b),
@@ -92,6 +93,9 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Gcd, Auto | Lehmer) => |w| gcd::lehmer(w.r, w.a, w.b),
         (Operation::Lcm, Auto | Lehmer) => |w| lcm::lehmer(w.r, w.a, w.b),
         (Operation::InvMod, Auto | Lehmer) => |w| w.flag = inv_mod::lehmer(w.r, w.a, w.b),
+        (Operation::InvOddMod, Auto | Divsteps) => {
+            |w| w.flag = inv_odd_mod::divsteps(w.r, w.a, w.b)
+        }
         (Operation::Isqrt, Auto | School) => |w| isqrt::school(w.r, w.s, w.a),
         (Operation::Iroot, Auto) => |w| w.flag = iroot::bitwise(w.r, w.s, w.a, w.b),
         (Operation::Jacobi, Auto) => |w| w.flag = jacobi::euclid(w.r, w.a, w.b),

@@ -12,6 +12,7 @@ pub mod division;
 pub mod equal;
 pub mod gcd;
 pub mod inv_mod;
+pub mod inv_odd_mod;
 pub mod isqrt;
 pub mod lcm;
 pub mod lehmer;

@@ -1,0 +1,60 @@
+//! What follows from an operation's declaration.
+
+use crate::algorithm::{Algorithm, Level};
+use crate::operation::{Operation, Width};
+
+impl Operation {
+    /// The operation's name: of its files, kernels, tests and benches.
+    pub const fn name(self) -> &'static str {
+        self.declaration().name
+    }
+
+    /// Limbs that hold every value of the first result, of operands of these widths.
+    pub fn exact_width(self, widths: &[usize]) -> usize {
+        self.declaration().exact[0].limbs(widths)
+    }
+
+    /// Limbs of the wrapping form's result: as wide as the widest operand.
+    pub fn wrapping_width(self, widths: &[usize]) -> usize {
+        Width::Widest(0).limbs(widths)
+    }
+
+    /// Whether its cost is that of a product.
+    pub const fn multiplies(self) -> bool {
+        use Operation::{Mul, MulAdd, MulHigh, Square};
+        matches!(self, Mul | Square | MulHigh | MulAdd)
+    }
+
+    /// Whether its cost is that of a division.
+    pub const fn divides(self) -> bool {
+        matches!(self, Operation::DivRem | Operation::Div | Operation::Rem)
+    }
+
+    /// Whether its cost is that of Montgomery products modulo the last operand, whose width
+    /// decides who computes.
+    pub const fn multiplies_modulo(self) -> bool {
+        matches!(self, Operation::MontMul | Operation::PowMod)
+    }
+
+    /// Whether `algorithm` computes this operation at some level.
+    pub fn has(self, algorithm: Algorithm) -> bool {
+        let mut rows = self.declaration().rows.iter();
+        rows.any(|row| row.algorithm == algorithm)
+    }
+
+    /// The algorithms that compute this operation at `level`.
+    pub fn algorithms(self, level: Level) -> impl Iterator<Item = Algorithm> {
+        let rows = self.declaration().rows.iter();
+        rows.filter(move |row| row.level == level)
+            .map(|row| row.algorithm)
+    }
+
+    /// The numbers of lanes that its kernels at `level` come in, fewest first. Additions
+    /// and subtractions at warp level take whole warps: their lanes share a stretch of
+    /// limbs, whether that is of one number or of many.
+    pub fn lanes(self, level: Level) -> &'static [u32] {
+        let mut rows = self.declaration().rows.iter();
+        rows.find(|row| row.level == level)
+            .map_or(&[], |row| row.lanes)
+    }
+}
