@@ -7,7 +7,7 @@ use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{Op, Outcome, Reg};
 use crate::lanes::{carry, float, integer, wide};
-use crate::ptx::ParseError;
+use crate::ptx::error::ParseError;
 use crate::ptx::syntax::Operand;
 use crate::ptx::types::{Kind, Type};
 

@@ -22,9 +22,9 @@ use crate::count::Class;
 use crate::ir::{
     Cond, Entry, Function, Inst, L, Op, P, Place, Preset, Program, Reg, SharedVariable, W,
 };
-use crate::ptx::ParseError;
-use crate::ptx::lexer::Position;
-use crate::ptx::syntax::{self, Formal, Instruction, Operand, Source, Statement, Variable};
+use crate::ptx::error::{ParseError, Position};
+use crate::ptx::syntax::Function as Written;
+use crate::ptx::syntax::{Formal, Instruction, Operand, Source, Statement, Variable};
 use crate::ptx::types::{Kind, Space, Type};
 use opcode::Opcode;
 use products::Multiply;
@@ -225,7 +225,7 @@ fn entry(
 /// Decodes one function.
 struct Decoder<'m, 's> {
     common: &'m mut Shared<'s>,
-    source: &'m syntax::Function<'s>,
+    source: &'m Written<'s>,
     scopes: Vec<Scope<'s>>,
     counts: [u32; 3],
     presets: HashMap<(u8, Preset), Reg>,
@@ -257,7 +257,7 @@ const LONG: u8 = 1;
 const PRED: u8 = 2;
 
 impl<'m, 's> Decoder<'m, 's> {
-    fn new(common: &'m mut Shared<'s>, source: &'m syntax::Function<'s>) -> Self {
+    fn new(common: &'m mut Shared<'s>, source: &'m Written<'s>) -> Self {
         Decoder {
             common,
             source,

@@ -2,8 +2,7 @@
 //! left over is an error, so that nothing is silently ignored.
 
 use crate::lanes::half::Half;
-use crate::ptx::ParseError;
-use crate::ptx::lexer::Position;
+use crate::ptx::error::{ParseError, Position};
 use crate::ptx::types::{Space, Type};
 
 pub(super) struct Opcode<'s> {

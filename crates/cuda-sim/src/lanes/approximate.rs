@@ -3,9 +3,10 @@
 //! within every bound, and correct to half a unit in the last place but for what
 //! double precision's own error moves across a midpoint. Another GPU's bits differ.
 
-use super::float::{bits, reciprocal, root, s};
+use super::float::{reciprocal, root};
 use super::lanes;
 use super::rounding::Rounding;
+use super::words::{bits, s};
 use crate::ir::{L1, W1, W2};
 
 /// Applies a function of doubles to a single.

@@ -6,25 +6,10 @@
 //! precision keeps what the processor gives.
 
 use super::rounding::{self, Rounding, adjust};
+use super::words::{bits, d, s};
 use super::{fused, lanes, test};
 use crate::ir::{L1, L2, L3, LongTest2, Longs, Narrow1, Test2, W1, W2, W3, Widen1, Words};
 use crate::ptx::types::{Kind, Type};
-
-/// A word from a single.
-#[inline(always)]
-pub(super) fn bits(x: f32) -> u32 {
-    if x.is_nan() { 0x7fff_ffff } else { x.to_bits() }
-}
-
-#[inline(always)]
-pub(super) fn s(a: u32) -> f32 {
-    f32::from_bits(a)
-}
-
-#[inline(always)]
-pub(super) fn d(a: u64) -> f64 {
-    f64::from_bits(a)
-}
 
 pub(crate) fn unary(name: &str) -> Option<W1> {
     Some(match name {

@@ -3,8 +3,8 @@
 //! each lane instead, at a fifth of the speed. The results are the same bits.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
-use super::float::{bits, d, s};
 use super::lanes;
+use super::words::{bits, d, s};
 use crate::ir::{L3, W3};
 
 macro_rules! single {

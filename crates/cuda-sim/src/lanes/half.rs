@@ -5,9 +5,9 @@
 //! that rounding it once more, to 11 or 8 bits, rounds the exact value. One that is not
 //! a number is always `0x7fff`.
 
-use super::float::{d, s};
 use super::lanes;
 use super::rounding::Rounding;
+use super::words::{bits, d, s};
 use crate::ir::{L1, Narrow1, W1, W2, W3};
 
 /// A format, and whether two of it lie side by side.
@@ -265,9 +265,9 @@ pub(crate) fn fma(half: Half) -> W3 {
 /// To a single, exactly.
 pub(crate) fn widen(brain: bool) -> W1 {
     if brain {
-        lanes!(|a| super::float::bits(s(a << 16)))
+        lanes!(|a| bits(s(a << 16)))
     } else {
-        lanes!(|a| super::float::bits(value::<false>(a & 0xffff) as f32))
+        lanes!(|a| bits(value::<false>(a & 0xffff) as f32))
     }
 }
 

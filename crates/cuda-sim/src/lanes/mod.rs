@@ -9,6 +9,7 @@ pub(crate) mod half;
 pub(crate) mod integer;
 pub(crate) mod rounding;
 pub(crate) mod wide;
+pub(crate) mod words;
 
 /// `lanes!(|a, b| e)`: a function from arrays of lanes to an array of lanes,
 /// with no captures, so that it is a plain function pointer.

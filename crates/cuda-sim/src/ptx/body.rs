@@ -1,7 +1,7 @@
 //! The bodies of functions: statements and operands.
 
-use super::ParseError;
-use super::lexer::{Position, Token};
+use super::error::{ParseError, Position};
+use super::lexer::Token;
 use super::parser::{Parser, Result};
 use super::syntax::{Instruction, Operand, Statement};
 use super::types::Space;

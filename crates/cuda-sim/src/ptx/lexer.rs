@@ -2,14 +2,7 @@
 //! PTX allows no space around them; directives are words of their own however close
 //! they stand (`.visible.entry`).
 
-use super::ParseError;
-
-/// Where a token stands, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Position {
-    pub line: u32,
-    pub column: u32,
-}
+use super::error::{ParseError, Position};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token<'s> {

@@ -2,13 +2,15 @@
 
 mod body;
 mod constant;
+pub(crate) mod error;
 pub(crate) mod lexer;
 pub(crate) mod parser;
 pub(crate) mod syntax;
 pub(crate) mod types;
 
+pub use error::ParseError;
+
 use crate::decode::{self, Decoded};
-use lexer::Position;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use syntax::{Formal, Initial};
@@ -16,39 +18,6 @@ use types::Space;
 
 /// Parameters beyond this are not laid out: no launch takes as many bytes.
 const MOST_PARAMS: u32 = 1 << 30;
-
-/// What is wrong with a PTX source, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("PTX line {line}, column {column}: {message}")]
-pub struct ParseError {
-    /// Line, counted from 1.
-    pub line: u32,
-    /// Column in bytes, counted from 1.
-    pub column: u32,
-    /// What is wrong.
-    pub message: String,
-    /// Whether the source may well be right: a form that the simulator does not know.
-    pub(crate) unknown: bool,
-}
-
-impl ParseError {
-    pub(crate) fn at(position: Position, message: impl Into<String>) -> Self {
-        ParseError {
-            line: position.line,
-            column: position.column,
-            message: message.into(),
-            unknown: false,
-        }
-    }
-
-    /// A form that may be right, but that the simulator does not know.
-    pub(crate) fn unknown(position: Position, message: impl Into<String>) -> Self {
-        ParseError {
-            unknown: true,
-            ..ParseError::at(position, message)
-        }
-    }
-}
 
 /// One parameter of a kernel: its place in the parameter buffer of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]

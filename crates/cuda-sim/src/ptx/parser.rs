@@ -1,7 +1,7 @@
 //! Tokens to the syntax tree.
 
-use super::ParseError;
-use super::lexer::{Position, Token, tokens};
+use super::error::{ParseError, Position};
+use super::lexer::{Token, tokens};
 use super::syntax::{Formal, Function, Initial, Source, Variable};
 use super::types::{Space, Type};
 

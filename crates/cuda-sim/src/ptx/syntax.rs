@@ -1,6 +1,6 @@
 //! The syntax tree of a PTX source, close to its text.
 
-use super::lexer::Position;
+use super::error::Position;
 use super::types::{Space, Type};
 
 pub(crate) struct Source<'s> {
