@@ -2,6 +2,7 @@
 //! 2 bad usage or bad input; 130 and 143 interrupted, with the test saved.
 
 mod bench;
+mod report;
 mod run;
 mod selftest;
 mod stop;

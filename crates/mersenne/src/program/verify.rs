@@ -8,7 +8,7 @@ use clap::Args;
 use mersenne::{Backend, Certificate, Proof};
 use serde_json::json;
 
-use super::run::{Report, next_stretch};
+use super::report::{Report, next_stretch};
 use super::stop::Stop;
 use super::{Common, Failure};
 
