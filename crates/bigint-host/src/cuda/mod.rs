@@ -9,6 +9,7 @@
 #![allow(unsafe_code)] // Device memory and launches are out of the compiler's sight.
 
 mod buffer;
+mod cases;
 mod device;
 mod failure;
 mod modules;

@@ -2,7 +2,7 @@
 //! that the cases that occur: all products together take it seconds, and a process needs
 //! one or two of them.
 
-use super::failure;
+use super::{cases, failure};
 use crate::DeviceErrorKind;
 use bigint_core::facts::{Facts, THREADS, UNTOLD, WARPS};
 use bigint_core::for_each_operation;
@@ -111,7 +111,11 @@ fn alone(entry: EntryPoint, facts: Facts) -> String {
         }
         _ => told,
     };
-    [shared, ENTRY, &told].concat()
+    let own = match own.contains(UNTOLD) {
+        true => cases::occurring(&told),
+        false => told,
+    };
+    [shared, ENTRY, &own].concat()
 }
 
 fn load(name: &str, ptx: &str) -> Result<Module, DeviceErrorKind> {
