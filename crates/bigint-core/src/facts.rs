@@ -8,7 +8,7 @@
 use crate::algorithm::{Algorithm, Level};
 use crate::kernel::{
     Arguments, DIVISOR_IN_REGISTERS, Kernel, MatrixArgument, lanes_are_told, montgomery_digit,
-    power_digit, staged_fours,
+    placed_width, power_digit, staged_fours,
 };
 use crate::operation::Operation;
 use crate::shape::Layout;
@@ -31,6 +31,13 @@ pub struct Field {
     pub at: u32,
     /// How many it has.
     pub bits: u32,
+}
+
+impl Field {
+    /// Whether a value fits.
+    const fn holds(self, value: u64) -> bool {
+        value >> self.bits == 0
+    }
 }
 
 /// How the limbs of a product and its operands are moved: [`Moves::code`].
@@ -57,6 +64,26 @@ pub const WARPS: Field = Field { at: 21, bits: 5 };
 
 /// How the PTX says for how many threads a block leaves registers, up to their number.
 pub const THREADS: &str = ".maxntid ";
+
+/// Limbs of the first operand of a product by rows whose limbs do not fill fours or slots:
+/// told, as are the two fields below, where [numbers are many](MANY).
+pub const FIRST_WIDTH: Field = Field { at: 7, bits: 8 };
+
+/// Limbs of the second.
+pub const SECOND_WIDTH: Field = Field { at: 15, bits: 8 };
+
+/// Limbs of the product that are wanted.
+pub const PRODUCT_WIDTH: Field = Field { at: 23, bits: 9 };
+
+/// So many numbers are worth a kernel compiled for their widths alone.
+pub const MANY: u64 = 1 << 19;
+
+/// What a thread that multiplies by rows extends its operands to, in eights of limbs:
+/// [`placed_width`].
+pub const ROOM: Field = Field { at: 0, bits: 3 };
+
+/// Whether that thread's [numbers are dense](are_dense): 1 yes, 2 no.
+pub const DENSE: Field = Field { at: 3, bits: 2 };
 
 /// Whether a transform multiplies a number by itself: 1 yes, 2 no ([`is_square`]).
 pub const SAME: Field = Field { at: 14, bits: 2 };
@@ -101,6 +128,17 @@ pub const fn divisor_class(width: u32) -> u32 {
         17..=32 => 5,
         _ => 6,
     }
+}
+
+/// Whether numbers of operands and result follow one another without a gap, and begin where
+/// four limbs can be moved at once.
+#[inline(always)]
+pub const fn are_dense(arguments: &Arguments) -> bool {
+    #[inline(always)]
+    const fn is_dense(batch: &MatrixArgument) -> bool {
+        batch.limb_stride == 1 && batch.number_stride == batch.width && batch.limbs % 16 == 0
+    }
+    is_dense(&arguments.r) && is_dense(&arguments.a) && is_dense(&arguments.b)
 }
 
 /// How lanes that multiply by rows move limbs between device memory and registers.
@@ -236,6 +274,11 @@ impl Facts {
             kernel.level,
         ) {
             (Operation::Mul, Algorithm::School, Level::Warp) => {}
+            (Operation::Mul, Algorithm::School, Level::Thread)
+                if matches!(kernel.layout, Layout::Interleaved) =>
+            {
+                return Facts::of_places(arguments);
+            }
             (Operation::Mul, Algorithm::Fft, Level::Block) => {
                 let is_square = is_square(a, b, Plan::of(kernel.lanes).limbs());
                 let same = if is_square { 1 } else { 2 };
@@ -284,7 +327,38 @@ impl Facts {
             false => m,
         };
         let rows = Rows::of(cut, kernel.lanes).code();
-        Facts(lanes | moves.code() << MOVES.at | rows << ROWS.at)
+        let widths = match moves {
+            Moves::Staged => Facts::of_widths(arguments),
+            Moves::Fours | Moves::Single => 0,
+        };
+        Facts(lanes | moves.code() << MOVES.at | rows << ROWS.at | widths)
+    }
+
+    /// What a product by rows of a thread makes use of.
+    const fn of_places(arguments: &Arguments) -> Facts {
+        let Arguments { r, a, b, .. } = arguments;
+        let room = placed_width(a.width as usize, b.width as usize, r.width as usize);
+        if room == 0 {
+            return Facts(0);
+        }
+        let dense = if are_dense(arguments) { 1 } else { 2 };
+        Facts((room as u32 / 8) << ROOM.at | dense << DENSE.at | Facts::of_widths(arguments))
+    }
+
+    /// The widths of a product, where they are worth to be told and there is room for them.
+    const fn of_widths(arguments: &Arguments) -> u32 {
+        let Arguments { r, a, b, count, .. } = arguments;
+        if *count < MANY || !(FIRST_WIDTH.holds(a.width) && SECOND_WIDTH.holds(b.width)) {
+            return 0;
+        }
+        match PRODUCT_WIDTH.holds(r.width) {
+            true => {
+                (a.width as u32) << FIRST_WIDTH.at
+                    | (b.width as u32) << SECOND_WIDTH.at
+                    | (r.width as u32) << PRODUCT_WIDTH.at
+            }
+            false => 0,
+        }
     }
 
     /// What a field says; zero says nothing.
@@ -332,8 +406,9 @@ mod tests {
         let warp = interleaved(Level::Warp, 8);
         assert_eq!(Moves::of_code(warp.field(MOVES)), Single);
         assert_eq!(Rows::of_code(warp.field(ROWS)), Rows::Short);
-        let nothing = interleaved(Level::Thread, 1);
-        assert_eq!(nothing, Facts(0));
+        let thread = interleaved(Level::Thread, 1);
+        assert_eq!([ROOM, DENSE].map(|field| thread.field(field)), [4, 2]);
+        assert_eq!(thread.field(FIRST_WIDTH), 0);
         let of = |operation, width| {
             let kernel = Kernel::ALL
                 .iter()
@@ -383,5 +458,33 @@ mod tests {
                 assert_eq!(1 << told.field(LANES), lanes);
             }
         }
+    }
+
+    #[test]
+    fn widths_are_told_of_many_numbers_that_do_not_fill_fours() {
+        let told = |level, lanes, layout, count, [r, a, b]: [usize; 3]| {
+            let matrix = |width| MatrixArgument {
+                limbs: 0x1000,
+                number_stride: width as u64,
+                limb_stride: 1,
+                width: width as u64,
+            };
+            let arguments = Arguments {
+                count,
+                ..Arguments::of(&[matrix(r)], &[matrix(a), matrix(b)])
+            };
+            let mul = Operation::Mul;
+            let kernel = Kernel::find(mul, Algorithm::School, level, lanes, layout).unwrap();
+            let facts = Facts::of(kernel, &arguments);
+            [FIRST_WIDTH, SECOND_WIDTH, PRODUCT_WIDTH].map(|field| facts.field(field))
+        };
+        let thread = |count, widths| told(Level::Thread, 1, Layout::Interleaved, count, widths);
+        assert_eq!(thread(MANY, [11, 6, 5]), [6, 5, 11]);
+        assert_eq!(thread(MANY - 1, [11, 6, 5]), [0; 3]);
+        assert_eq!(thread(MANY, [8, 4, 4]), [0; 3]);
+        let warp = |widths| told(Level::Warp, 4, Layout::Contiguous, MANY, widths);
+        assert_eq!(warp([66, 33, 33]), [33, 33, 66]);
+        assert_eq!(warp([72, 36, 36]), [0; 3]);
+        assert_eq!(warp([289, 256, 33]), [0; 3]);
     }
 }

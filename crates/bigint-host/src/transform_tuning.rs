@@ -41,8 +41,16 @@ impl Tuning {
         n >= self.mul.square_min_width
     }
 
+    /// Whether the high half of a product of operands of `n` and `m` limbs, or a product with a
+    /// sum, is made of the whole product, as that and a pass over memory take less time than
+    /// columns.
+    pub fn takes_whole_product(&self, operation: Operation, n: usize, m: usize) -> bool {
+        let is_of_product = matches!(operation, Operation::MulHigh | Operation::MulAdd);
+        is_of_product && n.max(m) > self.mul.columns_max_width
+    }
+
     /// Whether transforms multiply numbers of these widths in less time than rows do.
-    pub(crate) fn transforms(&self, n: usize, m: usize) -> bool {
+    fn transforms(&self, n: usize, m: usize) -> bool {
         let product = Operation::Mul;
         self.transform(product, n, m).1 < self.rows(product, n, m)
     }

@@ -93,6 +93,9 @@ pub struct MulTuning {
     pub thread_placed_max_width: usize,
     /// The widest operand that a thread multiplies by columns.
     pub comba_max_width_thread: usize,
+    /// The widest operand whose high half of a product, or product with a sum, is made by
+    /// columns: where operands are wider, it is made of the whole product.
+    pub columns_max_width: usize,
     /// Lanes per number by the wider operand's width, narrowest first.
     pub lanes: Vec<LanesTuning>,
     /// The narrower operand from which a thread uses Karatsuba.

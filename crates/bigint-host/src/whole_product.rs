@@ -1,4 +1,4 @@
-//! High halves of products, and products with a sum, where transforms are fastest: those
+//! High halves of products, and products with a sum, of wide operands: rows and transforms
 //! give the whole product, from which the rest is a pass over memory.
 
 use crate::Error;
@@ -22,7 +22,8 @@ pub(crate) fn compute(
     };
     let (n, m) = (a.shape.width, b.shape.width);
     let is_left_open = job.leaves_open(Operation::Mul);
-    if !is_left_open || engine.device().is_none() || !engine.tuning().transforms(n, m) {
+    let is_wide = engine.tuning().takes_whole_product(job.operation, n, m);
+    if !is_left_open || engine.device().is_none() || !is_wide {
         return Ok(None);
     }
     let run = |operation, operands: &[Arc<Node>], width| {

@@ -138,12 +138,15 @@ fn counted(operation: Operation, modules: &mut Modules, layout: Layout) -> Vec<R
     };
     let mut row = |bits| {
         let (widths, result) = widths(operation, bits);
+        if tuning.takes_whole_product(operation, widths[0], widths[widths.len() - 1]) {
+            return None;
+        }
         let shape = Shape::new(MANY, result, layout);
         let kernel = tuning.kernel(operation, &widths, shape, Options::default());
-        kernel.map(|kernel| count(&tuning, kernel, modules, bits, layout))
+        Some(count(&tuning, kernel.ok()?, modules, bits, layout))
     };
     let bits = WIDTHS.into_iter().filter(|&bits| bits <= widest);
-    bits.filter_map(|bits| row(bits).ok()).collect()
+    bits.filter_map(&mut row).collect()
 }
 
 #[test]

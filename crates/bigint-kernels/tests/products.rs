@@ -1,6 +1,7 @@
 //! Squares, high halves and `a b + c`, as they stand in the committed PTX, on the simulated
 //! GPU with all of its checks on: beside num-bigint, and by their count of multiply-adds.
 
+use bigint_core::facts::{Facts, MANY, UNTOLD};
 use bigint_core::kernel::BLOCK;
 use bigint_core::{
     Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
@@ -12,19 +13,40 @@ use std::cmp::Ordering;
 /// A simulated device with the kernels of one operation.
 struct Bench {
     device: Device,
+    ptx: &'static str,
     module: LoadedModule,
+    /// Whether kernels are told what they are of many numbers.
+    is_told: bool,
     state: u64,
 }
 
 impl Bench {
-    fn new(ptx: &str) -> Self {
+    fn new(ptx: &'static str) -> Self {
         let device = Device::new(DeviceConfig::default());
         let module = device.load(&Module::parse(ptx).unwrap()).unwrap();
         Bench {
             device,
+            ptx,
             module,
+            is_told: false,
             state: 1,
         }
+    }
+
+    /// The kernel with what it is told of such a launch, as if it were of many numbers.
+    fn told(&self, kernel: &Kernel, arguments: &Arguments) -> LoadedModule {
+        let many = Arguments {
+            count: MANY,
+            ..*arguments
+        };
+        let facts = Facts::of(kernel, &many).0.to_string();
+        let entry = ".visible .entry ";
+        let mut kernels = self.ptx.split(entry);
+        let shared = kernels.next().unwrap();
+        let is_own = |text: &&str| text.split('(').next() == Some(kernel.name);
+        let own = kernels.find(is_own).unwrap().replace(UNTOLD, &facts);
+        let text = [shared, entry, &own].concat();
+        self.device.load(&Module::parse(&text).unwrap()).unwrap()
     }
 
     /// All ones, zero, 1, a power of two and its neighbours, limbs of all ones, zero and one bit,
@@ -108,9 +130,11 @@ impl Bench {
             shared_bytes: launch.shared_bytes,
         };
         let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
+        let told = self.is_told.then(|| self.told(kernel, &arguments));
+        let module = told.as_ref().unwrap_or(&self.module);
         let report = self
             .device
-            .launch(&self.module, kernel.name, grid, &bytes)
+            .launch(module, kernel.name, grid, &bytes)
             .unwrap_or_else(|fault| panic!("{} {widths:?} {width}: {fault}", kernel.name));
         let mut bytes = vec![0; 4 * shape(width).limbs()];
         self.device.read(r.limbs, &mut bytes).unwrap();
@@ -141,7 +165,7 @@ impl Bench {
 
 /// Every kernel at widths around a four, a chunk of lanes and more than one of them, with
 /// results that are exact, cut and extended.
-fn agrees(ptx: &str, operation: Operation) {
+fn agrees(ptx: &'static str, operation: Operation) {
     let mut bench = Bench::new(ptx);
     let kernels = Kernel::ALL.iter();
     let is_one = |kernel: &&Kernel| kernel.operation == operation && !kernel.takes_roots();
@@ -248,6 +272,47 @@ fn products_by_way_of_stages_are_right() {
                     bench.check(kernel.unwrap(), &[n, m], width, count);
                 }
             }
+        }
+    }
+}
+
+/// Those of many numbers, by kernels that are told their widths: some of each way that limbs
+/// are moved, in groups and tiles that are full and not.
+#[test]
+fn products_of_widths_that_are_told_are_right() {
+    let mut bench = Bench {
+        is_told: true,
+        ..Bench::new(MUL)
+    };
+    let find = |level, lanes, layout| {
+        Kernel::find(Operation::Mul, Algorithm::School, level, lanes, layout).unwrap()
+    };
+    let thread = find(Level::Thread, 1, Layout::Interleaved);
+    for layout in Layout::ALL {
+        for [n, m, width] in [
+            [5, 5, 10],
+            [7, 6, 13],
+            [12, 12, 24],
+            [15, 15, 15],
+            [16, 9, 25],
+            [31, 31, 62],
+            [32, 30, 62],
+            [32, 32, 64],
+        ] {
+            bench.check_in(layout, thread, &[n, m], width, 69);
+        }
+    }
+    for lanes in [4, 8, 16] {
+        let warp = find(Level::Warp, lanes, Layout::Contiguous);
+        for [n, m, width] in [
+            [33, 33, 66],
+            [63, 62, 125],
+            [35, 131, 166],
+            [131, 131, 131],
+            [255, 34, 289],
+            [257, 33, 290],
+        ] {
+            bench.check(warp, &[n, m], width, 128 / lanes as usize + 3);
         }
     }
 }

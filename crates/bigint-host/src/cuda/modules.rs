@@ -221,7 +221,7 @@ mod tests {
                 .iter()
                 .filter(move |asking| asking.operation == operation)
         };
-        assert_eq!(of(Operation::Mul).count(), 14);
+        assert_eq!(of(Operation::Mul).count(), 15);
         assert_eq!(of(Operation::PowMod).count(), 10);
         assert_eq!(of(Operation::Rem).count(), 6);
         for kernel in asking {

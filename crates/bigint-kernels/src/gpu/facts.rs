@@ -3,8 +3,8 @@
 // `asm!`: a constant that the compiler of the Rust does not know.
 #![allow(unsafe_code)]
 
-use bigint_core::facts::{DIGIT, Field, SCAN};
-use bigint_core::kernel;
+use bigint_core::facts::{DIGIT, FIRST_WIDTH, Field, PRODUCT_WIDTH, SCAN, SECOND_WIDTH};
+use bigint_core::{Arguments, MatrixArgument, kernel};
 use core::arch::asm;
 
 /// What the host has written into the PTX in place of [`UNTOLD`], one field of it, or what
@@ -58,4 +58,19 @@ pub fn power_digit(width: u32, lanes: u32) -> u32 {
 #[inline(always)]
 pub fn scan() -> bool {
     told_or(SCAN, 1) == 1
+}
+
+/// Operands and result of a product, `[a, b, r]`, with their widths as they are told.
+#[inline(always)]
+pub fn of_told_widths(arguments: &Arguments) -> [MatrixArgument; 3] {
+    let Arguments { r, a, b, .. } = arguments;
+    let told = |batch: &MatrixArgument, field| MatrixArgument {
+        width: told_or(field, batch.width as u32).into(),
+        ..*batch
+    };
+    [
+        told(a, FIRST_WIDTH),
+        told(b, SECOND_WIDTH),
+        told(r, PRODUCT_WIDTH),
+    ]
 }

@@ -368,6 +368,21 @@ impl Row {
         // SAFETY: where `at` is below `end`, the limb is allocated.
         unsafe { store_below(at, end, self.up(at).0, limb) }
     }
+
+    /// Four `at` of the limbs, of a row that begins where fours do, where `at < end`, which
+    /// the batch has; else zeros.
+    #[inline(always)]
+    pub fn four_below(self, at: u32, end: u32) -> [Limb; 4] {
+        // SAFETY: where `at` is below `end`, the four is allocated.
+        unsafe { load_four_below(at, end, self.up(4 * at).0) }
+    }
+
+    /// Sets four `at`, likewise.
+    #[inline(always)]
+    pub fn set_four_below(self, at: u32, end: u32, limbs: [Limb; 4]) {
+        // SAFETY: as in `four_below`.
+        unsafe { store_four_below(at, end, self.up(4 * at).0, limbs) }
+    }
 }
 
 /// The numbers of a batch, counted from one of them.

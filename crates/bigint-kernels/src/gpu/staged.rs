@@ -67,21 +67,51 @@ impl Stage {
         }
     }
 
-    /// Where the calling lane begins with the numbers.
+    /// Bytes between the end of a number and the next one's beginning.
     #[inline(always)]
-    fn start(self) -> Place {
-        Place {
-            address: self.address + LIMB_BYTES * thread::lane(),
-            limb: thread::lane(),
+    fn gap(self) -> u32 {
+        self.pitch - LIMB_BYTES * self.width
+    }
+
+    /// The place of limb `at` of the numbers' run, at most 128.
+    #[inline(always)]
+    fn place(self, at: u32) -> Place {
+        let mut place = Place {
+            address: LIMB_BYTES * at,
+            limb: at,
+        };
+        // Numbers have 32 limbs or more.
+        for _ in 0..4 {
+            place = self.within(place);
         }
+        place
+    }
+
+    /// The place that is meant, where it may be in the number above.
+    #[inline(always)]
+    fn within(self, Place { address, limb }: Place) -> Place {
+        let is_above = limb >= self.width;
+        Place {
+            address: address + if is_above { self.gap() } else { 0 },
+            limb: limb - if is_above { self.width } else { 0 },
+        }
+    }
+
+    /// Takes a place on by as many limbs as `by` is from the beginning.
+    #[inline(always)]
+    fn go_on(self, place: &mut Place, by: Place) {
+        *place = self.within(Place {
+            address: place.address + by.address,
+            limb: place.limb + by.limb,
+        });
     }
 
     /// The limb at `place` where `at < end`, else zero; the place goes on by 32 limbs.
     #[inline(always)]
     fn take(self, place: &mut Place, at: u32, end: u32) -> Limb {
         // SAFETY: by the contract of `new`, as the run has the limb.
-        let limb = unsafe { load_below(at, end, place.address) };
-        self.go_on(place);
+        let limb = unsafe { load_below(at, end, self.address + place.address) };
+        self.go_on(place, ONE_EACH);
         limb
     }
 
@@ -89,33 +119,57 @@ impl Stage {
     #[inline(always)]
     fn put(self, place: &mut Place, at: u32, end: u32, limb: Limb) {
         // SAFETY: as in `take`.
-        unsafe { store_below(at, end, place.address, limb) };
-        self.go_on(place);
+        unsafe { store_below(at, end, self.address + place.address, limb) };
+        self.go_on(place, ONE_EACH);
     }
 
+    /// Where limb `i` of the four at `place` is, which may be the next number's.
     #[inline(always)]
-    fn go_on(self, place: &mut Place) {
-        place.address += LIMB_BYTES * WARP;
-        place.limb += WARP;
-        if place.limb >= self.width {
-            place.limb -= self.width;
-            place.address += self.pitch - LIMB_BYTES * self.width;
-        }
+    fn address_in_four(self, place: Place, i: u32) -> u32 {
+        let is_above = place.limb + i >= self.width;
+        let gap = if is_above { self.gap() } else { 0 };
+        self.address + place.address + gap + LIMB_BYTES * i
+    }
+
+    /// The four at `place` where `at < end`, else zeros.
+    #[inline(always)]
+    fn take_four(self, place: Place, at: u32, end: u32) -> [Limb; 4] {
+        // SAFETY: by the contract of `new`, as the run has the four.
+        [0, 1, 2, 3].map(|i| unsafe { load_below(at, end, self.address_in_four(place, i)) })
+    }
+
+    /// Sets the four at `place` where `at < end`.
+    #[inline(always)]
+    fn put_four(self, place: Place, at: u32, end: u32, [x0, x1, x2, x3]: [Limb; 4]) {
+        let put = |i: u32, limb: Limb| {
+            // SAFETY: as in `take_four`.
+            unsafe { store_below(at, end, self.address_in_four(place, i), limb) };
+        };
+        put(0, x0);
+        put(1, x1);
+        put(2, x2);
+        put(3, x3);
     }
 }
 
-/// Where a lane is in a stage.
+/// Where a lane is in a stage, in bytes from its beginning, and in limbs from that of a number.
 #[derive(Clone, Copy)]
 struct Place {
     address: u32,
     limb: u32,
 }
 
+/// A limb for each lane of the warp, within a number.
+const ONE_EACH: Place = Place {
+    address: LIMB_BYTES * WARP,
+    limb: WARP,
+};
+
 /// Brings `numbers` numbers of two operands in, from rows that begin with the first of them:
 /// eight loads are on their way before the first has come.
 #[inline(always)]
 pub fn bring_in(numbers: u32, [(a, to_a), (b, to_b)]: [(Row, Stage); 2]) {
-    let (mut a_place, mut b_place) = (to_a.start(), to_b.start());
+    let (mut a_place, mut b_place) = (to_a.place(thread::lane()), to_b.place(thread::lane()));
     let (a_end, b_end) = (numbers * to_a.width, numbers * to_b.width);
     let mut at = thread::lane();
     let turns = a_end.max(b_end).div_ceil(TURN);
@@ -139,7 +193,7 @@ pub fn bring_in(numbers: u32, [(a, to_a), (b, to_b)]: [(Row, Stage); 2]) {
 /// Brings `numbers` results out, to a row that begins with the first of them.
 #[inline(always)]
 pub fn bring_out(numbers: u32, (r, from): (Row, Stage)) {
-    let mut place = from.start();
+    let mut place = from.place(thread::lane());
     let end = numbers * from.width;
     let mut at = thread::lane();
     for _ in 0..end.div_ceil(TURN) {
@@ -150,6 +204,67 @@ pub fn bring_out(numbers: u32, (r, from): (Row, Stage)) {
         r.set(at + 2 * WARP, end, r2);
         r.set(at + 3 * WARP, end, r3);
         at += TURN;
+    }
+}
+
+/// Brings the numbers of two operands in, of all groups, four limbs at a time: rows begin where
+/// fours do, and end there. Eight loads are on their way before the first has come.
+#[inline(always)]
+pub fn bring_fours_in(numbers: u32, [(a, to_a), (b, to_b)]: [(Row, Stage); 2]) {
+    let lane = thread::lane();
+    let (mut a_place, mut b_place) = (to_a.place(4 * lane), to_b.place(4 * lane));
+    let (a_turn, b_turn) = (to_a.place(TURN), to_b.place(TURN));
+    let (a_end, b_end) = (numbers * to_a.width / 4, numbers * to_b.width / 4);
+    let mut first = 0;
+    while first < a_end.max(b_end) {
+        let at = |k: u32| first + WARP * k + lane;
+        let from_a = |k: u32| a.four_below(at(k), a_end);
+        let from_b = |k: u32| b.four_below(at(k), b_end);
+        let (a0, a1, a2, a3) = (from_a(0), from_a(1), from_a(2), from_a(3));
+        let (b0, b1, b2, b3) = (from_b(0), from_b(1), from_b(2), from_b(3));
+        let mut put_a = |k: u32, four: [Limb; 4]| {
+            // The same in the whole warp.
+            if first + WARP * k < a_end {
+                to_a.put_four(a_place, at(k), a_end, four);
+                to_a.go_on(&mut a_place, a_turn);
+            }
+        };
+        put_a(0, a0);
+        put_a(1, a1);
+        put_a(2, a2);
+        put_a(3, a3);
+        let mut put_b = |k: u32, four: [Limb; 4]| {
+            if first + WARP * k < b_end {
+                to_b.put_four(b_place, at(k), b_end, four);
+                to_b.go_on(&mut b_place, b_turn);
+            }
+        };
+        put_b(0, b0);
+        put_b(1, b1);
+        put_b(2, b2);
+        put_b(3, b3);
+        first += TURN;
+    }
+}
+
+/// Brings the results of all groups out, likewise.
+#[inline(always)]
+pub fn bring_fours_out(numbers: u32, (r, from): (Row, Stage)) {
+    let lane = thread::lane();
+    let mut place = from.place(4 * lane);
+    let turn = from.place(TURN);
+    let end = numbers * from.width / 4;
+    let mut at = lane;
+    while at - lane < end {
+        let mut four = |k: u32| {
+            let four = from.take_four(place, at + WARP * k, end);
+            from.go_on(&mut place, turn);
+            four
+        };
+        let (r0, r1) = (four(0), four(1));
+        r.set_four_below(at, end, r0);
+        r.set_four_below(at + WARP, end, r1);
+        at += 2 * WARP;
     }
 }
 

@@ -75,15 +75,20 @@ impl<S: Stride> Placed<S> {
     fn bring_run_in(self) {
         let ((a, to_a), (b, to_b)) = (self.a, self.b);
         let (a_end, b_end) = (to_a.fours(), to_b.fours());
-        let mut at = self.group.lane();
-        while at < a_end.max(b_end) {
-            let from_a = |k: u32| a.four_before(at + k * WARP, a_end);
-            let from_b = |k: u32| b.four_before(at + k * WARP, b_end);
+        let lane = self.group.lane();
+        // The first of a turn's fours: the same in the whole warp, and where widths are told
+        // it is known at once which fours there are.
+        let mut first = 0;
+        while first < a_end.max(b_end) {
+            let end = |end: u32, k: u32| if first + k * WARP < end { end } else { 0 };
+            let at = |k: u32| first + k * WARP + lane;
+            let from_a = |k: u32| a.four_before(at(k), end(a_end, k));
+            let from_b = |k: u32| b.four_before(at(k), end(b_end, k));
             let (a0, a1, a2, a3) = (from_a(0), from_a(1), from_a(2), from_a(3));
             let (b0, b1, b2, b3) = (from_b(0), from_b(1), from_b(2), from_b(3));
             let set = |places: Places, k: u32, four: [Limb; 4]| {
-                if at + k * WARP < places.fours() {
-                    places.set_four(at + k * WARP, four);
+                if at(k) < end(places.fours(), k) {
+                    places.set_four(at(k), four);
                 }
             };
             set(to_a, 0, a0);
@@ -94,7 +99,7 @@ impl<S: Stride> Placed<S> {
             set(to_b, 1, b1);
             set(to_b, 2, b2);
             set(to_b, 3, b3);
-            at += 4 * WARP;
+            first += 4 * WARP;
         }
     }
 

@@ -8,10 +8,12 @@
 
 use super::places::Placed;
 use super::{Batches, Work};
+use crate::gpu::facts;
 use crate::gpu::memory::{Batch, CarryOut, Number, Stride, Unit};
 use crate::gpu::shared::{Places, Slots};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
+use bigint_core::facts::{DENSE, ROOM, are_dense};
 use bigint_core::kernel::{
     numbers_at_a_time, place, place_bytes, placed_width, slot_fours, square_bytes,
 };
@@ -110,14 +112,14 @@ impl<S: Stride> Tile<S> {
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn placed(&self) -> Option<Placed<S>> {
-        let Arguments { r, a, b, .. } = &self.arguments;
+        let [a, b, r] = &facts::of_told_widths(&self.arguments);
         let (n, m, width) = (a.width as usize, b.width as usize, r.width as usize);
-        let room = placed_width(n, m, width);
+        let room = 8 * facts::told_or(ROOM, placed_width(n, m, width) as u32 / 8);
         if room == 0 {
             return None;
         }
         let bytes = place_bytes(n, m, width) as u32;
-        let is_dense = has_no_gaps(r) && has_no_gaps(a) && has_no_gaps(b);
+        let is_dense = facts::told_or(DENSE, 2 - u32::from(are_dense(&self.arguments))) == 1;
         let b_from = WARP * place(n) as u32;
         let is_cut = n + m > width;
         let r_from = b_from + if is_cut { WARP * place(m) as u32 } else { 0 };
@@ -126,7 +128,7 @@ impl<S: Stride> Tile<S> {
         unsafe {
             Some(Placed {
                 group: self.group,
-                room: room as u32,
+                room,
                 numbers: self.numbers,
                 is_run: is_dense && self.numbers == WARP,
                 a: (Batch::new(a, self.first), Places::new(bytes, 0, n as u32)),

@@ -5,10 +5,12 @@
 //! ([`staged`](crate::gpu::staged)). Rows take and store fours there as they do elsewhere in
 //! device memory.
 //!
-//! Cost: that of the rows, and some seven instructions of a warp for 32 limbs of operands and
-//! products. Shared memory for all three.
+//! Cost: that of the rows, and some four instructions of a warp for 32 limbs of operands and
+//! products, seven where numbers have 16 lanes or more and at the batch's end. Shared memory
+//! for all three.
 
 use super::school;
+use crate::gpu::facts;
 use crate::gpu::memory::{Row, Stride};
 use crate::gpu::staged::{self, Stage};
 use crate::gpu::thread;
@@ -27,7 +29,8 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     let Batches {
         arguments, group, ..
     } = batches;
-    let Arguments { r, a, b, count, .. } = arguments;
+    let Arguments { count, .. } = arguments;
+    let [a, b, r] = &facts::of_told_widths(arguments);
     let lanes = group.lanes();
     let fours = |batch: &MatrixArgument| (batch.width as u32).div_ceil(4);
     let all = staged_fours([a.width, b.width, r.width], lanes) as u32;
@@ -40,6 +43,8 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     let from_r = stage(fours(a) + fours(b), r);
     let groups = WARP >> lanes.trailing_zeros();
     let own = thread::lane() >> lanes.trailing_zeros();
+    // Four numbers fill fours of device memory, whatever their width.
+    let are_fours = groups % 4 == 0 && (a.limbs | b.limbs | r.limbs) % 16 == 0;
     // The number of the warp's first group: the same in the whole warp.
     let mut first = group.index() - u64::from(own);
     while first < *count {
@@ -49,7 +54,13 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
             // other warp has them.
             unsafe { Row::new(batch, first * batch.width) }
         };
-        staged::bring_in(numbers, [(row(a), to_a), (row(b), to_b)]);
+        let in_fours = are_fours && numbers == groups;
+        let operands = [(row(a), to_a), (row(b), to_b)];
+        if in_fours {
+            staged::bring_fours_in(groups, operands);
+        } else {
+            staged::bring_in(numbers, operands);
+        }
         // Groups past the batch's end stay with their warp: they multiply the last number.
         let index = own.min(numbers - 1);
         let is_on = own < numbers;
@@ -59,7 +70,11 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
         group.sync();
         school::rows(group, product.switched(is_on), x, y);
         group.sync();
-        staged::bring_out(numbers, (row(r), from_r));
+        if in_fours {
+            staged::bring_fours_out(groups, (row(r), from_r));
+        } else {
+            staged::bring_out(numbers, (row(r), from_r));
+        }
         first += arguments.workers;
     }
 }
