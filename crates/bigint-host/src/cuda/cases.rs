@@ -262,6 +262,7 @@ mod tests {
         let branch = "setp.eq.b32 %p1,%r1,1;\n@!%p1 bra $a;\nexit;\n$a:\nret;";
         for also in [
             "@%p2 mov.b32 %r1,2;",
+            "@inside ld.shared.u32 %r1,[%rd1];",
             "{ .reg .b32 t; mov.b64 {t,%r1},%rd1; }",
             "ld.shared.v2.u32 {%r2,%r1},[%rd1];",
             "add.s32 %r1,%r1,1;",

@@ -5,9 +5,9 @@
 //! ([`staged`](crate::gpu::staged)). Rows take and store fours there as they do elsewhere in
 //! device memory.
 //!
-//! Cost: that of the rows, and some four instructions of a warp for 32 limbs of operands and
-//! products, seven where numbers have 16 lanes or more and at the batch's end. Shared memory
-//! for all three.
+//! Cost: that of the rows, and some seven instructions of a warp for 32 limbs of operands and
+//! products, four where widths are told and numbers have 4 or 8 lanes. Shared memory for all
+//! three.
 
 use super::school;
 use crate::gpu::facts;
@@ -15,6 +15,7 @@ use crate::gpu::memory::{Row, Stride};
 use crate::gpu::staged::{self, Stage};
 use crate::gpu::thread;
 use crate::warp::Batches;
+use bigint_core::facts::FIRST_WIDTH;
 use bigint_core::kernel::staged_fours;
 use bigint_core::{Arguments, MatrixArgument};
 
@@ -43,8 +44,9 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     let from_r = stage(fours(a) + fours(b), r);
     let groups = WARP >> lanes.trailing_zeros();
     let own = thread::lane() >> lanes.trailing_zeros();
-    // Four numbers fill fours of device memory, whatever their width.
-    let are_fours = groups % 4 == 0 && (a.limbs | b.limbs | r.limbs) % 16 == 0;
+    // Four numbers fill fours of device memory, whatever their width. Where widths are not
+    // told this takes more registers than it saves time.
+    let are_fours = groups % 4 == 0 && facts::told_or(FIRST_WIDTH, 0) != 0;
     // The number of the warp's first group: the same in the whole warp.
     let mut first = group.index() - u64::from(own);
     while first < *count {
