@@ -66,7 +66,7 @@ pub const WARPS: Field = Field { at: 21, bits: 5 };
 pub const THREADS: &str = ".maxntid ";
 
 /// Limbs of the first operand of a product by rows whose limbs do not fill fours or slots:
-/// told, as are the two fields below, where [numbers are many](MANY).
+/// told, as are the two fields below, where [limbs are many](MANY).
 pub const FIRST_WIDTH: Field = Field { at: 7, bits: 8 };
 
 /// Limbs of the second.
@@ -75,8 +75,8 @@ pub const SECOND_WIDTH: Field = Field { at: 15, bits: 8 };
 /// Limbs of the product that are wanted.
 pub const PRODUCT_WIDTH: Field = Field { at: 23, bits: 9 };
 
-/// So many numbers are worth a kernel compiled for their widths alone.
-pub const MANY: u64 = 1 << 19;
+/// So many limbs of operands are worth a kernel compiled for their widths alone.
+pub const MANY: u64 = 1 << 23;
 
 /// What a thread that multiplies by rows extends its operands to, in eights of limbs:
 /// [`placed_width`].
@@ -348,10 +348,10 @@ impl Facts {
     /// The widths of a product, where they are worth to be told and there is room for them.
     const fn of_widths(arguments: &Arguments) -> u32 {
         let Arguments { r, a, b, count, .. } = arguments;
-        if *count < MANY || !(FIRST_WIDTH.holds(a.width) && SECOND_WIDTH.holds(b.width)) {
-            return 0;
-        }
-        match PRODUCT_WIDTH.holds(r.width) {
+        let are_held = FIRST_WIDTH.holds(a.width)
+            && SECOND_WIDTH.holds(b.width)
+            && PRODUCT_WIDTH.holds(r.width);
+        match are_held && *count * (a.width + b.width) >= MANY {
             true => {
                 (a.width as u32) << FIRST_WIDTH.at
                     | (b.width as u32) << SECOND_WIDTH.at
@@ -479,8 +479,9 @@ mod tests {
             [FIRST_WIDTH, SECOND_WIDTH, PRODUCT_WIDTH].map(|field| facts.field(field))
         };
         let thread = |count, widths| told(Level::Thread, 1, Layout::Interleaved, count, widths);
-        assert_eq!(thread(MANY, [11, 6, 5]), [6, 5, 11]);
-        assert_eq!(thread(MANY - 1, [11, 6, 5]), [0; 3]);
+        let many = MANY.div_ceil(11);
+        assert_eq!(thread(many, [11, 6, 5]), [6, 5, 11]);
+        assert_eq!(thread(many - 1, [11, 6, 5]), [0; 3]);
         assert_eq!(thread(MANY, [8, 4, 4]), [0; 3]);
         let warp = |widths| told(Level::Warp, 4, Layout::Contiguous, MANY, widths);
         assert_eq!(warp([66, 33, 33]), [33, 33, 66]);
