@@ -136,7 +136,9 @@ pub const fn divisor_class(width: u32) -> u32 {
 pub const fn are_dense(arguments: &Arguments) -> bool {
     #[inline(always)]
     const fn is_dense(batch: &MatrixArgument) -> bool {
-        batch.limb_stride == 1 && batch.number_stride == batch.width && batch.limbs % 16 == 0
+        batch.limb_stride == 1
+            && batch.number_stride == batch.width
+            && batch.limbs.is_multiple_of(16)
     }
     is_dense(&arguments.r) && is_dense(&arguments.a) && is_dense(&arguments.b)
 }
