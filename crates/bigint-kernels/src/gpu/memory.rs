@@ -369,8 +369,7 @@ impl Row {
         unsafe { store_below(at, end, self.up(at).0, limb) }
     }
 
-    /// Four `at` of the limbs, of a row that begins where fours do, where `at < end`, which
-    /// the batch has; else zeros.
+    /// Four `at` of a row that begins where fours do, where `at < end`; else zeros.
     #[inline(always)]
     pub fn four_below(self, at: u32, end: u32) -> [Limb; 4] {
         // SAFETY: where `at` is below `end`, the four is allocated.
