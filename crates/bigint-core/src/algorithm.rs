@@ -56,11 +56,13 @@ pub enum Algorithm {
     /// Multiplication by a transform over the complex numbers in FP64, of digits so narrow
     /// that the rounded result is proved exact (Thall).
     Fft,
+    /// Multiplication by a transform over integers modulo three primes, of whole limbs.
+    Ntt,
 }
 
 impl Algorithm {
     /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 13] = [
+    pub const NAMED: [Algorithm; 14] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
         Algorithm::Limbwise,
@@ -72,6 +74,7 @@ impl Algorithm {
         Algorithm::Window,
         Algorithm::WindowVartime,
         Algorithm::Fft,
+        Algorithm::Ntt,
         Algorithm::Lehmer,
         Algorithm::Divsteps,
     ];
@@ -91,6 +94,7 @@ impl Algorithm {
             Algorithm::Window => "window",
             Algorithm::WindowVartime => "window_vartime",
             Algorithm::Fft => "fft",
+            Algorithm::Ntt => "ntt",
             Algorithm::Lehmer => "lehmer",
             Algorithm::Divsteps => "divsteps",
         }
@@ -112,7 +116,8 @@ pub enum Level {
     Warp,
     /// A thread block.
     Block,
-    /// The whole device, in several launches ([`transform::grid`](crate::transform::grid)).
+    /// The whole device, in several launches ([`transform::grid`](crate::transform::grid),
+    /// [`transform::ntt`](crate::transform::ntt)).
     Grid,
 }
 

@@ -3,7 +3,7 @@
 use crate::algorithm::Algorithm;
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::operation::Operation;
-use crate::transform::grid;
+use crate::transform::{grid, ntt};
 use crate::weighted::{self, long};
 
 /// Something that can be launched: its name and the PTX module it is in.
@@ -17,15 +17,17 @@ pub struct EntryPoint {
 
 /// The entry points that are no operation's: [`CEILING`], those of squares modulo
 /// `2^p - 1`, those of products on the whole device, and the fused kernels.
-pub const OTHERS: [EntryPoint; 10 + FusedKernel::ALL.len()] = {
-    let mut others = [CEILING; 10 + FusedKernel::ALL.len()];
+pub const OTHERS: [EntryPoint; 14 + FusedKernel::ALL.len()] = {
+    let mut others = [CEILING; 14 + FusedKernel::ALL.len()];
     [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
     [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
     [others[6], others[7], others[8], others[9]] =
         [grid::FORTH, grid::ROWS, grid::BACK, grid::DIGITS];
+    [others[10], others[11], others[12], others[13]] =
+        [ntt::FORTH, ntt::ROWS, ntt::BACK, ntt::LIMBS];
     let mut i = 0;
     while i < FusedKernel::ALL.len() {
-        others[10 + i] = FusedKernel::ALL[i].entry_point();
+        others[14 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
     others
@@ -43,12 +45,13 @@ const OPERATIONS: usize = {
 
 /// The PTX modules: one for each operation that has kernels of its own, and those of
 /// [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 5] = {
-    let mut modules = [CEILING.module; OPERATIONS + 5];
+pub const MODULES: [&str; OPERATIONS + 6] = {
+    let mut modules = [CEILING.module; OPERATIONS + 6];
     modules[OPERATIONS] = FUSED_MODULE;
     modules[OPERATIONS + 1] = weighted::MODULE;
     modules[OPERATIONS + 2] = long::LONG_MODULE;
     modules[OPERATIONS + 3] = grid::MODULE;
+    modules[OPERATIONS + 4] = ntt::MODULE;
     let (mut count, mut i) = (0, 0);
     while i < Operation::ALL.len() {
         if Operation::ALL[i].has_module() {
@@ -85,7 +88,7 @@ impl Operation {
     /// product, of which the kernel sees that both operands are the same.
     pub const fn kernels_by(self, algorithm: Algorithm) -> Operation {
         match (self, algorithm) {
-            (Operation::Square, Algorithm::Fft) => Operation::Mul,
+            (Operation::Square, Algorithm::Fft | Algorithm::Ntt) => Operation::Mul,
             _ => self.kernels_of(),
         }
     }

@@ -86,6 +86,7 @@ macro_rules! for_each_operation {
                     karatsuba warp [4 8 16 32] [interleaved]
                     fft block [32 64 128 256 512] [interleaved]
                     fft block [512] [contiguous]
+                    ntt grid [] [contiguous interleaved]
                 }
             }
             /// `a a`.
@@ -104,6 +105,7 @@ macro_rules! for_each_operation {
                     school warp [8 16 32] [contiguous interleaved]
                     fft block [32 64 128 256 512] [interleaved]
                     fft block [512] [contiguous]
+                    ntt grid [] [contiguous interleaved]
                 }
             }
             /// The high half of `a b`: what is left of it without its `w` lowest limbs, `w`

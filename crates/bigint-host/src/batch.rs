@@ -4,6 +4,7 @@ use crate::compute::Inner;
 use crate::cuda::{Buffer, Device};
 use crate::job::Recipe;
 use crate::{BackEnd, DeviceSet, Error, limbs, spread};
+use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Layout, Limb, Shape};
 use num_bigint::BigUint;
 use std::borrow::Cow;
@@ -35,7 +36,16 @@ pub(crate) struct Node {
     shares: Mutex<Vec<Share>>,
     /// How to make it again; `None` where the host has it or nobody promised.
     recipe: Mutex<Option<Recipe>>,
+    /// Its transforms, where products are to keep them.
+    kept: OnceLock<Mutex<Vec<Kept>>>,
     pub engine: Arc<Inner>,
+}
+
+/// The transform of some of a batch's numbers, in the memory of a device.
+pub(crate) struct Kept {
+    pub plan: NttPlan,
+    pub numbers: Range<usize>,
+    pub buffer: Arc<Buffer>,
 }
 
 /// Some of a batch's numbers, in the memory of a device.
@@ -62,6 +72,9 @@ impl Drop for Node {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.node.take_shares();
+        if let Some(mut kept) = self.node.kept() {
+            kept.clear();
+        }
     }
 }
 
@@ -73,6 +86,7 @@ impl Node {
             host: OnceLock::from(limbs),
             shares: Mutex::default(),
             recipe: Mutex::new(None),
+            kept: OnceLock::new(),
             engine: Arc::clone(engine),
         }
     }
@@ -88,6 +102,7 @@ impl Node {
             host: OnceLock::new(),
             shares: Mutex::new(shares),
             recipe: Mutex::new(recipe),
+            kept: OnceLock::new(),
             engine: Arc::clone(engine),
         }
     }
@@ -147,6 +162,17 @@ impl Node {
             buffer: Arc::clone(&buffer),
         });
         Ok(buffer)
+    }
+
+    /// Has products keep what they transform it to.
+    pub fn keep(&self) {
+        self.kept.get_or_init(Mutex::default);
+    }
+
+    /// What products have kept, if they are to.
+    pub fn kept(&self) -> Option<MutexGuard<'_, Vec<Kept>>> {
+        let kept = self.kept.get()?;
+        Some(kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn lock_recipe(&self) -> MutexGuard<'_, Option<Recipe>> {
@@ -328,6 +354,7 @@ mod tests {
             host: OnceLock::new(),
             shares: Mutex::default(),
             recipe: Mutex::new(Some(recipe)),
+            kept: OnceLock::new(),
             engine,
         };
         assert_eq!((sum.depth(), Arc::strong_count(&a)), (1, 3));

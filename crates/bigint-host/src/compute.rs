@@ -7,12 +7,15 @@ use crate::members::{Members, each};
 use crate::pool::Pool;
 use crate::spread;
 use crate::task::{Made, Task};
+use crate::transform_tuning::Transform;
 use crate::{
-    BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning, grid, limbs, whole_product,
+    BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning, grid, limbs, ntt,
+    whole_product,
 };
 use bigint_core::facts::Facts;
 use bigint_core::kernel::{MatrixArgument, WIDEST_MODULUS};
 use bigint_core::transform::grid::GridPlan;
+use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Arguments, Kernel, Layout, Level, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -215,13 +218,19 @@ impl Inner {
             return modulus.shape.width <= WIDEST_MODULUS;
         }
         let mut widths = operands.iter().map(|operand| operand.shape.width).take(2);
-        let fits = |plan: GridPlan| {
-            self.devices()
-                .all(|device| plan.fits(device.shared_bytes()))
+        let by_transform = |n: usize, m: usize| {
+            let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
+            let ntt = NttPlan::of(n, m).map(Transform::Ntt);
+            let mut plans = [fft, ntt].into_iter().flatten();
+            plans.any(|plan| {
+                let mut devices = self.devices();
+                devices.all(|device| plan.fits(device.shared_bytes()))
+            })
         };
         if job.operation.multiplies() {
-            widths.clone().min() <= Some(self.tuning.mul.device_max_width)
-                || widths.max().and_then(GridPlan::of).is_some_and(fits)
+            let (n, m) = (widths.clone().min(), widths.max());
+            n <= Some(self.tuning.mul.device_max_width)
+                || n.zip(m).is_some_and(|(n, m)| by_transform(n, m))
         } else if job.operation.divides() {
             widths.nth(1) <= Some(self.tuning.div.device_max_width)
         } else if job.operation.lanes(Level::Warp).is_empty() {
@@ -260,10 +269,16 @@ impl Inner {
         let job = job.with_count(numbers.len());
         let count = job.count();
         let of = |index: usize| operands.get(index).map_or(0, |operand| operand.shape.width);
-        if let Some(plan) = self.tuning.grid(job, of(0), of(operands.len() - 1))
+        let is_kept = operands.iter().any(|operand| operand.kept().is_some());
+        if let Some(plan) = self
+            .tuning
+            .grid(job, of(0), of(operands.len() - 1), is_kept)
             && plan.fits(device.shared_bytes())
         {
-            let made = grid::compute(device, job, operands, numbers, plan)?;
+            let made = match plan {
+                Transform::Fft(plan) => grid::compute(device, job, operands, numbers, plan)?,
+                Transform::Ntt(plan) => ntt::compute(device, job, operands, numbers, plan)?,
+            };
             return Ok(Some(made));
         }
         // Kernels of the interleaved layout take any strides, so they also serve

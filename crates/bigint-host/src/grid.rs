@@ -1,6 +1,7 @@
 //! Products and squares on the whole device, in several launches:
-//! [`bigint_core::transform::grid`] has the kernels.
+//! [`bigint_core::transform::grid`] has the kernels. [`ntt`](crate::ntt) has those modulo primes.
 
+use crate::batch::Node;
 use crate::cuda::{Buffer, Device, Roots};
 use crate::job::{Job, Operands};
 use crate::task::Made;
@@ -19,10 +20,42 @@ use std::time::Instant;
 /// stay in a device's cache between launches.
 const POINT_BYTES: usize = 32 << 20;
 
-/// How many numbers a round of launches has at a time.
-pub(crate) fn numbers_at_a_time(plan: &GridPlan, operands: u32) -> usize {
-    let bytes = 16 * plan.length() as usize * operands as usize;
+/// How many numbers a round of launches has at a time, each of so many bytes of points.
+pub(crate) fn numbers_at_a_time(bytes: usize) -> usize {
     (POINT_BYTES / bytes).max(1)
+}
+
+/// Whether a number's points stay in the cache between launches.
+pub(crate) fn stays_in_cache(bytes: usize) -> bool {
+    bytes <= POINT_BYTES
+}
+
+/// Bytes of points of a product or square.
+pub(crate) fn point_bytes(plan: &GridPlan, operands: u32) -> usize {
+    16 * plan.length() as usize * operands as usize
+}
+
+/// An operand of `count` numbers, or one that stands for them all, from number `first` on, of
+/// which limbs above `width` are left out.
+pub(crate) fn operand(
+    node: &Node,
+    buffer: &Buffer,
+    count: usize,
+    first: usize,
+    width: usize,
+) -> MatrixArgument {
+    let is_one = node.shape.count == 1;
+    let own = if is_one { 1 } else { count };
+    let mut strides = Shape {
+        count: own,
+        ..node.shape
+    }
+    .strides();
+    if is_one && count > 1 {
+        strides.number = 0;
+    }
+    let address = buffer.address() + (size_of::<Limb>() * first * strides.number) as u64;
+    MatrixArgument::new(address, node.shape.width.min(width), strides)
 }
 
 /// Computes numbers `numbers` of products or squares, as many as the job has, by a plan that
@@ -44,7 +77,7 @@ pub(crate) fn compute(
         .iter()
         .map(|operand| operand.resident(device, numbers.clone()))
         .collect::<Result<Vec<_>, _>>()?;
-    let at_once = numbers_at_a_time(&plan, operands_of_points).min(count);
+    let at_once = numbers_at_a_time(point_bytes(&plan, operands_of_points)).min(count);
     let made = device.allocate(shape.limbs())?;
     let points_of_one = plan.length() as usize * operands_of_points as usize;
     let points = device.allocate(points_of_one * POINT_LIMBS * at_once)?;
@@ -54,21 +87,8 @@ pub(crate) fn compute(
     let roots = device.roots(Roots::Grid(plan))?;
     let table = |before: usize| roots + (before * size_of::<[f64; 2]>()) as u64;
     let operand = |index: usize, first: usize| {
-        let Some(node) = operands.get(index) else {
-            return MatrixArgument::default();
-        };
-        let is_one = node.shape.count == 1;
-        let own = if is_one { 1 } else { count };
-        let mut strides = Shape {
-            count: own,
-            ..node.shape
-        }
-        .strides();
-        if is_one && count > 1 {
-            strides.number = 0;
-        }
-        let address = given[index].address() + (size_of::<Limb>() * first * strides.number) as u64;
-        MatrixArgument::new(address, node.shape.width, strides)
+        let node = &operands[index];
+        operand(node, &given[index], count, first, node.shape.width)
     };
     let inner = Shape::new(at_once, limbs, Layout::Contiguous).strides();
     let [sums_argument, carries_argument] =
@@ -147,7 +167,7 @@ pub(crate) fn compute(
 const POINT_LIMBS: usize = 4;
 
 /// The sum of two numbers each, cut to the result's width.
-fn add(
+pub(crate) fn add(
     device: &Device,
     layout: Layout,
     count: usize,

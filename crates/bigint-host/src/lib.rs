@@ -23,6 +23,7 @@ mod job;
 mod keys;
 mod limbs;
 mod members;
+mod ntt;
 mod operations;
 mod options;
 pub mod plan;

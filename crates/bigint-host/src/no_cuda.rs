@@ -18,6 +18,7 @@ pub(crate) enum Buffer {}
 pub(crate) enum Roots {
     Blocks,
     Grid(GridPlan),
+    Ntt,
 }
 
 /// No copy is large here.

@@ -2,9 +2,10 @@
 //! numbers.
 
 use crate::job::Job;
-use crate::{Tuning, grid};
+use crate::{Tuning, grid, ntt};
 use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
+use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Algorithm, Level, Operation};
 use serde::Deserialize;
 
@@ -32,6 +33,46 @@ pub struct GridTuning {
     pub digit_nanoseconds: f64,
     /// For one digit of a square.
     pub square_digit_nanoseconds: f64,
+    /// For one digit of a product whose points leave the cache between launches.
+    pub far_digit_nanoseconds: f64,
+    /// The same of a square.
+    pub far_square_digit_nanoseconds: f64,
+}
+
+/// What transforms modulo primes take in the same way, for each limb of their length.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NttTuning {
+    /// For all launches of a round.
+    pub launch_nanoseconds: f64,
+    /// For one limb of the length of a product.
+    pub limb_nanoseconds: f64,
+    /// For one limb of the length of a square.
+    pub square_limb_nanoseconds: f64,
+}
+
+/// By which transform the whole device multiplies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Transform {
+    Fft(GridPlan),
+    Ntt(NttPlan),
+}
+
+impl Transform {
+    /// Whether blocks fit a device that has so many bytes of shared memory for each.
+    pub fn fits(&self, shared_bytes: u32) -> bool {
+        match self {
+            Transform::Fft(plan) => plan.fits(shared_bytes),
+            Transform::Ntt(plan) => plan.fits(shared_bytes),
+        }
+    }
+
+    fn algorithm(&self) -> Algorithm {
+        match self {
+            Transform::Fft(_) => Algorithm::Fft,
+            Transform::Ntt(_) => Algorithm::Ntt,
+        }
+    }
 }
 
 impl Tuning {
@@ -57,38 +98,77 @@ impl Tuning {
 
     /// The plan by which the whole device multiplies numbers of these widths: where that is
     /// forced, or else takes the least time.
-    pub(crate) fn grid(&self, job: Job, n: usize, m: usize) -> Option<GridPlan> {
+    /// Of one factor transforms modulo primes may be kept.
+    pub(crate) fn grid(&self, job: Job, n: usize, m: usize, is_kept: bool) -> Option<Transform> {
         let (operation, options) = (job.operation, job.options);
         let is_product = matches!(operation, Operation::Mul | Operation::Square);
-        if !is_product || job.shapes()[0].width > n + m {
+        let width = job.shapes()[0].width;
+        if !is_product || width > n + m {
             return None;
         }
-        let plan = GridPlan::of(n.max(m))?;
-        match options.level {
-            Some(level) => return (level == Level::Grid).then_some(plan),
-            None if options.lanes.is_some() => return None,
-            None => {}
-        }
-        match options.algorithm_for(operation) {
-            Algorithm::Fft => {}
-            Algorithm::Auto if self.transforms(n, m) => {}
+        let named = options.algorithm_for(operation);
+        let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
+        let ntt = NttPlan::of(n.min(width), m.min(width)).map(Transform::Ntt);
+        let (by_grid, chosen) = [fft, ntt]
+            .into_iter()
+            .flatten()
+            .filter(|transform| named == Algorithm::Auto || named == transform.algorithm())
+            .map(|transform| (self.on_the_whole_device(job, transform, is_kept), transform))
+            .min_by(|(x, _), (y, _)| x.total_cmp(y))?;
+        match (options.level, named) {
+            // There are no kernels by this name at another level.
+            (None | Some(Level::Grid), Algorithm::Ntt) => return Some(chosen),
+            (Some(level), _) => return (level == Level::Grid).then_some(chosen),
+            (None, _) if options.lanes.is_some() => return None,
+            (None, Algorithm::Fft) => {}
+            (None, Algorithm::Auto) if self.transforms(n, m) => {}
             _ => return None,
         }
-        let (operands, digit) = match operation {
-            Operation::Square => (1, self.mul.grid.square_digit_nanoseconds),
-            _ => (2, self.mul.grid.digit_nanoseconds),
-        };
-        let at_once = grid::numbers_at_a_time(&plan, operands)
-            .min(job.count())
-            .max(1);
-        let round = at_once as f64 * f64::from(plan.length()) * digit;
-        let rounds = job.count().div_ceil(at_once) as f64;
-        let by_grid = rounds * round.max(self.mul.grid.launch_nanoseconds);
         // Blocks that wait for no other: a few numbers take as long as one.
         let (threads, one) = self.transform(operation, n, m);
         let blocks = self.mul.multiprocessors * Plan::of(threads).blocks as usize;
         let by_blocks = one * job.count().max(blocks) as f64;
-        (by_grid < by_blocks).then_some(plan)
+        (by_grid < by_blocks).then_some(chosen)
+    }
+
+    /// What a job's products take by the whole device, in nanoseconds.
+    fn on_the_whole_device(&self, job: Job, transform: Transform, is_kept: bool) -> f64 {
+        let is_square = job.operation == Operation::Square;
+        let operands = if is_square { 1 } else { 2 };
+        let (bytes, one, least) = match transform {
+            Transform::Fft(plan) => {
+                let tuning = &self.mul.grid;
+                let bytes = grid::point_bytes(&plan, operands);
+                let digit = match (is_square, grid::stays_in_cache(bytes)) {
+                    (true, true) => tuning.square_digit_nanoseconds,
+                    (false, true) => tuning.digit_nanoseconds,
+                    (true, false) => tuning.far_square_digit_nanoseconds,
+                    (false, false) => tuning.far_digit_nanoseconds,
+                };
+                (
+                    bytes,
+                    f64::from(plan.length()) * digit,
+                    tuning.launch_nanoseconds,
+                )
+            }
+            Transform::Ntt(plan) => {
+                let tuning = &self.mul.ntt;
+                // Either has one transform less than a product.
+                let limb = match is_square || is_kept {
+                    true => tuning.square_limb_nanoseconds,
+                    false => tuning.limb_nanoseconds,
+                };
+                (
+                    ntt::point_bytes(&plan, operands),
+                    f64::from(plan.length()) * limb,
+                    tuning.launch_nanoseconds,
+                )
+            }
+        };
+        let count = job.count().max(1);
+        let at_once = grid::numbers_at_a_time(bytes).min(count);
+        let rounds = count.div_ceil(at_once) as f64;
+        rounds * (at_once as f64 * one).max(least)
     }
 
     /// What a product or square by rows takes, in nanoseconds.
@@ -133,7 +213,7 @@ mod tests {
             let shapes = [n, m].map(|width| Shape::new(count, width, Layout::Contiguous));
             let mul = Operation::Mul;
             let job = Job::new(mul, &shapes, &[n + m], options, Wanted::Nothing);
-            tuning.grid(job.unwrap(), n, m).is_some()
+            tuning.grid(job.unwrap(), n, m, false).is_some()
         };
         let auto = Options::default();
         assert!(is_for_all(1, 1 << 15, 1 << 15, auto));
@@ -148,6 +228,10 @@ mod tests {
         let lanes = Some(256);
         assert!(!is_for_all(1, 1 << 15, 1 << 15, Options { lanes, ..auto }));
         assert!(!is_for_all(1, 1 << 15, 1 << 15, Algorithm::School.into()));
-        assert!(!is_for_all(1, GridPlan::most_limbs() + 1, 1 << 15, auto));
+        // Wider than digits of FP64 are exact for.
+        let wide = GridPlan::most_limbs() + 1;
+        assert!(is_for_all(1, wide, wide, auto));
+        assert!(!is_for_all(1, wide, wide, Algorithm::Fft.into()));
+        assert!(is_for_all(1, 1, 1, Algorithm::Ntt.into()));
     }
 }

@@ -1,6 +1,6 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
-use crate::transform_tuning::{FftTuning, GridTuning};
+use crate::transform_tuning::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
 use bigint_core::kernel::{
     DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, WIDEST_MODULUS, placed_width, slot_fours,
@@ -115,6 +115,8 @@ pub struct MulTuning {
     pub multiprocessors: usize,
     /// What transforms on the whole device take.
     pub grid: GridTuning,
+    /// What those modulo primes take.
+    pub ntt: NttTuning,
     /// The widest narrower operand for which `auto` uses a device.
     pub device_max_width: usize,
 }

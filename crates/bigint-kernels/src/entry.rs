@@ -28,6 +28,7 @@ use crate::grid::{self, weighted};
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
 use bigint_core::transform::grid::GridArguments;
+use bigint_core::transform::ntt::NttArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, for_each_operation};
 
@@ -197,25 +198,30 @@ fused! {
     ("steps", 32) warp::steps::steps::<32>;
 }
 
-/// A kernel of products on the whole device, [`bigint_core::transform::grid`].
+/// A kernel of products on the whole device, [`bigint_core::transform::grid`] and
+/// [`bigint_core::transform::ntt`].
 macro_rules! grid {
-    ($($name:literal $method:ident;)*) => {$(
+    ($($name:literal $leaf:ident $arguments:ident $method:ident;)*) => {$(
         const _: () = {
-            #[unsafe(export_name = concat!("mul_fft_grid_", $name))]
-            unsafe extern "ptx-kernel" fn entry(arguments: GridArguments) {
+            #[unsafe(export_name = concat!("mul_", $name))]
+            unsafe extern "ptx-kernel" fn entry(arguments: $arguments) {
                 // SAFETY: who launches it passes the arguments, the grid and the shared memory
-                // that `bigint_core::transform::grid` describes.
-                unsafe { grid::mul::Block::new(&arguments) }.$method();
+                // that these describe.
+                unsafe { grid::$leaf::Block::new(&arguments) }.$method();
             }
         };
     )*};
 }
 
 grid! {
-    "forth" forth;
-    "rows" rows;
-    "back" back;
-    "digits" digits;
+    "fft_grid_forth" mul GridArguments forth;
+    "fft_grid_rows" mul GridArguments rows;
+    "fft_grid_back" mul GridArguments back;
+    "fft_grid_digits" mul GridArguments digits;
+    "ntt_grid_forth" ntt NttArguments forth;
+    "ntt_grid_rows" ntt NttArguments rows;
+    "ntt_grid_back" ntt NttArguments back;
+    "ntt_grid_limbs" ntt NttArguments limbs;
 }
 
 // SAFETY, of the three kernels of squares modulo `2^p - 1`: who launches them passes the

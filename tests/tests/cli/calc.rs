@@ -253,6 +253,7 @@ fn every_algorithm_gives_the_same_lines() {
         "school",
         "comba",
         "karatsuba",
+        "ntt",
     ] {
         let results = place.calc(&["a*a-a", "--let", "a=a", "--algorithm", algorithm]);
         assert_eq!(results, decimal(&expected), "{algorithm}");

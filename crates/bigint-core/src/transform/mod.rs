@@ -37,6 +37,7 @@
 
 mod bound;
 pub mod grid;
+pub mod ntt;
 mod roots;
 
 pub use bound::{error_bound, widest_digit};

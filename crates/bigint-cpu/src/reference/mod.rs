@@ -71,7 +71,7 @@ type Leaf = fn(&mut Work<'_>);
 /// one is found by a test.
 fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
     use Algorithm::{
-        Auto, CarryLookahead, Cios, Comba, Divsteps, Fft, Karatsuba, Lehmer, Limbwise, Ripple,
+        Auto, CarryLookahead, Cios, Comba, Divsteps, Fft, Karatsuba, Lehmer, Limbwise, Ntt, Ripple,
         Scan, School, Window, WindowVartime,
     };
     Some(match (operation, algorithm) {
@@ -82,6 +82,8 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Mul, School) => |w| mul::school(w.r, w.a, w.b),
         (Operation::Mul, Auto | Comba) => |w| mul::comba(w.r, w.a, w.b),
         (Operation::Square, Fft) => |w| mul::fft(w.r, w.a, w.a),
+        (Operation::Square, Ntt) => |w| mul::ntt(w.r, w.a, w.a),
+        (Operation::Mul, Ntt) => |w| mul::ntt(w.r, w.a, w.b),
         (Operation::Mul, Fft) => |w| mul::fft(w.r, w.a, w.b),
         (Operation::Mul, Karatsuba) => |w| mul::karatsuba(w.r, w.a, w.b, w.scratch),
         (Operation::Square, Auto | School) => |w| square::school(w.r, w.a),

@@ -10,6 +10,7 @@ use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::{GridPlan, TREE, fill_tree};
+use bigint_core::transform::ntt::{FACTORS, fill_tables};
 use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Launch, Limb};
 use cust::context::{Context, CurrentContext};
@@ -67,11 +68,13 @@ pub(crate) enum Roots {
     Blocks,
     /// Of the whole device by a plan: the tree, then what is near and what is far.
     Grid(GridPlan),
+    /// Of the whole device modulo primes, by any plan.
+    Ntt,
 }
 
 impl Roots {
-    fn table(self) -> Vec<[f64; 2]> {
-        match self {
+    fn words(self) -> Vec<u64> {
+        let table = match self {
             Roots::Blocks => {
                 let mut table = vec![[0.0; 2]; ROOTS];
                 fill_roots(&mut table);
@@ -85,7 +88,13 @@ impl Roots {
                 plan.fill_far(&mut table[TREE + near..]);
                 table
             }
-        }
+            Roots::Ntt => {
+                let mut words = vec![0; FACTORS];
+                fill_tables(&mut words);
+                return words;
+            }
+        };
+        table.iter().flatten().map(|x| x.to_bits()).collect()
     }
 }
 
@@ -188,7 +197,7 @@ impl Device {
         if let Some(table) = tables.get(&of) {
             return Ok(table.as_device_ptr().as_raw());
         }
-        let words: Vec<u64> = of.table().iter().flatten().map(|x| x.to_bits()).collect();
+        let words = of.words();
         let bytes = size_of_val(words.as_slice());
         let table = self.run("copying roots of unity to the device", bytes, || {
             DeviceBuffer::from_slice(&words)

@@ -8,7 +8,7 @@ use bigint_core::facts::{Facts, THREADS, UNTOLD, WARPS};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
 use bigint_core::kernel::{CEILING, EntryPoint};
-use bigint_core::transform::grid;
+use bigint_core::transform::{grid, ntt};
 use bigint_core::weighted;
 use cust::module::Module;
 use std::collections::HashMap;
@@ -34,6 +34,7 @@ macro_rules! ptx {
             (CEILING.module, &[include_str!("../../ptx/ceiling.ptx")]),
             (FUSED_MODULE, &[include_str!("../../ptx/fused.ptx")]),
             (grid::MODULE, &[include_str!("../../ptx/mul_grid.ptx")]),
+            (ntt::MODULE, &[include_str!("../../ptx/mul_ntt.ptx")]),
             (weighted::MODULE, &[include_str!("../../ptx/weighted.ptx")]),
             (weighted::long::LONG_MODULE, &[include_str!("../../ptx/weighted_long.ptx")]),
         ];

@@ -6,6 +6,7 @@ use bigint_core::fused::FusedArguments;
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::transform::ROOTS;
 use bigint_core::transform::grid::GridArguments;
+use bigint_core::transform::ntt::NttArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, Limb};
 
@@ -47,6 +48,25 @@ impl Reaching for GridArguments {
     fn roots(&self) -> [(u64, u64); 3] {
         let [_, roots @ ..] = self.stretches();
         roots
+    }
+}
+
+impl Reaching for NttArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let [points, kept, _] = self.stretches();
+        let mut matrices = [self.a, self.b, self.sums, self.carries].into_iter();
+        let has = |(address, limbs): (u64, u64)| limbs == 0 || contains(buffers, address, limbs);
+        has(points)
+            && has(kept)
+            && matrices.all(|matrix| {
+                let limbs = extent(matrix, u64::from(self.count));
+                limbs.is_some_and(|limbs| has((matrix.limbs, limbs)))
+            })
+    }
+
+    fn roots(&self) -> [(u64, u64); 3] {
+        let [_, _, tables] = self.stretches();
+        [tables, (0, 0), (0, 0)]
     }
 }
 

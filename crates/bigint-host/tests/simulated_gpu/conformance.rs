@@ -4,8 +4,8 @@ use crate::lists::{Lengths, Random, check_list};
 use crate::process::on_simulator;
 use crate::signs::{check_chain, check_signs};
 use bigint_host::{
-    BackEnd, Batch, BigUint, Ceilings, Engine, Error, Layout, Level, Limb, Operation, Options,
-    Shape, devices,
+    Algorithm, BackEnd, Batch, BigUint, Ceilings, Engine, Error, Layout, Level, Limb, Operation,
+    Options, Shape, devices,
 };
 use bigint_testing::Extent;
 use bigint_testing::trial::weight;
@@ -133,14 +133,17 @@ fn products_on_the_whole_device_are_right() {
     if !on_simulator("conformance::products_on_the_whole_device_are_right", &[]) {
         return;
     }
-    let options = Options {
-        level: Some(Level::Grid),
-        ..Options::default()
-    };
-    let engine = Engine::cuda(0).expect("a device").using(options);
     let (a, b) = (numbers(3, 300, 4), numbers(3, 190, 5));
     let one = BigUint::from(1u8);
-    for layout in Layout::ALL {
+    let algorithms = [Algorithm::Auto, Algorithm::Fft, Algorithm::Ntt];
+    let all = algorithms.map(|algorithm| Layout::ALL.map(|layout| (algorithm, layout)));
+    for (algorithm, layout) in all.into_iter().flatten() {
+        let options = Options {
+            algorithm,
+            level: Some(Level::Grid),
+            lanes: None,
+        };
+        let engine = Engine::cuda(0).expect("a device").using(options);
         let make = |numbers: &[BigUint], width| {
             let batch = engine.batch_from_biguints_in(numbers, width, layout);
             batch.expect("fits")
@@ -163,6 +166,49 @@ fn products_on_the_whole_device_are_right() {
             assert_eq!(same[i], squares[i]);
         }
     }
+}
+
+/// Of one number for all and of as many, by either operand, twice: the second time by what is
+/// kept, which takes fewer launches.
+#[test]
+fn products_by_prepared_numbers_are_right_and_take_fewer_launches() {
+    let name = "conformance::products_by_prepared_numbers_are_right_and_take_fewer_launches";
+    let counts = concat!(
+        env!("CARGO_TARGET_TMPDIR"),
+        "/launches-of-prepared-products"
+    );
+    if on_simulator(name, &[("CUDA_SIM_COUNTS", counts)]) {
+        let engine = Engine::cuda(0).expect("a device").using(Algorithm::Ntt);
+        let (a, b) = (numbers(3, 300, 6), numbers(3, 190, 7));
+        let batch = |numbers: &[BigUint]| engine.batch_from_biguints(numbers).expect("fits");
+        let (x, y, z) = (batch(&a), batch(&b), batch(&b[1..2]));
+        engine.keep_transform(&y);
+        engine.keep_transform(&z);
+        for _ in 0..2 {
+            let found = |batch: Result<Batch, Error>| {
+                batch
+                    .and_then(|batch| batch.to_biguints())
+                    .expect("a device")
+            };
+            let products = found(engine.mul(&x, &y));
+            let turned = found(engine.mul(&z, &x));
+            let cut = found(engine.wrapping_mul(&y, &z));
+            for i in 0..3 {
+                assert_eq!(products[i], &a[i] * &b[i]);
+                assert_eq!(turned[i], &a[i] * &b[1]);
+                let whole = &b[i] * &b[1];
+                assert_eq!(cut[i], whole % (BigUint::from(1u8) << (32 * 190)));
+            }
+        }
+        return;
+    }
+    let launches = std::fs::read_to_string(counts).expect("the counts");
+    std::fs::remove_file(counts).expect("is there");
+    let of = |kernel: &str| launches.matches(kernel).count();
+    let forth = of(r#""kernel":"mul_ntt_grid_forth""#);
+    let rows = of(r#""kernel":"mul_ntt_grid_rows""#);
+    // Six products, of one length, and the transforms of `y` and `z`.
+    assert_eq!((forth, rows), (8, 8), "{launches}");
 }
 
 /// Numbers of `width` limbs: ones, and others.

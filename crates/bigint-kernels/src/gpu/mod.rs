@@ -10,6 +10,7 @@ pub mod float;
 pub mod handed;
 pub mod memory;
 pub mod registers;
+pub mod residues;
 pub mod row;
 pub mod shared;
 pub mod staged;

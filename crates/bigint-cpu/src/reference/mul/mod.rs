@@ -3,9 +3,11 @@
 mod comba;
 mod fft;
 mod karatsuba;
+mod ntt;
 mod school;
 
 pub use comba::comba;
 pub use fft::fft;
 pub use karatsuba::karatsuba;
+pub use ntt::ntt;
 pub use school::school;

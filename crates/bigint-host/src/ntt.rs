@@ -1,0 +1,223 @@
+//! Products and squares by transforms modulo primes on the whole device, in several launches:
+//! [`bigint_core::transform::ntt`] has the kernels.
+
+use crate::batch::Kept;
+use crate::cuda::{Buffer, Device, Roots};
+use crate::grid::{add, numbers_at_a_time, operand};
+use crate::job::{Job, Operands};
+use crate::task::Made;
+use crate::{BackEnd, Error};
+use bigint_core::facts::Facts;
+use bigint_core::kernel::{EntryPoint, MatrixArgument};
+use bigint_core::transform::ntt::{
+    BACK, FORTH, LIMB_BYTES, LIMBS, NttArguments, NttPlan, PRIMES, ROWS, Second, THREADS,
+};
+use bigint_core::{Launch, Layout, Limb, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Bytes of points of a product or square.
+pub(crate) fn point_bytes(plan: &NttPlan, operands: u32) -> usize {
+    size_of::<Limb>() * plan.point_limbs() * operands as usize
+}
+
+/// Computes numbers `numbers` of products or squares, as many as the job has, by a plan that
+/// holds the product of what counts of its operands.
+pub(crate) fn compute(
+    device: &Arc<Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    plan: NttPlan,
+) -> Result<Made, Error> {
+    let started = Instant::now();
+    let (count, shape) = (job.count(), job.shapes()[0]);
+    let kept = kept(device, operands, &numbers, shape.width, plan)?;
+    // A kept factor is the second.
+    let turned;
+    let (operands, transformed, second) = match operands {
+        [a, b] if Arc::ptr_eq(a, b) => (operands, 1, Second::Same),
+        [a, b] => match kept {
+            Some((0, _)) => {
+                turned = [Arc::clone(b), Arc::clone(a)];
+                (&turned[..], 1, Second::Kept)
+            }
+            Some(_) => (operands, 1, Second::Kept),
+            None => (operands, 2, Second::Other),
+        },
+        _ => (operands, 1, Second::Same),
+    };
+    let given = operands[..transformed as usize]
+        .iter()
+        .map(|operand| operand.resident(device, numbers.clone()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let at_once = numbers_at_a_time(point_bytes(&plan, transformed)).min(count);
+    let made = device.allocate(shape.limbs())?;
+    let points = device.allocate(plan.point_limbs() * transformed as usize * at_once)?;
+    let limbs = plan.length() as usize;
+    let sums = device.allocate(limbs * at_once)?;
+    let carries = device.allocate(limbs * at_once)?;
+    let inner = Shape::new(at_once, limbs, Layout::Contiguous).strides();
+    let [sums_argument, carries_argument] =
+        [&sums, &carries].map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
+    let buffers: Vec<&Buffer> = [&made, &points, &sums, &carries]
+        .into_iter()
+        .chain(given.iter().map(|buffer| &**buffer))
+        .chain(kept.iter().map(|(_, buffer)| &**buffer))
+        .collect();
+    let mut first = 0;
+    while first < count {
+        let here = at_once.min(count - first);
+        let operand =
+            |index: usize| operand(&operands[index], &given[index], count, first, shape.width);
+        let arguments = NttArguments {
+            a: operand(0),
+            b: match transformed {
+                1 => MatrixArgument::default(),
+                _ => operand(1),
+            },
+            sums: sums_argument,
+            carries: carries_argument,
+            points: points.address(),
+            tables: device.roots(Roots::Ntt)?,
+            scales: plan.scales(),
+            plan,
+            count: here as u32,
+            operands: transformed,
+            second: second as u32,
+            ..match (&kept, operands) {
+                (Some((_, kept)), [_, b]) => {
+                    let numbers = b.shape.count.min(here);
+                    let before = if b.shape.count == 1 { 0 } else { first };
+                    NttArguments {
+                        kept: kept.address() + (before * point_bytes(&plan, 1)) as u64,
+                        kept_count: numbers as u32,
+                        ..NttArguments::default()
+                    }
+                }
+                _ => NttArguments::default(),
+            }
+        };
+        let many = here as u32;
+        for (entry, blocks) in [
+            (FORTH, plan.column_blocks() * transformed),
+            (ROWS, plan.rows()),
+            (BACK, plan.column_blocks()),
+        ] {
+            launch(
+                device,
+                entry,
+                PRIMES.len() as u32 * blocks * many,
+                arguments,
+                &buffers,
+            )?;
+        }
+        launch(
+            device,
+            LIMBS,
+            plan.limb_blocks() * many,
+            arguments,
+            &buffers,
+        )?;
+        let strides = shape.strides();
+        let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
+        let result = MatrixArgument::new(address, shape.width, strides);
+        let both = [sums_argument, carries_argument];
+        add(device, shape.layout, here, result, both, &buffers)?;
+        first += here;
+    }
+    tracing::debug!(
+        back_end = %BackEnd::Cuda(device.ordinal().into()),
+        kernel = "mul_ntt_grid",
+        length = plan.length(),
+        count,
+        width = shape.width,
+        elapsed = ?started.elapsed(),
+        "launched"
+    );
+    Ok(Made {
+        buffers: vec![(shape, made)],
+        first: None,
+    })
+}
+
+/// Which operand of a product keeps its transform, if one does, and that of these numbers, which
+/// is made if it is not there.
+fn kept(
+    device: &Arc<Device>,
+    operands: Operands<'_>,
+    numbers: &Range<usize>,
+    width: usize,
+    plan: NttPlan,
+) -> Result<Option<(usize, Arc<Buffer>)>, Error> {
+    let [a, b] = operands else { return Ok(None) };
+    if Arc::ptr_eq(a, b) {
+        return Ok(None);
+    }
+    for (index, node) in [(1, b), (0, a)] {
+        let Some(mut kept) = node.kept() else {
+            continue;
+        };
+        let one = 0..1;
+        let numbers = if node.shape.count == 1 { &one } else { numbers };
+        let is_it = |kept: &&Kept| {
+            (kept.plan, &kept.numbers) == (plan, numbers) && kept.buffer.is_of(device)
+        };
+        // What is cut may be cut differently another time.
+        if node.shape.width > width {
+            continue;
+        }
+        if let Some(found) = kept.iter().find(is_it) {
+            return Ok(Some((index, Arc::clone(&found.buffer))));
+        }
+        let given = node.resident(device, numbers.clone())?;
+        let buffer = Arc::new(device.allocate(plan.point_limbs() * numbers.len())?);
+        let count = numbers.len() as u32;
+        let arguments = NttArguments {
+            a: operand(node, &given, numbers.len(), 0, width),
+            points: buffer.address(),
+            tables: device.roots(Roots::Ntt)?,
+            plan,
+            count,
+            operands: 1,
+            second: Second::Nothing as u32,
+            ..NttArguments::default()
+        };
+        let buffers: [&Buffer; 2] = [&buffer, &given];
+        for (entry, blocks) in [(FORTH, plan.column_blocks()), (ROWS, plan.rows())] {
+            let blocks = PRIMES.len() as u32 * blocks * count;
+            launch(device, entry, blocks, arguments, &buffers)?;
+        }
+        kept.push(Kept {
+            plan,
+            numbers: numbers.clone(),
+            buffer: Arc::clone(&buffer),
+        });
+        return Ok(Some((index, buffer)));
+    }
+    Ok(None)
+}
+
+/// Launches one of the four kernels.
+fn launch(
+    device: &Device,
+    entry: EntryPoint,
+    blocks: u32,
+    arguments: NttArguments,
+    buffers: &[&Buffer],
+) -> Result<(), Error> {
+    let NttArguments { plan, operands, .. } = arguments;
+    let launch = Launch {
+        grid: blocks,
+        block: THREADS,
+        shared_bytes: match entry {
+            LIMBS => LIMB_BYTES,
+            ROWS => plan.row_bytes(operands),
+            _ => plan.column_bytes(),
+        },
+        workers: blocks as usize,
+        scratch_width: 0,
+    };
+    Ok(device.launch(entry, Facts::default(), launch, arguments, buffers)?)
+}

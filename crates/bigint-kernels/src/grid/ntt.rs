@@ -1,0 +1,657 @@
+//! Products by transforms modulo primes on the whole device, in the four launches of
+//! [`bigint_core::transform::ntt`], which has the maths.
+//!
+//! **Who holds what.** A block has a few neighbouring columns of an operand, or a row of each,
+//! modulo one prime, as words in shared memory: `parts` of `n` residues. A pass takes one to
+//! three levels of the tree, of which the eight (four, two) values of a butterfly are a
+//! thread's, in place, between two barriers. Columns lie in turns, residue `j` of column `c` at
+//! `j C + c`, so that their tree is that of a row of which the last levels are left out.
+//!
+//! ```text
+//! forth    limbs of C columns -> parts (of three, of five) -> levels -> residues
+//! rows     residues, weights and three levels -> levels -> three levels, products, three
+//!          levels up -> levels up -> three levels up, weights -> residues
+//! back     residues of C columns -> levels up -> parts back -> coefficients modulo the prime
+//! limbs    these of three primes -> coefficients -> eight of them a thread -> limbs, carries
+//! ```
+//!
+//! **Ranges.** Down, residues are below `2 p`; up, below `p`: words suffice, as `p < 2^31`.
+//!
+//! **Preconditions**: a plan of `NttPlan`, whose length holds the product.
+//! **Cost**: 15 to 16 operations on words a residue, prime and three levels; for each limb of
+//! the length 12 bytes of residues, each operand's written once and read once, the product's
+//! read and written twice. **Scratch**: the residues.
+
+use crate::gpu::block::Team;
+use crate::gpu::memory::{Any, Number, Unit};
+use crate::gpu::residues::Residues;
+use crate::gpu::stretch::Stretch;
+use crate::gpu::thread;
+use crate::transform::primes::{Field, coefficient, one_of};
+use bigint_core::transform::ntt::{
+    CHUNK, CHUNKS, COEFFICIENTS, Factor, LOG_ORDER, NttArguments, Second, THREADS, padded,
+};
+use bigint_core::{LIMB_BITS, Limb};
+
+/// A launch's arguments, and the block's threads and shared memory.
+#[derive(Clone, Copy)]
+pub struct Block<'a> {
+    team: Team<THREADS>,
+    arguments: &'a NttArguments,
+    x: Stretch,
+}
+
+/// Polynomials in shared memory: so many, each of `2^log` residues.
+#[derive(Clone, Copy)]
+struct Parts {
+    count: u32,
+    log: u32,
+    /// Whether they are neighbours in one tree; else each has a tree of its own.
+    are_of_one_tree: bool,
+}
+
+/// The columns that a block has.
+#[derive(Clone, Copy)]
+struct Columns {
+    /// The first residue of the first column.
+    first: u32,
+    number: u32,
+    operand: u32,
+    /// The binary logarithm of how many they are.
+    log: u32,
+}
+
+/// The place of one of several residues: `first + 2^log k`, where `log` is at least 3, or
+/// `first` a multiple of 8 and `k` less.
+#[derive(Clone, Copy)]
+struct Place {
+    first: u32,
+    k: u32,
+    log: u32,
+}
+
+impl<'a> Block<'a> {
+    /// The calling thread's block.
+    ///
+    /// # Safety
+    /// `arguments` are those of a launch that [`bigint_core::transform::ntt`] describes, with
+    /// all the memory that it says, and the blocks and shared memory of the kernel that calls
+    /// this once. No two of the kernel's blocks are given the same points.
+    #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+    #[inline(always)]
+    pub unsafe fn new(arguments: &'a NttArguments) -> Self {
+        // SAFETY: by this function's own contract.
+        let team = unsafe { Team::new() };
+        Block {
+            team,
+            arguments,
+            x: Stretch::new(team, 0),
+        }
+    }
+
+    /// Limbs to residues: columns down.
+    #[inline(always)]
+    pub fn forth(self) {
+        let plan = self.arguments.plan;
+        let (field, points, columns) = self.columns(self.arguments.operands);
+        let parts = self.parts_of_columns(columns);
+        let a = self.operand(columns);
+        let part = plan.log_part + plan.log_row;
+        let residue = |at: u32| field.times(a.limb(at), field.one);
+        let mut i = self.team.thread();
+        while i < 1 << parts.log {
+            let at = self.place(columns, i);
+            let x = residue(at);
+            if plan.odd == 1 {
+                self.set(i, x);
+            } else {
+                let (x1, x2) = (residue(at + (1 << part)), residue(at + (2 << part)));
+                let (x, x1, x2) = (field.reduced(x), field.reduced(x1), field.reduced(x2));
+                let set = |k: u32, x: u32| self.set((k << parts.log) + i, x);
+                if plan.odd == 3 {
+                    // Modulo `x^2M - 1`, and at `i`.
+                    let (r0, r1) = (field.plus(x, x2), x1);
+                    set(0, r0 + r1);
+                    set(1, field.p + r0 - r1);
+                    let z = field.reduced(field.times(x1, field.table(0).at(1)));
+                    set(2, field.minus(x, x2) + z);
+                } else {
+                    let (x3, x4) = (residue(at + (3 << part)), residue(at + (4 << part)));
+                    let (x3, x4) = (field.reduced(x3), field.reduced(x4));
+                    // At `z` = `e(1/8)`, by Horner's rule; `z^4 = -1`.
+                    let z = field.table(0).at(2);
+                    let times_z = |x: u32| field.reduced(field.times(x, z));
+                    let at_z = times_z(field.plus(times_z(field.plus(times_z(x3), x2)), x1));
+                    set(4, field.minus(x, x4) + at_z);
+                    let mut v = [field.plus(x, x4), x1, x2, x3];
+                    field.down(&mut v, &field.roots::<4, false>(0));
+                    set(0, v[0]);
+                    set(1, v[1]);
+                    set(2, v[2]);
+                    set(3, v[3]);
+                }
+            }
+            i += THREADS;
+        }
+        self.team.sync();
+        let last = plan.log_part - 3;
+        self.downs(field, parts, 0, last);
+        self.pass::<8, false>(
+            field,
+            parts,
+            last,
+            |i| self.apart(i),
+            |i, v| points.set(self.place_apart(columns, i), v),
+        );
+    }
+
+    /// Products of rows.
+    #[inline(always)]
+    pub fn rows(self) {
+        let NttArguments {
+            plan,
+            operands,
+            second,
+            ..
+        } = *self.arguments;
+        let (block, thread) = (thread::block_index(), self.team.thread());
+        let (which, prime) = (block / 3, block % 3);
+        let rows = plan.rows().max(1);
+        let (number, row) = (which / rows, which % rows);
+        let field = self.field(prime);
+        let parts = Parts {
+            count: operands,
+            log: plan.log_row,
+            are_of_one_tree: false,
+        };
+        let eighth = plan.log_row - 3;
+        // The row's weight for coefficient `j` is `e(step j / 2^26)`.
+        let step = row.reverse_bits() >> (32 - LOG_ORDER + plan.log_row);
+        let steps_at = padded(operands << plan.log_row) + 1 & !1;
+        if thread < 16 {
+            let j = (thread & 7) << eighth;
+            let j = if thread < 8 { j } else { j.wrapping_neg() };
+            let factor = field.factor(field.reduced(field.power(step.wrapping_mul(j))));
+            self.x.set_limb(steps_at + 2 * thread, factor.w);
+            self.x.set_limb(steps_at + 2 * thread + 1, factor.quotient);
+        }
+        self.team.sync();
+        let weight = |k: u32| Factor {
+            w: self.x.limb(steps_at + 2 * k),
+            quotient: self.x.limb(steps_at + 2 * k + 1),
+        };
+        let roots = field.roots::<8, false>(0);
+        let mut g = thread;
+        while g < operands << eighth {
+            let (operand, c) = (g >> eighth, g & ((1 << eighth) - 1));
+            let points = self.points(number, operand, prime);
+            let first = field.factor(field.reduced(field.power(step.wrapping_mul(c))));
+            let mut v = [0; 8];
+            let mut k = 0;
+            while k < 8 {
+                let x = points.get((row << plan.log_row) + c + ((k as u32) << eighth));
+                v[k] = field.times(field.times(x, weight(k as u32)), first);
+                k += 1;
+            }
+            field.down(&mut v, &roots);
+            self.set_eight((operand << parts.log) + c, eighth, &v);
+            g += THREADS;
+        }
+        self.team.sync();
+        self.downs(field, parts, 3, eighth);
+        let points = self.points(number, 0, prime);
+        let kept = self.kept(number, prime);
+        let mut f = thread;
+        while f < 1 << eighth {
+            let roots = field.roots::<8, false>(f);
+            // The second operand's, if there is one, and then the first's.
+            let (mut x, mut y) = ([0; 8], [0; 8]);
+            let mut operand = operands;
+            while operand > 0 {
+                operand -= 1;
+                y = x;
+                x = self.eight((operand << parts.log) + 8 * f, 0);
+                field.down(&mut x, &roots);
+                let mut k = 0;
+                while k < 8 {
+                    x[k] = field.reduced(x[k]);
+                    k += 1;
+                }
+            }
+            let at = (row << plan.log_row) + 8 * f;
+            if second == Second::Nothing as u32 {
+                points.set_four(at, [x[0], x[1], x[2], x[3]]);
+                points.set_four(at + 4, [x[4], x[5], x[6], x[7]]);
+            } else {
+                if second == Second::Same as u32 {
+                    y = x;
+                }
+                if second == Second::Kept as u32 {
+                    let (low, high) = (kept.four(at), kept.four(at + 4));
+                    y = [
+                        low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
+                    ];
+                }
+                let mut k = 0;
+                while k < 8 {
+                    x[k] = field.product(x[k], y[k]);
+                    k += 1;
+                }
+                field.up(&mut x, &field.roots::<8, true>(f));
+                self.set_eight(8 * f, 0, &x);
+            }
+            f += THREADS;
+        }
+        if second == Second::Nothing as u32 {
+            return;
+        }
+        self.team.sync();
+        self.ups(field, Parts { count: 1, ..parts }, 3, eighth);
+        let roots = field.roots::<8, true>(0);
+        let scale = one_of(prime, self.arguments.scales);
+        let scale = Factor {
+            w: scale as u32,
+            quotient: (scale >> 32) as u32,
+        };
+        let mut c = thread;
+        while c < 1 << eighth {
+            let mut v = self.eight(c, eighth);
+            field.up(&mut v, &roots);
+            let first = field.power(step.wrapping_mul(c).wrapping_neg());
+            let first = field.factor(field.reduced(field.times(first, scale)));
+            let mut k = 0;
+            while k < 8 {
+                let x = field.times(field.times(v[k], weight(8 + k as u32)), first);
+                let at = (row << plan.log_row) + c + ((k as u32) << eighth);
+                points.set(at, field.reduced(x));
+                k += 1;
+            }
+            c += THREADS;
+        }
+    }
+
+    /// Residues to coefficients modulo the prime: columns up.
+    #[inline(always)]
+    pub fn back(self) {
+        let plan = self.arguments.plan;
+        let (field, points, columns) = self.columns(1);
+        let parts = self.parts_of_columns(columns);
+        let last = plan.log_part - 3;
+        self.pass::<8, true>(
+            field,
+            parts,
+            last,
+            |i| points.get(self.place_apart(columns, i)),
+            |i, v| self.set_apart(i, v),
+        );
+        self.ups(field, parts, 0, last);
+        let part = plan.log_part + plan.log_row;
+        let mut i = self.team.thread();
+        while i < 1 << parts.log {
+            let at = self.place(columns, i);
+            let get = |k: u32| self.get((k << parts.log) + i);
+            if plan.odd == 1 {
+                points.set(at, get(0));
+            } else {
+                let (p0, p1, p2) = (get(0), get(1), get(2));
+                let set = |k: u32, x: u32| points.set(at + (k << part), x);
+                if plan.odd == 3 {
+                    let (r0, r1) = (field.plus(p0, p1), field.minus(p0, p1));
+                    let z = field.reduced(field.times(r1, field.table(0).at(1)));
+                    let at_z = field.plus(r0, z);
+                    let top = field.half(field.minus(at_z, field.plus(p2, p2)));
+                    set(0, field.half(field.minus(r0, top)));
+                    set(1, field.half(r1));
+                    set(2, field.half(top));
+                } else {
+                    let mut v = [p0, p1, p2, get(3)];
+                    field.up(&mut v, &field.roots::<4, true>(0));
+                    let z = field.table(0).at(2);
+                    let times_z = |x: u32| field.reduced(field.times(x, z));
+                    let at_z = times_z(field.plus(times_z(v[3]), v[2]));
+                    let at_z = times_z(field.plus(at_z, v[1]));
+                    let two = get(4);
+                    let two = field.plus(two, two);
+                    let top = field.minus(field.plus(at_z, v[0]), field.plus(two, two));
+                    let top = field.half(top);
+                    let quarter = |x: u32| field.half(field.half(x));
+                    set(0, quarter(field.minus(v[0], top)));
+                    set(1, quarter(v[1]));
+                    set(2, quarter(v[2]));
+                    set(3, quarter(v[3]));
+                    set(4, quarter(top));
+                }
+            }
+            i += THREADS;
+        }
+    }
+
+    /// Residues of three primes to coefficients, and these to limbs and carries. They come
+    /// through shared memory, and so do limbs: of neighbouring coefficients and limbs
+    /// neighbouring threads move one each.
+    #[inline(always)]
+    pub fn limbs(self) {
+        let NttArguments { plan, wraps, .. } = *self.arguments;
+        let (thread, wraps) = (self.team.thread(), wraps > 0);
+        let blocks = plan.limb_blocks().max(1);
+        let (number, block) = (
+            thread::block_index() / blocks,
+            thread::block_index() % blocks,
+        );
+        let first = block * (CHUNK * CHUNKS);
+        let here = (CHUNK * CHUNKS).min(plan.length() - first);
+        let points = [0, 1, 2].map(|prime| self.points(number, 0, prime));
+        let mut i = thread;
+        while i < here {
+            let at = first + i;
+            let words = coefficient(points.map(|points| points.get(at)));
+            let mut k = 0;
+            while k < 3 {
+                self.x
+                    .set_limb(k as u32 * COEFFICIENTS + padded(i), words[k]);
+                k += 1;
+            }
+            i += THREADS;
+        }
+        self.team.sync();
+        // The chunk's number so far, but for limbs that are done.
+        let (mut left, mut top) = (0_u64, 0_u32);
+        if CHUNK * thread < here {
+            let mut i = 0;
+            while i < CHUNK {
+                let at = padded(CHUNK * thread) + i;
+                let low = u64::from(self.x.limb(at));
+                let above = self.x.limb(COEFFICIENTS + at);
+                let high = self.x.limb(2 * COEFFICIENTS + at);
+                let (sum, carry) = left.overflowing_add(u64::from(above) << LIMB_BITS | low);
+                self.x.set_limb(at, sum as Limb);
+                top += high + carry as u32;
+                left = u64::from(top) << LIMB_BITS | sum >> LIMB_BITS;
+                top = 0;
+                i += 1;
+            }
+            let at = padded(CHUNK * thread);
+            self.x.set_limb(COEFFICIENTS + at, left as Limb);
+            self.x
+                .set_limb(COEFFICIENTS + at + 1, (left >> LIMB_BITS) as Limb);
+        }
+        self.team.sync();
+        let (sums, carries) = (
+            self.number(&self.arguments.sums, number),
+            self.number(&self.arguments.carries, number),
+        );
+        let mut k = thread;
+        while k < here {
+            sums.set(first + k, self.x.limb(padded(k)));
+            let carry = match k % CHUNK < 2 {
+                true => self.x.limb(COEFFICIENTS + padded(k)),
+                false => 0,
+            };
+            // Above the number it is lost, or counts for the lowest limbs.
+            let at = first + k + CHUNK;
+            let over = if wraps && at >= plan.length() {
+                plan.length()
+            } else {
+                0
+            };
+            carries.set(at - over, carry);
+            k += THREADS;
+        }
+        if first == 0 && thread < CHUNK && !wraps {
+            carries.set(thread, 0);
+        }
+    }
+
+    /// Which columns the block has, of so many operands, modulo which prime, and the points.
+    #[inline(always)]
+    fn columns(self, operands: u32) -> (Field, Residues, Columns) {
+        let plan = self.arguments.plan;
+        let log = plan.log_columns();
+        let groups = plan.log_row - log;
+        let (block, prime) = (thread::block_index() / 3, thread::block_index() % 3);
+        let which = block >> groups;
+        let columns = Columns {
+            first: (block & ((1 << groups) - 1)) << log,
+            number: which >> (operands - 1),
+            operand: which & (operands - 1),
+            log,
+        };
+        let points = self.points(columns.number, columns.operand, prime);
+        (self.field(prime), points, columns)
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn field(self, prime: u32) -> Field {
+        // SAFETY: `new`'s caller vouches for the tables.
+        unsafe { Field::new(prime, self.arguments.tables) }
+    }
+
+    #[inline(always)]
+    fn parts_of_columns(self, columns: Columns) -> Parts {
+        let plan = self.arguments.plan;
+        Parts {
+            count: plan.odd,
+            log: plan.log_part + columns.log,
+            are_of_one_tree: true,
+        }
+    }
+
+    /// Where in the matrix residue `i` of columns is.
+    #[inline(always)]
+    fn place(self, columns: Columns, i: u32) -> u32 {
+        let column = i & ((1 << columns.log) - 1);
+        (i >> columns.log << self.arguments.plan.log_row) + columns.first + column
+    }
+
+    /// The same of one of several residues that are a column's: as far from each other in the
+    /// matrix.
+    #[inline(always)]
+    fn place_apart(self, columns: Columns, Place { first, k, log }: Place) -> u32 {
+        self.place(columns, first) + (k << (log - columns.log + self.arguments.plan.log_row))
+    }
+
+    /// Levels `from` to `to` down, of all parts.
+    #[inline(always)]
+    fn downs(self, field: Field, parts: Parts, from: u32, to: u32) {
+        let mut depth = from;
+        match (to - from) % 3 {
+            1 => {
+                self.pass_in_place::<2, false>(field, parts, depth);
+                depth += 1;
+            }
+            2 => {
+                self.pass_in_place::<4, false>(field, parts, depth);
+                depth += 2;
+            }
+            _ => {}
+        }
+        while depth < to {
+            self.pass_in_place::<8, false>(field, parts, depth);
+            depth += 3;
+        }
+    }
+
+    /// The same levels up.
+    #[inline(always)]
+    fn ups(self, field: Field, parts: Parts, from: u32, to: u32) {
+        let rest = (to - from) % 3;
+        let mut depth = to;
+        while depth > from + rest {
+            depth -= 3;
+            self.pass_in_place::<8, true>(field, parts, depth);
+        }
+        match rest {
+            1 => self.pass_in_place::<2, true>(field, parts, from),
+            2 => self.pass_in_place::<4, true>(field, parts, from),
+            _ => {}
+        }
+    }
+
+    /// `log2 R` levels from `depth` on, down or up.
+    #[inline(always)]
+    fn pass_in_place<const R: usize, const UP: bool>(self, field: Field, parts: Parts, depth: u32) {
+        self.pass::<R, UP>(
+            field,
+            parts,
+            depth,
+            |i| self.apart(i),
+            |i, v| self.set_apart(i, v),
+        );
+    }
+
+    /// The same, of residues that come and go otherwise.
+    #[inline(always)]
+    fn pass<const R: usize, const UP: bool>(
+        self,
+        field: Field,
+        parts: Parts,
+        depth: u32,
+        get: impl Fn(Place) -> u32,
+        set: impl Fn(Place, u32),
+    ) {
+        let log_groups = parts.log - R.ilog2();
+        let log_node = parts.log - depth;
+        let log_apart = log_groups - depth;
+        let mut g = self.team.thread();
+        while g < parts.count << log_groups {
+            let (part, q) = (g >> log_groups, g & ((1 << log_groups) - 1));
+            let within = q >> log_apart;
+            let node = match parts.are_of_one_tree {
+                true => (part << depth) + within,
+                false => within,
+            };
+            let first = (part << parts.log) + (within << log_node) + (q & ((1 << log_apart) - 1));
+            let roots = field.roots::<R, UP>(node);
+            let mut v = [0; R];
+            let mut k = 0;
+            while k < R {
+                v[k] = get(Place {
+                    first,
+                    k: k as u32,
+                    log: log_apart,
+                });
+                k += 1;
+            }
+            match UP {
+                false => field.down(&mut v, &roots),
+                true => field.up(&mut v, &roots),
+            }
+            let mut k = 0;
+            while k < R {
+                set(
+                    Place {
+                        first,
+                        k: k as u32,
+                        log: log_apart,
+                    },
+                    v[k],
+                );
+                k += 1;
+            }
+            g += THREADS;
+        }
+        self.team.sync();
+    }
+
+    #[inline(always)]
+    fn get(self, i: u32) -> u32 {
+        self.x.limb(padded(i))
+    }
+
+    #[inline(always)]
+    fn set(self, i: u32, v: u32) {
+        self.x.set_limb(padded(i), v);
+    }
+
+    #[inline(always)]
+    fn apart(self, Place { first, k, log }: Place) -> u32 {
+        self.x.limb(padded(first) + k * padded(1 << log))
+    }
+
+    #[inline(always)]
+    fn set_apart(self, Place { first, k, log }: Place, v: u32) {
+        self.x.set_limb(padded(first) + k * padded(1 << log), v);
+    }
+
+    /// Eight residues, `2^log` apart.
+    #[inline(always)]
+    fn eight(self, first: u32, log: u32) -> [u32; 8] {
+        let mut v = [0; 8];
+        let mut k = 0;
+        while k < 8 {
+            v[k] = self.apart(Place {
+                first,
+                k: k as u32,
+                log,
+            });
+            k += 1;
+        }
+        v
+    }
+
+    #[inline(always)]
+    fn set_eight(self, first: u32, log: u32, v: &[u32; 8]) {
+        let mut k = 0;
+        while k < 8 {
+            self.set_apart(
+                Place {
+                    first,
+                    k: k as u32,
+                    log,
+                },
+                v[k],
+            );
+            k += 1;
+        }
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn operand(self, columns: Columns) -> Number<Any> {
+        let matrix = match columns.operand {
+            0 => &self.arguments.a,
+            _ => &self.arguments.b,
+        };
+        // SAFETY: `new`'s caller vouches for the operands.
+        unsafe { Number::new(matrix, u64::from(columns.number)) }
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn number(self, matrix: &bigint_core::MatrixArgument, number: u32) -> Number<Unit> {
+        // SAFETY: `new`'s caller vouches for the memory; no two threads have the same limbs.
+        unsafe { Number::new(matrix, u64::from(number)) }
+    }
+
+    /// The residues of one operand of a number modulo a prime.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn points(self, number: u32, operand: u32, prime: u32) -> Residues {
+        let NttArguments {
+            plan,
+            operands,
+            points,
+            ..
+        } = *self.arguments;
+        let before = u64::from(number * operands + operand) * 3 + u64::from(prime);
+        // SAFETY: `new`'s caller vouches for the memory, and that blocks do not meet in it.
+        unsafe { Residues::new(points + 4 * before * u64::from(plan.length())) }
+    }
+
+    /// What is kept of a number's second operand, modulo a prime.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn kept(self, number: u32, prime: u32) -> Residues {
+        let NttArguments {
+            plan,
+            kept,
+            kept_count,
+            ..
+        } = *self.arguments;
+        let number = if kept_count > 1 { number } else { 0 };
+        let before = u64::from(number) * 3 + u64::from(prime);
+        // SAFETY: as in `points`; nobody writes there.
+        unsafe { Residues::new(kept + 4 * before * u64::from(plan.length())) }
+    }
+}
