@@ -10,6 +10,7 @@ mod compute;
 mod cpu_tuning;
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
+mod cyclic;
 mod division;
 mod divisor;
 mod elementary;
