@@ -141,6 +141,10 @@ impl Level {
     }
 }
 
+/// Threads in a block of every kernel, at most; but those at block level have as many as
+/// work on a number.
+pub const BLOCK: u32 = 128;
+
 /// Whether two names are the same, at compile time.
 pub(crate) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());

@@ -58,8 +58,8 @@ pub const DIVISOR: Field = Field { at: 11, bits: 3 };
 /// Whether a power reads the whole table for each entry, in constant time: 1 yes, 2 no.
 pub const SCAN: Field = Field { at: 18, bits: 2 };
 
-/// Warps of a block, where they are more than the PTX leaves registers for: what it says of
-/// its threads ([`THREADS`]) is then said anew.
+/// Warps that share a multiprocessor's registers, of long transforms: what the PTX says of a
+/// block's threads ([`THREADS`]) is said anew.
 pub const WARPS: Field = Field { at: 21, bits: 5 };
 
 /// How the PTX says for how many threads a block leaves registers, up to their number.
@@ -89,7 +89,7 @@ pub const DENSE: Field = Field { at: 3, bits: 2 };
 pub const SAME: Field = Field { at: 14, bits: 2 };
 
 /// Whether limbs are neighbours in all operands and results of a block: 1 yes, 2 no.
-pub const NEIGHBOURS: Field = Field { at: 20, bits: 2 };
+pub const NEIGHBOURS: Field = Field { at: 12, bits: 2 };
 
 /// Whether a block that multiplies numbers of so many limbs at a time takes these operands
 /// for one number, which is transformed once.

@@ -3,6 +3,7 @@
 //! points from [`for_each_operation!`](crate::for_each_operation), the host looks
 //! kernels up in [`Kernel::ALL`], which is made of the same declarations.
 
+pub use crate::algorithm::BLOCK;
 use crate::algorithm::{Algorithm, Level};
 pub use crate::arguments::{Arguments, MatrixArgument};
 pub use crate::divsteps::{DIGIT_BITS, divstep_digits, divstep_rounds, divsteps};
@@ -176,10 +177,6 @@ static KERNELS: [Kernel; COUNT] = {
     }
     kernels
 };
-
-/// Threads in a block of every kernel, at most; but those at block level have as many as
-/// work on a number.
-pub const BLOCK: u32 = 128;
 
 /// Limbs of the widest divisor that a thread keeps in registers.
 pub const DIVISOR_IN_REGISTERS: usize = 32;

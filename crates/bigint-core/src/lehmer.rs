@@ -1,6 +1,6 @@
 //! Where the signed digits of Lehmer's steps stand: a column for each thread.
 
-use crate::kernel::BLOCK;
+use crate::algorithm::BLOCK;
 
 /// Signed digits of the longer of two numbers of so many limbs.
 #[inline(always)]

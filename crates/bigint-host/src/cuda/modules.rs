@@ -104,9 +104,14 @@ fn alone(entry: EntryPoint, facts: Facts) -> String {
     let own = kernels.find(|kernel| kernel.split('(').next() == Some(entry.name));
     let own = own.unwrap_or_default();
     let told = own.replace(UNTOLD, &facts.0.to_string());
-    let told = match (facts.field(WARPS), told.split_once(THREADS)) {
+    // A field of long transforms alone; others have the bits for something else.
+    let warps = match entry.module {
+        weighted::long::LONG_MODULE => facts.field(WARPS),
+        _ => 0,
+    };
+    let told = match (warps, told.split_once(THREADS)) {
         (1.., Some((head, rest))) => {
-            let threads = (32 * facts.field(WARPS)).to_string();
+            let threads = (32 * warps).to_string();
             let rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
             [head, THREADS, &threads, rest].concat()
         }
