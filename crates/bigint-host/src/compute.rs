@@ -4,6 +4,7 @@ use crate::batch::{Batch, Node};
 use crate::cuda::{Buffer, Device, Roots};
 use crate::job::{Computed, Job, Operands, Wanted};
 use crate::members::{Members, each};
+use crate::plan::work;
 use crate::pool::Pool;
 use crate::spread;
 use crate::task::{Made, Task};
@@ -95,10 +96,10 @@ impl Inner {
         DeviceSet::new(ordinals).map_or(BackEnd::Cpu, BackEnd::Cuda)
     }
 
-    /// Which of so many numbers each device takes.
-    pub fn shares(&self, count: usize) -> Vec<(&Arc<Device>, Range<usize>)> {
-        self.members
-            .shares(count, self.tuning.devices.least_numbers)
+    /// Which of so many numbers each device takes, of so much work in picoseconds.
+    pub fn shares(&self, count: usize, work: f64) -> Vec<(&Arc<Device>, Range<usize>)> {
+        let devices = work::devices(work, self.tuning.devices.launch_ns);
+        self.members.shares(count, devices)
     }
 
     fn lock_warnings(&self) -> MutexGuard<'_, Vec<String>> {
@@ -150,7 +151,9 @@ impl Inner {
     /// Takes a user's limbs in: onto the devices where there are any. An engine that
     /// falls back keeps them on the host as well.
     pub fn admit(self: &Arc<Self>, shape: Shape, limbs: Vec<Limb>) -> Result<Batch, Error> {
-        let shares = self.shares(shape.count);
+        // A sum with as many is the least that they are for.
+        let work = work::moved(3 * shape.count.saturating_mul(shape.width));
+        let shares = self.shares(shape.count, work);
         let mut node = Node::on_host(self, shape, limbs);
         if shares.is_empty() {
             return Ok(Batch::new(node));

@@ -66,16 +66,16 @@ impl Members {
         self.all.first().map(|member| member.device.ordinal())
     }
 
-    /// Which of `count` numbers each device takes, in order: as many as its rate says, but no
-    /// device fewer than `least`. Batches of equal length are shared alike while no device is
-    /// lost.
-    pub fn shares(&self, count: usize, least: usize) -> Vec<(&Arc<Device>, Range<usize>)> {
+    /// Which of `count` numbers each device takes, in order: as many as its rate says, of at
+    /// most so many devices, the fastest. Batches of equal length that as many share are
+    /// shared alike while no device is lost.
+    pub fn shares(&self, count: usize, most: usize) -> Vec<(&Arc<Device>, Range<usize>)> {
         let mut members: Vec<&Member> = self.ready().collect();
         if count == 0 || members.is_empty() {
             return Vec::new();
         }
         members.sort_by(|a, b| b.rate.total_cmp(&a.rate));
-        members.truncate((count / least.max(1)).max(1));
+        members.truncate(most.clamp(1, count));
         members.sort_by_key(|member| member.device.ordinal());
         let rates = members.iter().map(|member| member.rate);
         let rates: Vec<f64> = rates.collect();

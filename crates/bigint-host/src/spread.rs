@@ -1,7 +1,8 @@
 //! One task over every device of an engine.
 //!
-//! 1. [`Inner::shares`]: each device has its share of the numbers, as large as its rate
-//!    says, and makes of it a share of the results, which stays in its memory.
+//! 1. [`shares`]: each device has its share of the numbers, as large as its rate says, and
+//!    makes of it a share of the results, which stays in its memory. As many devices share
+//!    them as the work is worth ([`work`]), or as have shares of the operands already.
 //! 2. What a device cannot do, because it fails or has not the memory, is done
 //!    [in pieces](in_pieces), by whoever is ready for the next one: a piece that does not
 //!    fit is halved, a device that fails is left out. The results are on the host then.
@@ -12,6 +13,7 @@ use crate::compute::Inner;
 use crate::cuda::Device;
 use crate::job::{Computed, Operands};
 use crate::members::{each, lock};
+use crate::plan::work;
 use crate::task::{Made, Task};
 use crate::{Error, limbs};
 use bigint_core::{Layout, Limb, Shape};
@@ -24,7 +26,7 @@ pub(crate) fn compute(
     task: Task<'_>,
     operands: Operands<'_>,
 ) -> Result<Computed, Error> {
-    let shares = engine.shares(task.count());
+    let shares = shares(engine, task, operands);
     if shares.is_empty() {
         return task.on_host(engine, operands, 0..task.count());
     }
@@ -59,6 +61,41 @@ pub(crate) fn compute(
         return in_pieces(engine, task, operands, parts);
     }
     Ok(resident(engine, task, operands, parts))
+}
+
+/// Which of a task's numbers each device computes: those that it has of the longest operand,
+/// unless so many more devices are worth it that moving the operands is.
+fn shares<'a>(
+    engine: &'a Inner,
+    task: Task<'_>,
+    operands: Operands<'_>,
+) -> Vec<(&'a Arc<Device>, Range<usize>)> {
+    let (count, work) = (task.count(), task.work(operands));
+    let by_work = engine.shares(count, work);
+    let columns = || operands.iter().filter(|node| node.shape.count == count);
+    let Some(longest) = columns().max_by_key(|node| node.shape.width) else {
+        return by_work;
+    };
+    let mut there = Vec::new();
+    for share in longest.shares() {
+        let mut devices = engine.devices();
+        if let Some(device) = devices.find(|device| share.buffer.is_of(device)) {
+            there.push((device, share.numbers));
+        }
+    }
+    there.sort_by_key(|(_, numbers)| numbers.start);
+    let mut next = 0;
+    let is_whole = there.iter().all(|(_, numbers)| {
+        let follows = numbers.start == next && !numbers.is_empty();
+        next = numbers.end;
+        follows
+    });
+    let limbs = columns().map(|node| count.saturating_mul(node.shape.width));
+    match is_whole && next == count {
+        true if by_work.len() <= there.len() => there,
+        true if !work::repays_moving(work, by_work.len(), limbs.sum()) => there,
+        _ => by_work,
+    }
 }
 
 /// Who has computed some numbers of a task.

@@ -4,7 +4,7 @@ use crate::batch::Node;
 use crate::compute::Inner;
 use crate::cuda::{Buffer, Device};
 use crate::job::{Computed, How, Job, Operands, Part, Recipe, Wanted};
-use crate::plan::Program;
+use crate::plan::{Program, work};
 use crate::{Error, limbs};
 use bigint_core::Shape;
 use bigint_core::fused::FusedKernel;
@@ -54,6 +54,23 @@ impl Task<'_> {
             }
             Task::Program(program, _) => vec![program.shape()],
         }
+    }
+
+    /// About how long one device takes for all of it, in picoseconds.
+    pub fn work(&self, operands: Operands<'_>) -> f64 {
+        let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
+        let of_number = match self {
+            Task::Job(job) => {
+                let results = job.shapes().iter().map(|shape| shape.width).sum();
+                work::of_number(job.operation, &widths, results)
+            }
+            // A value between the steps is moved nowhere, but each step reads an input.
+            Task::Program(program, _) => {
+                let steps = program.steps.iter().map(|step| 2 * step.width);
+                work::moved(steps.sum::<usize>())
+            }
+        };
+        self.count() as f64 * of_number
     }
 
     /// Whether a device is waited for: its first flag is.

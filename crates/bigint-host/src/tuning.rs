@@ -160,8 +160,8 @@ pub struct FusedTuning {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DevicesTuning {
-    /// The fewest numbers that a device takes, where others have some too.
-    pub least_numbers: usize,
+    /// Nanoseconds that each device costs an operation.
+    pub launch_ns: f64,
 }
 
 /// Up to `max_width` limbs, `lanes` lanes share a number.
@@ -295,6 +295,7 @@ impl Tuning {
         let is_wide = operation.has(Algorithm::Fft) && by_transform < self.rows(operation, n, m);
         let chosen = match options.lanes {
             _ if operation.lanes(Level::Warp).is_empty() => Level::Thread,
+            _ if operation.lanes(Level::Thread).is_empty() => Level::Warp,
             Some(lanes) if lanes > 32 && !operation.lanes(Level::Block).is_empty() => Level::Block,
             Some(lanes) if lanes > 1 => Level::Warp,
             Some(_) => Level::Thread,

@@ -5,6 +5,7 @@ mod evaluate;
 mod grouping;
 mod program;
 mod segment;
+pub(crate) mod work;
 
 pub use cost::{Cost, Extent};
 pub use evaluate::{Evaluator, Tallies, Tally};

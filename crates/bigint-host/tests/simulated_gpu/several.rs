@@ -17,7 +17,7 @@ const UNEQUAL: (&str, &str) = ("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_90:1MiB,sm_90:
 /// Such that the numbers of these tests are shared.
 fn sharing(engine: &Engine) -> Engine {
     let mut tuning = Tuning::default();
-    tuning.devices.least_numbers = 32;
+    tuning.devices.launch_ns = 0.0;
     engine.with_tuning(tuning)
 }
 
@@ -104,7 +104,7 @@ fn signs_flags_errors_and_lists_are_right_over_devices_of_unequal_kind() {
         return;
     }
     let mut tuning = Tuning::default();
-    tuning.devices.least_numbers = 1;
+    tuning.devices.launch_ns = 0.0;
     let engine = Engine::all().expect("devices").with_tuning(tuning);
     check_chain(&engine);
     let a = engine.batch_from_biguints(&numbers(200, 3)).expect("fits");
