@@ -497,6 +497,22 @@ macro_rules! for_each_operation {
                     scan warp [8 32] [contiguous interleaved]
                 }
             }
+            /// Sums and differences of numbers that lie one behind the other in `a` and in `b`,
+            /// segments of any lengths. `marks` says what limb `32 k + i` of both is: bit `i` of
+            /// limb `2 k` is 1 where a segment begins, as one always does at limb 0, bit `i` of
+            /// limb `2 k + 1` where `b` is subtracted, which is the same in all of a segment.
+            ///
+            /// What a segment carries or borrows is dropped. As wide as `a`. Cost: linear, one
+            /// pass whatever the segments are (Langer, Bringgaard).
+            AddSegments add_segments(a, b, marks) -> (r) {
+                exact: [Cut(0)],
+                flag: None,
+                methods: add_segments [] [],
+                syntax: Unwritten,
+                kernels: {
+                    carry_lookahead warp [32] [contiguous interleaved]
+                }
+            }
             /// The length of `a` in bits: of the highest 1 its place, from 1; 0 for 0.
             ///
             /// One limb for each number. Cost: linear, less where high limbs are not zero.

@@ -1,9 +1,11 @@
 //! Which computations of a list are computed together: those of one operation and alike
-//! lengths, in bins.
+//! lengths, in bins; on a device sums and differences of any lengths, as
+//! [segments](crate::segments).
 
 use crate::keys::Keys;
 use crate::plan::padded;
 use crate::schedule::Computation;
+use crate::segments;
 use crate::{BackEnd, Error, Integers};
 use bigint_core::operation::Signs;
 use bigint_core::{Algorithm, Limb, Operation};
@@ -23,10 +25,22 @@ const LAUNCH_PRODUCTS: f64 = (1 << 26) as f64;
 /// Limbs that a device moves together, where numbers are as wide as so many.
 const MOVED_TOGETHER: usize = 4;
 
+/// How sums and differences are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sums {
+    /// In bins, as all else.
+    Binned,
+    /// By the CPU, where their results are put, and so are the lesser, the greater and orders.
+    Passing,
+    /// By a device, as segments, so many limbs of each operand in a launch.
+    Segments(usize),
+}
+
 /// A list and its bins.
 pub(crate) struct List<'a> {
     pub integers: &'a Integers,
     pub computations: &'a [Computation],
+    pub sums: Sums,
     pub places: Vec<Place>,
     /// The computations that are in bins, bin after bin.
     pub order: Vec<usize>,
@@ -35,12 +49,12 @@ pub(crate) struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    /// Bins for a back end; with `in_passing` some computations are in none.
+    /// Bins for a back end.
     pub fn new(
         integers: &'a Integers,
         computations: &'a [Computation],
         back_end: BackEnd,
-        in_passing: bool,
+        sums: Sums,
     ) -> Result<Self, Error> {
         let (most, granule) = match back_end {
             BackEnd::Cpu => (MOST_LIMBS[0], 1),
@@ -49,16 +63,23 @@ impl<'a> List<'a> {
         let mut list = List {
             integers,
             computations,
+            sums,
             places: bigint_cpu::with_capacity(computations.len())?,
             order: Vec::new(),
             bins: Vec::new(),
         };
         let mut kinds: Vec<Kind> = Vec::new();
         let mut known = Keys::default();
+        let mut segments = 0;
         for (of, computation) in computations.iter().enumerate() {
             check(integers, computation)?;
-            if in_passing && is_in_passing(computation.operation) {
+            if sums == Sums::Passing && is_in_passing(computation.operation) {
                 list.places.push(IN_PASSING);
+                continue;
+            }
+            if list.segment(of).is_some() {
+                list.places.push(IN_SEGMENTS);
+                segments += 1;
                 continue;
             }
             let kind = list.kind(of, granule);
@@ -88,11 +109,17 @@ impl<'a> List<'a> {
             let end = start + kind.count;
             while start < end {
                 let count = kind.in_bin(most).min(end - start);
-                list.bins.push(Bin { kind, start, count });
+                let rows = count;
+                list.bins.push(Bin {
+                    kind,
+                    start,
+                    count,
+                    rows,
+                });
                 start += count;
             }
         }
-        list.order = bigint_cpu::zeroed(start)?;
+        list.order = bigint_cpu::zeroed(start + segments)?;
         for (of, place) in list.places.iter_mut().enumerate() {
             let Some(&at) = bin_of.get(place.bin) else {
                 continue;
@@ -109,7 +136,26 @@ impl<'a> List<'a> {
                 };
             }
         }
+        if let Sums::Segments(most) = sums {
+            segments::lay_out(&mut list, start, most);
+        }
         Ok(list)
+    }
+
+    /// The sum that a computation is, and the limbs of its segment, where it is one.
+    pub fn segment(&self, of: usize) -> Option<(Sum, usize)> {
+        let Sums::Segments(_) = self.sums else {
+            return None;
+        };
+        let sum = self.sum(of)?;
+        let limbs = self.limbs(&sum);
+        (limbs <= segments::WIDEST).then_some((sum, limbs))
+    }
+
+    /// The limbs that a sum needs as a segment: a difference is no longer than the greater.
+    pub fn limbs(&self, sum: &Sum) -> usize {
+        let [n, m] = sum.operands.map(|i| self.integers.length(i));
+        (n.max(m) + usize::from(sum.operation == Operation::Add)).max(1)
     }
 
     /// The operands of a computation, in the order that suits its bin.
@@ -172,7 +218,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// An error of a bin, of the list.
+    /// An error of a bin, of the list: those of segments tell of no number.
     pub fn renumbered(&self, error: Error, bin: &Bin) -> Error {
         error.renumbered(|row| self.order[bin.start + row])
     }
@@ -186,7 +232,7 @@ pub(crate) struct Kind {
     pub widths: [usize; 2],
     /// Whether both operands are one number, whose product is a square.
     pub is_of_one: bool,
-    count: usize,
+    pub count: usize,
 }
 
 impl Kind {
@@ -263,15 +309,25 @@ fn joined(kinds: &[Kind]) -> (Vec<Kind>, Vec<usize>) {
     (all, joined)
 }
 
-/// Computations `order[start..start + count]` of a list.
+/// Computations `order[start..start + count]` of a list, and how many numbers its batches have:
+/// one for each, or rows of segments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bin {
     pub kind: Kind,
     pub start: usize,
     pub count: usize,
+    pub rows: usize,
 }
 
-/// Which bin a computation is in, and its row there.
+impl Bin {
+    /// Whether it is of sums and differences that lie one behind the other.
+    pub fn is_of_segments(&self) -> bool {
+        self.kind.operation == Operation::AddSegments
+    }
+}
+
+/// Which bin a computation is in, and its row there; of a segment its first limb, counted
+/// through all rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub bin: usize,
@@ -284,11 +340,17 @@ const IN_PASSING: Place = Place {
     row: 0,
 };
 
+/// In segments, which are laid out when all are known.
+pub(crate) const IN_SEGMENTS: Place = Place {
+    bin: usize::MAX - 1,
+    row: 0,
+};
+
 /// A sum or difference of magnitudes, which is not negative, and the sign before it.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum {
-    operation: Operation,
-    operands: [usize; 2],
+    pub operation: Operation,
+    pub operands: [usize; 2],
     pub negative: bool,
 }
 

@@ -37,6 +37,7 @@ mod reduce;
 mod residues;
 mod rows;
 mod schedule;
+mod segments;
 mod signed;
 mod spread;
 mod task;

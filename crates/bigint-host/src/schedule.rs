@@ -5,7 +5,8 @@
 //!
 //! 1. [`List::new`] (`bins.rs`): computations of one operation and alike lengths go into one bin, operands
 //!    padded by a quarter at most; a bin that is large is cut, the costly come first. For a
-//!    device, bins join where padding more costs less than another launch.
+//!    device, bins join where padding more costs less than another launch, and sums and
+//!    differences of any lengths lie one behind the other (`segments.rs`).
 //! 2. [`Engine::staged`] and [`Engine::computed`]: a bin is a batch that the engine computes
 //!    as any other. On the CPU, threads take bins from the list until it is empty, and one
 //!    that has a wide number helps the others with it; a device is given bins before those
@@ -17,16 +18,21 @@
 //! What a kernel would gain whose warps take computations from a pool by an atomic counter
 //! (Langer), docs/papers.md says.
 
-use crate::bins::{Bin, Kind, List, MOST_LIMBS, Place, order};
+use crate::bins::{Bin, Kind, List, Place, Sums, order};
 use crate::column::Column;
 use crate::operations::Form;
-use crate::{BackEnd, Batch, Engine, Error, Integers, SignedBatch, limbs};
+use crate::{BackEnd, Batch, Engine, Error, Integers, Options, SignedBatch, limbs, segments};
 use bigint_core::operation::{Signs, Width};
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::{collect, map, signed_sum, threads};
 use std::cmp::Ordering;
-use std::collections::VecDeque;
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::mpsc;
+use std::thread;
+
+/// Results of bins that wait on a device to be fetched.
+const MOST_WAITING: usize = 2;
 
 /// One computation of a list: an operation on two of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,7 +96,8 @@ impl Engine {
         let is_free = self.options.algorithm == Algorithm::Auto;
         let (list, made) = match self.back_end() {
             BackEnd::Cpu => {
-                let list = List::new(integers, computations, BackEnd::Cpu, is_free)?;
+                let sums = if is_free { Sums::Passing } else { Sums::Binned };
+                let list = List::new(integers, computations, BackEnd::Cpu, sums)?;
                 let made = map(&list.bins, threads(), |bin| {
                     let made = self.staged(&list, bin).and_then(|staged| {
                         let result = self.computed(&staged)?;
@@ -101,7 +108,8 @@ impl Engine {
                 (list, made.into_iter().collect::<Result<Vec<_>, _>>()?)
             }
             device => {
-                let list = List::new(integers, computations, device, false)?;
+                let sums = self.sums_on_device(segments::MOVED);
+                let list = List::new(integers, computations, device, sums)?;
                 let made = self.one_after_another(&list)?;
                 (list, made)
             }
@@ -112,29 +120,33 @@ impl Engine {
         results
     }
 
-    /// The bins' results, on a device that has the next ones already while it is asked for
-    /// one.
+    /// The bins' results: while one thread fetches those that a device has, this one brings it
+    /// the next bins.
     fn one_after_another(&self, list: &List<'_>) -> Result<Vec<Made>, Error> {
-        let mut made = bigint_cpu::with_capacity(list.bins.len())?;
-        let mut on_device: VecDeque<SignedBatch> = VecDeque::new();
-        let mut limbs = 0;
-        for bin in &list.bins {
+        let result = |bin| {
             let staged = self.staged(list, bin);
             let result = staged.and_then(|staged| self.computed(&staged));
-            let result = result.map_err(|error| list.renumbered(error, bin))?;
-            limbs += result.magnitude().shape().limbs();
-            on_device.push_back(result);
-            while limbs > MOST_LIMBS[1]
-                && let Some(first) = on_device.pop_front()
-            {
-                limbs -= first.magnitude().shape().limbs();
-                made.push(Made::of(first)?);
+            result.map_err(|error| list.renumbered(error, bin))
+        };
+        let bins = || list.bins.iter();
+        thread::scope(|scope| {
+            let (sender, receiver) = mpsc::sync_channel(MOST_WAITING);
+            let fetched = thread::Builder::new().spawn_scoped(scope, || {
+                let made = receiver.into_iter().map(Made::of);
+                made.collect::<Result<Vec<_>, _>>()
+            });
+            let Ok(fetched) = fetched else {
+                return bins().map(|bin| Made::of(result(bin)?)).collect();
+            };
+            for bin in bins() {
+                // Where nobody takes it, fetching one has failed.
+                if sender.send(result(bin)?).is_err() {
+                    break;
+                }
             }
-        }
-        for result in on_device {
-            made.push(Made::of(result)?);
-        }
-        Ok(made)
+            drop(sender);
+            fetched.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
     }
 
     /// Puts the operands of a list where the engine computes, in the batches that it computes
@@ -160,7 +172,12 @@ impl Engine {
         integers: &Integers,
         computations: &[Computation],
     ) -> Result<Prepared, Error> {
-        let list = List::new(integers, computations, self.back_end(), false)?;
+        let back_end = self.back_end();
+        let sums = match back_end {
+            BackEnd::Cpu => Sums::Binned,
+            BackEnd::Cuda(_) => self.sums_on_device(segments::RESIDENT),
+        };
+        let list = List::new(integers, computations, back_end, sums)?;
         let staged = list.bins.iter().map(|bin| self.staged(&list, bin));
         Ok(Prepared {
             engine: self.clone(),
@@ -170,8 +187,23 @@ impl Engine {
         })
     }
 
+    /// Who forces a kernel wants it to compute.
+    fn sums_on_device(&self, most: usize) -> Sums {
+        match self.options == Options::default() {
+            true => Sums::Segments(most),
+            false => Sums::Binned,
+        }
+    }
+
     /// Brings the operands of a bin to where the engine computes.
     fn staged(&self, list: &List<'_>, bin: &Bin) -> Result<Staged, Error> {
+        if bin.is_of_segments() {
+            let operands = self.segments(list, bin)?;
+            return Ok(Staged {
+                operation: Operation::AddSegments,
+                operands: operands.into_iter().map(SignedBatch::natural).collect(),
+            });
+        }
         let Kind {
             operation,
             widths,
@@ -196,21 +228,29 @@ impl Engine {
             true => a.clone(),
             false => batch(widths[1], &of_b)?,
         };
-        Ok(Staged { operation, a, b })
+        let operands = vec![a, b];
+        Ok(Staged {
+            operation,
+            operands,
+        })
     }
 
     /// What comes of a bin.
     fn computed(&self, staged: &Staged) -> Result<SignedBatch, Error> {
-        let Staged { operation, a, b } = staged;
+        let Staged {
+            operation,
+            operands,
+        } = staged;
         if !is_of_magnitudes(*operation) {
-            return self.signed_compute(*operation, &[a, b]);
+            let operands: Vec<_> = operands.iter().collect();
+            return self.signed_compute(*operation, &operands);
         }
         let form = match operation {
             // The greater is the first.
             Operation::Sub => Form::Wrapping,
             _ => Form::Exact,
         };
-        let operands = [a.magnitude(), b.magnitude()];
+        let operands: Vec<_> = operands.iter().map(SignedBatch::magnitude).collect();
         Ok(SignedBatch::natural(
             self.first_of(*operation, form, &operands)?,
         ))
@@ -269,13 +309,14 @@ impl Prepared {
     }
 
     /// The operation and the operands of each bin. A sum of numbers of unlike signs is a
-    /// difference, the greater magnitude first.
-    pub fn batches(&self) -> impl ExactSizeIterator<Item = (Operation, [&SignedBatch; 2])> {
+    /// difference, the greater magnitude first; on a device such sums are segments.
+    pub fn batches(&self) -> impl ExactSizeIterator<Item = (Operation, &[SignedBatch])> {
         let staged = self.staged.iter();
-        staged.map(|staged| (staged.operation, [&staged.a, &staged.b]))
+        staged.map(|staged| (staged.operation, &*staged.operands))
     }
 
-    /// Which computations of the list the results of a bin are of.
+    /// Which computations of the list the results of a bin are of: row by row, or of
+    /// [segments](Operation::AddSegments) in the order that they lie in.
     ///
     /// # Panics
     /// Where there is no such bin.
@@ -289,8 +330,7 @@ impl Prepared {
 #[derive(Debug)]
 struct Staged {
     operation: Operation,
-    a: SignedBatch,
-    b: SignedBatch,
+    operands: Vec<SignedBatch>,
 }
 
 /// Whether the operation of a bin is of magnitudes: what it is of signed numbers follows from
@@ -333,13 +373,15 @@ impl List<'_> {
     /// Some of the results, one behind the other.
     fn part(&self, range: Range<usize>, made: &[Made]) -> Result<Column, Error> {
         let length = |i: usize| self.integers.length(i);
-        let longest = range.clone().map(|of| match made.get(self.places[of].bin) {
-            Some(made) => made.width,
-            None => {
-                let Computation { a, b, .. } = self.computations[of];
-                length(a).max(length(b)) + 1
-            }
-        });
+        let longest = range
+            .clone()
+            .map(|of| match self.bins.get(self.places[of].bin) {
+                Some(bin) if !bin.is_of_segments() => made[self.places[of].bin].width,
+                _ => {
+                    let Computation { a, b, .. } = self.computations[of];
+                    length(a).max(length(b)) + 1
+                }
+            });
         let mut column = Column::with_capacity(range.len(), longest.sum())?;
         for of in range {
             let Computation { operation, a, b } = self.computations[of];
@@ -348,9 +390,15 @@ impl List<'_> {
                 self.put(&mut column, of);
                 continue;
             };
-            let number = &made.rows[row * made.width..][..made.width];
+            let sum = self.sum(of);
+            let number = match &sum {
+                Some(sum) if self.bins[bin].is_of_segments() => {
+                    &made.rows[row..][..self.limbs(sum)]
+                }
+                _ => &made.rows[row * made.width..][..made.width],
+            };
             column.limbs.extend_from_slice(number);
-            column.end_number(match (operation.declaration().signs, self.sum(of)) {
+            column.end_number(match (operation.declaration().signs, sum) {
                 (_, Some(sum)) => sum.negative,
                 (Signs::Product, _) => self.integers.is_negative(a) != self.integers.is_negative(b),
                 _ => made.negative[row],

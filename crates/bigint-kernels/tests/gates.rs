@@ -31,7 +31,7 @@ struct Known {
     why: &'static str,
 }
 
-const SECTORS_KNOWN: [Known; 10] = [
+const SECTORS_KNOWN: [Known; 11] = [
     Known {
         operations: &[("add", 1.26, SECTORS)],
         why: "a result is a limb wider than its operands, so that 32 limbs of them begin within \
@@ -105,6 +105,11 @@ const SECTORS_KNOWN: [Known; 10] = [
             ("mont_mul", 8.1, SECTORS),
         ],
         why: "read and written as above; a sum is made, compared with the modulus and made again",
+    },
+    Known {
+        operations: &[("add_segments", 1.47, 6.8)],
+        why: "marks are two limbs to 32, less than a sector of narrow numbers; a warp takes the limbs \
+              of interleaved ones, of which lists have none, one by one",
     },
     Known {
         operations: &[("pow_mod", 214.0, 190.0)],

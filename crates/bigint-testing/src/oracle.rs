@@ -69,6 +69,10 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
             let negative = sum < BigInt::ZERO || sum == BigInt::ZERO && signs == [true; 2];
             vec![sum.magnitude().clone().into(), negative.into()]
         }
+        Operation::AddSegments => {
+            let limbs = widths[0].max(widths[1]).max(16 * widths[2]) + 32;
+            vec![segments(operands, limbs).into()]
+        }
         Operation::BitLength => vec![operands[0].bits().into()],
         Operation::TrailingZeros => {
             let zeros = operands[0].trailing_zeros();
@@ -86,6 +90,29 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         Operation::PowMod => vec![x(0).modpow(&x(1), &x(2))],
         Operation::CountOnes => vec![operands[0].count_ones().into()],
     }
+}
+
+/// The sums and differences of so many limbs, segment by segment.
+fn segments(operands: &[&BigUint], limbs: usize) -> BigUint {
+    let digits: Vec<Vec<u32>> = operands.iter().map(|x| x.to_u32_digits()).collect();
+    let digit = |i: usize, at: usize| digits[i].get(at).copied().unwrap_or(0);
+    let mark = |which, at: usize| digit(2, at / 32 * 2 + which) >> (at % 32) & 1;
+    let mut all = Vec::with_capacity(limbs);
+    while all.len() < limbs {
+        let start = all.len();
+        let end = (start + 1..limbs).find(|&at| mark(0, at) == 1);
+        let end = end.unwrap_or(limbs);
+        let a = BigUint::new((start..end).map(|at| digit(0, at)).collect());
+        // Of random marks some change within a segment: there a complement is added.
+        let b = (start..end).map(|at| match mark(1, at) {
+            0 => digit(1, at),
+            _ => !digit(1, at),
+        });
+        let sum = a + BigUint::new(b.collect()) + mark(1, start);
+        let sum = sum.to_u32_digits().into_iter().chain(std::iter::repeat(0));
+        all.extend(sum.take(end - start));
+    }
+    BigUint::new(all)
 }
 
 /// The Jacobi symbol over an odd number, from remainders and the law of reciprocity.

@@ -7,6 +7,7 @@
 
 pub mod abs_diff;
 pub mod add;
+pub mod add_segments;
 pub mod add_signed;
 pub mod and;
 pub mod bit_length;
@@ -116,6 +117,9 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Max, Auto | Scan) => |w| max::scan(w.r, w.a, w.b),
         (Operation::MinMax, Auto | Scan) => |w| min_max::scan(w.r, w.s, w.a, w.b),
         (Operation::AbsDiff, Auto | Scan) => |w| abs_diff::scan(w.r, w.a, w.b),
+        (Operation::AddSegments, Auto | CarryLookahead) => {
+            |w| add_segments::ripple(w.r, w.a, w.b, w.c)
+        }
         (Operation::AddSigned, Auto | Scan) => |w| add_signed::scan(w.r, w.s, w.a, w.b, w.c),
         (Operation::BitLength, Auto | Scan) => |w| bit_length::scan(w.r, w.a),
         (Operation::TrailingZeros, Auto | Scan) => |w| trailing_zeros::scan(w.r, w.a),

@@ -1,5 +1,5 @@
-//! A device: its context, one stream in which everything happens in order, and
-//! what is loaded there.
+//! A device: its context, one stream in which everything happens in order but that large
+//! copies to the host leave it, and what is loaded there.
 
 use super::buffer::Buffer;
 use super::modules::Modules;
@@ -15,8 +15,9 @@ use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Launch, Limb};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
+use cust::event::{Event, EventFlags};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceCopy};
-use cust::stream::{Stream, StreamFlags};
+use cust::stream::{Stream, StreamFlags, StreamWaitEventFlags};
 use cust::sys;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -37,16 +38,19 @@ static OPEN: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
 /// An open device.
 ///
 /// Every call may come from any thread: it makes the context current first. All
-/// work goes through one stream, so a kernel sees what earlier calls wrote, and
-/// memory is freed behind the kernels that use it. A kernel's failure shows in a
+/// work but large copies to the host, which are waited for, goes through one stream, so a
+/// kernel sees what earlier calls wrote, and memory is freed behind the kernels that use it. A kernel's failure shows in a
 /// later call; [`Device::launch`] notes what ran last.
 pub(crate) struct Device {
     ordinal: usize,
     // Dropped in this order: modules, pinned memory, stream and memory need the context.
     modules: Modules,
-    /// For large copies, from the first one on; then `None` if no memory could be pinned.
-    staging: Mutex<Option<Option<Staging>>>,
+    /// For large copies, of each [`Way`], from the first one on; then `None` if no memory
+    /// could be pinned.
+    staging: [Mutex<Option<Option<Staging>>>; 2],
     stream: Stream,
+    /// For large copies to the host, each behind what the other stream had to do.
+    outgoing: Stream,
     /// Tables of roots of unity, once kernels need them. They are no [`Buffer`]s: those
     /// would keep the device open.
     roots: Mutex<HashMap<Roots, DeviceBuffer<u64>>>,
@@ -59,6 +63,14 @@ pub(crate) struct Device {
     /// Why the device can no longer be used.
     lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
+}
+
+/// Which way a large copy goes: each has pinned memory of its own, so that neither waits for
+/// the other.
+#[derive(Clone, Copy)]
+enum Way {
+    In,
+    Out,
 }
 
 /// Whose table of roots.
@@ -169,8 +181,9 @@ impl Device {
         Ok(Device {
             ordinal,
             modules: Modules::default(),
-            staging: Mutex::default(),
+            staging: Default::default(),
             stream: Stream::new(StreamFlags::DEFAULT, None)?,
+            outgoing: Stream::new(StreamFlags::DEFAULT, None)?,
             roots: Mutex::default(),
             context,
             shared_bytes: shared_bytes(device),
@@ -272,7 +285,7 @@ impl Device {
         let memory = buffer.memory_mut();
         let bytes = size_of_val(limbs);
         self.run("copying to the device", bytes, || {
-            let staged = self.staged(limbs.len(), |staging| {
+            let staged = self.staged(Way::In, limbs.len(), |staging| {
                 staging.upload(memory, limbs, &self.stream)
             });
             if let Some(done) = staged {
@@ -286,15 +299,20 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Waits for all work, and copies a buffer's limbs to the host, into as many.
+    /// Waits for all work, and copies a buffer's limbs to the host, into as many; many of them
+    /// in a stream of their own, so that what other threads upload meanwhile does not wait.
     ///
     /// # Panics
     /// Where the lengths differ; that is a defect of the caller.
     pub fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
         assert_eq!(limbs.len(), buffer.limbs());
         self.run("copying from the device", 0, || {
-            let staged = self.staged(limbs.len(), |staging| {
-                staging.download(limbs, buffer.memory(), &self.stream)
+            let staged = self.staged(Way::Out, limbs.len(), |staging| {
+                let behind = Event::new(EventFlags::DISABLE_TIMING)?;
+                behind.record(&self.stream)?;
+                self.outgoing
+                    .wait_event(behind, StreamWaitEventFlags::DEFAULT)?;
+                staging.download(limbs, buffer.memory(), &self.outgoing)
             });
             if let Some(done) = staged {
                 return done;
@@ -309,13 +327,15 @@ impl Device {
     /// Copies by way of pinned memory, if so many limbs are worth it and there is any.
     fn staged(
         &self,
+        way: Way,
         limbs: usize,
         copy: impl FnOnce(&mut Staging) -> CudaResult<()>,
     ) -> Option<CudaResult<()>> {
         if limbs < STAGED {
             return None;
         }
-        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        let staging = &self.staging[way as usize];
+        let mut staging = staging.lock().unwrap_or_else(PoisonError::into_inner);
         let staging = staging.get_or_insert_with(|| Staging::new().ok());
         staging.as_mut().map(copy)
     }
@@ -325,7 +345,8 @@ impl Device {
         let mut buffer = self.allocate(STAGED)?;
         let memory = buffer.memory_mut();
         self.run("measuring the link", 0, || {
-            let moved = self.staged(STAGED, |staging| {
+            let way = if to_device { Way::In } else { Way::Out };
+            let moved = self.staged(way, STAGED, |staging| {
                 staging.exercise(memory, to_device, times, &self.stream)
             });
             moved.unwrap_or(Err(CudaError::OutOfMemory))
@@ -459,7 +480,10 @@ impl Drop for Device {
     fn drop(&mut self) {
         // Modules and stream are given back in the current context, after the kernels
         // that may still run. Where that fails the context is gone, and they with it.
-        let _ = self.run("closing the device", 0, || self.stream.synchronize());
+        let _ = self.run("closing the device", 0, || {
+            self.stream.synchronize()?;
+            self.outgoing.synchronize()
+        });
     }
 }
 

@@ -63,6 +63,16 @@ fn lists_of_computations_on_a_device_are_those_of_num_bigint() {
     ] {
         check_list(&engine, &operations, lengths, (100, 300), &mut Random(seed));
     }
+    // Several rows of segments, and sums that are too wide for one.
+    for lengths in [Lengths::Normal(40_000), Lengths::Any(1 << 18)] {
+        check_list(
+            &engine,
+            &operations[..2],
+            lengths,
+            (30, 120),
+            &mut Random(5),
+        );
+    }
 }
 
 /// Two limbs' worth of results may come back, magnitudes and signs, and nothing before.

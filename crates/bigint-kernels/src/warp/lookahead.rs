@@ -81,7 +81,7 @@ pub fn out<const LANES: u32>(carries: u64) -> Limb {
 
 /// The carry into a lane.
 #[inline(always)]
-fn of_lane(carries: u64, lane: u32) -> Limb {
+pub(super) fn of_lane(carries: u64, lane: u32) -> Limb {
     Limb::from(carries as u32 & 1 << lane != 0)
 }
 
@@ -178,7 +178,7 @@ impl Step {
     }
 
     #[inline(always)]
-    fn down(self, place: Place) -> Place {
+    pub(super) fn down(self, place: Place) -> Place {
         let Place { number, limb } = place;
         if limb >= self.limbs {
             Place {

@@ -9,6 +9,7 @@
 
 pub mod abs_diff;
 pub mod add;
+pub mod add_segments;
 pub mod add_signed;
 pub mod and;
 pub mod bit_length;

@@ -146,8 +146,9 @@ impl List {
             Way::Sorted => {
                 let prepared = engine.prepare(&integers, &computations)?;
                 let limbs = |batch: &Batch| Ok::<_, Error>((batch.to_limbs()?, batch.shape()));
-                let batches = prepared.batches().map(|(operation, [a, b])| {
-                    Ok((operation, [limbs(a.magnitude())?, limbs(b.magnitude())?]))
+                let batches = prepared.batches().map(|(operation, operands)| {
+                    let operands = operands.iter().map(|operand| limbs(operand.magnitude()));
+                    Ok((operation, operands.collect::<Result<Vec<_>, Error>>()?))
                 });
                 let batches = batches.collect::<Result<Vec<_>, Error>>()?;
                 drop(prepared);
@@ -155,9 +156,11 @@ impl List {
                     let batch = |(limbs, shape): &(Vec<Limb>, Shape)| {
                         engine.batch_from_limbs(limbs.clone(), *shape)
                     };
-                    let results = batches.iter().map(|(operation, [a, b])| {
-                        let (a, b) = (batch(a)?, batch(b)?);
-                        engine.compute(*operation, Form::Exact, &[&a, &b])
+                    let results = batches.iter().map(|(operation, operands)| {
+                        let operands = operands.iter().map(batch);
+                        let operands = operands.collect::<Result<Vec<_>, _>>()?;
+                        let operands: Vec<&Batch> = operands.iter().collect();
+                        engine.compute(*operation, Form::Exact, &operands)
                     });
                     for result in results.collect::<Result<Vec<_>, _>>()? {
                         result.results[0].rows()?;
