@@ -302,6 +302,7 @@ mod tests {
     use bigint_core::Arguments;
     use bigint_core::fused::{FUSED_MODULE, FusedArguments};
     use bigint_core::transform::grid::{self, GridArguments};
+    use bigint_core::transform::ntt::{self, NttArguments};
     use bigint_core::weighted::{
         self, WeightedArguments,
         long::{LONG_MODULE, LongArguments},
@@ -388,6 +389,7 @@ mod tests {
                 weighted::MODULE => size_of::<WeightedArguments>(),
                 LONG_MODULE => size_of::<LongArguments>(),
                 grid::MODULE => size_of::<GridArguments>(),
+                ntt::MODULE => size_of::<NttArguments>(),
                 _ => size_of::<Arguments>(),
             };
             for entry in entry_points(&ptx) {

@@ -103,10 +103,11 @@ impl Tuning {
         let (operation, options) = (job.operation, job.options);
         let is_product = matches!(operation, Operation::Mul | Operation::Square);
         let width = job.shapes()[0].width;
-        if !is_product || width > n + m {
+        let named = options.algorithm_for(operation);
+        // Wider results are for blocks; there are no kernels modulo primes at another level.
+        if !is_product || width > n + m && named != Algorithm::Ntt {
             return None;
         }
-        let named = options.algorithm_for(operation);
         let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
         let ntt = NttPlan::of(n.min(width), m.min(width)).map(Transform::Ntt);
         let (by_grid, chosen) = [fft, ntt]

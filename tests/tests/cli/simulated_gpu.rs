@@ -204,10 +204,11 @@ fn devices_are_chosen_by_number_and_make_each_others_failures_good() {
     place.file("a", (1..5000).map(number).collect::<String>());
     let expression = ["calc", "(a*a - 7) * a + a", "--let", "a=a", "--verbose"];
     let expected = place.calc(&[&expression[1..4], &["--backend", "cpu"]].concat());
-    let lost = "cuLaunchKernel:2=719!@2";
+    // So little work is one device's, the first of those that have it.
+    let lost = "cuLaunchKernel:2=719!@0";
     for (backend, fault, warned) in [
-        ("auto", "", "warning: CUDA device 1: "),
-        ("auto", lost, "warning: CUDA device 2: "),
+        ("auto", "", ""),
+        ("auto", lost, "warning: CUDA device 0: "),
         ("cuda:1", "", "smaller pieces"),
         ("cuda:0,2", "", ""),
         ("cuda:0,2", lost, "to the other devices"),
@@ -242,7 +243,7 @@ fn devices_are_chosen_by_number_and_make_each_others_failures_good() {
     let bench = "bench --backend cuda:0,2 --widths 64 --count 3000 --samples 1 --operations add";
     let bench = on_three(&place, "", &bench.split(' ').collect::<Vec<_>>());
     assert!(
-        bench.stdout.contains("cuda:0,2"),
+        bench.stdout.contains("cuda:0"),
         "{}{}",
         bench.stdout,
         bench.stderr

@@ -71,7 +71,10 @@ fn a_batch_is_shared_and_stays_so() {
     }
     let all = DeviceSet::new(0..3).expect("three");
     for engine in [Engine::auto(), Engine::all().expect("devices")] {
-        let engine = sharing(&engine);
+        let mut tuning = Tuning::default();
+        // Three launches are worth 333 sums of 4 limbs, and one 40 of them.
+        tuning.devices.launch_ns = 0.25;
+        let engine = engine.with_tuning(tuning);
         assert_eq!(engine.back_end().to_string(), "cuda:0,1,2");
         let a = engine.batch_from_biguints(&numbers(333, 9)).expect("fits");
         assert_eq!(a.location(), BackEnd::Cuda(all));
