@@ -108,7 +108,7 @@ impl Engine {
                 (list, made.into_iter().collect::<Result<Vec<_>, _>>()?)
             }
             device => {
-                let sums = self.sums_on_device(segments::MOVED);
+                let sums = self.sums_on_device(integers, segments::MOVED);
                 let list = List::new(integers, computations, device, sums)?;
                 let made = self.one_after_another(&list)?;
                 (list, made)
@@ -129,6 +129,13 @@ impl Engine {
             result.map_err(|error| list.renumbered(error, bin))
         };
         let bins = || list.bins.iter();
+        let limbs = |bin: &Bin| bin.rows.saturating_mul(bin.kind.widths[0]);
+        let least = self.inner.tuning().devices.fetched_apart_limbs;
+        if bins().map(limbs).sum::<usize>() < least {
+            // So little is back sooner than a thread has begun to wait for it.
+            let results = bins().map(result).collect::<Result<Vec<_>, _>>()?;
+            return results.into_iter().map(Made::of).collect();
+        }
         thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel(MOST_WAITING);
             let fetched = thread::Builder::new().spawn_scoped(scope, || {
@@ -175,7 +182,7 @@ impl Engine {
         let back_end = self.back_end();
         let sums = match back_end {
             BackEnd::Cpu => Sums::Binned,
-            BackEnd::Cuda(_) => self.sums_on_device(segments::RESIDENT),
+            BackEnd::Cuda(_) => self.sums_on_device(integers, segments::RESIDENT),
         };
         let list = List::new(integers, computations, back_end, sums)?;
         let staged = list.bins.iter().map(|bin| self.staged(&list, bin));
@@ -187,9 +194,12 @@ impl Engine {
         })
     }
 
-    /// Who forces a kernel wants it to compute.
-    fn sums_on_device(&self, most: usize) -> Sums {
-        match self.options == Options::default() {
+    /// Sums of numbers of one length are batches as they are, without marks; and who forces
+    /// a kernel wants it to compute.
+    fn sums_on_device(&self, integers: &Integers, most: usize) -> Sums {
+        let length = |i| integers.length(i);
+        let are_alike = (1..integers.len()).all(|i| length(i) == length(0));
+        match self.options == Options::default() && !are_alike {
             true => Sums::Segments(most),
             false => Sums::Binned,
         }

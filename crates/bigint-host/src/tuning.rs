@@ -156,12 +156,14 @@ pub struct FusedTuning {
     pub product_max_width: usize,
 }
 
-/// Thresholds of batches that several devices share.
+/// Thresholds of what several devices share, and of what goes to and fro.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DevicesTuning {
     /// Nanoseconds that each device costs an operation.
     pub launch_ns: f64,
+    /// Limbs of a list's results from which on a thread of its own fetches them.
+    pub fetched_apart_limbs: usize,
 }
 
 /// Up to `max_width` limbs, `lanes` lanes share a number.

@@ -5,7 +5,7 @@ use crate::process::on_simulator;
 use crate::signs::{check_chain, check_signs};
 use bigint_host::{
     Algorithm, BackEnd, Batch, BigUint, Ceilings, Engine, Error, Layout, Level, Limb, Operation,
-    Options, Shape, devices,
+    Options, Shape, Tuning, devices,
 };
 use bigint_testing::Extent;
 use bigint_testing::trial::weight;
@@ -63,6 +63,17 @@ fn lists_of_computations_on_a_device_are_those_of_num_bigint() {
     ] {
         check_list(&engine, &operations, lengths, (100, 300), &mut Random(seed));
     }
+    // Results that another thread fetches.
+    let mut tuning = Tuning::default();
+    tuning.devices.fetched_apart_limbs = 0;
+    let apart = engine.with_tuning(tuning);
+    check_list(
+        &apart,
+        &operations,
+        Lengths::Any(2048),
+        (100, 300),
+        &mut Random(1),
+    );
     // Several rows of segments, and sums that are too wide for one.
     for lengths in [Lengths::Normal(40_000), Lengths::Any(1 << 18)] {
         check_list(
