@@ -1,90 +1,45 @@
 //! Products by transforms modulo primes on the whole device, as they stand in the committed
 //! PTX, on the simulated GPU with all of its checks on, beside num-bigint.
 
+mod bench;
+
+use bench::Bench;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::ntt::{
     BACK, FACTORS, FORTH, LIMB_BYTES, LIMBS, NttArguments, NttPlan, ROWS, Second, THREADS,
     fill_tables,
 };
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
-use cuda_sim::{Arch, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
 
 const MUL_NTT: &str = include_str!("../../bigint-host/ptx/mul_ntt.ptx");
 
 /// A simulated device with the kernels and their tables.
-struct Bench {
-    device: Device,
-    module: LoadedModule,
+struct Products {
+    bench: Bench,
     tables: u64,
-    state: u64,
 }
 
-impl Bench {
+impl Products {
     fn new() -> Self {
-        let device = Device::new(DeviceConfig {
-            arch: Arch::SM_90,
-            ..DeviceConfig::default()
-        });
-        let module = device.load(&Module::parse(MUL_NTT).unwrap()).unwrap();
+        let bench = Bench::new(MUL_NTT);
         let mut tables = vec![0; FACTORS];
         fill_tables(&mut tables);
-        let bytes: Vec<u8> = tables.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let tables = device.alloc(bytes.len() as u64).unwrap();
-        device.write(tables, &bytes).unwrap();
-        Bench {
-            device,
-            module,
-            tables,
-            state: 1,
-        }
-    }
-
-    fn next(&mut self) -> Limb {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005);
-        self.state = self.state.wrapping_add(1_442_695_040_888_963_407);
-        (self.state >> 32) as Limb
+        let tables = bench.upload(tables.into_iter().flat_map(u64::to_le_bytes));
+        Products { bench, tables }
     }
 
     fn launch(&self, entry: EntryPoint, blocks: u32, shared_bytes: u32, arguments: &NttArguments) {
-        let grid = Grid {
-            grid: [blocks, 1, 1],
-            block: [THREADS, 1, 1],
-            shared_bytes,
-        };
-        let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
-        self.device
-            .launch(&self.module, entry.name, grid, &bytes)
-            .unwrap_or_else(|fault| panic!("{} {:?}: {fault}", entry.name, arguments.plan));
-    }
-
-    fn matrix(&self, numbers: &[Vec<Limb>], layout: Layout) -> MatrixArgument {
-        let Some(first) = numbers.first() else {
-            return MatrixArgument::default();
-        };
-        let shape = Shape::new(numbers.len(), first.len(), layout);
-        let strides = shape.strides();
-        let mut limbs = vec![0; shape.limbs()];
-        for (i, number) in numbers.iter().enumerate() {
-            for (j, limb) in number.iter().enumerate() {
-                limbs[i * strides.number + j * strides.limb] = *limb;
-            }
-        }
-        let bytes: Vec<u8> = limbs
-            .iter()
-            .flat_map(|limb: &Limb| limb.to_le_bytes())
-            .collect();
-        let address = self.device.alloc(bytes.len() as u64).unwrap();
-        self.device.write(address, &bytes).unwrap();
-        MatrixArgument::new(address, first.len(), strides)
+        let grid = [blocks, THREADS, shared_bytes];
+        self.bench
+            .launch(entry.name, grid, arguments.words(), arguments.plan);
     }
 
     fn read(&self, argument: MatrixArgument, count: usize) -> Vec<BigUint> {
         let width = argument.width as usize;
-        let mut bytes = vec![0; 4 * count * width];
-        self.device.read(argument.limbs, &mut bytes).unwrap();
-        let numbers = bytes.chunks_exact(4 * width);
-        numbers.map(BigUint::from_bytes_le).collect()
+        let limbs = self.bench.read(argument.limbs, count * width);
+        let numbers = limbs.chunks_exact(width);
+        numbers.map(BigUint::from_slice).collect()
     }
 
     /// Compares the products of these pairs by a plan, modulo `2^(32 N) - 1` where they are
@@ -93,13 +48,13 @@ impl Bench {
     fn check(&self, plan: NttPlan, a: &[Vec<Limb>], b: &[Vec<Limb>], layout: Layout, keep: bool) {
         let (count, width) = (a.len(), plan.length() as usize);
         let result = || {
-            let address = self.device.alloc(4 * (count * width) as u64).unwrap();
+            let address = self.bench.device.alloc(4 * (count * width) as u64).unwrap();
             let shape = Shape::new(count, width, Layout::Contiguous);
             MatrixArgument::new(address, width, shape.strides())
         };
         let points = |numbers: usize| {
             let limbs = (numbers * plan.point_limbs()) as u64;
-            self.device.alloc(4 * limbs.max(1)).unwrap()
+            self.bench.device.alloc(4 * limbs.max(1)).unwrap()
         };
         let (operands, second) = match (b.is_empty(), keep) {
             (true, _) => (1, Second::Same),
@@ -109,8 +64,8 @@ impl Bench {
         let wraps = a[0].len() + b.first().unwrap_or(&a[0]).len() > width;
         let kept = points(if keep { b.len() } else { 0 });
         let arguments = NttArguments {
-            a: self.matrix(a, layout),
-            b: self.matrix(b, layout),
+            a: self.bench.matrix(a, layout),
+            b: self.bench.matrix(b, layout),
             sums: result(),
             carries: result(),
             points: points(count * operands as usize),
@@ -168,7 +123,7 @@ impl Bench {
         } = arguments;
         let addresses = [a.limbs, b.limbs, sums.limbs, carries.limbs, points, kept];
         for address in addresses.into_iter().filter(|address| *address > 0) {
-            self.device.free(address).unwrap();
+            self.bench.device.free(address).unwrap();
         }
     }
 
@@ -176,7 +131,7 @@ impl Bench {
     /// one low, and any.
     fn worst(&mut self, n: usize) -> Vec<Vec<Limb>> {
         let mut of = |limb: &dyn Fn(usize, Limb) -> Limb| -> Vec<Limb> {
-            (0..n).map(|i| limb(i, self.next())).collect()
+            (0..n).map(|i| limb(i, self.bench.next())).collect()
         };
         vec![
             of(&|_, _| Limb::MAX),
@@ -200,52 +155,52 @@ fn turned(numbers: &[Vec<Limb>]) -> Vec<Vec<Limb>> {
 /// parts.
 #[test]
 fn products_that_fill_every_length_are_right() {
-    let mut bench = Bench::new();
+    let mut products = Products::new();
     for plan in NttPlan::all().filter(|plan| plan.length() < 1 << 14) {
         let n = plan.length() as usize / 2;
-        let mut worst = bench.worst(n);
+        let mut worst = products.worst(n);
         if n > 1 << 10 {
             worst = [0, 5].map(|i| worst[i].clone()).into();
         }
-        bench.check(plan, &worst, &turned(&worst), Layout::Contiguous, false);
-        bench.check(plan, &worst[..1], &[], Layout::Contiguous, false);
+        products.check(plan, &worst, &turned(&worst), Layout::Contiguous, false);
+        products.check(plan, &worst[..1], &[], Layout::Contiguous, false);
     }
 }
 
 #[test]
 fn longer_products_are_right() {
-    let mut bench = Bench::new();
+    let mut products = Products::new();
     for plan in [
         NttPlan::new(1, 15),
         NttPlan::new(3, 14),
         NttPlan::new(5, 13),
     ] {
-        let worst = bench.worst(plan.length() as usize / 2);
-        bench.check(plan, &worst[..1], &worst[..1], Layout::Contiguous, false);
-        bench.check(plan, &worst[6..], &[], Layout::Contiguous, false);
+        let worst = products.worst(plan.length() as usize / 2);
+        products.check(plan, &worst[..1], &worst[..1], Layout::Contiguous, false);
+        products.check(plan, &worst[6..], &[], Layout::Contiguous, false);
     }
 }
 
 #[test]
 fn products_of_unequal_numbers_of_any_layout_are_right() {
-    let mut bench = Bench::new();
+    let mut products = Products::new();
     for (n, m) in [(1, 1), (500, 12), (3, 700), (1000, 536), (1535, 1)] {
         let plan = NttPlan::of(n, m).unwrap();
-        let (a, b) = (bench.worst(n), bench.worst(m));
+        let (a, b) = (products.worst(n), products.worst(m));
         for layout in Layout::ALL {
-            bench.check(plan, &a, &turned(&b), layout, false);
+            products.check(plan, &a, &turned(&b), layout, false);
         }
     }
 }
 
 #[test]
 fn products_that_wrap_are_right_modulo_a_mersenne_number() {
-    let mut bench = Bench::new();
+    let mut products = Products::new();
     for log in [9, 12] {
         let plan = NttPlan::wraps(1 << log).unwrap();
-        let worst = bench.worst(1 << log);
-        bench.check(plan, &worst, &turned(&worst), Layout::Contiguous, false);
-        bench.check(plan, &worst[..2], &[], Layout::Contiguous, false);
+        let worst = products.worst(1 << log);
+        products.check(plan, &worst, &turned(&worst), Layout::Contiguous, false);
+        products.check(plan, &worst[..2], &[], Layout::Contiguous, false);
     }
     assert_eq!(NttPlan::wraps(3 << 9), None);
 }
@@ -253,11 +208,11 @@ fn products_that_wrap_are_right_modulo_a_mersenne_number() {
 /// Of one number for all, and of as many.
 #[test]
 fn products_by_what_is_kept_are_right() {
-    let mut bench = Bench::new();
+    let mut products = Products::new();
     for (n, m) in [(300, 200), (800, 700), (1200, 1300)] {
         let plan = NttPlan::of(n, m).unwrap();
-        let (a, b) = (bench.worst(n), bench.worst(m));
-        bench.check(plan, &a, &b[..1], Layout::Contiguous, true);
-        bench.check(plan, &a[4..], &b[4..], Layout::Contiguous, true);
+        let (a, b) = (products.worst(n), products.worst(m));
+        products.check(plan, &a, &b[..1], Layout::Contiguous, true);
+        products.check(plan, &a[4..], &b[4..], Layout::Contiguous, true);
     }
 }

@@ -19,6 +19,7 @@
 //! **Cost**: about `30 log2 L` operations in FP64 a point; eight times 16 bytes a digit from and
 //! to device memory. **Scratch**: the points.
 
+use super::Columns;
 use crate::gpu::block::Team;
 use crate::gpu::float::{NEAREST_OFFSET, Pairs, Roots, nearest, signed};
 use crate::gpu::memory::{Any, Number, Unit};
@@ -47,17 +48,6 @@ pub struct Block<'a> {
 #[derive(Clone, Copy)]
 struct Parts {
     count: u32,
-    log: u32,
-}
-
-/// The columns that a block has.
-#[derive(Clone, Copy)]
-struct Columns {
-    /// The first point of the first column.
-    first: u32,
-    number: u32,
-    operand: u32,
-    /// The binary logarithm of how many they are.
     log: u32,
 }
 
@@ -112,7 +102,7 @@ impl<'a> Block<'a> {
         }
         self.team.sync();
         let points = self.points(columns.number, columns.operand);
-        let out = |i: u32, v: Complex| points.set(self.place(columns, i), v);
+        let out = |i: u32, v: Complex| points.set(columns.place(i), v);
         if plan.log_part >= 3 {
             let last = plan.log_part - 3;
             self.downs(parts, 0, last);
@@ -214,7 +204,7 @@ impl<'a> Block<'a> {
         let columns = self.columns(1);
         let parts = self.parts_of_columns(columns);
         let points = self.points(columns.number, 0);
-        let given = |i: u32| points.get(self.place(columns, i));
+        let given = |i: u32| points.get(columns.place(i));
         if plan.log_part >= 3 {
             let last = plan.log_part - 3;
             self.pass::<8, true>(parts, last, given, |i, v| self.set(i, v));
@@ -233,7 +223,7 @@ impl<'a> Block<'a> {
         let third = plan.log_part + plan.log_row;
         let mut i = self.team.thread();
         while i < 1 << parts.log {
-            let at = self.place(columns, i);
+            let at = columns.place(i);
             if plan.odd == 1 {
                 points.set(at, coefficient(self.get(i)));
             } else {
@@ -339,15 +329,7 @@ impl<'a> Block<'a> {
     fn columns(self, operands: u32) -> Columns {
         let plan = self.arguments.plan;
         let log = plan.log_columns();
-        let groups = plan.log_row - log;
-        let block = thread::block_index();
-        let which = block >> groups;
-        Columns {
-            first: (block & ((1 << groups) - 1)) << log,
-            number: which >> (operands - 1),
-            operand: which & (operands - 1),
-            log,
-        }
+        Columns::of(thread::block_index(), log, plan.log_row, operands)
     }
 
     #[inline(always)]
@@ -357,13 +339,6 @@ impl<'a> Block<'a> {
             count: plan.odd,
             log: plan.log_part + columns.log,
         }
-    }
-
-    /// Where in the matrix point `i` of columns is.
-    #[inline(always)]
-    fn place(self, columns: Columns, i: u32) -> u32 {
-        let column = i & ((1 << columns.log) - 1);
-        (i >> columns.log << self.arguments.plan.log_row) + columns.first + column
     }
 
     /// Levels `from` to `to` down, of all parts.

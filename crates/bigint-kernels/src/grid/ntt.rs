@@ -22,6 +22,7 @@
 //! the length 12 bytes of residues, each operand's written once and read once, the product's
 //! read and written twice. **Scratch**: the residues.
 
+use super::Columns;
 use crate::gpu::block::Team;
 use crate::gpu::memory::{Any, Number, Unit};
 use crate::gpu::residues::Residues;
@@ -48,17 +49,6 @@ struct Parts {
     log: u32,
     /// Whether they are neighbours in one tree; else each has a tree of its own.
     are_of_one_tree: bool,
-}
-
-/// The columns that a block has.
-#[derive(Clone, Copy)]
-struct Columns {
-    /// The first residue of the first column.
-    first: u32,
-    number: u32,
-    operand: u32,
-    /// The binary logarithm of how many they are.
-    log: u32,
 }
 
 /// The place of one of several residues: `first + 2^log k`, where `log` is at least 3, or
@@ -100,7 +90,7 @@ impl<'a> Block<'a> {
         let residue = |at: u32| field.times(a.limb(at), field.one);
         let mut i = self.team.thread();
         while i < 1 << parts.log {
-            let at = self.place(columns, i);
+            let at = columns.place(i);
             let x = residue(at);
             if plan.odd == 1 {
                 self.set(i, x);
@@ -288,7 +278,7 @@ impl<'a> Block<'a> {
         let part = plan.log_part + plan.log_row;
         let mut i = self.team.thread();
         while i < 1 << parts.log {
-            let at = self.place(columns, i);
+            let at = columns.place(i);
             let get = |k: u32| self.get((k << parts.log) + i);
             if plan.odd == 1 {
                 points.set(at, get(0));
@@ -406,16 +396,8 @@ impl<'a> Block<'a> {
     #[inline(always)]
     fn columns(self, operands: u32) -> (Field, Residues, Columns) {
         let plan = self.arguments.plan;
-        let log = plan.log_columns();
-        let groups = plan.log_row - log;
         let (block, prime) = (thread::block_index() / 3, thread::block_index() % 3);
-        let which = block >> groups;
-        let columns = Columns {
-            first: (block & ((1 << groups) - 1)) << log,
-            number: which >> (operands - 1),
-            operand: which & (operands - 1),
-            log,
-        };
+        let columns = Columns::of(block, plan.log_columns(), plan.log_row, operands);
         let points = self.points(columns.number, columns.operand, prime);
         (self.field(prime), points, columns)
     }
@@ -437,18 +419,11 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Where in the matrix residue `i` of columns is.
-    #[inline(always)]
-    fn place(self, columns: Columns, i: u32) -> u32 {
-        let column = i & ((1 << columns.log) - 1);
-        (i >> columns.log << self.arguments.plan.log_row) + columns.first + column
-    }
-
     /// The same of one of several residues that are a column's: as far from each other in the
     /// matrix.
     #[inline(always)]
     fn place_apart(self, columns: Columns, Place { first, k, log }: Place) -> u32 {
-        self.place(columns, first) + (k << (log - columns.log + self.arguments.plan.log_row))
+        columns.place(first) + (k << (log - columns.log + self.arguments.plan.log_row))
     }
 
     /// Levels `from` to `to` down, of all parts.

@@ -25,7 +25,7 @@
 //! loaded twice. No scratch.
 
 use super::Batches;
-use super::lookahead::{Place, Step, carries, of_lane};
+use super::lookahead::{Place, Step, carries, carry_into, of_lane};
 use crate::gpu::memory::{Batch, Row, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
@@ -105,24 +105,6 @@ impl<S: Stride> Operands<S> {
             self.group.ballot((digit.limb == Limb::MAX) & !digit.begins),
         )
     }
-
-    /// The carry into the chunk at `place`, below which the row has `below` limbs,
-    /// whole chunks.
-    #[inline(always)]
-    fn carry_into(self, place: Place, below: u64) -> Limb {
-        let (mut place, mut below) = (place, below);
-        while below > 0 {
-            below -= u64::from(LANES);
-            place = self.step.down(place);
-            let digit = Digit::new(place, self.limbs(place, 0, 1), self.marks(place, 0, 1));
-            let (generate, propagate) = self.votes(digit);
-            // A vote is the same in every lane, so the warp stays together.
-            if propagate != u64::from(u32::MAX) {
-                return (carries(generate, propagate, 0) >> LANES) as Limb;
-            }
-        }
-        0
-    }
 }
 
 /// The sums and differences of the calling warp's stretch.
@@ -193,7 +175,16 @@ pub fn carry_lookahead<S: Stride>(batches: Batches<'_, 32, S>) {
         }
         // Only now, so that the limbs from here on are on their way meanwhile.
         if at == 0 && limb > 0 {
-            carry = operands.carry_into(place, start);
+            carry = carry_into(
+                step,
+                place,
+                start,
+                #[inline(always)]
+                |place| {
+                    let limbs = operands.limbs(place, 0, 1);
+                    operands.votes(Digit::new(place, limbs, operands.marks(place, 0, 1)))
+                },
+            );
         }
         let mut digit = |u: u32, limbs: (Limb, Limb), marks: (Limb, Limb)| {
             let digit = Digit::new(place, limbs, marks);

@@ -230,24 +230,28 @@ impl<S: Stride> Operands<S> {
             self.group.ballot(D::propagates(limb) & stays),
         )
     }
+}
 
-    /// The carry into the chunk at `place`, below which the row has `below` limbs,
-    /// whole chunks.
-    #[inline(always)]
-    fn carry_into<D: Digit>(self, place: Place, below: u64) -> Limb {
-        let (mut place, mut below) = (place, below);
-        while below > 0 {
-            below -= u64::from(LANES);
-            place = self.step.down(place);
-            let (x, y) = self.limbs(place, 0, 1);
-            let (generate, propagate) = self.votes::<D>(place, x, y, D::limb(x, y));
-            // A vote is the same in every lane, so the warp stays together.
-            if propagate != u64::from(u32::MAX) {
-                return (carries(generate, propagate, 0) >> LANES) as Limb;
-            }
+/// The carry into the chunk at `place`, below which the row has `below` limbs, whole chunks, of
+/// which these are the votes.
+#[inline(always)]
+pub(super) fn carry_into(
+    step: Step,
+    place: Place,
+    below: u64,
+    votes: impl Fn(Place) -> (u64, u64),
+) -> Limb {
+    let (mut place, mut below) = (place, below);
+    while below > 0 {
+        below -= u64::from(LANES);
+        place = step.down(place);
+        let (generate, propagate) = votes(place);
+        // A vote is the same in every lane, so the warp stays together.
+        if propagate != u64::from(u32::MAX) {
+            return (carries(generate, propagate, 0) >> LANES) as Limb;
         }
-        0
     }
+    0
 }
 
 /// Where a stretch's limbs and carries go.
@@ -340,7 +344,16 @@ fn compute<D: Digit, S: Stride, const REPORTS: bool>(
         }
         // Only now, so that the tile's own limbs are on their way meanwhile.
         if at == 0 && limb > 0 {
-            carry = operands.carry_into::<D>(place, start);
+            carry = carry_into(
+                step,
+                place,
+                start,
+                #[inline(always)]
+                |place| {
+                    let (x, y) = operands.limbs(place, 0, 1);
+                    operands.votes::<D>(place, x, y, D::limb(x, y))
+                },
+            );
         }
         let mut digit = |u: u32, (x, y): (Limb, Limb)| {
             let digit = D::limb(x, y);
