@@ -15,8 +15,6 @@ use crate::{
 };
 use bigint_core::facts::Facts;
 use bigint_core::kernel::{MatrixArgument, WIDEST_MODULUS};
-use bigint_core::transform::grid::GridPlan;
-use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Arguments, Kernel, Layout, Level, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -222,10 +220,7 @@ impl Inner {
         }
         let mut widths = operands.iter().map(|operand| operand.shape.width).take(2);
         let by_transform = |n: usize, m: usize| {
-            let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
-            let ntt = NttPlan::of(n, m).map(Transform::Ntt);
-            let mut plans = [fft, ntt].into_iter().flatten();
-            plans.any(|plan| {
+            Transform::of(n, m, n.saturating_add(m)).any(|plan| {
                 let mut devices = self.devices();
                 devices.all(|device| plan.fits(device.shared_bytes()))
             })

@@ -69,7 +69,6 @@ impl Engine {
     /// Not there yet: operands go to the devices with each bin, however many bins they are in;
     /// results must fit into the host's memory.
     ///
-    ///
     /// ```
     /// use bigint_host::{BigInt, Computation, Engine, Integers, Operation};
     /// let engine = Engine::auto();

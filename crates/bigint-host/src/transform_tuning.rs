@@ -59,6 +59,13 @@ pub(crate) enum Transform {
 }
 
 impl Transform {
+    /// Those of products of `n` by `m` limbs, of which `width` are wanted.
+    pub fn of(n: usize, m: usize, width: usize) -> impl Iterator<Item = Transform> {
+        let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
+        let ntt = NttPlan::of(n.min(width), m.min(width)).map(Transform::Ntt);
+        [fft, ntt].into_iter().flatten()
+    }
+
     /// Whether blocks fit a device that has so many bytes of shared memory for each.
     pub fn fits(&self, shared_bytes: u32) -> bool {
         match self {
@@ -108,11 +115,7 @@ impl Tuning {
         if !is_product || width > n + m && named != Algorithm::Ntt {
             return None;
         }
-        let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
-        let ntt = NttPlan::of(n.min(width), m.min(width)).map(Transform::Ntt);
-        let (by_grid, chosen) = [fft, ntt]
-            .into_iter()
-            .flatten()
+        let (by_grid, chosen) = Transform::of(n, m, width)
             .filter(|transform| named == Algorithm::Auto || named == transform.algorithm())
             .map(|transform| (self.on_the_whole_device(job, transform, is_kept), transform))
             .min_by(|(x, _), (y, _)| x.total_cmp(y))?;

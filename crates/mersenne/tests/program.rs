@@ -59,20 +59,25 @@ fn one_json_object_ends_a_test() {
     assert_eq!(run(&missing, &["ll", "7"]).status.code(), Some(2));
 }
 
+/// Starts the program, and kills it after so long.
+fn run_and_kill(folder: &Path, arguments: &[&str], milliseconds: u64) {
+    let mut child = mersenne(folder, arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(milliseconds));
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
 #[test]
 fn a_test_that_is_killed_again_and_again_goes_on_and_is_right() {
     for (word, res64) in [("ll", "0000000000000000"), ("prp", "0000000000000001")] {
         let folder = tempfile::tempdir().unwrap();
         let arguments = [word, "9689", "--json", "--save-every", "1ms"];
         for milliseconds in [3, 20, 40, 60, 80] {
-            let mut child = mersenne(folder.path(), &arguments)
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap();
-            std::thread::sleep(Duration::from_millis(milliseconds));
-            let _ = child.kill();
-            let _ = child.wait();
+            run_and_kill(folder.path(), &arguments, milliseconds);
         }
         let found = last_json(&run(folder.path(), &arguments));
         assert_eq!(
@@ -257,14 +262,7 @@ fn a_certification_that_is_killed_again_and_again_ends_with_the_hash_of_what_was
     let (folder, hash) = certification();
     let arguments = ["work", "--save-every", "1ms"];
     for milliseconds in [3, 10, 20, 30] {
-        let mut child = mersenne(folder.path(), &arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(milliseconds));
-        let _ = child.kill();
-        let _ = child.wait();
+        run_and_kill(folder.path(), &arguments, milliseconds);
         // Where it was done already, only the result is there.
         if !folder.path().join("M9689.cert").exists() {
             break;
