@@ -41,7 +41,7 @@ fn error(p: u32, length: Length) -> f64 {
     let limbs: Vec<u64> = (0..p.div_ceil(64)).map(|_| limb()).collect();
     weighted.set(Residue::reduce(p, &limbs).limbs());
     (0..SQUARINGS)
-        .map(|_| weighted.square(2))
+        .map(|_| weighted.square(1, 2))
         .fold(0.0, f64::max)
 }
 

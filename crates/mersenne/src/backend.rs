@@ -22,12 +22,18 @@ pub trait Squaring {
     /// Where the machine fails.
     fn residue(&self) -> Result<Residue, Error>;
 
-    /// Replaces `x` by `x^2 - minus`, so many times. Answers with the greatest rounding
-    /// error: distances of words from integers, 0 where nothing is rounded.
+    /// Replaces `x` by `by x^2 - minus`, so many times; `by` is up to 3.
     ///
     /// # Errors
     /// Where the machine fails.
-    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error>;
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
+
+    /// The greatest rounding error of all squares so far: distances of words from integers, 0
+    /// where nothing is rounded.
+    ///
+    /// # Errors
+    /// Where the machine fails.
+    fn error(&self) -> Result<f64, Error>;
 
     /// Words of the transform; `None` where nothing is rounded.
     fn words(&self) -> Option<usize>;
@@ -137,7 +143,8 @@ impl Backend for Cpu {
             };
         };
         let weighted = Weighted::new(p, length, self.path);
-        Ok(Box::new(Transformed { p, weighted }))
+        let error = 0.0;
+        Ok(Box::new(Transformed { p, weighted, error }))
     }
 }
 
@@ -160,10 +167,14 @@ impl Squaring for Exact {
         Ok(self.0.clone())
     }
 
-    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
         for _ in 0..times {
-            self.0 = self.0.square_minus(minus);
+            self.0 = self.0.square_minus(by, minus);
         }
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
         Ok(0.0)
     }
 
@@ -176,6 +187,7 @@ impl Squaring for Exact {
 struct Transformed {
     p: u32,
     weighted: Weighted,
+    error: f64,
 }
 
 impl Squaring for Transformed {
@@ -188,17 +200,20 @@ impl Squaring for Transformed {
         Ok(Residue::reduce(self.p, &self.weighted.residue()))
     }
 
-    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
-        let mut greatest: f64 = 0.0;
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
         for _ in 0..times {
-            let error = self.weighted.square(minus);
-            greatest = if error.is_nan() {
+            let error = self.weighted.square(by, minus);
+            self.error = if error.is_nan() {
                 f64::INFINITY
             } else {
-                greatest.max(error)
+                self.error.max(error)
             };
         }
-        Ok(greatest)
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        Ok(self.error)
     }
 
     fn words(&self) -> Option<usize> {
@@ -302,8 +317,12 @@ impl Squaring for OnDevice {
         Ok(Residue::reduce(self.p, &self.squares.residue()?))
     }
 
-    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
-        let error = self.squares.square(times, minus)?;
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        Ok(self.squares.square(times, by, minus)?)
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        let error = self.squares.error()?;
         Ok(if error.is_nan() { f64::INFINITY } else { error })
     }
 

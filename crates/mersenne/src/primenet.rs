@@ -12,17 +12,26 @@ use md5::{Digest, Md5};
 use serde::Serialize;
 
 use crate::save::replace;
-use crate::{Number, Outcome, Proof, is_prime};
+use crate::{Number, Outcome, PMinus1, Proof, is_prime};
 
-/// A line of `worktodo.txt` that asks for a test.
+/// What a line of `worktodo.txt` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A test, `LL` or `PRP-3`.
+    Test(&'static str),
+    /// The first stage of P-1, to this bound.
+    PMinus1(u32),
+    /// A certification: the residue of `M{p}.cert` squared so many times.
+    Certification(u32),
+}
+
+/// A line of `worktodo.txt` that asks for something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// `LL`, `PRP-3` or `Cert`.
-    pub worktype: &'static str,
+    /// What it asks for.
+    pub asked: Asked,
     /// The exponent.
     pub p: u32,
-    /// Of a certification: how often the residue of `M{p}.cert` is squared.
-    pub squarings: Option<u32>,
     /// PrimeNet's name for the assignment: 32 hexadecimal digits.
     pub id: Option<String>,
     /// The line as it stands in the file.
@@ -42,12 +51,14 @@ impl Assignment {
     /// The assignment of a line; `None` for a blank one or a comment.
     ///
     /// ```
-    /// use mersenne::primenet::Assignment;
+    /// use mersenne::primenet::{Asked, Assignment};
     /// let line = "DoubleCheck=0123456789ABCDEF0123456789ABCDEF,82589933,76,1";
     /// let assignment = Assignment::parse(line).unwrap().unwrap();
-    /// assert_eq!((assignment.worktype, assignment.p), ("LL", 82_589_933));
+    /// assert_eq!((assignment.asked, assignment.p), (Asked::Test("LL"), 82_589_933));
     /// let assignment = Assignment::parse("PRP=N/A,1,2,127,-1").unwrap().unwrap();
-    /// assert_eq!((assignment.worktype, assignment.p, assignment.id), ("PRP-3", 127, None));
+    /// assert_eq!((assignment.asked, assignment.id), (Asked::Test("PRP-3"), None));
+    /// let assignment = Assignment::parse("Pminus1=N/A,1,2,1277,-1,5000000,0").unwrap().unwrap();
+    /// assert_eq!(assignment.asked, Asked::PMinus1(5_000_000));
     /// assert!(Assignment::parse("Factor=N/A,127,60,61").is_err());
     /// ```
     ///
@@ -74,13 +85,16 @@ impl Assignment {
             "PRP" | "PRPDC" => "PRP-3",
             "Cert" | "CERT" => "Cert",
             "Factor" => return Err(bad(line, "there is no trial factoring here")),
-            "PFactor" | "Pfactor" | "PMinus1" | "Pminus1" | "ECM" | "ECM2" => {
-                return Err(bad(line, "there is no P-1 and no ECM here"));
+            "PMinus1" | "Pminus1" => "PM1",
+            "PFactor" | "Pfactor" => {
+                let what = "P-1 takes its bound from a line Pminus1=N/A,1,2,P,-1,B1,0";
+                return Err(bad(line, what));
             }
+            "ECM" | "ECM2" => return Err(bad(line, "there is no ECM here")),
             _ => {
                 return Err(bad(
                     line,
-                    "it is none of PRP, PRPDC, Test, DoubleCheck, Cert",
+                    "it is none of PRP, PRPDC, Test, DoubleCheck, Cert, Pminus1",
                 ));
             }
         };
@@ -116,10 +130,10 @@ impl Assignment {
                 return Err(bad(fields[3], "c must be -1: only 2^p - 1 is tested"));
             }
             let none = &[][..];
-            let more = if worktype == "Cert" {
-                none
-            } else {
+            let more = if worktype == "PRP-3" {
                 &fields[4..]
+            } else {
+                none
             };
             if let Some(factors) = more.iter().find(|field| field.starts_with('"')) {
                 return Err(bad(factors, "cofactors are not tested here"));
@@ -143,19 +157,29 @@ impl Assignment {
                 "the exponent is not an odd prime: 2^p - 1 is composite",
             ));
         }
-        let squarings = match worktype {
-            "Cert" => {
-                let count = field(4, "the number of squarings")?;
-                let wrong = "the number of squarings is one from 1 to the exponent";
-                let squarings = count.parse().ok().filter(|count| (1..=p).contains(count));
-                Some(squarings.ok_or_else(|| bad(count, wrong))?)
+        let number_to = |i: usize, name: &str, least: u32, most: u32| {
+            let text = field(i, name)?;
+            let number = text.parse().ok();
+            let number = number.filter(|number| (least..=most).contains(number));
+            let wrong = || bad(text, &format!("{name} is one from {least} to {most}"));
+            number.ok_or_else(wrong)
+        };
+        let asked = match worktype {
+            "Cert" => Asked::Certification(number_to(4, "the number of squarings", 1, p)?),
+            "PM1" => {
+                let bound = number_to(4, "B1", 2, PMinus1::GREATEST_BOUND)?;
+                let second = fields.get(5).copied().unwrap_or("0");
+                if !["", "0", fields[4]].contains(&second) {
+                    let what = "there is no second stage here: B2 is 0, or B1";
+                    return Err(bad(second, what));
+                }
+                Asked::PMinus1(bound)
             }
-            _ => None,
+            _ => Asked::Test(worktype),
         };
         Ok(Some(Assignment {
-            worktype,
+            asked,
             p,
-            squarings,
             id,
             line: text.to_owned(),
         }))
@@ -173,8 +197,12 @@ pub struct ResultLine {
     #[serde(flatten)]
     number: Option<Parts>,
     worktype: &'static str,
-    #[serde(rename = "res64")]
-    res64: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b1: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    factors: Option<[String; 1]>,
+    #[serde(rename = "res64", skip_serializing_if = "Option::is_none")]
+    res64: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha3_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -255,7 +283,7 @@ impl ResultLine {
             n: number.n(),
             c: number.c(),
         };
-        let has_check = !matches!(worktype, "LL" | "LLR");
+        let has_check = !matches!(worktype, "LL" | "LLR" | "PM1");
         let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         ResultLine {
             status: match (worktype, outcome.is_prime) {
@@ -266,7 +294,9 @@ impl ResultLine {
             exponent,
             number: exponent.is_none().then_some(parts),
             worktype,
-            res64: format!("{:016X}", outcome.res64),
+            b1: None,
+            factors: None,
+            res64: Some(format!("{:016X}", outcome.res64)),
             sha3_hash: None,
             residue_type: (worktype == "PRP-3").then_some(1),
             errors: has_check.then_some(Errors {
@@ -303,6 +333,19 @@ impl ResultLine {
         }
     }
 
+    /// The line of P-1 to this bound, with the factor that it found, in decimal digits. There is no
+    /// residue to compare.
+    #[must_use]
+    pub fn with_factor(self, bound: u32, factor: Option<String>) -> Self {
+        ResultLine {
+            status: Some(if factor.is_some() { "F" } else { "NF" }),
+            b1: Some(bound),
+            factors: factor.map(|factor| [factor]),
+            res64: None,
+            ..self
+        }
+    }
+
     /// The line, with the hash that answers a certification ([`crate::Prp::hash`]).
     #[must_use]
     pub fn with_hash(self, hash: Option<String>) -> Self {
@@ -334,7 +377,7 @@ impl ResultLine {
         let ours = serde_json::to_value(self)?;
         let is_same = |line: &str| {
             let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-            ["exponent", "k", "n", "c", "worktype", "res64", "aid"]
+            ["exponent", "k", "n", "c", "worktype", "b1", "res64", "aid"]
                 .into_iter()
                 .all(|key| line.get(key) == ours.get(key))
         };

@@ -154,7 +154,7 @@ impl Proof {
         for middle in &self.middles {
             let hash = challenges.next(middle);
             if !squarings.is_multiple_of(2) {
-                end = end.square_minus(0);
+                end = end.square_minus(1, 0);
             }
             start = power_times(&start, hash, middle);
             end = power_times(middle, hash, &end);

@@ -15,7 +15,7 @@ use crate::Number;
 /// assert_eq!(nine.mul(&nine).mul(&nine), Residue::from_u64(7, 729 % 127));
 /// assert_eq!(nine.divided_by_9(), Residue::from_u64(7, 1));
 /// let number = Number::new(3, 5, true).unwrap(); // 97
-/// assert_eq!(Residue::from_u64(number, 60).square_minus(0).res64(), 3600 % 97);
+/// assert_eq!(Residue::from_u64(number, 60).square_minus(1, 0).res64(), 3600 % 97);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Residue {
@@ -96,11 +96,14 @@ impl Residue {
         Self::reduced(self.number, product)
     }
 
-    /// The square, less `minus`.
+    /// `by self^2 - minus`.
     #[must_use]
-    pub fn square_minus(&self, minus: u32) -> Residue {
+    pub fn square_minus(&self, by: u32, minus: u32) -> Residue {
         let mut square = vec![0; 2 * self.limbs.len()];
         number::mul(&mut square, &self.limbs, &self.limbs, Path::best(), true);
+        if by != 1 {
+            multiply(&mut square, by);
+        }
         let square = Self::reduced(self.number, square);
         square.minus(&Self::from_u64(self.number, minus.into()))
     }
@@ -121,7 +124,7 @@ impl Residue {
     pub fn pow(&self, exponent: u64) -> Residue {
         let mut power = self.clone();
         for bit in (0..exponent.ilog2()).rev() {
-            power = power.square_minus(0);
+            power = power.square_minus(1, 0);
             if exponent >> bit & 1 == 1 {
                 power = power.mul(self);
             }
@@ -186,7 +189,7 @@ impl Residue {
 }
 
 /// The modulus itself, whose bits may be one more than those of the numbers below it.
-fn modulus(number: Number) -> Vec<u64> {
+pub(crate) fn modulus(number: Number) -> Vec<u64> {
     let mut limbs = shifted(number.k(), number.n());
     limbs.resize(number.limbs() + 1, 0);
     if number.c() < 0 {
@@ -246,6 +249,15 @@ fn divide(x: &mut [u64], k: u32) -> u32 {
         left = low % k;
     }
     left as u32
+}
+
+/// `x = k x`.
+fn multiply(x: &mut Vec<u64>, k: u32) {
+    let mut carry = 0;
+    for limb in x.iter_mut() {
+        (*limb, carry) = limb.carrying_mul(k.into(), carry);
+    }
+    x.push(carry);
 }
 
 /// `x = x + y`, which fits.
@@ -320,9 +332,9 @@ mod tests {
                 assert_eq!(value(a.clone().minus(&b).limbs()), difference % &modulus);
                 assert_eq!(value(a.pow(5).limbs()), value(&x).pow(5) % &modulus);
                 assert_eq!(value(a.mul(&b).limbs()), value(&x) * value(&y) % &modulus);
-                let square = value(&x).pow(2) + &modulus * 2u32 - 2u32;
+                let square = value(&x).pow(2) * 3u32 + &modulus * 2u32 - 2u32;
                 assert_eq!(
-                    value(a.square_minus(2).limbs()),
+                    value(a.square_minus(3, 2).limbs()),
                     square % &modulus,
                     "{number}"
                 );

@@ -9,9 +9,10 @@ pub struct Runner<'a> {
     number: Number,
     backend: &'a dyn Backend,
     squaring: Box<dyn Squaring + 'a>,
-    /// The residue as it was last read or set, and the iterations since.
+    /// The residue as it was last read or set, and the iterations since: so many, by what
+    /// multiplies the square.
     base: Residue,
-    since: u32,
+    since: Vec<(u32, u32)>,
     minus: u32,
     greatest: f64,
     lengthened: u32,
@@ -37,7 +38,7 @@ impl<'a> Runner<'a> {
             backend,
             squaring: backend.squaring(number, None)?,
             base: Residue::from_u64(number, 0),
-            since: 0,
+            since: Vec::new(),
             minus,
             greatest: 0.0,
             lengthened: 0,
@@ -51,7 +52,7 @@ impl<'a> Runner<'a> {
     /// Where the machine fails.
     pub fn set(&mut self, x: &Residue) -> Result<(), Error> {
         self.base.clone_from(x);
-        self.since = 0;
+        self.since.clear();
         match self.squaring.set(x) {
             Err(error) => self.fall_back(error),
             Ok(()) => Ok(()),
@@ -63,7 +64,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// Where the machine fails.
     pub fn residue(&mut self) -> Result<Residue, Error> {
-        if self.since > 0 {
+        if !self.since.is_empty() {
             self.base = match self.squaring.residue() {
                 Err(error) => {
                     self.fall_back(error)?;
@@ -71,7 +72,7 @@ impl<'a> Runner<'a> {
                 }
                 Ok(residue) => residue,
             };
-            self.since = 0;
+            self.since.clear();
         }
         Ok(self.base.clone())
     }
@@ -81,11 +82,31 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`Error::TooLong`] where no transform is long enough; what the machine says.
     pub fn square(&mut self, times: u32) -> Result<(), Error> {
-        self.since += times;
-        match self.squaring.square(times, self.minus) {
+        self.square_by([(times, 1)])
+    }
+
+    /// So many iterations each, whose squares are multiplied by the second of each pair.
+    ///
+    /// # Errors
+    /// As [`square`](Self::square).
+    pub fn square_by(
+        &mut self,
+        iterations: impl IntoIterator<Item = (u32, u32)>,
+    ) -> Result<(), Error> {
+        let from = self.since.len();
+        self.since.extend(iterations);
+        match self.again(from) {
             Err(error) => self.fall_back(error),
             Ok(error) => self.judge(error),
         }
+    }
+
+    /// The iterations from entry `from` on, and the greatest error of all.
+    fn again(&mut self, from: usize) -> Result<f64, Error> {
+        for &(times, by) in &self.since[from..] {
+            self.squaring.square(times, by, self.minus)?;
+        }
+        self.squaring.error()
     }
 
     /// Lets this rounding error of the last iterations pass, or does them again.
@@ -93,9 +114,9 @@ impl<'a> Runner<'a> {
         let mut error = error;
         while error > Self::LIMIT {
             self.lengthen()?;
-            error = self.squaring.square(self.since, self.minus)?;
+            error = self.again(0)?;
         }
-        self.greatest = self.greatest.max(error);
+        self.greatest = error;
         Ok(())
     }
 
@@ -109,7 +130,7 @@ impl<'a> Runner<'a> {
         self.squaring.set(&self.base)?;
         self.failure = Some(error);
         self.greatest = 0.0;
-        let error = self.squaring.square(self.since, self.minus)?;
+        let error = self.again(0)?;
         self.judge(error)
     }
 

@@ -19,17 +19,20 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::prp::Point;
-use crate::{Certification, Error, LucasLehmer, Number, Proof, Prp, Residue, Runner, Step};
+use crate::{Certification, Error, LucasLehmer, Number, PMinus1, Proof, Prp, Residue};
+use crate::{Runner, Step};
 
 const MAGIC: &[u8] = b"mersenne save 1\n";
 
-/// A test of either kind.
+/// A test of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Saved {
     /// Lucas-Lehmer.
     LucasLehmer(LucasLehmer),
     /// PRP with Gerbicz' check.
     Prp(Prp),
+    /// P-1.
+    PMinus1(PMinus1),
 }
 
 /// The second line.
@@ -43,6 +46,9 @@ struct Header {
     is_plus: bool,
     worktype: String,
     iteration: u32,
+    /// Of P-1: `B1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bound: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prp: Option<PrpHeader>,
 }
@@ -68,7 +74,8 @@ struct PrpHeader {
 }
 
 impl Saved {
-    /// A test of this kind ([`Saved::worktype`]) at its beginning.
+    /// A test of this kind, `LL`, `LLR`, `PRP-3` or `Proth` ([`Saved::worktype`]), at its
+    /// beginning.
     ///
     /// # Panics
     /// As [`LucasLehmer::new`] and [`Prp::new`].
@@ -80,7 +87,7 @@ impl Saved {
     }
 
     /// The kind of test: `LL` and `PRP-3`, as PrimeNet calls them, of `2^p - 1`; `LLR` of
-    /// `k 2^n - 1`, `Proth` of `k 2^n + 1`; and `Cert`, a certification.
+    /// `k 2^n - 1`, `Proth` of `k 2^n + 1`; `Cert`, a certification, and `PM1`, P-1.
     pub fn worktype(&self) -> &'static str {
         match (self, self.number().exponent()) {
             (Saved::LucasLehmer(_), Some(_)) => "LL",
@@ -88,6 +95,7 @@ impl Saved {
             (Saved::Prp(test), _) if test.certification.is_some() => "Cert",
             (Saved::Prp(_), Some(_)) => "PRP-3",
             (Saved::Prp(_), None) => "Proth",
+            (Saved::PMinus1(_), _) => "PM1",
         }
     }
 
@@ -96,6 +104,7 @@ impl Saved {
         match self {
             Saved::LucasLehmer(test) => test.residue.number(),
             Saved::Prp(test) => test.now.x.number(),
+            Saved::PMinus1(test) => test.number(),
         }
     }
 
@@ -104,30 +113,42 @@ impl Saved {
         match self {
             Saved::LucasLehmer(test) => (test.iteration, test.iterations()),
             Saved::Prp(test) => (test.iteration(), test.iterations()),
+            Saved::PMinus1(test) => (test.iteration(), test.iterations()),
         }
+    }
+
+    /// Whether both ask for the same of the same number, however far they are.
+    pub fn asks_the_same(&self, other: &Saved) -> bool {
+        let asked = |test: &Saved| match test {
+            Saved::PMinus1(test) => Some(test.bound()),
+            _ => None,
+        };
+        (self.number(), self.worktype(), asked(self))
+            == (other.number(), other.worktype(), asked(other))
+            && self.certification() == other.certification()
     }
 
     /// The certification that this is, if it is one.
     pub fn certification(&self) -> Option<&Certification> {
         match self {
-            Saved::LucasLehmer(_) => None,
             Saved::Prp(test) => test.certification(),
+            _ => None,
         }
     }
 
     /// [`Prp::hash`].
     pub fn hash(&self) -> Option<String> {
         match self {
-            Saved::LucasLehmer(_) => None,
             Saved::Prp(test) => test.hash(),
+            _ => None,
         }
     }
 
     /// Errors that were caught and undone.
     pub fn errors(&self) -> u32 {
         match self {
-            Saved::LucasLehmer(_) => 0,
             Saved::Prp(test) => test.errors(),
+            _ => 0,
         }
     }
 
@@ -139,6 +160,7 @@ impl Saved {
         let (minus, x) = match self {
             Saved::LucasLehmer(test) => (LucasLehmer::MINUS, &test.residue),
             Saved::Prp(test) => (Prp::MINUS, test.residue()),
+            Saved::PMinus1(test) => (0, &test.residue),
         };
         let mut runner = Runner::new(self.number(), minus, backend)?;
         runner.set(x)?;
@@ -153,6 +175,7 @@ impl Saved {
         match self {
             Saved::LucasLehmer(test) => test.advance(runner, times),
             Saved::Prp(test) => test.advance(runner, times),
+            Saved::PMinus1(test) => test.advance(runner, times),
         }
     }
 
@@ -164,14 +187,21 @@ impl Saved {
         match self {
             Saved::LucasLehmer(test) => test.rest(runner),
             Saved::Prp(test) => test.rest(runner),
+            Saved::PMinus1(test) => test.rest(runner),
         }
     }
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut residues = Vec::new();
+        let mut bound = None;
         let prp = match self {
             Saved::LucasLehmer(test) => {
                 residues.push(&test.residue);
+                None
+            }
+            Saved::PMinus1(test) => {
+                residues.push(&test.residue);
+                bound = Some(test.bound());
                 None
             }
             Saved::Prp(test) => {
@@ -197,6 +227,7 @@ impl Saved {
             is_plus: number.c() > 0,
             worktype: self.worktype().to_owned(),
             iteration: self.progress().0,
+            bound,
             prp,
         };
         let mut bytes = MAGIC.to_vec();
@@ -229,14 +260,25 @@ impl Saved {
             rest = others;
             Ok(Residue::from_bytes(number, bytes))
         };
-        match (header.worktype.as_str(), header.prp) {
-            ("LL" | "LLR", None) if number.c() < 0 && header.iteration + 2 <= number.n() => {
+        match (header.worktype.as_str(), header.prp, header.bound) {
+            ("LL" | "LLR", None, None) if number.c() < 0 && header.iteration + 2 <= number.n() => {
                 Ok(Saved::LucasLehmer(LucasLehmer {
                     iteration: header.iteration,
                     residue: residue()?,
                 }))
             }
-            ("PRP-3" | "Proth" | "Cert", Some(prp))
+            ("PM1", None, Some(bound))
+                if number.exponent().is_some_and(|p| p % 2 == 1)
+                    && (2..=PMinus1::GREATEST_BOUND).contains(&bound) =>
+            {
+                let test = PMinus1::at(bound, header.iteration, residue()?);
+                let test = test.map_err(|error| error.to_string())?;
+                if test.iteration() > test.iterations() {
+                    return Err(broken());
+                }
+                Ok(Saved::PMinus1(test))
+            }
+            ("PRP-3" | "Proth" | "Cert", Some(prp), None)
                 if has_prp(number)
                     && prp.block > 0
                     && prp.squarings != Some(0)
@@ -305,6 +347,7 @@ impl Folder {
         let stem = match (worktype, number.exponent()) {
             ("LL", Some(p)) => format!("m{p}.ll"),
             ("Cert", Some(p)) => format!("m{p}.certification"),
+            ("PM1", Some(p)) => format!("m{p}.pm1"),
             (_, Some(p)) => format!("m{p}.prp"),
             (_, None) => format!("{}x2^{}{:+}", number.k(), number.n(), number.c()),
         };

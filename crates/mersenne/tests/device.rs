@@ -53,9 +53,10 @@ fn a_device_finds_what_the_cpu_finds() {
             squaring.set(&start).unwrap();
             assert_eq!(squaring.residue().unwrap(), start);
         }
-        for times in [1, 13] {
-            assert!(found.square(times, 2).unwrap() < 0.25);
-            right.square(times, 2).unwrap();
+        for (times, by) in [(1, 1), (13, 1), (2, 3)] {
+            found.square(times, by, 2).unwrap();
+            assert!(found.error().unwrap() < 0.25);
+            right.square(times, by, 2).unwrap();
             assert_eq!(found.residue().unwrap(), right.residue().unwrap(), "M{p}");
         }
     }
@@ -64,7 +65,7 @@ fn a_device_finds_what_the_cpu_finds() {
 #[test]
 fn a_long_transform_squares_as_the_cpu_does() {
     if on_simulator("a_long_transform_squares_as_the_cpu_does", &[]) {
-        square_by_long_transform(1);
+        square_by_long_transform(1, 3);
     }
 }
 
@@ -97,13 +98,13 @@ fn a_longer_transform_squares_as_the_cpu_does() {
     // All checks take minutes, and most of the kernels have passed them above.
     let unchecked = [("CUDA_SIM_CHECKS", "none")];
     if on_simulator("a_longer_transform_squares_as_the_cpu_does", &unchecked) {
-        square_by_long_transform(18);
+        square_by_long_transform(18, 1);
     }
 }
 
 /// A squaring by two launches, of `factor 2^20` words of 18 bits: `bigint_core`'s
 /// `weighted::long`.
-fn square_by_long_transform(factor: usize) {
+fn square_by_long_transform(factor: usize, by: u32) {
     let device = Cuda::open(0).unwrap();
     let words = factor << 20;
     let p = words as u32 * 18 + 1;
@@ -119,9 +120,10 @@ fn square_by_long_transform(factor: usize) {
     assert_eq!(found.words(), Some(words));
     found.set(&start).unwrap();
     assert!(found.residue().unwrap() == start);
-    let error = found.square(1, 2).unwrap();
+    found.square(1, by, 2).unwrap();
+    let error = found.error().unwrap();
     assert!(error > 0.02 && error < 0.4, "{error}");
-    assert!(found.residue().unwrap() == start.square_minus(2));
+    assert!(found.residue().unwrap() == start.square_minus(by, 2));
 }
 
 #[test]

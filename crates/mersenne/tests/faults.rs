@@ -9,8 +9,8 @@ use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Weighted};
 use common::outcome;
 use mersenne::{
-    Arithmetic, Backend, Certification, Cpu, Error, LucasLehmer, Number, Prp, Residue, Runner,
-    Saved, Squaring, Step,
+    Arithmetic, Backend, Certification, Cpu, Error, LucasLehmer, Number, PMinus1, Prp, Residue,
+    Runner, Saved, Squaring, Step,
 };
 use sha3::{Digest, Sha3_256};
 
@@ -54,14 +54,18 @@ impl Squaring for FlippingSquares {
         self.squaring.residue()
     }
 
-    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
-        let error = self.squaring.square(times, minus)?;
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        self.squaring.square(times, by, minus)?;
         self.calls.set(self.calls.get() + 1);
         if (self.turns)(self.calls.get()) {
             let flipped = self.residue()?.with_flipped_bit(1000);
             self.set(&flipped)?;
         }
-        Ok(error)
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        self.squaring.error()
     }
 
     fn words(&self) -> Option<usize> {
@@ -106,7 +110,7 @@ fn a_bit_that_flips_in_a_certification_is_caught() {
     let start = Residue::from_u64(1277, 5).pow(1 << 60);
     let mut right = start.clone();
     for _ in 0..1000 {
-        right = right.square_minus(0);
+        right = right.square_minus(1, 0);
     }
     for arithmetic in [Arithmetic::Exact, Arithmetic::Fp64] {
         let backend = flipping(arithmetic, |i| i == 3 || i == 40);
@@ -146,7 +150,7 @@ fn a_machine_that_never_computes_right_is_told() {
 /// Transforms that are too short at first.
 struct Short;
 
-struct Transform(u32, Weighted);
+struct Transform(u32, Weighted, f64);
 
 impl Backend for Short {
     fn name(&self) -> &str {
@@ -167,6 +171,7 @@ impl Backend for Short {
         Ok(Box::new(Transform(
             p,
             Weighted::new(p, length, Path::best()),
+            0.0,
         )))
     }
 }
@@ -181,8 +186,15 @@ impl Squaring for Transform {
         Ok(Residue::reduce(self.0, &self.1.residue()))
     }
 
-    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
-        Ok((0..times).fold(0.0, |error: f64, _| error.max(self.1.square(minus))))
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        for _ in 0..times {
+            self.2 = self.2.max(self.1.square(by, minus));
+        }
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        Ok(self.2)
     }
 
     fn words(&self) -> Option<usize> {
@@ -192,9 +204,13 @@ impl Squaring for Transform {
 
 #[test]
 fn too_short_a_transform_is_seen_and_a_longer_one_taken() {
-    for p in [7549, 7547] {
-        let right = outcome(Saved::LucasLehmer(LucasLehmer::new(p)), &Cpu::default());
-        let mut test = Saved::LucasLehmer(LucasLehmer::new(p));
+    for start in [
+        Saved::LucasLehmer(LucasLehmer::new(7549)),
+        Saved::LucasLehmer(LucasLehmer::new(7547)),
+        Saved::PMinus1(PMinus1::new(7549, 1000).unwrap()),
+    ] {
+        let right = outcome(start.clone(), &Cpu::default());
+        let mut test = start.clone();
         let mut runner: Runner<'_> = test.runner(&Short).unwrap();
         assert_eq!(runner.words(), Some(320));
         let found = loop {
@@ -207,7 +223,8 @@ fn too_short_a_transform_is_seen_and_a_longer_one_taken() {
         assert_eq!(
             (found.is_prime, found.res64),
             (right.is_prime, right.res64),
-            "M{p}"
+            "{}",
+            start.worktype()
         );
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use mersenne::{Folder, LucasLehmer, Proof, Prp, Saved, Step};
+use mersenne::{Folder, LucasLehmer, PMinus1, Proof, Prp, Saved, Step};
 use sha3::{Digest, Sha3_256};
 
 fn mersenne(folder: &Path, arguments: &[&str]) -> Command {
@@ -122,13 +122,14 @@ fn between_any_two_writes_of_a_save_one_of_the_files_is_whole() {
     for start in [
         Saved::LucasLehmer(LucasLehmer::new(607)),
         Saved::Prp(Prp::new(607)),
+        Saved::PMinus1(PMinus1::new(607, 1000).unwrap()),
     ] {
         let (earlier, later) = (after(&start, 6), after(&start, 30));
         let worktype = start.worktype();
-        let stem = if worktype == "LL" {
-            "m607.ll"
-        } else {
-            "m607.prp"
+        let stem = match worktype {
+            "LL" => "m607.ll",
+            "PM1" => "m607.pm1",
+            _ => "m607.prp",
         };
         let written = |test: &Saved| {
             let folder = tempfile::tempdir().unwrap();
@@ -238,6 +239,75 @@ fn worktodo_is_worked_off_and_results_are_written_once() {
     assert!(again.lines().last().is_some_and(|line| line.ends_with('}')));
 }
 
+#[test]
+fn p_minus_1_finds_what_its_bound_lets_it() {
+    let folder = tempfile::tempdir().unwrap();
+    // 193707721 = 2 67 2^2 3^3 5 2677 + 1; the others by Python's integers.
+    for (p, bound, factor) in [
+        (67, 2676, None),
+        (67, 2677, Some("193707721")),
+        (131, 1000, Some("263")),
+        (947, 3000, Some("25749931927")),
+        (1277, 100, None),
+        (2017, 1000, Some("9338711")),
+        (9689, 300, None),
+    ] {
+        let (exponent, b1) = (p.to_string(), bound.to_string());
+        let output = run(folder.path(), &["pm1", &exponent, "--b1", &b1, "--json"]);
+        assert!(output.status.success());
+        let found = last_json(&output);
+        let status = if factor.is_some() { "F" } else { "NF" };
+        assert_eq!(
+            (&found["exponent"], &found["b1"]),
+            (&p.into(), &bound.into())
+        );
+        assert_eq!(
+            (&found["status"], &found["worktype"]),
+            (&status.into(), &"PM1".into())
+        );
+        assert_eq!(found["factors"][0].as_str(), factor, "M{p} {bound}");
+        assert_eq!(found.get("res64"), None);
+    }
+    let bad = [
+        (&["pm1", "67"][..], 2),
+        (&["pm1", "67", "--b1", "1"], 2),
+        (&["pm1", "68", "--b1", "100"], 2),
+        (&["pm1", "2", "--b1", "100"], 2),
+        // 2047 = 23 89, both with 11-smooth k.
+        (&["pm1", "11", "--b1", "100"], 1),
+    ];
+    for (arguments, code) in bad {
+        let output = run(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    }
+}
+
+#[test]
+fn p_minus_1_that_is_killed_again_and_again_goes_on_and_finds_its_factor() {
+    let folder = tempfile::tempdir().unwrap();
+    // Two primes at once, 99121783 and 284222298641.
+    let line = "Pminus1=N/A,1,2,7499,-1,2300,0\n";
+    fs::write(folder.path().join("worktodo.txt"), line).unwrap();
+    // What another bound left is passed over.
+    let other = Saved::PMinus1(PMinus1::new(7499, 100).unwrap());
+    Folder::new(folder.path()).save(&after(&other, 10)).unwrap();
+    let arguments = ["work", "--save-every", "1ms"];
+    for milliseconds in [3, 20, 40, 60] {
+        run_and_kill(folder.path(), &arguments, milliseconds);
+    }
+    assert!(run(folder.path(), &arguments).status.success());
+    let text = fs::read_to_string(folder.path().join("results.json.txt")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    let found: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
+    assert_eq!(
+        found["factors"],
+        serde_json::json!(["28172621009654396903"])
+    );
+    let names = fs::read_dir(folder.path()).unwrap();
+    assert_eq!(names.count(), 2, "results and worktodo.txt are left");
+}
+
 /// A folder that asks for the certification of a proof of 2^9689 - 1, with the hash that
 /// answers it.
 fn certification() -> (tempfile::TempDir, String) {
@@ -309,6 +379,10 @@ fn lines_that_ask_for_something_else_are_told_with_their_place() {
         ("Cert=N/A,1,2,1279,-1", "1:6"),
         ("Cert=N/A,1,2,1279,-1,0", "1:22"),
         ("Cert=N/A,1,2,1279,-1,1280", "1:22"),
+        ("Pminus1=N/A,1,2,1279,-1", "1:9"),
+        ("Pminus1=N/A,1,2,1279,-1,1,0", "1:25"),
+        ("Pminus1=N/A,1,2,1279,-1,100,200", "1:29"),
+        ("PFactor=N/A,1,2,1279,-1,75,2", "1:1"),
         ("hello", "1:1"),
         ("Test=", "1:6"),
     ];

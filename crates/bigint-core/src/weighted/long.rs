@@ -101,6 +101,8 @@ pub struct LongArguments {
     /// Of rows a sixteenth of all apart: the weight, and its inverse times what a squaring
     /// leaves too great.
     pub steps: [[f64; 2]; 16],
+    /// What multiplies the square.
+    pub by: f64,
     /// Their `g`.
     pub step_g: [u32; 16],
     /// Words, `n`.
@@ -109,7 +111,7 @@ pub struct LongArguments {
     pub long: u32,
     /// Bits of the others, `p / n`.
     pub short: u32,
-    /// What is taken off the square.
+    /// What is taken off after that.
     pub minus: u32,
     /// Differs from launch to launch.
     pub launch: u32,

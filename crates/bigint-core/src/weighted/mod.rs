@@ -74,13 +74,15 @@ pub struct WeightedArguments {
     pub column_weights: u64,
     /// What the weights' inverses lack.
     pub scale: f64,
+    /// What multiplies the square.
+    pub by: f64,
     /// Words, `n`.
     pub words: f64,
     /// `p mod n`: words with `g` below it are one bit longer.
     pub long: f64,
     /// Bits of the others, `p / n`.
     pub short: u32,
-    /// What is taken off the square.
+    /// What is taken off after that.
     pub minus: u32,
     /// Rows.
     pub slow: u32,

@@ -75,6 +75,7 @@ impl General {
             row_weights: address(4),
             column_weights: address(5),
             scale: 1.0 / (2.0 * words as f64),
+            by: 1.0,
             words: words as f64,
             long: (p as usize % words) as f64,
             short: p / words as u32,
@@ -159,8 +160,9 @@ impl Squares for General {
         Ok(limbs(sums, self.p, n))
     }
 
-    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
         let arguments = WeightedArguments {
+            by: by.into(),
             minus,
             ..self.arguments
         };
@@ -169,6 +171,10 @@ impl Squares for General {
                 self.launch(entry, arguments, &[])?;
             }
         }
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
         Ok(greatest(doubles(&self.device, &self.errors)?.into_iter()))
     }
 }

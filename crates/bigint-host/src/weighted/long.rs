@@ -164,6 +164,7 @@ impl Long {
             row_weights: address(2),
             column_weights: address(3),
             steps: std::array::from_fn(|k| [step(k).1, scale / step(k).1]),
+            by: 1.0,
             step_g: std::array::from_fn(|k| step(k).0 as u32),
             words: words as u32,
             long: p % words as u32,
@@ -271,8 +272,9 @@ impl Squares for Long {
         Ok(limbs(sums, self.p, n))
     }
 
-    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
         let arguments = LongArguments {
+            by: by.into(),
             minus,
             ..self.arguments
         };
@@ -280,6 +282,10 @@ impl Squares for Long {
             self.rows(arguments)?;
             self.columns(Stage::Whole, arguments, &[])?;
         }
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
         let mut errors = vec![0; self.errors.limbs()];
         self.device.download(&self.errors, &mut errors)?;
         let errors = errors.into_iter();

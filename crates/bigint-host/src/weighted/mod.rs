@@ -20,7 +20,8 @@ trait Squares {
     fn words(&self) -> usize;
     fn set(&mut self, limbs: &[u64]) -> Result<(), Error>;
     fn residue(&self) -> Result<Vec<u64>, Error>;
-    fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error>;
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
+    fn error(&self) -> Result<f64, Error>;
 }
 
 impl Engine {
@@ -85,13 +86,22 @@ impl MersenneSquares {
         self.0.residue()
     }
 
-    /// Replaces the residue `x` by `x^2 - minus`, so many times. Answers with the greatest
-    /// distance of a word from an integer before it was rounded, since the beginning.
+    /// Replaces the residue `x` by `by x^2 - minus`, so many times; `by` up to 3. A carry that is
+    /// too great for the device is an infinite [`error`](Self::error).
     ///
     /// # Errors
     /// [`Error::Device`].
-    pub fn square(&mut self, times: u32, minus: u32) -> Result<f64, Error> {
-        self.0.square(times, minus)
+    pub fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        self.0.square(times, by, minus)
+    }
+
+    /// The greatest distance of a word of a square from an integer before it was rounded, since
+    /// the beginning. Waits for the squares.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn error(&self) -> Result<f64, Error> {
+        self.0.error()
     }
 }
 

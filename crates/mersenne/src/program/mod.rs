@@ -17,6 +17,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use mersenne::primenet::Reporter;
 use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, Number, Proof, is_prime};
+use run::Task;
 
 /// Tests of Mersenne numbers 2^P - 1, and of K 2^N - 1 and K 2^N + 1
 #[derive(Parser)]
@@ -32,6 +33,8 @@ enum Command {
     Ll(Test),
     /// Probable-prime test of 2^P - 1 to the base 3, with Gerbicz' check and a proof
     Prp(Test),
+    /// P-1 of 2^P - 1: a factor F of which F - 1 has no prime power above B1
+    Pm1(PMinus1),
     /// Lucas-Lehmer-Riesel test of K 2^N - 1
     Llr(Other),
     /// Proth's test of K 2^N + 1, with Gerbicz' check
@@ -58,6 +61,15 @@ struct Test {
     json: bool,
     #[command(flatten)]
     common: Common,
+}
+
+#[derive(Args)]
+struct PMinus1 {
+    #[command(flatten)]
+    test: Test,
+    /// The bound; there are 1.44 B1 squarings
+    #[arg(long, value_name = "B1", value_parser = bound())]
+    b1: u32,
 }
 
 #[derive(Args)]
@@ -184,6 +196,24 @@ impl Common {
     }
 }
 
+impl Test {
+    fn run(&self, worktype: &'static str) -> Result<(), Failure> {
+        let task = Task::test(worktype, self.p.into());
+        run::alone(task, self.json, &self.common)
+    }
+}
+
+impl PMinus1 {
+    fn run(&self) -> Result<(), Failure> {
+        let Test { p, json, common } = &self.test;
+        if *p == 2 {
+            let what = "P-1 is for odd exponents: 2^2 - 1 is 3, a prime";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        run::alone(Task::p_minus_1(*p, self.b1)?, *json, common)
+    }
+}
+
 impl Other {
     fn run(&self, worktype: &'static str, is_plus: bool) -> Result<(), Failure> {
         let Other { k, n, json, common } = self;
@@ -197,8 +227,13 @@ impl Other {
         }
         // 2^p - 1 is of the same kind as others here, and of a name of its own.
         let worktype = number.exponent().map_or(worktype, |_| "LL");
-        run::alone(worktype, number, *json, common)
+        run::alone(Task::test(worktype, number), *json, common)
     }
+}
+
+/// What `B1` may be.
+fn bound() -> clap::builder::RangedI64ValueParser<u32> {
+    value_parser!(u32).range(2..=i64::from(mersenne::PMinus1::GREATEST_BOUND))
 }
 
 fn odd(text: &str) -> Result<u32, String> {
@@ -230,8 +265,9 @@ pub fn main() -> ExitCode {
         }
     };
     let done = match &cli.command {
-        Command::Ll(test) => run::alone("LL", test.p.into(), test.json, &test.common),
-        Command::Prp(test) => run::alone("PRP-3", test.p.into(), test.json, &test.common),
+        Command::Ll(test) => test.run("LL"),
+        Command::Prp(test) => test.run("PRP-3"),
+        Command::Pm1(stage) => stage.run(),
         Command::Llr(test) => test.run("LLR", false),
         Command::Proth(test) => test.run("Proth", true),
         Command::Verify(arguments) => verify::run(arguments),

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use bigint_host::BigUint;
 use mersenne::primenet::{Reporter, ResultLine};
-use mersenne::{Backend, Certification, Folder, Number, Outcome, Proof, Prp, Saved, Step};
+use mersenne::{Backend, Folder, Number, Outcome, PMinus1, Proof, Saved, Step};
 
 use super::report::{Report, next_stretch};
 use super::stop::Stop;
@@ -12,64 +13,92 @@ use super::{Common, Failure, verify};
 /// The power of a proof where none is asked for.
 const POWER: u32 = 8;
 
-/// `mersenne ll P` and its like.
-pub fn alone(
+/// What is to be run.
+pub struct Task {
     worktype: &'static str,
     number: Number,
-    json: bool,
-    common: &Common,
-) -> Result<(), Failure> {
-    let line = one(worktype, number, None, common, None, &Stop::on_signals())?;
+    /// None for 3: tests are for odd exponents.
+    start: Option<Saved>,
+}
+
+impl Task {
+    /// A test of this kind ([`Saved::worktype`]).
+    pub fn test(worktype: &'static str, number: Number) -> Self {
+        let has_test = number.exponent() != Some(2);
+        Task {
+            worktype,
+            number,
+            start: has_test.then(|| Saved::new(number, worktype)),
+        }
+    }
+
+    /// P-1 with the bound `B1`.
+    pub fn p_minus_1(p: u32, bound: u32) -> Result<Self, Failure> {
+        Ok(Saved::PMinus1(PMinus1::new(p, bound)?).into())
+    }
+}
+
+impl From<Saved> for Task {
+    fn from(start: Saved) -> Self {
+        Task {
+            worktype: start.worktype(),
+            number: start.number(),
+            start: Some(start),
+        }
+    }
+}
+
+/// `mersenne ll P` and its like.
+pub fn alone(task: Task, json: bool, common: &Common) -> Result<(), Failure> {
+    let line = one(task, common, None, &Stop::on_signals())?;
     if json {
         println!("{}", line.to_json());
     }
     Ok(())
 }
 
-/// Runs a test, or a certification, and reports it in `results.json.txt`.
+/// Runs it, and reports it in `results.json.txt`.
 pub fn one(
-    worktype: &'static str,
-    number: Number,
-    certification: Option<Certification>,
+    task: Task,
     common: &Common,
     id: Option<String>,
     stop: &Stop,
 ) -> Result<ResultLine, Failure> {
+    let Task {
+        worktype,
+        number,
+        start,
+    } = task;
     let folder = common.folder()?;
     let Found {
+        test,
         outcome,
         words,
-        hash,
         proof,
-    } = if number.exponent() == Some(2) {
-        // 3: both tests are for odd exponents.
-        let outcome = Outcome {
-            is_prime: true,
-            res64: 0,
-            errors: 0,
-        };
-        Found {
-            outcome,
-            words: None,
-            hash: None,
-            proof: None,
-        }
-    } else {
-        let start = match certification {
-            Some(certification) => Saved::Prp(Prp::certifying(certification)),
-            None => Saved::new(number, worktype),
-        };
-        to_the_end(start, common, &folder, stop)?
+    } = match start {
+        Some(start) => to_the_end(start, common, &folder, stop)?,
+        None => Found::prime(),
     };
-    let verdict = match (outcome.is_prime, worktype) {
-        (_, "Cert") => "is done.",
-        (true, "PRP-3") => "is a probable prime!",
-        (true, _) => "is prime!",
-        (false, _) => "is composite.",
-    };
-    eprintln!("{number} {worktype} {verdict} res64 {:016X}", outcome.res64);
     let reporter: Reporter = common.reporter(id);
-    let mut line = ResultLine::new(worktype, number, &outcome, words, &reporter).with_hash(hash);
+    let mut line = ResultLine::new(worktype, number, &outcome, words, &reporter);
+    if let Some(Saved::PMinus1(test)) = &test {
+        let (bound, factor) = (test.bound(), factor(test)?);
+        match &factor {
+            Some(factor) => eprintln!("{number} {worktype} has the factor {factor}"),
+            None => eprintln!("{number} {worktype} has no factor that B1={bound} finds"),
+        }
+        line = line.with_factor(bound, factor.map(|factor| factor.to_string()));
+    } else {
+        let verdict = match (outcome.is_prime, worktype) {
+            (_, "Cert") => "is done.",
+            (true, "PRP-3") => "is a probable prime!",
+            (true, _) => "is prime!",
+            (false, _) => "is composite.",
+        };
+        eprintln!("{number} {worktype} {verdict} res64 {:016X}", outcome.res64);
+        let certified = test.filter(|test| test.certification().is_some());
+        line = line.with_hash(certified.and_then(|test| test.hash()));
+    }
     if let Some(proof) = &proof {
         let path = folder.save_proof(proof)?;
         eprintln!(
@@ -88,11 +117,43 @@ pub fn one(
 
 /// What a test leaves.
 struct Found {
+    /// The test at its end.
+    test: Option<Saved>,
     outcome: Outcome,
     words: Option<usize>,
-    /// Of a certification.
-    hash: Option<String>,
     proof: Option<Proof>,
+}
+
+impl Found {
+    /// What nothing need be run for.
+    fn prime() -> Self {
+        Found {
+            test: None,
+            outcome: Outcome {
+                is_prime: true,
+                res64: 0,
+                errors: 0,
+            },
+            words: None,
+            proof: None,
+        }
+    }
+}
+
+/// The factor that P-1 found.
+fn factor(test: &PMinus1) -> Result<Option<BigUint>, Failure> {
+    let (number, bound) = (test.number(), test.bound());
+    let (one, all) = (
+        BigUint::from(1u32),
+        (BigUint::from(1u32) << number.n()) - 1u32,
+    );
+    match test.divisor()? {
+        divisor if divisor == one => Ok(None),
+        divisor if divisor == all => Err(Failure::Running(format!(
+            "{number}: B1={bound} finds all factors at once, and so none; take a smaller bound"
+        ))),
+        divisor => Ok(Some(divisor)),
+    }
 }
 
 /// Runs a test from its beginning, or from where its save file has it.
@@ -105,8 +166,8 @@ fn to_the_end(
     let (number, worktype) = (start.number(), start.worktype());
     let backend = common.backend()?;
     let (saved, wrong) = folder.load(number, worktype)?;
-    // Another certification's of the same number is of no use.
-    let saved = saved.filter(|saved| saved.certification() == start.certification());
+    // Another certification's of the same number is of no use, nor is another bound's.
+    let saved = saved.filter(|saved| saved.asks_the_same(&start));
     for error in wrong {
         eprintln!("warning: {error}; passed over");
     }
@@ -140,9 +201,9 @@ fn to_the_end(
                 power => proof(number.n(), power, &*backend, common, folder, stop)?,
             };
             return Ok(Found {
+                test: Some(test),
                 outcome,
                 words,
-                hash: test.certification().and(test.hash()),
                 proof,
             });
         }

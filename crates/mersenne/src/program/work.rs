@@ -1,11 +1,12 @@
 //! `mersenne work`: worktodo.txt, from its first line to its last.
 
 use clap::Args;
-use mersenne::Certification;
-use mersenne::primenet::{Assignment, remove_line};
+use mersenne::primenet::{Asked, Assignment, remove_line};
+use mersenne::{Certification, Prp, Saved};
 
+use super::run::{self, Task};
 use super::stop::Stop;
-use super::{Common, Failure, run};
+use super::{Common, Failure};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -33,24 +34,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             eprintln!("{} has no more lines", path.display());
             return Ok(());
         };
-        let Assignment {
-            worktype,
-            p,
-            squarings,
-            id,
-            line,
-        } = assignment;
-        let certification = |squarings| -> Result<_, Failure> {
-            let start = common.folder()?.load_start(p)?;
-            Ok(Certification { start, squarings })
+        let Assignment { asked, p, id, line } = assignment;
+        let task = match asked {
+            Asked::Test(worktype) => Task::test(worktype, p.into()),
+            Asked::PMinus1(bound) => Task::p_minus_1(p, bound)?,
+            Asked::Certification(squarings) => {
+                let start = common.folder()?.load_start(p)?;
+                let certification = Certification { start, squarings };
+                Saved::Prp(Prp::certifying(certification)).into()
+            }
         };
-        let certification = squarings.map(certification).transpose()?;
-        let result = run::one(worktype, p.into(), certification, common, id, &stop)?;
+        let result = run::one(task, common, id, &stop)?;
         println!("{}", result.to_json());
         remove_line(&path, &line)
             .map_err(|error| Failure::Running(format!("{}: {error}", path.display())))?;
         // Not before: whoever is killed here would miss it.
-        if squarings.is_some() {
+        if matches!(asked, Asked::Certification(_)) {
             common.folder()?.remove_start(p)?;
         }
     }

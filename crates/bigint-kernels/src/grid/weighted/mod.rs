@@ -149,6 +149,7 @@ impl<'a> Block<'a> {
             slow,
             fast,
             scale,
+            by,
             minus,
             ..
         } = *self.arguments;
@@ -197,7 +198,7 @@ impl<'a> Block<'a> {
                     let distance = if distance < 0.0 { -distance } else { distance };
                     // What is no number is no small error.
                     error = if distance <= error { error } else { distance };
-                    (digit[part], carry) = word.split(whole + carry);
+                    (digit[part], carry) = word.split(multiply_add(whole, by, carry));
                     part += 1;
                 }
                 digits.set_pair((s << log_fast) + 2 * block + side, digit);

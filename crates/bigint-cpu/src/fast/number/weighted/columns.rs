@@ -111,6 +111,8 @@ pub(super) struct Carry<'a, M: Machine> {
     pub(super) carry: &'a mut [M::V],
     /// The greatest distance from an integer so far.
     pub(super) error: M::V,
+    /// What multiplies the square.
+    pub(super) by: M::V,
     /// Whether the block stays as digits, without weights: see [`finish`].
     pub(super) waits: bool,
 }
@@ -126,6 +128,7 @@ impl<M: Machine> Job<M> for Carry<'_, M> {
             x,
             carry,
             mut error,
+            by,
             waits,
         } = self;
         columns.plan.inverse(m, x);
@@ -141,7 +144,7 @@ impl<M: Machine> Job<M> for Carry<'_, M> {
                     let exact = m.mul(*place, word.inverse);
                     let integer = columns.round(exact);
                     error = m.max(error, m.abs(m.sub(exact, integer)));
-                    let (digit, out) = columns.split(m.add(integer, *carry), &word);
+                    let (digit, out) = columns.split(m.mul_add(integer, by, *carry), &word);
                     *carry = out;
                     *place = if waits {
                         digit

@@ -59,7 +59,7 @@ use crate::share;
 /// let mut s = Weighted::new(p, Length::for_exponent(p).unwrap(), Path::best());
 /// s.set(&[4]);
 /// for _ in 0..p - 2 {
-///     assert!(s.square(2) < 0.4);
+///     assert!(s.square(1, 2) < 0.4);
 /// }
 /// assert!(s.residue().iter().all(|&limb| limb == 0));
 /// ```
@@ -71,7 +71,7 @@ pub struct Weighted {
 trait Transform: Send {
     fn set(&mut self, limbs: &[u64]);
     fn residue(&self) -> Vec<u64>;
-    fn square(&mut self, minus: u32) -> f64;
+    fn square(&mut self, by: u32, minus: u32) -> f64;
     fn length(&self) -> Length;
 }
 
@@ -106,10 +106,10 @@ impl Weighted {
         self.transform.residue()
     }
 
-    /// Replaces the residue `x` by `x^2 - minus`. Answers with the greatest distance of a
-    /// word from an integer before it was rounded.
-    pub fn square(&mut self, minus: u32) -> f64 {
-        self.transform.square(minus)
+    /// Replaces the residue `x` by `by x^2 - minus`, `by` up to 3. Answers with the greatest distance of a
+    /// word of `x^2` from an integer before it was rounded.
+    pub fn square(&mut self, by: u32, minus: u32) -> f64 {
+        self.transform.square(by, minus)
     }
 
     /// The transform's length.
@@ -268,11 +268,12 @@ impl<M: Machine> Words<M> {
         });
     }
 
-    fn carry_columns(&mut self, minus: u32) -> f64 {
+    fn carry_columns(&mut self, by: u32, minus: u32) -> f64 {
         let mut parts = std::mem::take(&mut self.parts);
         let mut points = std::mem::take(&mut self.points);
         let columns = self.columns();
         let (m, slow, threads) = (self.m, self.length.slow, parts.len());
+        let by = m.splat(by.into());
         for part in &mut parts {
             part.carry.fill(m.splat(0.0));
             part.error = m.splat(0.0);
@@ -289,6 +290,7 @@ impl<M: Machine> Words<M> {
                     x,
                     carry: &mut part.carry,
                     error: part.error,
+                    by,
                     waits: i == 0,
                 });
             }
@@ -394,9 +396,9 @@ impl<M: Machine> Transform for Words<M> {
         words::limbs(digits, self.p, self.length.words())
     }
 
-    fn square(&mut self, minus: u32) -> f64 {
+    fn square(&mut self, by: u32, minus: u32) -> f64 {
         self.square_rows();
-        self.carry_columns(minus)
+        self.carry_columns(by, minus)
     }
 
     fn length(&self) -> Length {

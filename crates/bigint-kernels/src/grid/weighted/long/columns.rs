@@ -294,19 +294,19 @@ impl Block<'_> {
     ) -> bool {
         let first = place.group == 0 && self.team.thread() == 0;
         let minus = if first { self.arguments.minus } else { 0 };
-        let minus = f64::from(minus);
+        let (by, minus) = (self.arguments.by, f64::from(minus));
         let mut carries = [0; 16];
         let (mut error, mut excess) = (0, 0);
         sixteen!(k => {
             let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
             let (x, distance) = rounded(v[k].re * words.inverse[0], even.inverse);
             error = error.max(distance);
-            let x = if k == 0 { x - minus } else { x };
+            let x = multiply_add(x, by, if k == 0 { -minus } else { 0.0 });
             let carry = multiply_add(x, even.base_inverse(), ROUND) - ROUND;
             v[k].re = computed(multiply_add(carry, -even.base(), x));
             let (x, distance) = rounded(v[k].im * words.inverse[1], odd.inverse);
             error = error.max(distance);
-            let x = x + carry;
+            let x = multiply_add(x, by, carry);
             let sum = multiply_add(x, odd.base_inverse(), ROUND);
             v[k].im = computed(multiply_add(sum - ROUND, -odd.base(), x));
             carries[k] = afresh(sum.to_bits() as u32);

@@ -1,0 +1,193 @@
+//! The first stage of Pollard's P-1, for factors of `2^p - 1`.
+//!
+//! **Maths** (Pollard, "Theorems on factorization and primality testing", 1974). A prime factor
+//! `q` of `2^p - 1`, `p` an odd prime, is `2 k p + 1`. Where no prime power that divides `k` is
+//! above a bound `B1`, `q - 1` divides `E`, `2 p` times the greatest power up to `B1` of each
+//! prime; then `q` divides `3^E - 1`, by Fermat, and so `gcd(3^E - 1, 2^p - 1)`.
+//!
+//! Example, `p = 67`: `193,707,721 = 2 k 67 + 1` with `k = 2^2 3^3 5 2677`, which `B1 = 2677` finds.
+//!
+//! The power is by squares, from the exponent's highest bit down. Where a bit is set, the
+//! square is multiplied by 3, in the pass that rounds and carries it: that takes no time.
+//! **Cost**: `1.44 B1` squarings and one gcd, on the CPU.
+//!
+//! Nothing but the rounding error is checked: an error may hide a factor. What is found is one.
+
+use bigint_host::{Batch, BigUint, Engine, Layout, Limb, Shape};
+
+use crate::residue::modulus;
+use crate::{Error, Number, Outcome, Residue, Runner, Step, is_prime};
+
+/// P-1 of `2^p - 1` at some squaring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PMinus1 {
+    bound: u32,
+    /// `E`.
+    exponent: Vec<Limb>,
+    /// Squarings done.
+    pub(crate) iteration: u32,
+    /// What they led to.
+    pub(crate) residue: Residue,
+}
+
+impl PMinus1 {
+    /// The greatest `B1`: its exponent has `1.44 10^9` bits.
+    pub const GREATEST_BOUND: u32 = 1_000_000_000;
+
+    /// At the beginning, with a bound `B1` from 2 on.
+    ///
+    /// # Errors
+    /// Where the host has not the memory for the exponent.
+    ///
+    /// # Panics
+    /// If `p` is even, or the bound below 2 or above [`Self::GREATEST_BOUND`].
+    pub fn new(p: u32, bound: u32) -> Result<Self, Error> {
+        PMinus1::at(bound, 0, Residue::from_u64(p, 3))
+    }
+
+    pub(crate) fn at(bound: u32, iteration: u32, residue: Residue) -> Result<Self, Error> {
+        let p = residue.number().exponent().filter(|p| p % 2 == 1);
+        let p = p.expect("the number is 2^p - 1 with odd p");
+        assert!(
+            (2..=Self::GREATEST_BOUND).contains(&bound),
+            "the bound is from 2 to {}",
+            Self::GREATEST_BOUND
+        );
+        let powers = primes(bound).map(|r| r.pow(bound.ilog(r)));
+        let factors: Vec<Limb> = [2, p].into_iter().chain(powers).collect();
+        let engine = Engine::cpu();
+        let exponent = engine.product(&row(&engine, factors, 1)?)?.to_limbs()?;
+        Ok(PMinus1 {
+            bound,
+            exponent,
+            iteration,
+            residue,
+        })
+    }
+
+    /// `B1`.
+    pub fn bound(&self) -> u32 {
+        self.bound
+    }
+
+    /// Squarings done.
+    pub fn iteration(&self) -> u32 {
+        self.iteration
+    }
+
+    /// Squarings of the whole stage: one for each bit of the exponent but its highest.
+    pub fn iterations(&self) -> u32 {
+        let top = self.exponent.iter().rposition(|&limb| limb != 0);
+        let top = top.expect("no factor of the exponent is 0");
+        top as u32 * Limb::BITS + self.exponent[top].ilog2()
+    }
+
+    /// Up to so many squarings from where the stage is, which `runner` has been set to.
+    ///
+    /// # Errors
+    /// As [`Runner::square`].
+    pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
+        let left = self.iterations() - self.iteration;
+        let times = times.min(left);
+        let bit = |i: u32| self.exponent[(i / Limb::BITS) as usize] >> (i % Limb::BITS) & 1;
+        let by: Vec<u32> = (left - times..left).rev().map(|i| 1 + 2 * bit(i)).collect();
+        let stretches = by.chunk_by(|a, b| a == b);
+        runner.square_by(stretches.map(|stretch| (stretch.len() as u32, stretch[0])))?;
+        self.iteration += times;
+        if times < left {
+            return Ok(Step::Going);
+        }
+        self.rest(runner)?;
+        Ok(Step::Done(Outcome {
+            is_prime: false,
+            res64: self.residue.res64(),
+            errors: runner.lengthened(),
+        }))
+    }
+
+    /// Has the residue brought here, to be saved.
+    ///
+    /// # Errors
+    /// As [`Runner::residue`].
+    pub fn rest(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
+        self.residue = runner.residue()?;
+        Ok(())
+    }
+
+    /// The greatest common divisor of `2^p - 1` and the residue less 1, once the stage is done:
+    /// 1 where no factor was found, `2^p - 1` itself where all of them were. Takes as long as
+    /// some thousands of squarings, on the CPU.
+    ///
+    /// # Errors
+    /// Where the host has not the memory.
+    pub fn divisor(&self) -> Result<BigUint, Error> {
+        let number = self.residue.number();
+        let less = self.residue.clone().minus(&Residue::from_u64(number, 1));
+        let engine = Engine::cpu();
+        let limbs = |x: &[u64]| -> Vec<Limb> {
+            let halves = |&limb: &u64| [limb as Limb, (limb >> Limb::BITS) as Limb];
+            x.iter().flat_map(halves).collect()
+        };
+        let (len, modulus) = (number.limbs(), modulus(number));
+        let [a, b] = [less.limbs(), &modulus[..len]].map(|x| row(&engine, limbs(x), 2 * len));
+        let divisor = engine.gcd(&a?, &b?)?;
+        Ok(divisor.to_biguints()?.swap_remove(0))
+    }
+
+    /// The number whose factors are looked for.
+    pub fn number(&self) -> Number {
+        self.residue.number()
+    }
+}
+
+/// A batch of numbers of `width` limbs, one behind the other.
+fn row(engine: &Engine, limbs: Vec<Limb>, width: usize) -> Result<Batch, Error> {
+    let shape = Shape {
+        count: limbs.len() / width,
+        width,
+        layout: Layout::Contiguous,
+    };
+    Ok(engine.batch_from_limbs(limbs, shape)?)
+}
+
+/// The primes up to a bound, by the sieve of Eratosthenes over the odd numbers.
+fn primes(bound: u32) -> impl Iterator<Item = u32> {
+    let bound = bound as usize;
+    // Place i is for 2 i + 1.
+    let mut is_composite = vec![false; bound.div_ceil(2)];
+    let small = (3..).step_by(2).take_while(|&r| r * r <= bound);
+    for r in small.filter(|&r| is_prime(r as u32)) {
+        let multiples = is_composite.iter_mut().skip(r * r / 2).step_by(r);
+        multiples.for_each(|place| *place = true);
+    }
+    let odd = is_composite.into_iter().enumerate().skip(1);
+    std::iter::once(2).chain(odd.filter_map(|(i, is_composite)| {
+        let r = 2 * i as u32 + 1;
+        (!is_composite).then_some(r)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_are_two_p_times_the_powers_of_primes() {
+        for (bound, expected) in [
+            (2, 2u64),
+            (3, 6),
+            (10, 2520),
+            (16, 720_720),
+            (25, 26_771_144_400),
+        ] {
+            let test = PMinus1::new(89, bound).unwrap();
+            let exponent = BigUint::new(test.exponent.clone());
+            assert_eq!(exponent, BigUint::from(2 * 89 * expected));
+            assert_eq!(u64::from(test.iterations()) + 1, exponent.bits());
+        }
+        for bound in [2, 3, 4, 100, 7919, 7920] {
+            let all: Vec<u32> = (0..=bound).filter(|&n| is_prime(n)).collect();
+            assert_eq!(primes(bound).collect::<Vec<_>>(), all, "{bound}");
+        }
+    }
+}
