@@ -1,15 +1,14 @@
 //! Which computations of a list are computed together: those of one operation and alike
-//! lengths, in bins; on a device sums and differences of any lengths, as
-//! [segments](crate::segments).
+//! lengths, in bins; on a device sums and differences of any lengths, as segments
+//! (`segments.rs`, which lays them out).
 
 use crate::keys::Keys;
+use crate::list::{Computation, Resolved, check, is_in_passing, is_linear};
 use crate::plan::padded;
-use crate::schedule::Computation;
-use crate::segments;
 use crate::{BackEnd, Error, Integers};
-use bigint_core::operation::Signs;
-use bigint_core::{Algorithm, Limb, Operation};
-use std::cmp::{Ordering, Reverse};
+use bigint_core::Operation;
+use bigint_cpu::{Cpu, LIMB_WORK, share};
+use std::cmp::Reverse;
 
 /// Limbs that the operands of one batch may take, unless it is a single computation: for
 /// the CPU so few that threads have bins to choose from, for a device so many that a launch
@@ -24,6 +23,16 @@ const LAUNCH_PRODUCTS: f64 = (1 << 26) as f64;
 
 /// Limbs that a device moves together, where numbers are as wide as so many.
 const MOVED_TOGETHER: usize = 4;
+
+/// Limbs that are moved in the time that it takes to see what a computation is of magnitudes.
+const RESOLVED_LIMBS: usize = 32;
+
+/// Kinds of no bin: what is computed in passing, and segments.
+const PASSES: u64 = u64::MAX;
+const IS_SEGMENT: u64 = u64::MAX - 1;
+
+/// The widest segment; wider sums are in bins.
+pub(crate) const WIDEST_SEGMENT: usize = 1 << 12;
 
 /// How sums and differences are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +49,8 @@ pub(crate) enum Sums {
 pub(crate) struct List<'a> {
     pub integers: &'a Integers,
     pub computations: &'a [Computation],
+    /// The same of magnitudes, one for each.
+    pub resolved: Vec<Resolved>,
     pub sums: Sums,
     pub places: Vec<Place>,
     /// The computations that are in bins, bin after bin.
@@ -63,32 +74,41 @@ impl<'a> List<'a> {
         let mut list = List {
             integers,
             computations,
+            resolved: bigint_cpu::collect(computations.iter().map(Resolved::unchanged))?,
             sums,
             places: bigint_cpu::with_capacity(computations.len())?,
             order: Vec::new(),
             bins: Vec::new(),
         };
+        let ways = list.resolve(granule)?;
         let mut kinds: Vec<Kind> = Vec::new();
         let mut known = Keys::default();
+        // Neighbours are often of one kind.
+        let mut last = (PASSES, 0);
         let mut segments = 0;
-        for (of, computation) in computations.iter().enumerate() {
-            check(integers, computation)?;
-            if sums == Sums::Passing && is_in_passing(computation.operation) {
-                list.places.push(IN_PASSING);
-                continue;
+        for (of, &way) in ways.iter().enumerate() {
+            if way != last.0 && way != PASSES && way != IS_SEGMENT {
+                let at = *known.entry(way).or_insert(kinds.len());
+                if at == kinds.len() {
+                    let kind = Kind::of(integers, &list.resolved[of], granule);
+                    kinds.push(kind);
+                }
+                last = (way, at);
             }
-            if list.segment(of).is_some() {
-                list.places.push(IN_SEGMENTS);
-                segments += 1;
-                continue;
-            }
-            let kind = list.kind(of, granule);
-            let at = *known.entry(kind.key()).or_insert(kinds.len());
-            if at == kinds.len() {
-                kinds.push(kind);
-            }
-            kinds[at].count += 1;
-            list.places.push(Place { bin: at, row: 0 });
+            list.places.push(match way {
+                PASSES => IN_PASSING,
+                IS_SEGMENT => {
+                    segments += 1;
+                    IN_SEGMENTS
+                }
+                _ => {
+                    kinds[last.1].count += 1;
+                    Place {
+                        bin: last.1,
+                        row: 0,
+                    }
+                }
+            });
         }
         let (kinds, bin_of) = match back_end {
             BackEnd::Cpu => {
@@ -136,86 +156,42 @@ impl<'a> List<'a> {
                 };
             }
         }
-        if let Sums::Segments(most) = sums {
-            segments::lay_out(&mut list, start, most);
-        }
         Ok(list)
     }
 
-    /// The sum that a computation is, and the limbs of its segment, where it is one.
-    pub fn segment(&self, of: usize) -> Option<(Sum, usize)> {
-        let Sums::Segments(_) = self.sums else {
-            return None;
+    /// Finds what the computations are of magnitudes, but those that are computed in passing;
+    /// answers the key of each one's kind, or [`PASSES`], or [`IS_SEGMENT`].
+    fn resolve(&mut self, granule: usize) -> Result<Vec<u64>, Error> {
+        let (integers, sums) = (self.integers, self.sums);
+        let mut computations = self.computations.iter();
+        computations.try_for_each(|computation| check(integers, computation))?;
+        let way = |computation: &Computation, resolved: &mut Resolved| {
+            if sums == Sums::Passing && is_in_passing(computation.operation) {
+                return PASSES;
+            }
+            *resolved = Resolved::of(integers, computation);
+            let is_segment = matches!(sums, Sums::Segments(_))
+                && resolved.is_sum()
+                && resolved.limbs_of_sum(integers) <= WIDEST_SEGMENT;
+            match is_segment {
+                true => IS_SEGMENT,
+                false => Kind::of(integers, resolved, granule).key(),
+            }
         };
-        let sum = self.sum(of)?;
-        let limbs = self.limbs(&sum);
-        (limbs <= segments::WIDEST).then_some((sum, limbs))
-    }
-
-    /// The limbs that a sum needs as a segment: a difference is no longer than the greater.
-    pub fn limbs(&self, sum: &Sum) -> usize {
-        let [n, m] = sum.operands.map(|i| self.integers.length(i));
-        (n.max(m) + usize::from(sum.operation == Operation::Add)).max(1)
-    }
-
-    /// The operands of a computation, in the order that suits its bin.
-    pub fn operands(&self, of: usize) -> [usize; 2] {
-        let Computation { operation, a, b } = self.computations[of];
-        let length = |i: usize| self.integers.length(i);
-        match self.sum(of) {
-            Some(sum) => sum.operands,
-            None if commutes(operation) && length(a) < length(b) => [b, a],
-            None => [a, b],
-        }
-    }
-
-    /// What a sum or difference is of magnitudes, which only the host need compare; nothing
-    /// of other operations.
-    pub fn sum(&self, of: usize) -> Option<Sum> {
-        let Computation { operation, a, b } = self.computations[of];
-        let turns = match operation.declaration().signs {
-            Signs::Sum => false,
-            Signs::Difference => true,
-            _ => return None,
-        };
-        let [minus_a, minus_b] = [a, b].map(|i| self.integers.is_negative(i));
-        let minus_b = minus_b != turns;
-        let of_magnitudes = |operation, operands, negative| Sum {
-            operation,
-            operands,
-            negative,
-        };
-        Some(if minus_a == minus_b {
-            of_magnitudes(Operation::Add, [a, b], minus_a)
-        } else if order(self.integers.magnitude(a), self.integers.magnitude(b)).is_lt() {
-            of_magnitudes(Operation::Sub, [b, a], minus_b)
-        } else {
-            of_magnitudes(Operation::Sub, [a, b], minus_a)
-        })
-    }
-
-    /// The kind of a computation, of which none is counted yet; numbers that are wider than
-    /// `granule` limbs are as wide as so many.
-    fn kind(&self, of: usize, granule: usize) -> Kind {
-        let sum = self.sum(of);
-        let operation = sum.map_or(self.computations[of].operation, |sum| sum.operation);
-        let [a, b] = self.operands(of);
-        let [n, m] = [a, b].map(|i| self.integers.length(i));
-        let padded = |width| match padded(width) {
-            width if width > granule => width.next_multiple_of(granule),
-            width => width,
-        };
-        let widths = match is_linear(operation) {
-            // The longer operand costs what both do.
-            true => [padded(n.max(m)); 2],
-            false => [padded(n), padded(m)],
-        };
-        Kind {
-            operation,
-            widths,
-            is_of_one: a == b,
-            count: 0,
-        }
+        let count = self.computations.len();
+        let mut ways = bigint_cpu::zeroed(count)?;
+        let cut = Cpu::current().tuning().sharing;
+        let cut = cut.cut(count, RESOLVED_LIMBS * LIMB_WORK, count, 1);
+        let size = cut.size.max(1);
+        let resolved = self.resolved.chunks_mut(size).zip(ways.chunks_mut(size));
+        let parts = self.computations.chunks(size).zip(resolved);
+        share(parts, cut.threads, |(computations, (resolved, ways))| {
+            let computations = computations.iter().zip(resolved).zip(ways);
+            for ((computation, resolved), of) in computations {
+                *of = way(computation, resolved);
+            }
+        });
+        Ok(ways)
     }
 
     /// An error of a bin, of the list: those of segments tell of no number.
@@ -236,6 +212,32 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
+    /// The kind of a computation, of which none is counted yet; numbers that are wider than
+    /// `granule` limbs are as wide as so many.
+    fn of(integers: &Integers, resolved: &Resolved, granule: usize) -> Self {
+        let Resolved {
+            operation,
+            operands: [a, b],
+            ..
+        } = *resolved;
+        let (n, m) = (integers.length(a), integers.length(b));
+        let padded = |width| match padded(width) {
+            width if width > granule => width.next_multiple_of(granule),
+            width => width,
+        };
+        let widths = match is_linear(operation) {
+            // The longer operand costs what both do.
+            true => [padded(n.max(m)); 2],
+            false => [padded(n), padded(m)],
+        };
+        Kind {
+            operation,
+            widths,
+            is_of_one: a == b,
+            count: 0,
+        }
+    }
+
     /// A number of its own for each kind; widths have 27 bits.
     fn key(&self) -> u64 {
         let [n, m] = self.widths.map(|width| width as u64);
@@ -345,50 +347,6 @@ pub(crate) const IN_SEGMENTS: Place = Place {
     bin: usize::MAX - 1,
     row: 0,
 };
-
-/// A sum or difference of magnitudes, which is not negative, and the sign before it.
-#[derive(Clone, Copy)]
-pub(crate) struct Sum {
-    pub operation: Operation,
-    pub operands: [usize; 2],
-    pub negative: bool,
-}
-
-/// How two magnitudes compare that have no zeros on top.
-pub(crate) fn order(x: &[Limb], y: &[Limb]) -> Ordering {
-    let lengths = x.len().cmp(&y.len());
-    lengths.then_with(|| x.iter().rev().cmp(y.iter().rev()))
-}
-
-/// Refuses what is no computation.
-fn check(integers: &Integers, &Computation { operation, a, b }: &Computation) -> Result<(), Error> {
-    let count = integers.len();
-    if a.max(b) >= count {
-        let index = a.max(b);
-        return Err(Error::NoSuchNumber { index, count });
-    }
-    match Computation::takes(operation) {
-        true => Ok(()),
-        false => Err(Error::NotInLists { operation }),
-    }
-}
-
-/// Whether operands may change places.
-fn commutes(operation: Operation) -> bool {
-    matches!(operation, Operation::Mul | Operation::Gcd | Operation::Lcm)
-}
-
-/// Whether it costs a pass over the operands.
-fn is_linear(operation: Operation) -> bool {
-    operation.has(Algorithm::CarryLookahead) || operation.has(Algorithm::Scan)
-}
-
-/// Whether the CPU computes it in the pass that gathers results.
-fn is_in_passing(operation: Operation) -> bool {
-    use Signs::{Difference, Greatest, Least, Order, Sum};
-    let signs = operation.declaration().signs;
-    matches!(signs, Sum | Difference | Least | Greatest | Order)
-}
 
 #[cfg(test)]
 mod tests {

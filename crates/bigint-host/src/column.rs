@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Bytes of a limb.
 const LIMB_BYTES: usize = size_of::<Limb>();
 
+/// Numbers whose signs are in a byte.
+const SIGNS_OF_BYTE: usize = 8;
+
 /// What a number costs beside its limbs, in limbs moved.
 const OFFSET_LIMBS: usize = 16;
 
@@ -97,6 +100,63 @@ impl Column {
             let byte = &mut self.signs[index / 8];
             *byte = *byte & !(1 << (index % 8)) | sign << (index % 8);
         }
+    }
+
+    /// `count` numbers, of each of which `number` tells the limbs and whether it is negative;
+    /// about so many limbs each. They are looked at twice, for where they go and to put them
+    /// there.
+    pub fn of_numbers<'n>(
+        count: usize,
+        limbs: usize,
+        number: impl Fn(usize) -> (&'n [Limb], bool) + Sync,
+    ) -> Result<Self, Error> {
+        let sharing = Cpu::current().tuning().sharing;
+        let work = LIMB_WORK * (2 * limbs + OFFSET_LIMBS);
+        let cut = sharing.cut(count, work, MOST_OF_PART, SIGNS_OF_BYTE);
+        let size = cut.size.max(1);
+        let mut offsets: Vec<i64> = bigint_cpu::zeroed(count + 1)?;
+        let mut signs: Vec<u8> = bigint_cpu::zeroed(count.div_ceil(SIGNS_OF_BYTE))?;
+        // Ends of the numbers of a part, from its start.
+        let parts = offsets[1..].chunks_mut(size);
+        let parts = parts.zip(signs.chunks_mut(size.div_ceil(SIGNS_OF_BYTE)));
+        share(parts.enumerate(), cut.threads, |(part, (ends, signs))| {
+            let mut end = 0;
+            for (i, of_number) in ends.iter_mut().enumerate() {
+                let (limbs, negative) = number(part * size + i);
+                let length = trimmed(limbs).len();
+                signs[i / SIGNS_OF_BYTE] |= u8::from(negative && length > 0) << (i % SIGNS_OF_BYTE);
+                end += (length * LIMB_BYTES) as i64;
+                *of_number = end;
+            }
+        });
+        let lengths = offsets[1..].chunks(size).filter_map(|ends| ends.last());
+        let total = lengths.sum::<i64>() as usize / LIMB_BYTES;
+        let mut limbs = bigint_cpu::zeroed(total)?;
+        let (mut rest, mut start) = (&mut limbs[..], 0);
+        let parts = offsets[1..].chunks_mut(size).enumerate();
+        let parts = parts.map(|(part, ends)| {
+            let (before, bytes) = (start, ends.last().copied().unwrap_or(0));
+            start += bytes;
+            let length = bytes as usize / LIMB_BYTES;
+            let (place, others) = std::mem::take(&mut rest).split_at_mut(length);
+            rest = others;
+            (part, ends, before, place)
+        });
+        let parts: Vec<_> = parts.collect();
+        share(parts, cut.threads, |(part, ends, before, mut place)| {
+            for (i, end) in ends.iter_mut().enumerate() {
+                let magnitude = trimmed(number(part * size + i).0);
+                let (of_number, others) = place.split_at_mut(magnitude.len());
+                of_number.copy_from_slice(magnitude);
+                place = others;
+                *end += before;
+            }
+        });
+        Ok(Column {
+            limbs,
+            offsets,
+            signs,
+        })
     }
 
     /// `count` numbers, which `part` makes range by range, of threads as many as are worth

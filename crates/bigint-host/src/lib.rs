@@ -23,6 +23,7 @@ mod into;
 mod job;
 mod keys;
 mod limbs;
+mod list;
 mod members;
 mod ntt;
 mod operations;
@@ -59,13 +60,14 @@ pub use divisor::Divisor;
 pub use engine::Engine;
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use integers::Integers;
+pub use list::Computation;
 pub use num_bigint::{BigInt, BigUint};
 pub use operations::{Form, Outcome};
 pub use options::Options;
 pub use ptx::ptx_hashes;
 pub use rationals::Rationals;
 pub use residues::{MontgomeryParams, Residues};
-pub use schedule::{Computation, Prepared};
+pub use schedule::Prepared;
 pub use signed::SignedBatch;
 pub use tuning::{
     AddTuning, DevicesTuning, FusedTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning,

@@ -3,10 +3,10 @@
 //! Every computation has an operation and two operands of its own; an engine computes
 //! batches, of one operation and one width. So:
 //!
-//! 1. [`List::new`] (`bins.rs`): computations of one operation and alike lengths go into one bin, operands
-//!    padded by a quarter at most; a bin that is large is cut, the costly come first. For a
-//!    device, bins join where padding more costs less than another launch, and sums and
-//!    differences of any lengths lie one behind the other (`segments.rs`).
+//! 1. [`List::new`] (`bins.rs`): computations of one operation and alike lengths go into one bin,
+//!    operands padded by a quarter at most; a bin that is large is cut, the costly come first.
+//!    For a device, bins join where padding more costs less than another launch, and many sums
+//!    and differences lie one behind the other, whatever their lengths (`segments.rs`).
 //! 2. [`Engine::staged`] and [`Engine::computed`]: a bin is a batch that the engine computes
 //!    as any other. On the CPU, threads take bins from the list until it is empty, and one
 //!    that has a wide number helps the others with it; a device is given bins before those
@@ -18,14 +18,17 @@
 //! What a kernel would gain whose warps take computations from a pool by an atomic counter
 //! (Langer), docs/papers.md says.
 
-use crate::bins::{Bin, Kind, List, Place, Sums, order};
+use crate::bins::{Bin, Kind, List, Place, Sums};
 use crate::column::Column;
+use crate::list::{Computation, order};
 use crate::operations::Form;
 use crate::{BackEnd, Batch, Engine, Error, Integers, Options, SignedBatch, limbs, segments};
-use bigint_core::operation::{Signs, Width};
+use bigint_core::operation::Signs;
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::{collect, map, signed_sum, threads};
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::mpsc;
@@ -34,29 +37,13 @@ use std::thread;
 /// Results of bins that wait on a device to be fetched.
 const MOST_WAITING: usize = 2;
 
-/// One computation of a list: an operation on two of its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Computation {
-    /// What is computed: [`Computation::takes`] says what may be.
-    pub operation: Operation,
-    /// The index of the first operand.
-    pub a: usize,
-    /// The index of the second operand.
-    pub b: usize,
-}
+/// Computations for each number from which on numbers go to a device once, and are gathered
+/// there: as operands they would go there twice as often as there are computations.
+const GATHERED: usize = 2;
 
-impl Computation {
-    /// Whether lists may have this operation: it has two operands, says what it is of signed
-    /// numbers, and its result's length follows from theirs. `+ - * / %` do, `gcd`, `lcm`,
-    /// `min`, `max`, `compare`, `inv_mod`, `jacobi` and `shr`; of more than one result it is
-    /// the first.
-    pub fn takes(operation: Operation) -> bool {
-        let declared = operation.declaration();
-        declared.operands.len() == 2
-            && declared.signs != Signs::Natural
-            && !matches!(declared.exact[0], Width::Cut(_))
-    }
-}
+/// Of an engine with one device: the list's numbers there, by the width that they are padded to;
+/// those that are wider are zeros.
+type Shared = Option<BTreeMap<usize, Batch>>;
 
 impl Engine {
     /// Computes a list: result `i` is that of computation `i`, exact. What an operation is
@@ -66,8 +53,9 @@ impl Engine {
     /// Lengths and operations may be mixed freely, and a number may be an operand of any
     /// number of computations.
     ///
-    /// Not there yet: operands go to the devices with each bin, however many bins they are in;
-    /// results must fit into the host's memory.
+    /// Numbers that are operands of many computations go to a device once. Not there yet: to
+    /// several devices operands go with each bin, however many bins they are in; results must fit
+    /// into the host's memory.
     ///
     /// ```
     /// use bigint_host::{BigInt, Computation, Engine, Integers, Operation};
@@ -98,7 +86,7 @@ impl Engine {
                 let sums = if is_free { Sums::Passing } else { Sums::Binned };
                 let list = List::new(integers, computations, BackEnd::Cpu, sums)?;
                 let made = map(&list.bins, threads(), |bin| {
-                    let made = self.staged(&list, bin).and_then(|staged| {
+                    let made = self.staged(&list, bin, &mut None).and_then(|staged| {
                         let result = self.computed(&staged)?;
                         Made::of(result)
                     });
@@ -107,8 +95,9 @@ impl Engine {
                 (list, made.into_iter().collect::<Result<Vec<_>, _>>()?)
             }
             device => {
-                let sums = self.sums_on_device(integers, segments::MOVED);
-                let list = List::new(integers, computations, device, sums)?;
+                // Numbers that are operands of many are gathered there, and segments are not.
+                let most = (!self.gathers(integers, computations.len())).then_some(segments::MOVED);
+                let list = self.list_on_device(integers, computations, device, most)?;
                 let made = self.one_after_another(&list)?;
                 (list, made)
             }
@@ -122,8 +111,9 @@ impl Engine {
     /// The bins' results: while one thread fetches those that a device has, this one brings it
     /// the next bins.
     fn one_after_another(&self, list: &List<'_>) -> Result<Vec<Made>, Error> {
-        let result = |bin| {
-            let staged = self.staged(list, bin);
+        let mut shared = self.shared();
+        let mut result = |bin| {
+            let staged = self.staged(list, bin, &mut shared);
             let result = staged.and_then(|staged| self.computed(&staged));
             result.map_err(|error| list.renumbered(error, bin))
         };
@@ -178,13 +168,16 @@ impl Engine {
         integers: &Integers,
         computations: &[Computation],
     ) -> Result<Prepared, Error> {
-        let back_end = self.back_end();
-        let sums = match back_end {
-            BackEnd::Cpu => Sums::Binned,
-            BackEnd::Cuda(_) => self.sums_on_device(integers, segments::RESIDENT),
+        let list = match self.back_end() {
+            BackEnd::Cpu => List::new(integers, computations, BackEnd::Cpu, Sums::Binned)?,
+            device => {
+                let most = Some(segments::RESIDENT);
+                self.list_on_device(integers, computations, device, most)?
+            }
         };
-        let list = List::new(integers, computations, back_end, sums)?;
-        let staged = list.bins.iter().map(|bin| self.staged(&list, bin));
+        let mut shared = self.shared();
+        let staged = list.bins.iter();
+        let staged = staged.map(|bin| self.staged(&list, bin, &mut shared));
         Ok(Prepared {
             engine: self.clone(),
             staged: staged.collect::<Result<_, _>>()?,
@@ -193,19 +186,46 @@ impl Engine {
         })
     }
 
-    /// Sums of numbers of one length are batches as they are, without marks; and who forces
-    /// a kernel wants it to compute.
-    fn sums_on_device(&self, integers: &Integers, most: usize) -> Sums {
+    /// A list for devices. Its sums are segments, at most so many limbs of them to a launch,
+    /// where that is said and numbers are of several lengths and many: few pad less than marks
+    /// cost. Who forces a kernel wants it to compute.
+    fn list_on_device<'a>(
+        &self,
+        integers: &'a Integers,
+        computations: &'a [Computation],
+        device: BackEnd,
+        most: Option<usize>,
+    ) -> Result<List<'a>, Error> {
         let length = |i| integers.length(i);
-        let are_alike = (1..integers.len()).all(|i| length(i) == length(0));
-        match self.options == Options::default() && !are_alike {
-            true => Sums::Segments(most),
-            false => Sums::Binned,
-        }
+        let are_alike = || (1..integers.len()).all(|i| length(i) == length(0));
+        let mean = integers.limbs().len() / integers.len().max(1);
+        let are_many =
+            computations.len().saturating_mul(mean) >= self.inner.tuning().devices.segments_limbs;
+        let sums = match most {
+            Some(most) if self.options == Options::default() && are_many && !are_alike() => {
+                Sums::Segments(most)
+            }
+            _ => Sums::Binned,
+        };
+        let mut list = List::new(integers, computations, device, sums)?;
+        segments::lay_out(&mut list);
+        Ok(list)
+    }
+
+    /// Whether so many computations are so many more than the numbers that those go to the
+    /// device once, and operands are gathered there.
+    fn gathers(&self, integers: &Integers, computations: usize) -> bool {
+        let is_one_device = self.inner.devices().count() == 1;
+        is_one_device && computations >= integers.len().saturating_mul(GATHERED)
+    }
+
+    /// Nothing is brought there yet.
+    fn shared(&self) -> Shared {
+        (self.inner.devices().count() == 1).then(BTreeMap::new)
     }
 
     /// Brings the operands of a bin to where the engine computes.
-    fn staged(&self, list: &List<'_>, bin: &Bin) -> Result<Staged, Error> {
+    fn staged(&self, list: &List<'_>, bin: &Bin, shared: &mut Shared) -> Result<Staged, Error> {
         if bin.is_of_segments() {
             let operands = self.segments(list, bin)?;
             return Ok(Staged {
@@ -221,21 +241,34 @@ impl Engine {
         } = bin.kind;
         let integers = list.integers;
         let rows = &list.order[bin.start..][..bin.count];
-        let of_a = |i: usize| list.operands(rows[i])[0];
-        let of_b = |i: usize| list.operands(rows[i])[1];
-        // Signs of these are the host's alone.
-        let is_of_magnitudes = is_of_magnitudes(operation);
-        let batch = |width, index: &(dyn Fn(usize) -> usize + Sync)| match is_of_magnitudes {
-            true => {
-                let batch = self.magnitudes_of(integers, bin.count, width, index)?;
-                Ok::<_, Error>(SignedBatch::natural(batch))
-            }
-            false => self.batch_of_integers(integers, bin.count, width, index),
+        let gathers = self.gathers(integers, bin.count);
+        let mut operand = |which: usize| {
+            let (width, count) = (widths[which], bin.count);
+            let index = |i: usize| list.resolved[rows[i]].operands[which];
+            let magnitudes = match shared {
+                // Signs of others go with their numbers.
+                _ if !is_of_magnitudes(operation) => {
+                    return self.batch_of_integers(integers, count, width, index);
+                }
+                Some(by_width) if gathers => {
+                    let all = match by_width.entry(width) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(new) => {
+                            let fits = |i: &usize| integers.length(*i) <= width;
+                            let all = |i: usize| Some(i).filter(fits);
+                            new.insert(self.rows_of(integers, integers.len(), width, all)?)
+                        }
+                    };
+                    self.gather(all, &collect((0..count).map(index))?)?
+                }
+                _ => self.magnitudes_of(integers, count, width, index)?,
+            };
+            Ok::<_, Error>(SignedBatch::natural(magnitudes))
         };
-        let a = batch(widths[0], &of_a)?;
+        let a = operand(0)?;
         let b = match is_of_one {
             true => a.clone(),
-            false => batch(widths[1], &of_b)?,
+            false => operand(1)?,
         };
         let operands = vec![a, b];
         Ok(Staged {
@@ -286,9 +319,20 @@ impl Engine {
         width: usize,
         index: impl Fn(usize) -> usize + Sync,
     ) -> Result<Batch, Error> {
+        self.rows_of(integers, count, width, |i| Some(index(i)))
+    }
+
+    /// The same, with zeros where there is no index.
+    fn rows_of(
+        &self,
+        integers: &Integers,
+        count: usize,
+        width: usize,
+        index: impl Fn(usize) -> Option<usize> + Sync,
+    ) -> Result<Batch, Error> {
         let shape = Shape::new(count, width, Layout::Contiguous);
         let limbs = limbs::build(&self.inner.pool, shape, |i, row| {
-            let magnitude = integers.magnitude(index(i));
+            let magnitude = index(i).map_or(&[][..], |index| integers.magnitude(index));
             let (number, above) = row.split_at_mut(magnitude.len());
             number.copy_from_slice(magnitude);
             above.fill(0);
@@ -374,44 +418,46 @@ impl Made {
 impl List<'_> {
     /// The results, in the list's order.
     fn gathered(&self, made: &[Made]) -> Result<Integers, Error> {
-        let mean = self.integers.limbs().len() / self.integers.len().max(1);
-        let part = |range| self.part(range, made);
-        Ok(Column::gathered(self.computations.len(), 2 * mean, part)?.into())
+        let (count, integers) = (self.computations.len(), self.integers);
+        let mean = integers.limbs().len() / integers.len().max(1);
+        Ok(match self.sums {
+            Sums::Passing => Column::gathered(count, 2 * mean, |range| self.part(range, made))?,
+            _ => Column::of_numbers(count, mean, |of| self.made(of, made))?,
+        }
+        .into())
     }
 
-    /// Some of the results, one behind the other.
+    /// The result of a computation that is in a bin, and whether it is negative.
+    fn made<'m>(&self, of: usize, made: &'m [Made]) -> (&'m [Limb], bool) {
+        let (Place { bin, row }, resolved) = (self.places[of], &self.resolved[of]);
+        let made = &made[bin];
+        let magnitude = match self.bins[bin].is_of_segments() {
+            true => &made.rows[row..][..resolved.limbs_of_sum(self.integers)],
+            false => &made.rows[row * made.width..][..made.width],
+        };
+        let negative = resolved.negative;
+        (magnitude, negative.unwrap_or_else(|| made.negative[row]))
+    }
+
+    /// Some of the results, one behind the other; those that are in no bin are computed here.
     fn part(&self, range: Range<usize>, made: &[Made]) -> Result<Column, Error> {
         let length = |i: usize| self.integers.length(i);
-        let longest = range
-            .clone()
-            .map(|of| match self.bins.get(self.places[of].bin) {
-                Some(bin) if !bin.is_of_segments() => made[self.places[of].bin].width,
-                _ => {
-                    let Computation { a, b, .. } = self.computations[of];
-                    length(a).max(length(b)) + 1
-                }
-            });
+        let longest = range.clone().map(|of| match made.get(self.places[of].bin) {
+            Some(made) => made.width,
+            None => {
+                let Computation { a, b, .. } = self.computations[of];
+                length(a).max(length(b)) + 1
+            }
+        });
         let mut column = Column::with_capacity(range.len(), longest.sum())?;
         for of in range {
-            let Computation { operation, a, b } = self.computations[of];
-            let Place { bin, row } = self.places[of];
-            let Some(made) = made.get(bin) else {
+            if self.places[of].bin >= made.len() {
                 self.put(&mut column, of);
                 continue;
-            };
-            let sum = self.sum(of);
-            let number = match &sum {
-                Some(sum) if self.bins[bin].is_of_segments() => {
-                    &made.rows[row..][..self.limbs(sum)]
-                }
-                _ => &made.rows[row * made.width..][..made.width],
-            };
-            column.limbs.extend_from_slice(number);
-            column.end_number(match (operation.declaration().signs, sum) {
-                (_, Some(sum)) => sum.negative,
-                (Signs::Product, _) => self.integers.is_negative(a) != self.integers.is_negative(b),
-                _ => made.negative[row],
-            });
+            }
+            let (magnitude, negative) = self.made(of, made);
+            column.limbs.extend_from_slice(magnitude);
+            column.end_number(negative);
         }
         Ok(column)
     }

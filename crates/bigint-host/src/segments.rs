@@ -2,7 +2,7 @@
 //! rows, which [`Operation::AddSegments`] computes in one pass. Nothing is padded but the shorter
 //! operand, and lists of whatever lengths take one launch.
 
-use crate::bins::{Bin, IN_SEGMENTS, Kind, List, Place};
+use crate::bins::{Bin, IN_SEGMENTS, Kind, List, Place, Sums, WIDEST_SEGMENT};
 use crate::{Batch, Engine, Error, limbs};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use std::ops::Range;
@@ -10,26 +10,25 @@ use std::ops::Range;
 /// Limbs of a row: so many that few are left over at its end, where the next segment does not
 /// fit, and so few that a large list has rows for every device and thread.
 const ROW: usize = 1 << 16;
-
-/// The widest segment; wider sums are in bins.
-pub(crate) const WIDEST: usize = ROW / 16;
+const _: () = assert!(WIDEST_SEGMENT <= ROW / 16);
 
 /// Limbs of each operand in a launch, at most: those that come from the host and go back, so that
 /// others move meanwhile; and those that are on the device, of which a launch more has a long tail.
 pub(crate) const MOVED: usize = 1 << 23;
 pub(crate) const RESIDENT: usize = 1 << 26;
 
-/// Puts the computations that are [`IN_SEGMENTS`] into bins behind those that there are, their
-/// places in the list's order from `start` on; a bin has at most so many limbs.
-pub(crate) fn lay_out(list: &mut List<'_>, mut start: usize, most: usize) {
+/// Puts the computations that are [`IN_SEGMENTS`] into bins behind those that there are.
+pub(crate) fn lay_out(list: &mut List<'_>) {
+    let Sums::Segments(most) = list.sums else {
+        return;
+    };
+    let mut start = list.bins.iter().map(|bin| bin.count).sum();
     let (mut end, mut count) = (0, 0);
     for of in 0..list.places.len() {
         if list.places[of].bin != IN_SEGMENTS.bin {
             continue;
         }
-        let Some((_, limbs)) = list.segment(of) else {
-            continue;
-        };
+        let limbs = list.resolved[of].limbs_of_sum(list.integers);
         if end % ROW + limbs > ROW {
             end = end.next_multiple_of(ROW);
         }
@@ -78,10 +77,9 @@ impl Engine {
         let of_row = |row: usize| {
             let before = |row| order.partition_point(|&of| list.places[of].row < row * width);
             let of_row = &order[before(row)..before(row + 1)];
-            let start = move |of: usize| list.places[of].row - row * width;
-            of_row.iter().filter_map(move |&of| {
-                let (sum, limbs) = list.segment(of)?;
-                Some((sum, start(of)..start(of) + limbs))
+            of_row.iter().map(move |&of| {
+                let (sum, start) = (&list.resolved[of], list.places[of].row - row * width);
+                (sum, start..start + sum.limbs_of_sum(list.integers))
             })
         };
         let admitted = |width, fill: &(dyn Fn(usize, &mut [Limb]) + Sync)| {
@@ -135,7 +133,7 @@ mod tests {
     #[test]
     fn segments_lie_behind_one_another_and_none_in_two_rows() {
         let mut integers = Integers::new();
-        let lengths = [0, 1, 33, 1000, WIDEST - 1, WIDEST];
+        let lengths = [0, 1, 33, 1000, WIDEST_SEGMENT - 1, WIDEST_SEGMENT];
         for length in lengths {
             integers.push(length % 2 == 1, &vec![1; length]).unwrap();
         }
@@ -147,7 +145,8 @@ mod tests {
         };
         let list: Vec<_> = (0..3000).map(computation).collect();
         let device = BackEnd::Cuda(DeviceSet::new([0]).unwrap());
-        let list = List::new(&integers, &list, device, Sums::Segments(RESIDENT)).unwrap();
+        let mut list = List::new(&integers, &list, device, Sums::Segments(RESIDENT)).unwrap();
+        lay_out(&mut list);
         let bins: Vec<_> = list
             .bins
             .iter()
@@ -158,8 +157,8 @@ mod tests {
         let mut end = 0;
         for &of in order {
             let Computation { operation, a, b } = list.computations[of];
-            let (_, limbs) = list.segment(of).unwrap();
-            assert!(operation != Operation::Mul && limbs <= WIDEST);
+            let limbs = list.resolved[of].limbs_of_sum(&integers);
+            assert!(operation != Operation::Mul && limbs <= WIDEST_SEGMENT);
             let most = lengths[a].max(lengths[b]);
             assert!(limbs == most.max(1) || limbs == most + 1);
             let start = list.places[of].row;

@@ -164,6 +164,8 @@ pub struct DevicesTuning {
     pub launch_ns: f64,
     /// Limbs of a list's results from which on a thread of its own fetches them.
     pub fetched_apart_limbs: usize,
+    /// Limbs of each operand from which on a list's sums are segments.
+    pub segments_limbs: usize,
 }
 
 /// Up to `max_width` limbs, `lanes` lanes share a number.

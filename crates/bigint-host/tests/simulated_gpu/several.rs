@@ -109,6 +109,7 @@ fn signs_flags_errors_and_lists_are_right_over_devices_of_unequal_kind() {
     let mut tuning = Tuning::default();
     tuning.devices.launch_ns = 0.0;
     tuning.devices.fetched_apart_limbs = 0;
+    tuning.devices.segments_limbs = 0;
     let engine = Engine::all().expect("devices").with_tuning(tuning);
     check_chain(&engine);
     let a = engine.batch_from_biguints(&numbers(200, 3)).expect("fits");

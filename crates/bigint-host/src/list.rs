@@ -1,0 +1,138 @@
+//! What lists are of: computations, and what they are of magnitudes.
+
+use crate::{Error, Integers};
+use bigint_core::operation::{Signs, Width};
+use bigint_core::{Algorithm, Limb, Operation};
+use std::cmp::Ordering;
+
+/// One computation of a list: an operation on two of its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Computation {
+    /// What is computed: [`Computation::takes`] says what may be.
+    pub operation: Operation,
+    /// The index of the first operand.
+    pub a: usize,
+    /// The index of the second operand.
+    pub b: usize,
+}
+
+impl Computation {
+    /// Whether lists may have this operation: it has two operands, says what it is of signed
+    /// numbers, and its result's length follows from theirs. `+ - * / %` do, `gcd`, `lcm`,
+    /// `min`, `max`, `compare`, `inv_mod`, `jacobi` and `shr`; of more than one result it is
+    /// the first.
+    pub fn takes(operation: Operation) -> bool {
+        let declared = operation.declaration();
+        declared.operands.len() == 2
+            && declared.signs != Signs::Natural
+            && !matches!(declared.exact[0], Width::Cut(_))
+    }
+}
+
+/// A computation of magnitudes, as bins have it.
+#[derive(Clone, Copy)]
+pub(crate) struct Resolved {
+    /// Of numbers of unlike signs a sum is a difference, and a difference a sum.
+    pub operation: Operation,
+    /// The greater first where they are subtracted, the longer where that is no matter.
+    pub operands: [usize; 2],
+    /// Whether the result is negative, where that follows from the operands alone.
+    pub negative: Option<bool>,
+}
+
+impl Resolved {
+    /// As it stands.
+    pub fn unchanged(&Computation { operation, a, b }: &Computation) -> Self {
+        Resolved {
+            operation,
+            operands: [a, b],
+            negative: None,
+        }
+    }
+
+    /// Of magnitudes.
+    pub fn of(integers: &Integers, computation: &Computation) -> Self {
+        let &Computation { operation, a, b } = computation;
+        let (minus_a, minus_b) = (integers.is_negative(a), integers.is_negative(b));
+        let resolved = |operation, operands, negative| Resolved {
+            operation,
+            operands,
+            negative,
+        };
+        let signs = operation.declaration().signs;
+        match signs {
+            Signs::Sum | Signs::Difference => {
+                let minus_b = minus_b != (signs == Signs::Difference);
+                if minus_a == minus_b {
+                    resolved(Operation::Add, [a, b], Some(minus_a))
+                } else if order(integers.magnitude(a), integers.magnitude(b)).is_lt() {
+                    resolved(Operation::Sub, [b, a], Some(minus_b))
+                } else {
+                    resolved(Operation::Sub, [a, b], Some(minus_a))
+                }
+            }
+            _ => {
+                let is_shorter = integers.length(a) < integers.length(b);
+                let operands = match commutes(operation) && is_shorter {
+                    true => [b, a],
+                    false => [a, b],
+                };
+                let negative = (signs == Signs::Product).then_some(minus_a != minus_b);
+                resolved(operation, operands, negative)
+            }
+        }
+    }
+
+    /// Whether it is a sum or difference.
+    pub fn is_sum(&self) -> bool {
+        matches!(self.operation, Operation::Add | Operation::Sub)
+    }
+
+    /// The limbs that a sum needs as a segment: a difference is no longer than the greater.
+    pub fn limbs_of_sum(&self, integers: &Integers) -> usize {
+        let [a, b] = self.operands;
+        let (n, m) = (integers.length(a), integers.length(b));
+        (n.max(m) + usize::from(self.operation == Operation::Add)).max(1)
+    }
+}
+
+/// Refuses what is no computation.
+pub(crate) fn check(integers: &Integers, computation: &Computation) -> Result<(), Error> {
+    let &Computation { operation, a, b } = computation;
+    let (index, count) = (a.max(b), integers.len());
+    if index >= count {
+        return Err(Error::NoSuchNumber { index, count });
+    }
+    match Computation::takes(operation) {
+        true => Ok(()),
+        false => Err(Error::NotInLists { operation }),
+    }
+}
+
+/// How two magnitudes compare that have no zeros on top.
+pub(crate) fn order(x: &[Limb], y: &[Limb]) -> Ordering {
+    let lengths = x.len().cmp(&y.len());
+    lengths.then_with(|| x.iter().rev().cmp(y.iter().rev()))
+}
+
+/// Whether operands may change places.
+fn commutes(operation: Operation) -> bool {
+    matches!(operation, Operation::Mul | Operation::Gcd | Operation::Lcm)
+}
+
+/// Whether it costs a pass over the operands.
+pub(crate) fn is_linear(operation: Operation) -> bool {
+    match operation {
+        // The most frequent ones, which need not be looked up.
+        Operation::Add | Operation::Sub => true,
+        Operation::Mul => false,
+        _ => operation.has(Algorithm::CarryLookahead) || operation.has(Algorithm::Scan),
+    }
+}
+
+/// Whether the CPU computes it in the pass that gathers results.
+pub(crate) fn is_in_passing(operation: Operation) -> bool {
+    use Signs::{Difference, Greatest, Least, Order, Sum};
+    let signs = operation.declaration().signs;
+    matches!(signs, Sum | Difference | Least | Greatest | Order)
+}
