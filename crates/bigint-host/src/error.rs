@@ -243,6 +243,7 @@ impl Error {
         | Error::NegativeExponent { index }
         | Error::ZeroDivisor { index }
         | Error::NotInvertible { index }
+        | Error::NotDivisible { index }
         | Error::EvenModulus { index } = &mut self
         {
             *index = number(*index);

@@ -187,6 +187,66 @@ impl Integers {
         (0..self.len()).map(number)
     }
 
+    /// The numbers of these indices, in this order; an index may come again.
+    ///
+    /// ```
+    /// use bigint_host::Integers;
+    /// let a = Integers::from_texts(["-7", "0", "0x10000000000000000"])?;
+    /// assert_eq!(a.gather(&[2, 0, 0])?.limbs(), [0, 0, 1, 7, 7]);
+    /// assert_eq!(Integers::concatenate(&[&a.slice(1..3)?, &a.slice(0..1)?])?.signs(), [0b100]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchNumber`] names the first index past the end; [`Error::OutOfMemory`].
+    pub fn gather(&self, indices: &[usize]) -> Result<Self, Error> {
+        let count = self.len();
+        if let Some(&index) = indices.iter().find(|&&index| index >= count) {
+            return Err(Error::NoSuchNumber { index, count });
+        }
+        self.picked(indices.len(), |i| indices[i])
+    }
+
+    /// The numbers of a range of indices.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchNumber`] where the range ends past the end, or before its start;
+    /// [`Error::OutOfMemory`].
+    pub fn slice(&self, range: Range<usize>) -> Result<Self, Error> {
+        let (index, count) = (range.start.max(range.end), self.len());
+        if range.end > count || range.start > range.end {
+            return Err(Error::NoSuchNumber { index, count });
+        }
+        self.picked(range.len(), |i| range.start + i)
+    }
+
+    /// `count` numbers, of which the `i`-th is number `index(i)` here.
+    fn picked(&self, count: usize, index: impl Fn(usize) -> usize + Sync) -> Result<Self, Error> {
+        let mean = self.limbs().len() / self.len().max(1);
+        let number = |i| {
+            let index = index(i);
+            (self.magnitude(index), self.is_negative(index))
+        };
+        Ok(Column::of_numbers(count, mean, number)?.into())
+    }
+
+    /// The numbers of all of these, one column after another.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn concatenate(columns: &[&Integers]) -> Result<Self, Error> {
+        let count = columns.iter().map(|column| column.len()).sum();
+        let limbs = columns.iter().map(|column| column.limbs().len()).sum();
+        let mut all = Column::with_capacity(count, limbs)?;
+        for column in columns {
+            for index in 0..column.len() {
+                all.limbs.extend_from_slice(column.magnitude(index));
+                all.end_number(column.is_negative(index));
+            }
+        }
+        Ok(all.into())
+    }
+
     /// Takes the number of these limbs in, least significant first; zeros on top are left
     /// out.
     ///

@@ -185,7 +185,7 @@ impl Engine {
     }
 
     /// The numbers, and zeros for those that are negative.
-    fn or_zero(&self, a: &SignedBatch) -> Result<Batch, Error> {
+    pub(crate) fn or_zero(&self, a: &SignedBatch) -> Result<Batch, Error> {
         match a.signs() {
             Some(signs) => self.select(&self.mask(&[false])?, a.magnitude(), signs),
             None => Ok(a.magnitude().clone()),

@@ -2,7 +2,7 @@
 
 use crate::column::Column;
 use crate::expression::Expression;
-use crate::{BigInt, Engine, Error, Integers, Operation};
+use crate::{BigInt, Engine, Error, Integers};
 use std::cmp::Ordering;
 
 /// Rational numbers: a numerator and a denominator each, the denominator greater than zero.
@@ -154,17 +154,9 @@ impl Engine {
     /// # Errors
     /// As [`Engine::eval`].
     pub fn rational_order(&self, a: &Rationals, b: &Rationals) -> Result<Vec<Ordering>, Error> {
-        let (x, y) = (
-            &a.numerators * &b.denominators,
-            &b.numerators * &a.denominators,
-        );
-        let order = self.eval(&Expression::apply(Operation::Compare, [x, y]))?;
-        let told = (0..order.len()).map(|i| match order.magnitude(i) {
-            [] => Ordering::Equal,
-            _ if order.is_negative(i) => Ordering::Less,
-            _ => Ordering::Greater,
-        });
-        Ok(bigint_cpu::collect(told)?)
+        let x = self.eval(&(&a.numerators * &b.denominators))?;
+        let y = self.eval(&(&b.numerators * &a.denominators))?;
+        self.integers().compare(&x, &y)
     }
 
     /// The same numbers, numerator and denominator without common divisors; zeros over 1.
@@ -173,12 +165,9 @@ impl Engine {
     /// # Errors
     /// As [`Engine::eval`].
     pub fn rational_reduced(&self, a: &Rationals) -> Result<Rationals, Error> {
-        let of = |integers: &Integers| Expression::from(integers);
-        let (numerators, denominators) = (of(&a.numerators), of(&a.denominators));
-        let pair = [numerators.clone(), denominators.clone()];
-        let divisor = self.eval(&Expression::apply(Operation::Gcd, pair))?;
-        let over = |dividend| Expression::apply(Operation::Div, [dividend, of(&divisor)]);
-        self.quotient(over(numerators), over(denominators))
+        let divisor = self.integers().gcd(&a.numerators, &a.denominators)?;
+        let over = |dividend: &Integers| self.integers().div(dividend, &divisor);
+        Rationals::new(over(&a.numerators)?, over(&a.denominators)?)
     }
 
     /// What is computed of rationals, whose denominators are not zero. Where numerators are

@@ -1,15 +1,14 @@
-//! Formulas of integers of any lengths, row by row.
+//! Formulas and operations of integers of any lengths, row by row.
 //!
 //! Rows whose numbers are of alike lengths are computed together, as batches, and as many at
 //! a time as memory should hold ([`Grouping`]); results go back into the order of the rows.
 
 use crate::column::Column;
-use crate::expression::Formula;
+use crate::expression::{Formula, Function, Terms};
 use crate::keys::Keys;
 use crate::plan::{Evaluator, Extent, Grouping};
 use crate::{Batch, Engine, Error, Integers, SignedBatch};
 use bigint_core::{LIMB_BITS, Operation};
-use std::ops::Range;
 
 impl Engine {
     /// Computes a formula of columns of integers: one result for each row, or one for all
@@ -19,21 +18,39 @@ impl Engine {
         formula: &Formula,
         inputs: &[Integers],
     ) -> Result<Integers, Error> {
-        let mut operations = formula
-            .functions()
-            .flat_map(|function| function.operations());
-        if let Some(&operation) = operations.find(|operation| is_of_a_width(**operation)) {
-            return Err(Error::NeedsWidth { operation });
+        formula.functions().try_for_each(needs_no_width)?;
+        let inputs: Vec<&Integers> = inputs.iter().collect();
+        let rows = Rows::new(self, &inputs)?;
+        let mut evaluator = Evaluator::new(self, formula);
+        let mut results = rows.computed(formula, 1, &mut |inputs| {
+            Ok(evaluator.rows(inputs)?.into_iter().collect())
+        })?;
+        let mut results = results.swap_remove(0);
+        if formula.is_total() {
+            let inputs: Vec<&SignedBatch> = rows.ones.iter().collect();
+            if let Some(total) = evaluator.finish(&inputs)? {
+                results.extend_from(&total, 0..1)?;
+            }
         }
-        let rows = Rows {
-            engine: self,
-            inputs,
-            ones: inputs
-                .iter()
-                .map(|input| self.one_of(input))
-                .collect::<Result<_, _>>()?,
-        };
-        rows.evaluated(formula)
+        Ok(results)
+    }
+
+    /// What `compute` makes of the rows of columns of integers, so many results of each: it is
+    /// given batches of rows of alike lengths, and takes about the memory that `function` does.
+    pub(crate) fn by_rows(
+        &self,
+        function: Function,
+        inputs: &[&Integers],
+        results: usize,
+        mut compute: impl FnMut(&[&SignedBatch]) -> Result<Vec<SignedBatch>, Error>,
+    ) -> Result<Vec<Integers>, Error> {
+        needs_no_width(function)?;
+        let mut terms = Terms::default();
+        let parts: Vec<_> = (0..inputs.len()).map(|index| terms.input(index)).collect();
+        let root = terms.apply(function, &parts);
+        let are_rows: Vec<bool> = inputs.iter().map(|input| input.len() != 1).collect();
+        let formula = terms.formula(root, &are_rows)?;
+        Rows::new(self, inputs)?.computed(&formula, results, &mut compute)
     }
 
     /// The number that stands for all rows; of a column, no rows.
@@ -45,16 +62,28 @@ impl Engine {
     }
 }
 
-/// Whether the value depends on how wide operands are, and not on the numbers alone.
-fn is_of_a_width(operation: Operation) -> bool {
-    use Operation::{MontMul, MulHigh, Not, SetBit, TrailingZeros};
-    matches!(operation, MontMul | MulHigh | Not | SetBit | TrailingZeros)
+/// Refuses a function whose value depends on how wide operands are, and not on the numbers alone.
+fn needs_no_width(function: Function) -> Result<(), Error> {
+    use Operation::{AddSegments, MontMul, MulHigh, Not, SetBit, TrailingZeros};
+    let is_of_a_width = |operation: &&Operation| {
+        matches!(
+            operation,
+            AddSegments | MontMul | MulHigh | Not | SetBit | TrailingZeros
+        )
+    };
+    match function.operations().iter().find(is_of_a_width) {
+        Some(&operation) => Err(Error::NeedsWidth { operation }),
+        None => Ok(()),
+    }
 }
+
+/// Computes batches of rows; answers their results, or none where they go into a total.
+type Compute<'c> = dyn FnMut(&[&SignedBatch]) -> Result<Vec<SignedBatch>, Error> + 'c;
 
 /// Columns, and numbers that stand for all their rows.
 struct Rows<'a> {
     engine: &'a Engine,
-    inputs: &'a [Integers],
+    inputs: &'a [&'a Integers],
     /// Where an input is no column, its number.
     ones: Vec<SignedBatch>,
 }
@@ -79,9 +108,19 @@ struct Classes {
 }
 
 impl<'a> Rows<'a> {
+    fn new(engine: &'a Engine, inputs: &'a [&'a Integers]) -> Result<Self, Error> {
+        let ones = inputs.iter().map(|input| engine.one_of(input));
+        Ok(Rows {
+            engine,
+            inputs,
+            ones: ones.collect::<Result<_, _>>()?,
+        })
+    }
+
     /// Those inputs that have a number for each row.
     fn columns(&self) -> impl Iterator<Item = &'a Integers> + '_ {
-        self.inputs.iter().filter(|input| input.len() != 1)
+        let inputs = self.inputs.iter().copied();
+        inputs.filter(|input| input.len() != 1)
     }
 
     fn count(&self) -> Result<usize, Error> {
@@ -93,9 +132,15 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn evaluated(&self, formula: &Formula) -> Result<Integers, Error> {
+    /// So many results of each row, of a formula by whose cost rows go together.
+    fn computed(
+        &self,
+        formula: &Formula,
+        results: usize,
+        compute: &mut Compute<'_>,
+    ) -> Result<Vec<Integers>, Error> {
         let count = self.count()?;
-        let extent = |input: &Integers| {
+        let extent = |input: &&Integers| {
             let is_column = input.len() != 1;
             let magnitude = if is_column { &[] } else { input.magnitude(0) };
             Extent {
@@ -111,30 +156,30 @@ impl<'a> Rows<'a> {
         };
         let extents = self.inputs.iter().map(extent).collect();
         let mut grouping = Grouping::new(std::slice::from_ref(formula), extents, &|_| 0);
-        let mut evaluator = Evaluator::new(self.engine, formula);
         let mut classes = Classes::default();
-        let mut windows = Vec::new();
+        let mut windows = vec![Vec::new(); results];
+        let mut end_window = |classes: &mut Classes, places: &[(usize, usize)]| {
+            let columns = self.window(compute, classes, places)?;
+            for (windows, column) in windows.iter_mut().zip(columns) {
+                windows.push(column);
+            }
+            Ok::<_, Error>(())
+        };
         // The class of each row of the window, and its place there.
         let mut places = bigint_cpu::with_capacity(count)?;
         for row in 0..count {
             let at = self.class(row, &mut classes, &grouping);
             if grouping.takes(classes.classes[at].cost) {
-                windows.extend(self.window(&mut evaluator, &mut classes, &places)?);
+                end_window(&mut classes, &places)?;
                 places.clear();
             }
             let rows = &mut classes.classes[at].rows;
             places.push((at, rows.len()));
             rows.push(row);
         }
-        windows.extend(self.window(&mut evaluator, &mut classes, &places)?);
-        let mut results = Integers::from(Column::joined(windows)?);
-        if formula.is_total() {
-            let inputs: Vec<&SignedBatch> = self.ones.iter().collect();
-            if let Some(total) = evaluator.finish(&inputs)? {
-                results.extend_from(&total, 0..1)?;
-            }
-        }
-        Ok(results)
+        end_window(&mut classes, &places)?;
+        let joined = windows.into_iter().map(Column::joined);
+        joined.map(|column| Ok(column?.into())).collect()
     }
 
     /// The class of a row.
@@ -160,60 +205,37 @@ impl<'a> Rows<'a> {
         at
     }
 
-    /// Computes the rows of a window, class by class, and leaves the classes without rows:
-    /// the results, unless they go into a total.
+    /// Computes the rows of a window, class by class, and leaves the classes without rows: the
+    /// results, unless they go into a total.
     fn window(
         &self,
-        evaluator: &mut Evaluator<'_>,
+        compute: &mut Compute<'_>,
         classes: &mut Classes,
         places: &[(usize, usize)],
-    ) -> Result<Option<Column>, Error> {
+    ) -> Result<Vec<Column>, Error> {
         let mut made = Vec::with_capacity(classes.classes.len());
         for class in &mut classes.classes {
             let rows = std::mem::take(&mut class.rows);
-            let result = match rows.is_empty() {
-                true => Ok(None),
-                false => self.computed(evaluator, &class.widths, &rows),
+            let results = match rows.is_empty() {
+                true => Ok(Vec::new()),
+                false => self.class_of(&class.widths, &rows, compute),
             };
-            made.push(result.map_err(|error| {
+            made.push(results.map_err(|error| {
                 error.renumbered(|index| rows.get(index).copied().unwrap_or(index))
             })?);
         }
-        if made.iter().all(Option::is_none) {
-            return Ok(None);
-        }
-        let none = self.engine.signed_from_bigints(&[])?;
-        let numbers = made.iter().map(|batch| {
-            let batch = batch.as_ref().unwrap_or(&none);
-            let magnitude: &Batch = batch.magnitude();
-            Ok((magnitude.rows()?, magnitude.width(), batch.negative()?))
-        });
-        let numbers = numbers.collect::<Result<Vec<_>, Error>>()?;
-        let limbs: usize = numbers.iter().map(|(rows, ..)| rows.len()).sum();
-        let part = |range: Range<usize>| {
-            let places = &places[range];
-            let width = |&(class, _): &(usize, usize)| numbers[class].1;
-            let limbs = places.iter().map(width).sum();
-            let mut column = Column::with_capacity(places.len(), limbs)?;
-            for &(class, row) in places {
-                let (limbs, width, negative) = &numbers[class];
-                let number = &limbs[row * width..][..*width];
-                column.limbs.extend_from_slice(number);
-                column.end_number(negative[row]);
-            }
-            Ok(column)
-        };
-        let each = limbs / places.len().max(1);
-        Column::gathered(places.len(), 2 * each, part).map(Some)
+        let results = made.iter().map(Vec::len).max().unwrap_or(0);
+        let result = |which| self.gathered(&made, which, places);
+        (0..results).map(result).collect()
     }
 
-    /// The results of some rows of a class; none where they go into a total.
-    fn computed(
+    /// The results of some rows of a class.
+    fn class_of(
         &self,
-        evaluator: &mut Evaluator<'_>,
         widths: &[usize],
         rows: &[usize],
-    ) -> Result<Option<SignedBatch>, Error> {
+        compute: &mut Compute<'_>,
+    ) -> Result<Vec<SignedBatch>, Error> {
         let mut widths = widths.iter();
         let inputs = self.inputs.iter().zip(&self.ones).map(|(input, one)| {
             if input.len() == 1 {
@@ -225,6 +247,30 @@ impl<'a> Rows<'a> {
         });
         let inputs = inputs.collect::<Result<Vec<_>, Error>>()?;
         let inputs: Vec<&SignedBatch> = inputs.iter().collect();
-        evaluator.rows(&inputs)
+        compute(&inputs)
+    }
+
+    /// One of the results that classes have made of a window's rows, in the rows' order.
+    fn gathered(
+        &self,
+        made: &[Vec<SignedBatch>],
+        which: usize,
+        places: &[(usize, usize)],
+    ) -> Result<Column, Error> {
+        let none = self.engine.signed_from_bigints(&[])?;
+        let numbers = made.iter().map(|results| {
+            let batch = results.get(which).unwrap_or(&none);
+            let magnitude: &Batch = batch.magnitude();
+            Ok((magnitude.rows()?, magnitude.width(), batch.negative()?))
+        });
+        let numbers = numbers.collect::<Result<Vec<_>, Error>>()?;
+        let limbs: usize = numbers.iter().map(|(rows, ..)| rows.len()).sum();
+        let number = |place: usize| {
+            let (class, row) = places[place];
+            let (limbs, width, negative) = &numbers[class];
+            (&limbs[row * width..][..*width], negative[row])
+        };
+        let mean = limbs / places.len().max(1);
+        Column::of_numbers(places.len(), mean, number)
     }
 }

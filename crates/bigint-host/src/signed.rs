@@ -416,7 +416,8 @@ impl Engine {
         self.batch_from_limbs(limbs, shape)
     }
 
-    fn refuse_negatives(
+    /// Refuses negative numbers of an operand of an operation.
+    pub(crate) fn refuse_negatives(
         &self,
         operation: Operation,
         operands: &[&SignedBatch],

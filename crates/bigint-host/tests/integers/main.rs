@@ -2,7 +2,10 @@
 
 #[path = "../simulated_gpu/lists.rs"]
 mod lists;
+mod operations;
 mod rationals;
+#[path = "../simulated_gpu/rows.rs"]
+mod rows;
 
 use bigint_host::expression::Expression;
 use bigint_host::{BigInt, BigUint, Computation, Engine, Error, Integers, Operation};
@@ -286,10 +289,6 @@ fn rows_that_do_not_go_together_or_have_no_value_are_named() {
     let error = engine.eval(&(sum + &of(&[1, 2])));
     assert!(matches!(error, Err(Error::Misplaced(_))));
     for operation in Operation::ALL {
-        let width = matches!(
-            operation,
-            Operation::Not | Operation::SetBit | Operation::MulHigh | Operation::MontMul
-        );
         let number = || Expression::from(&of(&[1]));
         let found = match operation.declaration().operands.len() {
             1 => engine.eval(&Expression::apply(operation, [number()])),
@@ -300,7 +299,7 @@ fn rows_that_do_not_go_together_or_have_no_value_are_named() {
             )),
         };
         let of_a_width = matches!(found, Err(Error::NeedsWidth { .. }));
-        assert_eq!(of_a_width, width || operation == Operation::TrailingZeros);
+        assert_eq!(of_a_width, rows::OF_A_WIDTH.contains(&operation));
         assert!(of_a_width || found.is_ok(), "{operation:?}");
     }
 }

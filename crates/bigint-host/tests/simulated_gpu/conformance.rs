@@ -2,6 +2,7 @@
 
 use crate::lists::{Lengths, Random, check_list};
 use crate::process::on_simulator;
+use crate::rows::check_operations;
 use crate::signs::{check_chain, check_signs};
 use bigint_host::{
     Algorithm, BackEnd, Batch, BigUint, Ceilings, Engine, Error, Layout, Level, Limb, Operation,
@@ -37,6 +38,18 @@ fn signed_numbers_on_a_device_are_those_of_num_bigint() {
     let name = "conformance::signed_numbers_on_a_device_are_those_of_num_bigint";
     if on_simulator(name, &[]) {
         check_signs(&Engine::cuda(0).expect("a device"));
+    }
+}
+
+#[test]
+fn every_operation_of_any_lengths_on_a_device_is_that_of_num_bigint() {
+    let name = "conformance::every_operation_of_any_lengths_on_a_device_is_that_of_num_bigint";
+    if on_simulator(name, &[]) {
+        check_operations(
+            &Engine::cuda(0).expect("a device"),
+            12,
+            0xa54f_f53a_5f1d_36f1,
+        );
     }
 }
 

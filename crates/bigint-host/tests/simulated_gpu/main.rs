@@ -10,6 +10,7 @@ mod failures;
 mod fused;
 mod lists;
 mod process;
+mod rows;
 mod several;
 mod signs;
 #[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
