@@ -20,7 +20,7 @@ pub const UNTOLD: &str = "0 /*told*/";
 /// What is told of a launch.
 ///
 /// Zero in a field, [`MOVES`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`], [`SAME`],
-/// [`ONCE`], [`SCAN`] or [`NEIGHBOURS`], says nothing.
+/// [`ONCE`], [`FOURS`], [`SCAN`] or [`NEIGHBOURS`], says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
 
@@ -105,6 +105,37 @@ pub const fn is_square(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bo
 /// Whether a warp [finds out once](once) what an operand tells all limbs of a number: 1 yes,
 /// 2 no.
 pub const ONCE: Field = Field { at: 16, bits: 2 };
+
+/// Whether a warp that computes limb by limb, or scans, moves four limbs of operands at a time:
+/// 1 yes, 2 no ([`in_fours`]).
+pub const FOURS: Field = Field { at: 0, bits: 2 };
+
+/// How [`FOURS`] stands for these arguments, of which operand `tells` may be moved otherwise.
+#[inline(always)]
+pub const fn in_fours(arguments: &Arguments, tells: Option<usize>) -> u32 {
+    let Arguments { r, a, b, c, .. } = arguments;
+    let (is_a, is_b, is_c) = match tells {
+        Some(0) => (false, true, true),
+        Some(1) => (true, false, true),
+        Some(2) => (true, true, false),
+        _ => (true, true, true),
+    };
+    let are_in_fours = r.in_fours()
+        && (!is_a || a.in_fours())
+        && (!is_b || b.in_fours())
+        && (!is_c || c.in_fours());
+    if are_in_fours { 1 } else { 2 }
+}
+
+/// The operand, if there is one, that tells all limbs of a number something: by how much it is
+/// shifted, say.
+pub const fn tells(operation: Operation) -> Option<usize> {
+    match operation {
+        Operation::Shl | Operation::Shr | Operation::SetBit | Operation::TestBit => Some(1),
+        Operation::Select => Some(2),
+        _ => None,
+    }
+}
 
 /// How [`ONCE`] stands for contiguous results of `width` limbs: those that a warp loads at once
 /// are to be of no more numbers than it has lanes.
@@ -311,11 +342,19 @@ impl Facts {
                 let widest = if a.width > b.width { a.width } else { b.width };
                 return Facts(divisor_class(widest as u32) << DIVISOR.at);
             }
-            (Operation::Shl | Operation::Shr | Operation::Select, _, Level::Warp)
-            | (Operation::SetBit | Operation::TestBit, _, Level::Warp)
+            (operation, Algorithm::Limbwise, Level::Warp)
                 if matches!(kernel.layout, Layout::Contiguous) =>
             {
-                return Facts(once(arguments.r.width) << ONCE.at);
+                let tells = tells(operation);
+                let once = match tells {
+                    Some(_) => once(arguments.r.width) << ONCE.at,
+                    None => 0,
+                };
+                return Facts(once | in_fours(arguments, tells) << FOURS.at);
+            }
+            (_, Algorithm::Scan, Level::Warp) if matches!(kernel.layout, Layout::Contiguous) => {
+                let fours = if a.in_fours() && b.in_fours() { 1 } else { 2 };
+                return Facts(fours << FOURS.at);
             }
             _ => return Facts(lanes),
         }
@@ -439,10 +478,10 @@ mod tests {
         assert_eq!(of(Operation::Lcm, 3).field(DIVISOR), 2);
         assert_eq!(of(Operation::PowMod, 9).field(DIGIT), 3);
         assert_eq!(of(Operation::PowMod, 9).field(SCAN), 1);
-        for (operation, width, told) in [
-            (Operation::Shl, 4, 2),
-            (Operation::Select, 5, 1),
-            (Operation::And, 5, 0),
+        for (operation, width, told, in_fours) in [
+            (Operation::Shl, 4, 2, 1),
+            (Operation::Select, 5, 1, 2),
+            (Operation::Not, 8, 0, 1),
         ] {
             let contiguous = Layout::Contiguous;
             let kernel =
@@ -452,7 +491,7 @@ mod tests {
                 ..MatrixArgument::default()
             };
             let facts = Facts::of(kernel, &Arguments::of(&[r], &[]));
-            assert_eq!(facts.field(ONCE), told);
+            assert_eq!((facts.field(ONCE), facts.field(FOURS)), (told, in_fours));
         }
         for lanes in [4, 8, 16, 32] {
             for layout in Layout::ALL {

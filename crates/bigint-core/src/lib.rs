@@ -7,6 +7,7 @@ mod declaration;
 mod divsteps;
 pub mod facts;
 pub mod fused;
+pub mod gather;
 pub mod karatsuba;
 pub mod kernel;
 mod lehmer;

@@ -1,6 +1,7 @@
 //! One operation on batches, as dispatch sees it, and how to do it again.
 
 use crate::batch::Node;
+use crate::gather::Gather;
 use crate::plan::Program;
 use crate::{Error, Options, limbs};
 use bigint_core::operation::MOST_RESULTS;
@@ -42,6 +43,7 @@ pub(crate) enum Part {
 pub(crate) enum How {
     Job(Job, Part),
     Program(Arc<Program>),
+    Gather(Arc<Gather>),
 }
 
 /// What a job made.

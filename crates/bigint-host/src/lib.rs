@@ -17,6 +17,7 @@ mod elementary;
 mod engine;
 mod error;
 pub mod expression;
+mod gather;
 mod grid;
 mod integers;
 mod into;

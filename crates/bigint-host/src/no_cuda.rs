@@ -5,6 +5,7 @@ use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Launch, Limb};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// No device exists in this build.
@@ -73,6 +74,14 @@ impl Device {
         match *self {}
     }
 
+    pub fn copy_part(
+        &self,
+        _to: (&mut Buffer, usize),
+        _from: (&Buffer, Range<usize>),
+    ) -> Result<(), DeviceError> {
+        match *self {}
+    }
+
     pub fn exercise_link(
         self: &Arc<Self>,
         _to_device: bool,
@@ -107,6 +116,10 @@ impl Buffer {
     }
 
     pub fn ordinal(&self) -> usize {
+        match *self {}
+    }
+
+    pub fn device(&self) -> &Arc<Device> {
         match *self {}
     }
 

@@ -5,10 +5,13 @@
 //! is left over by an odd length joins in the end.
 
 use crate::batch::Batch;
+use crate::gather::{Gather, Order, Run};
 use crate::operations::Form;
-use crate::{Engine, Error, limbs};
-use bigint_core::{Layout, Operation, Shape};
+use crate::task::Task;
+use crate::{Engine, Error, limbs, spread};
+use bigint_core::{Layout, Limb, Operation, Shape};
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Engine {
     /// The sum of all numbers, as a batch of one; zero for none.
@@ -85,7 +88,8 @@ impl Engine {
 
     /// The numbers of these indices, in this order; an index may come again.
     ///
-    /// Goes through the host.
+    /// Where one device has all numbers of the batch, the result is made and stays there; else
+    /// they go by way of the host.
     ///
     /// # Errors
     /// [`Error::NoSuchNumber`] names the first index past the end; [`Error::OutOfMemory`];
@@ -100,14 +104,17 @@ impl Engine {
             count: indices.len(),
             ..a.shape()
         };
-        let (rows, width) = (a.rows()?, a.width());
-        let limbs = limbs::build(&self.inner.pool, shape, |i, row| {
-            row.copy_from_slice(&rows[indices[i] * width..][..width]);
-        })?;
-        self.inner.admit(shape, limbs)
+        let limbs = indices.iter().map(|&index| Limb::try_from(index).ok());
+        let order = match limbs.collect::<Option<Vec<_>>>() {
+            Some(limbs) => Order::Indices(limbs),
+            // Of so many numbers that a limb does not hold their indices.
+            None => Order::Runs(indices.iter().map(|&i| run(0, i..i + 1)).collect()),
+        };
+        self.gathered(Gather { shape, order }, &[a])
     }
 
-    /// The numbers of a range of indices. Goes through the host.
+    /// The numbers of a range of indices. Where devices have them, the result is made and stays
+    /// there; else they go by way of the host.
     ///
     /// # Errors
     /// [`Error::NoSuchNumber`] where the range ends past the end, or before its start;
@@ -124,35 +131,42 @@ impl Engine {
             count: range.len(),
             ..a.shape()
         };
-        let limbs = limbs::slice(a.node().limbs()?, a.shape(), range)?;
-        self.inner.admit(shape, limbs)
+        let order = Order::Runs(vec![run(0, range)]);
+        self.gathered(Gather { shape, order }, &[a])
     }
 
     /// The numbers of all batches, one after the other: as wide as the widest batch, in the
-    /// layout of the first; of no batches, an empty one. Goes through the host.
+    /// layout of the first; of no batches, an empty one. Where devices have them, the result is
+    /// made and stays there; else they go by way of the host.
     ///
     /// # Errors
     /// As [`Engine::gather`].
     pub fn concatenate(&self, batches: &[&Batch]) -> Result<Batch, Error> {
-        let mut ends = Vec::with_capacity(batches.len());
         let mut shape = Shape::new(0, 1, Layout::Contiguous);
-        let mut rows = Vec::with_capacity(batches.len());
-        for batch in batches {
+        let mut runs = Vec::with_capacity(batches.len());
+        for (operand, batch) in batches.iter().enumerate() {
             shape.count += batch.len();
             shape.width = shape.width.max(batch.width());
-            ends.push(shape.count);
-            rows.push(batch.rows()?);
+            runs.push(run(operand, 0..batch.len()));
         }
         shape.layout = batches.first().map_or(shape.layout, |a| a.shape().layout);
-        let limbs = limbs::build(&self.inner.pool, shape, |i, row| {
-            let of = ends.partition_point(|&end| end <= i);
-            let width = batches[of].width();
-            let index = i + batches[of].len() - ends[of];
-            let (number, above) = row.split_at_mut(width);
-            number.copy_from_slice(&rows[of][index * width..][..width]);
-            above.fill(0);
-        })?;
-        self.inner.admit(shape, limbs)
+        let order = Order::Runs(runs);
+        self.gathered(Gather { shape, order }, batches)
+    }
+
+    /// The batch that is gathered so.
+    fn gathered(&self, gather: Gather, batches: &[&Batch]) -> Result<Batch, Error> {
+        limbs::checked_limbs(gather.shape)?;
+        let operands: Vec<_> = batches.iter().map(|a| Arc::clone(a.node())).collect();
+        if gather.shares(&self.inner, &operands).is_empty() {
+            let numbers = 0..gather.shape.count;
+            let limbs = gather.limbs(&self.inner, &operands, numbers)?;
+            return self.inner.admit(gather.shape, limbs);
+        }
+        let mut made = spread::compute(&self.inner, Task::Gather(&gather), &operands)?;
+        let node = made.results.swap_remove(0);
+        self.inner.save(&node)?;
+        Ok(Batch::new(node))
     }
 
     /// All numbers by `operation`, which may take them in any order and any parentheses;
@@ -188,6 +202,11 @@ impl Engine {
     fn one_limb(&self, limb: u32, layout: Layout) -> Result<Batch, Error> {
         self.batch_from_biguints_in(&[limb.into()], 1, layout)
     }
+}
+
+/// Some neighbours of an operand.
+fn run(operand: usize, numbers: Range<usize>) -> Run {
+    Run { operand, numbers }
 }
 
 /// Limbs that hold the sum of all numbers: `count (B^n - 1)` is below `B^(n + 1)` for

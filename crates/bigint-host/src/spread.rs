@@ -70,6 +70,9 @@ fn shares<'a>(
     task: Task<'_>,
     operands: Operands<'_>,
 ) -> Vec<(&'a Arc<Device>, Range<usize>)> {
+    if let Task::Gather(gather) = task {
+        return gather.shares(engine, operands);
+    }
     let (count, work) = (task.count(), task.work(operands));
     let by_work = engine.shares(count, work);
     let columns = || operands.iter().filter(|node| node.shape.count == count);

@@ -3,6 +3,7 @@
 use crate::batch::Node;
 use crate::compute::Inner;
 use crate::cuda::{Buffer, Device};
+use crate::gather::Gather;
 use crate::job::{Computed, How, Job, Operands, Part, Recipe, Wanted};
 use crate::plan::{Program, work};
 use crate::{Error, limbs};
@@ -16,6 +17,7 @@ use std::sync::Arc;
 pub(crate) enum Task<'a> {
     Job(Job),
     Program(&'a Program, Option<FusedKernel>),
+    Gather(&'a Gather),
 }
 
 /// What a device made of some numbers.
@@ -26,12 +28,23 @@ pub(crate) struct Made {
     pub first: Option<usize>,
 }
 
+impl Made {
+    /// One batch.
+    pub fn of(shape: Shape, buffer: Buffer) -> Self {
+        Made {
+            buffers: vec![(shape, buffer)],
+            first: None,
+        }
+    }
+}
+
 impl How {
     /// The task, and which of the batches that it makes is meant.
     pub fn task(&self) -> (Task<'_>, Part) {
         match self {
             How::Job(job, part) => (Task::Job(*job), *part),
             How::Program(program) => (Task::Program(program, None), Part::Result(0)),
+            How::Gather(gather) => (Task::Gather(gather), Part::Result(0)),
         }
     }
 }
@@ -42,6 +55,7 @@ impl Task<'_> {
         match self {
             Task::Job(job) => job.count(),
             Task::Program(program, _) => program.count,
+            Task::Gather(gather) => gather.shape.count,
         }
     }
 
@@ -53,6 +67,7 @@ impl Task<'_> {
                 job.shapes().iter().copied().chain(flags).collect()
             }
             Task::Program(program, _) => vec![program.shape()],
+            Task::Gather(gather) => vec![gather.shape],
         }
     }
 
@@ -69,6 +84,7 @@ impl Task<'_> {
                 let steps = program.steps.iter().map(|step| 2 * step.width);
                 work::moved(steps.sum::<usize>())
             }
+            Task::Gather(gather) => work::moved(2 * gather.shape.width),
         };
         self.count() as f64 * of_number
     }
@@ -88,6 +104,7 @@ impl Task<'_> {
             Task::Program(program, _) => {
                 Recipe::new(How::Program(Arc::new((*program).clone())), operands)
             }
+            Task::Gather(gather) => Recipe::new(How::Gather(Arc::new((*gather).clone())), operands),
         }
     }
 
@@ -106,6 +123,7 @@ impl Task<'_> {
                 let made = program.run_on_device(device, kernel, operands, numbers)?;
                 Ok(Some(made))
             }
+            Task::Gather(gather) => gather.on_device(device, operands, numbers),
         }
     }
 
@@ -117,6 +135,18 @@ impl Task<'_> {
         numbers: Range<usize>,
     ) -> Result<Computed, Error> {
         let count = numbers.len();
+        if let Task::Gather(gather) = self {
+            let shape = Shape {
+                count,
+                ..gather.shape
+            };
+            let limbs = gather.limbs(engine, operands, numbers)?;
+            return Ok(Computed {
+                results: vec![Node::on_host(engine, shape, limbs)],
+                flags: None,
+                first: None,
+            });
+        }
         let sliced;
         let operands = match count == self.count() {
             true => operands,
@@ -138,6 +168,7 @@ impl Task<'_> {
             }
         };
         let mut computed = match self {
+            Task::Gather(_) => unreachable!("it is done by now"),
             Task::Job(job) => engine.compute_on_host(job.with_count(count), operands)?,
             Task::Program(program, _) => Computed {
                 results: vec![program.with_count(count).run_on_host(engine, operands)?],

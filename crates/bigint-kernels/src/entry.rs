@@ -27,6 +27,7 @@ use crate::gpu::warp::TOLD;
 use crate::grid::{self, weighted};
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
+use bigint_core::gather::GatherArguments;
 use bigint_core::transform::grid::GridArguments;
 use bigint_core::transform::ntt::NttArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
@@ -196,6 +197,22 @@ fused! {
     ("steps", 8) warp::steps::steps::<8>;
     ("steps", 16) warp::steps::steps::<16>;
     ("steps", 32) warp::steps::steps::<32>;
+}
+
+// SAFETY, of both: who launches them passes the arguments of `GatherArguments::launch`.
+
+/// [`bigint_core::gather::GATHER_CONTIGUOUS`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn gather_contiguous(arguments: GatherArguments) {
+    // SAFETY: above.
+    unsafe { warp::gather::gather::<Unit>(&arguments) }
+}
+
+/// [`bigint_core::gather::GATHER_INTERLEAVED`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn gather_interleaved(arguments: GatherArguments) {
+    // SAFETY: above.
+    unsafe { warp::gather::gather::<Any>(&arguments) }
 }
 
 /// A kernel of products on the whole device, [`bigint_core::transform::grid`] and

@@ -161,6 +161,8 @@ fn sums_of_any_width_are_those_of_num_bigint() {
             for result in [width, width + 1, (width / 2).max(1)] {
                 let (mut inputs, steps) = chain(terms, (width, false), result);
                 bench.check(&inputs, &steps, count);
+                // Batches that end with four limbs.
+                bench.check(&inputs, &steps, count.next_multiple_of(4));
                 inputs[0] = (width + 2, true);
                 inputs[terms - 1] = (1, terms % 2 == 0);
                 bench.check(&inputs, &steps, count);

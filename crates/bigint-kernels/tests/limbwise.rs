@@ -133,7 +133,7 @@ impl Bench {
     }
 }
 
-/// Results narrower and wider than a lane's limbs under way, a stretch that begins and ends
+/// Results narrower and wider than a lane's limbs under way, of fours of limbs and not, a stretch that begins and ends
 /// within a number, and more numbers than there are lanes; told by a limb, by as many as a lane
 /// looks at, by more, and by one number for all.
 #[test]
@@ -157,8 +157,18 @@ fn what_an_operand_tells_is_told_to_every_limb() {
         ),
     ] {
         let mut bench = Bench::new(operation, ptx);
-        for (n, count) in [(1, 70), (4, 70), (5, 203), (9, 120), (37, 33), (300, 7)] {
-            for tells in [1, 3, 8, 17, 70] {
+        for (n, count) in [
+            (1, 70),
+            (4, 70),
+            (5, 203),
+            (8, 130),
+            (9, 120),
+            (12, 97),
+            (36, 50),
+            (37, 33),
+            (300, 7),
+        ] {
+            for tells in [1, 3, 4, 8, 17, 70] {
                 bench.check(n, tells, count, false);
             }
             bench.check(n, 33, count, true);

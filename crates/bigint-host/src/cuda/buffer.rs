@@ -25,6 +25,11 @@ impl Buffer {
         self.device.ordinal()
     }
 
+    /// The device whose memory it is.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
     /// The device address of the first limb, 256-byte aligned; zero where there
     /// are no limbs.
     pub fn address(&self) -> u64 {

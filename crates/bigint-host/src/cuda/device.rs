@@ -20,6 +20,7 @@ use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceCopy};
 use cust::stream::{Stream, StreamFlags, StreamWaitEventFlags};
 use cust::sys;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The oldest compute capability that the kernels' PTX is for.
@@ -363,6 +364,24 @@ impl Device {
             // SAFETY: both are device memory of equal length; the copy happens in
             // the stream's order, and dropping either frees it behind the copy.
             unsafe { from.memory().async_copy_to(to.memory_mut(), &self.stream) }
+        })
+    }
+
+    /// Queues a copy of some limbs of one buffer to another, from a place in it on, behind all
+    /// earlier work.
+    ///
+    /// # Panics
+    /// Where a buffer does not reach that far; that is a defect of the caller.
+    pub fn copy_part(
+        &self,
+        (to, place): (&mut Buffer, usize),
+        (from, limbs): (&Buffer, Range<usize>),
+    ) -> Result<(), DeviceError> {
+        let mut to = to.memory_mut().index(place..place + limbs.len());
+        let from = from.memory().index(limbs);
+        self.run("copying on the device", 0, || {
+            // SAFETY: as in `copy`, of parts of the buffers.
+            unsafe { from.async_copy_to(&mut to, &self.stream) }
         })
     }
 

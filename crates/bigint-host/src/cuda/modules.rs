@@ -7,6 +7,7 @@ use crate::DeviceErrorKind;
 use bigint_core::facts::{Facts, THREADS, UNTOLD, WARPS};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
+use bigint_core::gather::GATHER_MODULE;
 use bigint_core::kernel::{CEILING, EntryPoint};
 use bigint_core::transform::{grid, ntt};
 use bigint_core::weighted;
@@ -33,6 +34,7 @@ macro_rules! ptx {
             $((stringify!($operation), module!($operation $($row)*)),)*
             (CEILING.module, &[include_str!("../../ptx/ceiling.ptx")]),
             (FUSED_MODULE, &[include_str!("../../ptx/fused.ptx")]),
+            (GATHER_MODULE, &[include_str!("../../ptx/gather.ptx")]),
             (grid::MODULE, &[include_str!("../../ptx/mul_grid.ptx")]),
             (ntt::MODULE, &[include_str!("../../ptx/mul_ntt.ptx")]),
             (weighted::MODULE, &[include_str!("../../ptx/weighted.ptx")]),

@@ -3,6 +3,7 @@
 
 use super::Buffer;
 use bigint_core::fused::FusedArguments;
+use bigint_core::gather::GatherArguments;
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::transform::ROOTS;
 use bigint_core::transform::grid::GridArguments;
@@ -76,6 +77,24 @@ impl Reaching for FusedArguments {
             let limbs = extent(matrix, self.count);
             limbs.is_some_and(|limbs| limbs == 0 || contains(buffers, matrix.limbs, limbs))
         })
+    }
+}
+
+impl Reaching for GatherArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let GatherArguments {
+            r,
+            a,
+            indices,
+            count,
+            ..
+        } = *self;
+        let has = |matrix: MatrixArgument, numbers: u64| {
+            let limbs = extent(matrix, numbers);
+            limbs.is_some_and(|limbs| limbs == 0 || contains(buffers, matrix.limbs, limbs))
+        };
+        let of_a = if indices == 0 { count } else { self.numbers };
+        has(r, count) && has(a, of_a) && (indices == 0 || contains(buffers, indices, count))
     }
 }
 

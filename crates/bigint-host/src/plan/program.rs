@@ -163,10 +163,7 @@ impl Program {
             elapsed = ?started.elapsed(),
             "launched"
         );
-        Ok(Made {
-            buffers: vec![(shape, made)],
-            first: None,
-        })
+        Ok(Made::of(shape, made))
     }
 
     /// Runs it on the CPU, a block of rows at a time, over all cores.

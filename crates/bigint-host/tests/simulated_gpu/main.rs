@@ -8,6 +8,7 @@
 mod conformance;
 mod failures;
 mod fused;
+mod gather;
 mod lists;
 mod process;
 mod rows;

@@ -1,13 +1,11 @@
 //! Numbers in device memory: loads and stores of limbs that stay inside a number.
 
-// Device memory is reached through `ld.global` and `st.global`: addresses come
-// from the launch as integers, which the compiler would take for generic ones.
-#![allow(unsafe_code)]
+#![allow(unsafe_code)] // What numbers reach of device memory is out of the compiler's sight.
 
+use super::access::*;
 use super::facts::told_or;
 use bigint_core::facts::NEIGHBOURS;
 use bigint_core::{Arguments, Limb, MatrixArgument};
-use core::arch::asm;
 
 /// Bytes in a limb.
 const LIMB_BYTES: u64 = 4;
@@ -369,6 +367,14 @@ impl Row {
         unsafe { store_below(at, end, self.up(at).0, limb) }
     }
 
+    /// Four `at` of a row that begins where fours do, or four `last` where that is lower, both of
+    /// the batch; as [`limb`](Self::limb) without a condition.
+    #[inline(always)]
+    pub fn four(self, at: u32, last: u32) -> [Limb; 4] {
+        // SAFETY: the four is allocated, and aligned to 16 bytes.
+        unsafe { load_four(self.up(4 * at.min(last)).0) }
+    }
+
     /// Four `at` of a row that begins where fours do, where `at < end`; else zeros.
     #[inline(always)]
     pub fn four_below(self, at: u32, end: u32) -> [Limb; 4] {
@@ -540,161 +546,5 @@ impl CarryOut {
             // SAFETY: the word is allocated by the contract of `new`.
             unsafe { least(self.first, self.number) }
         }
-    }
-}
-
-/// Sets the 64 bits at `address` to the lesser of themselves and `x`, whoever else does
-/// so at the same time.
-#[inline(always)]
-unsafe fn least(address: u64, x: u64) {
-    // SAFETY: the caller vouches for 64 bits at `address`, a multiple of 8.
-    unsafe {
-        asm!("red.global.min.u64 [{address}], {x};",
-            address = in(reg64) address, x = in(reg64) x,
-            options(nostack, preserves_flags));
-    }
-}
-
-#[inline(always)]
-unsafe fn load(address: u64) -> Limb {
-    let limb;
-    // SAFETY: the caller vouches for a limb at `address`.
-    unsafe {
-        asm!("ld.global.u32 {limb}, [{address}];",
-            limb = out(reg32) limb, address = in(reg64) address,
-            options(pure, readonly, nostack, preserves_flags));
-    }
-    limb
-}
-
-/// The limb at `address` where `at < reach`, else zero, without a branch.
-#[inline(always)]
-unsafe fn load_below(at: u32, reach: u32, address: u64) -> Limb {
-    let limb;
-    // SAFETY: the caller vouches for a limb at `address` where `at < reach`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "mov.u32 {limb}, 0;",
-            "@inside ld.global.u32 {limb}, [{address}];",
-            "}}",
-            limb = out(reg32) limb, address = in(reg64) address,
-            at = in(reg32) at, reach = in(reg32) reach,
-            options(pure, readonly, nostack));
-    }
-    limb
-}
-
-/// `x y + z` by one instruction: the compiler forgets in a loop that `y` has 32 bits.
-#[inline(always)]
-fn multiply_add(x: i32, y: i32, z: u64) -> u64 {
-    let sum;
-    // SAFETY: register arithmetic only.
-    unsafe {
-        asm!("mad.wide.s32 {sum}, {x}, {y}, {z};",
-            sum = out(reg64) sum, x = in(reg32) x, y = in(reg32) y, z = in(reg64) z,
-            options(pure, nomem, nostack, preserves_flags));
-    }
-    sum
-}
-
-/// The limb at `address` where both `at < reach`, else zero, without a branch.
-#[inline(always)]
-unsafe fn load_below_both(first: (u32, u32), second: (u32, u32), address: u64) -> Limb {
-    let limb;
-    // SAFETY: the caller vouches for a limb at `address` where both hold.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {second_at}, {second_reach};",
-            "setp.lt.and.u32 inside, {at}, {reach}, inside;",
-            "mov.u32 {limb}, 0;",
-            "@inside ld.global.u32 {limb}, [{address}];",
-            "}}",
-            limb = out(reg32) limb, address = in(reg64) address,
-            at = in(reg32) first.0, reach = in(reg32) first.1,
-            second_at = in(reg32) second.0, second_reach = in(reg32) second.1,
-            options(pure, readonly, nostack));
-    }
-    limb
-}
-
-#[inline(always)]
-unsafe fn load_four(address: u64) -> [Limb; 4] {
-    let (a, b, c, d);
-    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16.
-    unsafe {
-        asm!("ld.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
-            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-            address = in(reg64) address,
-            options(pure, readonly, nostack, preserves_flags));
-    }
-    [a, b, c, d]
-}
-
-/// Stores `limb` at `address` where `at < reach`, without a branch.
-#[inline(always)]
-unsafe fn store_below(at: u32, reach: u32, address: u64, limb: Limb) {
-    // SAFETY: the caller vouches for a limb at `address` where `at < reach`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "@inside st.global.u32 [{address}], {limb};",
-            "}}",
-            limb = in(reg32) limb, address = in(reg64) address,
-            at = in(reg32) at, reach = in(reg32) reach,
-            options(nostack));
-    }
-}
-
-#[inline(always)]
-unsafe fn store_four(address: u64, [a, b, c, d]: [Limb; 4]) {
-    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16.
-    unsafe {
-        asm!("st.global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-            a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
-            address = in(reg64) address,
-            options(nostack, preserves_flags));
-    }
-}
-
-/// The four limbs at `address` where `at < reach`, else zeros, without a branch.
-#[inline(always)]
-unsafe fn load_four_below(at: u32, reach: u32, address: u64) -> [Limb; 4] {
-    let (a, b, c, d);
-    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16, where
-    // `at < reach`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "mov.u32 {a}, 0;",
-            "mov.u32 {b}, 0;",
-            "mov.u32 {c}, 0;",
-            "mov.u32 {d}, 0;",
-            "@inside ld.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
-            "}}",
-            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-            address = in(reg64) address, at = in(reg32) at, reach = in(reg32) reach,
-            options(pure, readonly, nostack));
-    }
-    [a, b, c, d]
-}
-
-/// Stores four limbs at `address` where `at < reach`, without a branch.
-#[inline(always)]
-unsafe fn store_four_below(at: u32, reach: u32, address: u64, [a, b, c, d]: [Limb; 4]) {
-    // SAFETY: as in `load_four_below`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "@inside st.global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-            "}}",
-            a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
-            address = in(reg64) address, at = in(reg32) at, reach = in(reg32) reach,
-            options(nostack));
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Names follow `cuda_std` where it has them.
 
+mod access;
 pub mod block;
 pub mod carry;
 pub mod facts;

@@ -14,6 +14,9 @@ pub trait Limbwise {
     /// it is shifted, say.
     const TELLS: Option<usize>;
 
+    /// Whether [`four`](Self::four) says how four limbs are computed together.
+    const IN_FOURS: bool = false;
+
     /// What they make of it.
     type Plan: Copy;
 
@@ -22,6 +25,13 @@ pub trait Limbwise {
 
     /// Limb `at`.
     fn limb<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> Limb;
+
+    /// Limbs `at .. at + 4`, of which `at` is a multiple, where operands that do not
+    /// [tell](Self::TELLS) are [in fours](Number::in_fours).
+    #[inline(always)]
+    fn four<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> [Limb; 4] {
+        [0, 1, 2, 3].map(|i| Self::limb(operands, plan, at + i))
+    }
 }
 
 /// The value of a number, or all ones where a limb does not hold it.

@@ -13,6 +13,8 @@ pub struct Not;
 impl Limbwise for Not {
     const TELLS: Option<usize> = None;
 
+    const IN_FOURS: bool = true;
+
     type Plan = ();
 
     #[inline(always)]
@@ -21,6 +23,11 @@ impl Limbwise for Not {
     #[inline(always)]
     fn limb<S: Stride>([a, ..]: [Number<S>; 3], (): (), at: u32) -> Limb {
         !a.limb(at)
+    }
+
+    #[inline(always)]
+    fn four<S: Stride>([a, ..]: [Number<S>; 3], (): (), at: u32) -> [Limb; 4] {
+        a.fours::<4, true>(at).map(|limb| !limb)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A number of bits, taken apart into limbs and what is left of one.
 
+use crate::gpu::memory::{Number, Stride};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// `limbs * 32 + bits` bits.
@@ -26,4 +27,25 @@ impl Place {
 #[inline(always)]
 pub fn word(high: Limb, low: Limb) -> u64 {
     u64::from(high) << LIMB_BITS | u64::from(low)
+}
+
+/// Limbs `from .. from + 5` of a number [in fours](Number::in_fours): of the eight around them.
+/// Places wrap around: what is below limb 0 is above every number, and zero.
+#[inline(always)]
+pub fn five<S: Stride>(number: Number<S>, from: u32) -> [Limb; 5] {
+    let lower = from & !3;
+    let [a, b, c, d] = number.fours::<4, true>(lower);
+    let [e, f, g, h] = number.fours::<4, true>(lower.wrapping_add(4));
+    let choose = |is_second, first, second| if is_second { second } else { first };
+    let (two, one) = (from & 2 != 0, from & 1 != 0);
+    let by_two = |first, second| choose(two, first, second);
+    let limbs = [
+        by_two(a, c),
+        by_two(b, d),
+        by_two(c, e),
+        by_two(d, f),
+        by_two(e, g),
+        by_two(f, h),
+    ];
+    [0, 1, 2, 3, 4].map(|i| choose(one, limbs[i], limbs[i + 1]))
 }

@@ -6,13 +6,16 @@
 use super::Batches;
 use super::limbwise::{self, Limbwise};
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::Limb;
+use bigint_core::facts::tells;
+use bigint_core::{Limb, Operation};
 
 /// A limb of the result.
 pub struct Select;
 
 impl Limbwise for Select {
-    const TELLS: Option<usize> = Some(2);
+    const TELLS: Option<usize> = tells(Operation::Select);
+
+    const IN_FOURS: bool = true;
 
     type Plan = bool;
 
@@ -24,6 +27,12 @@ impl Limbwise for Select {
     #[inline(always)]
     fn limb<S: Stride>([a, b, _]: [Number<S>; 3], is_first: bool, at: u32) -> Limb {
         if is_first { a.limb(at) } else { b.limb(at) }
+    }
+
+    #[inline(always)]
+    fn four<S: Stride>([a, b, _]: [Number<S>; 3], is_first: bool, at: u32) -> [Limb; 4] {
+        let number = if is_first { a } else { b };
+        number.fours::<4, true>(at)
     }
 }
 

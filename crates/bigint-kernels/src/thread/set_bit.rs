@@ -7,13 +7,16 @@ use super::Batches;
 use super::limbwise::{self, Limbwise};
 use super::place::Place;
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::Limb;
+use bigint_core::facts::tells;
+use bigint_core::{Limb, Operation};
 
 /// A limb of the result.
 pub struct SetBit;
 
 impl Limbwise for SetBit {
-    const TELLS: Option<usize> = Some(1);
+    const TELLS: Option<usize> = tells(Operation::SetBit);
+
+    const IN_FOURS: bool = true;
 
     type Plan = Place;
 
@@ -25,6 +28,15 @@ impl Limbwise for SetBit {
     #[inline(always)]
     fn limb<S: Stride>([a, ..]: [Number<S>; 3], place: Place, at: u32) -> Limb {
         a.limb(at) | Limb::from(at == place.limbs) << place.bits
+    }
+
+    #[inline(always)]
+    fn four<S: Stride>([a, ..]: [Number<S>; 3], place: Place, at: u32) -> [Limb; 4] {
+        let mut limbs = a.fours::<4, true>(at);
+        for (i, limb) in (at..).zip(&mut limbs) {
+            *limb |= Limb::from(i == place.limbs) << place.bits;
+        }
+        limbs
     }
 }
 

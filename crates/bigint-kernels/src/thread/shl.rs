@@ -5,15 +5,18 @@
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
-use super::place::{Place, word};
+use super::place::{Place, five, word};
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::{LIMB_BITS, Limb};
+use bigint_core::facts::tells;
+use bigint_core::{LIMB_BITS, Limb, Operation};
 
 /// A limb of the result.
 pub struct Shl;
 
 impl Limbwise for Shl {
-    const TELLS: Option<usize> = Some(1);
+    const TELLS: Option<usize> = tells(Operation::Shl);
+
+    const IN_FOURS: bool = true;
 
     type Plan = Place;
 
@@ -28,6 +31,13 @@ impl Limbwise for Shl {
         let from = at.wrapping_sub(by.limbs);
         let both = word(a.limb(from), a.limb(from.wrapping_sub(1)));
         (both << by.bits >> LIMB_BITS) as Limb
+    }
+
+    #[inline(always)]
+    fn four<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> [Limb; 4] {
+        let from = at.wrapping_sub(by.limbs).wrapping_sub(1);
+        let limbs = five(a, from);
+        [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) << by.bits >> LIMB_BITS) as Limb)
     }
 }
 

@@ -5,15 +5,18 @@
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
-use super::place::{Place, word};
+use super::place::{Place, five, word};
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::Limb;
+use bigint_core::facts::tells;
+use bigint_core::{Limb, Operation};
 
 /// A limb of the result.
 pub struct Shr;
 
 impl Limbwise for Shr {
-    const TELLS: Option<usize> = Some(1);
+    const TELLS: Option<usize> = tells(Operation::Shr);
+
+    const IN_FOURS: bool = true;
 
     type Plan = Place;
 
@@ -26,6 +29,12 @@ impl Limbwise for Shr {
     fn limb<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> Limb {
         let from = at + by.limbs;
         (word(a.limb(from + 1), a.limb(from)) >> by.bits) as Limb
+    }
+
+    #[inline(always)]
+    fn four<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> [Limb; 4] {
+        let limbs = five(a, at + by.limbs);
+        [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) >> by.bits) as Limb)
     }
 }
 

@@ -7,13 +7,14 @@ use super::Batches;
 use super::limbwise::{self, Limbwise};
 use super::place::Place;
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::Limb;
+use bigint_core::facts::tells;
+use bigint_core::{Limb, Operation};
 
 /// A limb of the result.
 pub struct TestBit;
 
 impl Limbwise for TestBit {
-    const TELLS: Option<usize> = Some(1);
+    const TELLS: Option<usize> = tells(Operation::TestBit);
 
     type Plan = Place;
 

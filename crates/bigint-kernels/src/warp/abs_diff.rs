@@ -3,7 +3,10 @@
 //! Cost: a [comparison](crate::thread::compare), which mostly ends at the highest limbs, and
 //! one pass. No scratch.
 
-use super::{Batches, scan, sub};
+use super::lookahead::number_in_fours;
+use super::scan::are_in_fours;
+use super::sub::{self, Difference};
+use super::{Batches, scan};
 use crate::gpu::memory::Stride;
 use crate::thread::compare::{Compare, LESS};
 
@@ -17,6 +20,9 @@ pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
         } else {
             (work.a, work.b)
         };
-        sub::number(work.group, work.r, greater, less);
+        match are_in_fours(work.a, work.b) && work.r.in_fours() {
+            true => number_in_fours::<Difference, LANES>(work.group, work.r, greater, less),
+            false => sub::number(work.group, work.r, greater, less),
+        };
     }
 }

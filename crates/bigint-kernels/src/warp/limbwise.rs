@@ -13,7 +13,9 @@
 //! ```
 //!
 //! A warp computes a stretch of the row, 32 limbs at a time, and loads [`AHEAD`] times as
-//! many before it stores any, so that enough bytes are under way to keep the memory busy.
+//! many before it stores any, so that enough bytes are under way to keep the memory busy. Where
+//! numbers are of fours of limbs that can be moved at once, and the operation knows how, the row is
+//! one of fours: four times fewer instructions move as many bytes.
 //!
 //! What an operand tells all limbs of a number, by how much it is shifted or which of two is
 //! selected, the warp finds out once for the numbers of its stretch, where they are contiguous
@@ -30,7 +32,7 @@ use crate::gpu::memory::{Batch, Number, Row, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::thread::limbwise::{Limbwise, plan};
-use bigint_core::facts::{NARROWEST_ONCE, ONCE, once};
+use bigint_core::facts::{FOURS, NARROWEST_ONCE, ONCE, in_fours, once};
 use bigint_core::kernel::TILE;
 use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::num::NonZero;
@@ -38,13 +40,22 @@ use core::num::NonZero;
 /// Lanes of a warp.
 const LANES: u64 = 32;
 
-/// Limbs that a lane has under way.
-const AHEAD: u64 = 4;
+/// Limbs, or fours of limbs, that a lane has under way.
+const AHEAD: usize = 4;
 
-const _: () = assert!((LANES * AHEAD - 2) / NARROWEST_ONCE + 2 <= LANES);
+/// Fours that it has of numbers that it is told something of.
+const FOURS_AHEAD: usize = 2;
 
-/// Limbs that a lane looks at together.
-const FOUR: u32 = 4;
+/// Limbs that are moved, and that a lane looks at, together.
+const FOUR: usize = 4;
+
+// What is loaded at once has limbs of no more numbers than there are lanes: it begins anywhere in
+// a number, but with a number where these have two fours.
+const _: () = {
+    assert!((LANES * AHEAD as u64 - 2) / NARROWEST_ONCE + 2 <= LANES);
+    let fours = LANES * FOURS_AHEAD as u64;
+    assert!(fours / 2 <= LANES && (fours - 2) / 3 + 2 <= LANES);
+};
 
 /// Limbs of the widest numbers that a lane looks at by itself to know what they tell.
 const WIDEST_OF_LANE: u32 = 16;
@@ -52,24 +63,44 @@ const WIDEST_OF_LANE: u32 = 16;
 /// Where a limb of the row is: `outer` and `inner` count numbers and limbs, whichever
 /// way they are nested.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     outer: u64,
     inner: u64,
 }
 
-/// The limbs of a batch in the order of memory.
+impl Place {
+    /// The number, and the place in it.
+    #[inline(always)]
+    pub(super) fn of<S: Stride>(self) -> (u64, u32) {
+        match S::UNIT {
+            true => (self.outer, self.inner as u32),
+            false => (self.inner, self.outer as u32),
+        }
+    }
+}
+
+/// The row of a batch's limbs in the order of memory.
 #[derive(Clone, Copy)]
-struct Flat<'a> {
-    arguments: &'a Arguments,
+pub(super) struct Flat {
     /// Limbs of the row for which `outer` is the same.
     period: NonZero<u64>,
     /// The way to the place of the same lane, 32 limbs on.
     step: Place,
 }
 
-impl Flat<'_> {
+impl Flat {
     #[inline(always)]
-    fn place(self, at: u64) -> Place {
+    pub(super) fn new(period: NonZero<u64>) -> Self {
+        let step = Place { outer: 0, inner: 0 };
+        let flat = Flat { period, step };
+        Flat {
+            step: flat.place(LANES),
+            ..flat
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn place(self, at: u64) -> Place {
         Place {
             outer: at / self.period,
             inner: at % self.period,
@@ -77,7 +108,7 @@ impl Flat<'_> {
     }
 
     #[inline(always)]
-    fn next(self, place: Place) -> Place {
+    pub(super) fn next(self, place: Place) -> Place {
         let outer = place.outer + self.step.outer;
         let inner = place.inner + self.step.inner;
         if inner < self.period.get() {
@@ -89,40 +120,37 @@ impl Flat<'_> {
             }
         }
     }
-
-    /// The limb of the row at `place`, computed where it is `on`, and how to store it.
-    #[allow(unsafe_code)]
-    #[inline(always)]
-    fn limb<O: Limbwise, S: Stride>(self, place: Place, on: bool) -> Computed<S> {
-        let (number, at) = if S::UNIT {
-            (place.outer, place.inner)
-        } else {
-            (place.inner, place.outer)
-        };
-        let at = at as u32;
-        let of = |batch: &MatrixArgument| {
-            // SAFETY: by the contract of `Batches::new`: a number that is not switched off
-            // is of the batch, and no other lane stores this limb of it.
-            unsafe { Number::<S>::new(batch, number) }.switched(on)
-        };
-        let Arguments { r, a, b, c, .. } = self.arguments;
-        let operands = [of(a), of(b), of(c)];
-        let limb = O::limb(operands, plan::<O, S>(operands), at);
-        Computed { r: of(r), at, limb }
-    }
 }
 
-/// A limb, and where it goes.
-struct Computed<S> {
-    r: Number<S>,
+/// Limbs `at .. at + UNIT` of a result.
+#[inline(always)]
+fn unit<O: Limbwise, S: Stride, const UNIT: usize>(
+    operands: [Number<S>; 3],
+    plan: O::Plan,
     at: u32,
-    limb: Limb,
+) -> [Limb; UNIT] {
+    let mut limbs = [0; UNIT];
+    match UNIT {
+        FOUR => limbs.copy_from_slice(&O::four(operands, plan, at)),
+        _ => limbs[0] = O::limb(operands, plan, at),
+    }
+    limbs
 }
 
-impl<S: Stride> Computed<S> {
+/// A limb or four of them, and where they go.
+pub(super) struct Computed<S, const UNIT: usize> {
+    pub(super) r: Number<S>,
+    pub(super) at: u32,
+    pub(super) limbs: [Limb; UNIT],
+}
+
+impl<S: Stride, const UNIT: usize> Computed<S, UNIT> {
     #[inline(always)]
-    fn store(self) {
-        self.r.set(self.at, self.limb);
+    pub(super) fn store(self) {
+        match UNIT {
+            FOUR => self.r.set_fours::<UNIT, true>(self.at, self.limbs),
+            _ => self.r.set(self.at, self.limbs[0]),
+        }
     }
 }
 
@@ -148,36 +176,73 @@ pub fn batch<O: Limbwise, S: Stride>(batches: Batches<'_, 32, S>) {
         return;
     }
     let end = (start + stretch).min(row);
-    let told = match O::TELLS {
-        Some(operand) if S::UNIT && facts::told_or(ONCE, once(arguments.r.width)) == 1 => {
-            Told::<S>::new(batches, period, (start, end), operand)
+    let in_fours =
+        || O::IN_FOURS && S::UNIT && facts::told_or(FOURS, in_fours(arguments, O::TELLS)) == 1;
+    if let (Some(operand), true) = (O::TELLS, S::UNIT)
+        && facts::told_or(ONCE, once(arguments.r.width)) == 1
+    {
+        let mut told = Told::<S>::new(batches, period, (start, end), operand);
+        // Now, so that this is on its way while places are found.
+        told.find();
+        match in_fours() {
+            true => told_stretch::<O, S, FOUR>(told, (end - start) as u32),
+            false => told_stretch::<O, S, 1>(told, (end - start) as u32),
         }
-        _ => None,
-    };
-    if let Some(told) = told {
-        told_stretch::<O, S>(told, (end - start) as u32);
         return;
     }
-    let mut flat = Flat {
-        arguments,
-        period,
-        step: Place { outer: 0, inner: 0 },
+    match in_fours() {
+        true => stretch_of::<O, S, FOUR>(arguments, period, (start, end)),
+        false => stretch_of::<O, S, 1>(arguments, period, (start, end)),
+    }
+}
+
+/// Computes limbs `start .. end` of the row, multiples of `UNIT`, of which numbers, or rows of
+/// them, have `period`.
+#[allow(unsafe_code)]
+#[inline(always)]
+fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
+    arguments: &Arguments,
+    period: NonZero<u64>,
+    (start, end): (u64, u64),
+) {
+    let Some(period) = NonZero::new(period.get() / UNIT as u64) else {
+        return;
     };
-    flat.step = flat.place(LANES);
-    let mut at = start + u64::from(thread::lane());
+    let flat = Flat::new(period);
+    let end = end / UNIT as u64;
+    let mut at = start / UNIT as u64 + u64::from(thread::lane());
     let mut place = flat.place(at);
     while at < end {
         let mut next = |u: u64| {
-            let computed = flat.limb::<O, S>(place, at + LANES * u < end);
+            let (on, (number, unit_at)) = (at + LANES * u < end, place.of::<S>());
             place = flat.next(place);
-            computed
+            let of = |batch: &MatrixArgument| {
+                // SAFETY: by the contract of `Batches::new`: a number that is not switched off
+                // is of the batch, and no other lane stores these limbs of it.
+                unsafe { Number::<S>::new(batch, number) }.switched(on)
+            };
+            let Arguments { r, a, b, c, .. } = arguments;
+            let operands = [of(a), of(b), of(c)];
+            let at = unit_at * UNIT as u32;
+            let limbs = unit::<O, S, UNIT>(operands, plan::<O, S>(operands), at);
+            Computed {
+                r: of(r),
+                at,
+                limbs,
+            }
         };
+        if UNIT == FOUR && O::TELLS.is_some() {
+            // A number to each lane, whose operand it looks at by itself.
+            next(0).store();
+            at += LANES;
+            continue;
+        }
         let [w, x, y, z] = [next(0), next(1), next(2), next(3)];
         w.store();
         x.store();
         y.store();
         z.store();
-        at += LANES * AHEAD;
+        at += LANES * AHEAD as u64;
     }
 }
 
@@ -189,7 +254,7 @@ struct Told<S> {
     operands: [Batch<S>; 3],
     /// The operand that tells.
     tells: Batch<S>,
-    /// The result from the lane's first limb on.
+    /// The result from the stretch's first limb on.
     r: Row,
     /// The limb of number 0 that the stretch begins with.
     limb: u32,
@@ -202,54 +267,70 @@ struct Told<S> {
     own: Limb,
 }
 
-/// Computes a stretch of so many limbs, where an operand tells those of each number something.
+/// Computes a stretch of so many limbs, where an operand tells those of each number something:
+/// `UNIT` limbs of the result at a time, of which a lane has [`AHEAD`] or [`FOURS_AHEAD`] under way.
 #[inline(always)]
-fn told_stretch<O: Limbwise, S: Stride>(mut told: Told<S>, end: u32) {
+fn told_stretch<O: Limbwise, S: Stride, const UNIT: usize>(mut told: Told<S>, end: u32) {
     let lane = thread::lane();
-    let step = Step::new(told.width);
-    let mut place = step.place(told.limb, lane);
-    told.find();
+    let limbs = UNIT as u32;
+    let Some(width) = NonZero::new(told.width.get() / limbs) else {
+        return;
+    };
+    let step = Step::new(width);
+    let mut place = step.place(told.limb / limbs, lane);
+    let end = end / limbs;
+    let mut r = told.r.up(limbs * lane);
     let mut at = 0;
     while at < end {
         let first = place;
         let second = step.up(first);
-        let third = step.up(second);
-        let fourth = step.up(third);
+        let (third, fourth) = match UNIT {
+            FOUR => (second, second),
+            _ => (step.up(second), step.up(step.up(second))),
+        };
         // The same in the whole warp.
         let top = told.warp.shuffle(fourth.number as u32, LANES as u32 - 1);
         if top.min(told.last) >= told.first + LANES as u32 {
             told.first = told.warp.shuffle(first.number as u32, 0);
             told.find();
         }
-        // Limbs from the lane's first to the stretch's end.
+        // From the lane's first to the stretch's end.
         let left = (end - at).saturating_sub(lane);
-        let limb = |u: u32, place: lookahead::Place| {
+        let unit = |u: u32, place: lookahead::Place| {
             let known = told
                 .warp
                 .shuffle(told.own, place.number as u32 - told.first);
             let on = LANES as u32 * u < left;
             let number = |batch: Batch<S>| batch.number(place.number).switched(on);
             let [a, b, c] = told.operands;
-            O::limb(
-                [number(a), number(b), number(c)],
-                O::plan(known),
-                place.limb,
-            )
+            let operands = [number(a), number(b), number(c)];
+            unit::<O, S, UNIT>(operands, O::plan(known), place.limb * limbs)
         };
-        let limbs = [
-            limb(0, first),
-            limb(1, second),
-            limb(2, third),
-            limb(3, fourth),
-        ];
-        let [w, x, y, z] = limbs;
-        told.r.set(0, left, w);
-        told.r.set(LANES as u32, left, x);
-        told.r.set(2 * LANES as u32, left, y);
-        told.r.set(3 * LANES as u32, left, z);
-        told.r = told.r.up((LANES * AHEAD) as u32);
+        let set = |u: u32, limbs: [Limb; UNIT]| match limbs.first_chunk::<FOUR>() {
+            Some(four) => r.set_four_below(LANES as u32 * u, left, *four),
+            None => r.set(LANES as u32 * u, left, limbs[0]),
+        };
+        // One by one: a loop over them would keep them in memory. The first to come is the first
+        // to be stored.
+        let (w, x) = (unit(0, first), unit(1, second));
+        let ahead = match UNIT {
+            FOUR => {
+                set(0, w);
+                set(1, x);
+                FOURS_AHEAD
+            }
+            _ => {
+                let (y, z) = (unit(2, third), unit(3, fourth));
+                set(0, w);
+                set(1, x);
+                set(2, y);
+                set(3, z);
+                AHEAD
+            }
+        };
         place = step.up(fourth);
-        at += (LANES * AHEAD) as u32;
+        r = r.up(LANES as u32 * ahead as u32 * limbs);
+        at += LANES as u32 * ahead as u32;
     }
 }
 
@@ -262,7 +343,7 @@ impl<S: Stride> Told<S> {
         period: NonZero<u64>,
         (start, end): (u64, u64),
         operand: usize,
-    ) -> Option<Self> {
+    ) -> Self {
         let Arguments { r, a, b, c, .. } = batches.arguments;
         let first = start / period;
         // SAFETY: by the contract of `Batches::new`: the stretch's numbers are of the batch, and
@@ -274,19 +355,20 @@ impl<S: Stride> Told<S> {
                 Batch::new(b, first),
                 Batch::new(c, first),
             ];
-            (operands, Row::new(r, start + u64::from(thread::lane())))
+            (operands, Row::new(r, start))
         };
-        Some(Told {
+        Told {
             warp: batches.group,
             operands,
             tells: operands[operand],
             r: row,
             limb: (start % period) as u32,
-            width: NonZero::new(r.width as u32)?,
+            // Numbers are of fewer than 2^32 limbs.
+            width: NonZero::new(r.width as u32).unwrap_or(NonZero::<u32>::MAX),
             last: ((end - 1) / period - first) as u32,
             first: 0,
             own: 0,
-        })
+        }
     }
 
     /// Number `first + index` of the operand that tells, or the last one.
@@ -306,11 +388,11 @@ impl<S: Stride> Told<S> {
             let number = self.number(lane);
             let [lowest, mut above, x, y] = number.limbs(0);
             above |= x | y;
-            let mut at = FOUR;
+            let mut at = FOUR as u32;
             while at < number.width() {
                 let [w, x, y, z] = number.limbs(at);
                 above |= w | x | y | z;
-                at += FOUR;
+                at += FOUR as u32;
             }
             self.own = if above == 0 { lowest } else { Limb::MAX };
             return;

@@ -122,6 +122,41 @@ pub fn number<D: Digit, const LANES: u32>(
     carry
 }
 
+/// The same of numbers [in fours](Number::in_fours), four of whose limbs a lane has: what comes
+/// into them goes through where each propagates.
+#[inline(always)]
+pub fn number_in_fours<D: Digit, const LANES: u32>(
+    group: Group<LANES>,
+    r: Number<impl Stride>,
+    a: Number<impl Stride>,
+    b: Number<impl Stride>,
+) -> Limb {
+    let mut carry = 0;
+    let mut at = 0;
+    while at < r.width() {
+        let own = at + 4 * group.lane();
+        let (x, y) = (a.fours::<4, true>(own), b.fours::<4, true>(own));
+        let four = |mut carry: Limb| {
+            let (mut limbs, mut propagates) = ([0; 4], true);
+            for i in 0..4 {
+                let limb = D::limb(x[i], y[i]);
+                limbs[i] = D::carried(limb, carry);
+                let is_out = D::generates(x[i], y[i], limb) | (D::propagates(limb) & (carry != 0));
+                carry = Limb::from(is_out);
+                propagates &= D::propagates(limb);
+            }
+            (limbs, carry != 0, propagates)
+        };
+        let (_, generates, propagates) = four(0);
+        let carries = carries(group.ballot(generates), group.ballot(propagates), carry);
+        let (limbs, ..) = four(of_lane(carries, group.lane()));
+        r.set_fours::<4, true>(own, limbs);
+        carry = (carries >> LANES.min((r.width() - at) / 4)) as Limb & 1;
+        at += 4 * LANES;
+    }
+    carry
+}
+
 /// Lanes of a warp, all of which work together here.
 const LANES: u32 = 32;
 

@@ -13,6 +13,7 @@ pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
         let order = scan::number::<Compare, LANES>(work.group, work.a, work.b);
         let greatest = if order == GREATER { work.a } else { work.b };
-        scan::copy(work.group, work.r, greatest);
+        let in_fours = scan::are_in_fours(work.a, work.b);
+        scan::copy(work.group, work.r, greatest, in_fours);
     }
 }

@@ -13,6 +13,7 @@ pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
         let order = scan::number::<Compare, LANES>(work.group, work.a, work.b);
         let least = if order == GREATER { work.b } else { work.a };
-        scan::copy(work.group, work.r, least);
+        let in_fours = scan::are_in_fours(work.a, work.b);
+        scan::copy(work.group, work.r, least, in_fours);
     }
 }

@@ -17,7 +17,8 @@ pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
         } else {
             (work.a, work.b)
         };
-        scan::copy(work.group, work.r, least);
-        scan::copy(work.group, work.s, greatest);
+        let in_fours = scan::are_in_fours(work.a, work.b);
+        scan::copy(work.group, work.r, least, in_fours);
+        scan::copy(work.group, work.s, greatest, in_fours);
     }
 }

@@ -18,6 +18,7 @@ pub mod compare;
 pub mod count_ones;
 pub mod div_rem;
 pub mod equal;
+pub mod gather;
 pub mod limbwise;
 pub mod lookahead;
 pub mod max;

@@ -66,6 +66,34 @@ impl Program {
         differences
     }
 
+    /// Whether all inputs are rows of limbs of numbers of so many, which begin where four can be
+    /// moved at once. The whole warp asks together.
+    #[inline(always)]
+    pub fn are_rows(self, width: u32) -> bool {
+        let FusedInput {
+            limbs,
+            width: own,
+            number_stride,
+        } = self.own;
+        let is_row = own == width && number_stride == width && limbs % 16 == 0;
+        // An input that the launch does not have has no limbs.
+        self.warp.all(is_row || own == 0)
+    }
+
+    /// Step `at`, and its input, which is a row. The whole warp asks together.
+    #[inline(always)]
+    pub fn row(self, at: u32) -> (Step, MatrixArgument) {
+        let step = Step(self.warp.shuffle(self.step.0, at));
+        let of_input = |value| u64::from(self.warp.shuffle(value, step.input()));
+        let low = of_input(self.own.limbs as u32);
+        let high = of_input((self.own.limbs >> 32) as u32);
+        let row = MatrixArgument {
+            limbs: high << 32 | low,
+            ..MatrixArgument::default()
+        };
+        (step, row)
+    }
+
     /// Step `at`, and its input. The whole warp asks together.
     #[inline(always)]
     pub fn step(self, at: u32) -> (Step, MatrixArgument) {

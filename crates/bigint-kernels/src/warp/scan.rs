@@ -1,17 +1,20 @@
 //! What is told of a number, or of two, by one pass over their limbs (Scan), by the lanes
 //! that share them: [`crate::thread::scan`] has the maths.
 //!
-//! Lane `t` has limbs `t`, `t + LANES`, ... and keeps what they say; at the end every lane
+//! Lane `t` has limbs `t`, `t + LANES`, ..., or the fours of these places where limbs can be moved
+//! four at a time, and keeps what they say; at the end every lane
 //! meets the one whose number differs in one bit, bit after bit, and all know all.
 //!
 //! Cost: a chunk's load, two votes where a chunk may settle it, and `log2 LANES` shuffles a
 //! number. No scratch.
 
 use super::Batches;
+use crate::gpu::facts::told_or;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::warp::Group;
 use crate::thread::scan::Scan;
 use bigint_core::Limb;
+use bigint_core::facts::FOURS;
 
 /// What is told of `a` and `b`, in every lane.
 #[inline(always)]
@@ -20,12 +23,38 @@ pub fn number<O: Scan, const LANES: u32>(
     a: Number<impl Stride>,
     b: Number<impl Stride>,
 ) -> Limb {
+    match are_in_fours(a, b) {
+        true => of_units::<O, LANES, 4>(group, a, b),
+        false => of_units::<O, LANES, 1>(group, a, b),
+    }
+}
+
+/// Whether limbs of both are moved four at a time, where they are neighbours.
+#[inline(always)]
+pub fn are_in_fours<A: Stride, B: Stride>(a: Number<A>, b: Number<B>) -> bool {
+    let found = a.in_fours() && b.in_fours();
+    A::UNIT && B::UNIT && told_or(FOURS, if found { 1 } else { 2 }) == 1
+}
+
+/// The same, of `UNIT` limbs at a time.
+#[inline(always)]
+fn of_units<O: Scan, const LANES: u32, const UNIT: usize>(
+    group: Group<LANES>,
+    a: Number<impl Stride>,
+    b: Number<impl Stride>,
+) -> Limb {
     let mut word = O::NOTHING;
-    let mut chunk = a.width().max(b.width()).div_ceil(LANES);
+    let mut chunk = a.width().max(b.width()).div_ceil(LANES * UNIT as u32);
     while chunk > 0 {
         chunk -= 1;
-        let at = chunk * LANES + group.lane();
-        word = O::both(word, O::word(a.limb(at), b.limb(at), at));
+        let at = (chunk * LANES + group.lane()) * UNIT as u32;
+        if UNIT == 1 {
+            word = O::both(word, O::word(a.limb(at), b.limb(at), at));
+        } else {
+            let (x, y) = (a.fours::<4, true>(at), b.fours::<4, true>(at));
+            let of = |i: u32| O::word(x[i as usize], y[i as usize], at + i);
+            word = O::both(word, O::both(O::both(of(3), of(2)), O::both(of(1), of(0))));
+        }
         // The groups of a warp stay together, as long as the last of them needs.
         if O::SETTLES && group.all(group.ballot(word != O::NOTHING) != 0) {
             break;
@@ -52,9 +81,22 @@ pub fn numbers<O: Scan, const LANES: u32, S: Stride>(batches: Batches<'_, LANES,
     }
 }
 
-/// `r = x`, cut or extended to the width of `r`.
+/// `r = x`, cut or extended to the width of `r`; `in_fours` says that limbs of `x` are moved so.
 #[inline(always)]
-pub fn copy<const LANES: u32>(group: Group<LANES>, r: Number<impl Stride>, x: Number<impl Stride>) {
+pub fn copy<const LANES: u32>(
+    group: Group<LANES>,
+    r: Number<impl Stride>,
+    x: Number<impl Stride>,
+    in_fours: bool,
+) {
+    if in_fours && r.in_fours() {
+        let mut at = 4 * group.lane();
+        while at < r.width() {
+            r.set_fours::<4, true>(at, x.fours::<4, true>(at));
+            at += 4 * LANES;
+        }
+        return;
+    }
     let mut at = group.lane();
     while at < r.width() {
         r.set(at, x.limb(at));

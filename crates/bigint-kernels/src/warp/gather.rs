@@ -1,0 +1,93 @@
+//! Numbers of a batch by their indices ([`bigint_core::gather`]): a warp on stretches of the row
+//! of all limbs of the result, in the order of memory, as [`limbwise`](super::limbwise) has it.
+//!
+//! Four limbs are moved at once where both batches are contiguous and their numbers of fours.
+//!
+//! ```text
+//! index      2       0       2
+//! r       x[2][0] x[2][1] x[0][0] x[0][1] x[2][0] x[2][1]      contiguous, two limbs each
+//! ```
+//!
+//! Cost: for a limb of the result, or four, its number's index, a load and a store; a division
+//! for [`AHEAD`] of them. No scratch.
+
+use super::limbwise::{Computed, Flat};
+use crate::gpu::memory::{Number, Stride, Unit};
+use crate::gpu::thread;
+use bigint_core::gather::GatherArguments;
+use bigint_core::{MatrixArgument, Strides};
+use core::num::NonZero;
+
+/// Lanes of a warp.
+const LANES: u64 = 32;
+
+/// Limbs, or fours of limbs, that a lane has under way.
+const AHEAD: u64 = 4;
+
+/// The stretches of the calling warp.
+///
+/// # Safety
+/// `arguments` are those of a launch by [`GatherArguments::launch`]: batches and indices
+/// allocated, the result apart from them, indices below the numbers.
+#[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+#[inline(always)]
+pub unsafe fn gather<S: Stride>(arguments: &GatherArguments) {
+    // SAFETY: by this function's own contract.
+    unsafe {
+        if S::UNIT && arguments.r.in_fours() && arguments.a.in_fours() {
+            stretches::<S, 4>(arguments);
+        } else {
+            stretches::<S, 1>(arguments);
+        }
+    }
+}
+
+/// The same, `UNIT` limbs at a time.
+///
+/// # Safety
+/// As for [`gather`].
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn stretches<S: Stride, const UNIT: usize>(arguments: &GatherArguments) {
+    let GatherArguments { r, a, count, .. } = arguments;
+    let units = r.width / UNIT as u64;
+    let Some(flat) = NonZero::new(if S::UNIT { units } else { *count }).map(Flat::new) else {
+        return;
+    };
+    let indices = MatrixArgument::new(arguments.indices, 1, Strides { number: 1, limb: 1 });
+    let end = count * units;
+    let mut start = thread::index_1d() / LANES * (LANES * AHEAD);
+    while start < end {
+        let at = start + u64::from(thread::lane());
+        let mut place = flat.place(at);
+        let mut next = |u: u64| {
+            let (on, (number, unit)) = (at + LANES * u < end, place.of::<S>());
+            place = flat.next(place);
+            // SAFETY: by the contract of `gather`: a number that is not switched off is of the
+            // result, and has an index; no other lane stores these limbs of it.
+            let (r, index) = unsafe {
+                let index = Number::<Unit>::new(&indices, number).switched(on);
+                (Number::<S>::new(r, number).switched(on), index)
+            };
+            let index = match arguments.indices {
+                0 => number,
+                _ => index.limb(0).into(),
+            };
+            // SAFETY: by the same contract the index is that of a number.
+            let number = unsafe { Number::<S>::new(a, index) }.switched(on);
+            let at = unit * UNIT as u32;
+            let mut limbs = [0; UNIT];
+            match UNIT {
+                4 => limbs = number.fours::<UNIT, true>(at),
+                _ => limbs[0] = number.limb(at),
+            }
+            Computed { r, at, limbs }
+        };
+        let [w, x, y, z] = [next(0), next(1), next(2), next(3)];
+        w.store();
+        x.store();
+        y.store();
+        z.store();
+        start += arguments.workers * (LANES * AHEAD);
+    }
+}
