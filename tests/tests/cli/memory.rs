@@ -74,6 +74,33 @@ fn files_larger_than_the_memory_that_is_allowed_are_computed() {
     assert_eq!(unbounded.code, 1, "{}", unbounded.stderr);
 }
 
+/// Were the short numbers padded to the long one, they would take eight gigabytes.
+#[test]
+fn a_giant_among_short_numbers_takes_the_memory_that_it_takes_alone() {
+    let place = Workplace::new();
+    let short = |range: std::ops::Range<u64>| -> String {
+        range.map(|i| format!("{i}{}\n", "7".repeat(30))).collect()
+    };
+    let giant = format!("{}\n", "8".repeat(1_000_000));
+    let parts = [short(1..10_000), giant, short(10_000..20_000)];
+    place.file("a", parts.concat());
+    let apart = parts.map(|part| {
+        place.file("part", part);
+        place.calc(&["a*a", "--let", "a=part"])
+    });
+    let mut command = std::process::Command::new("sh");
+    command
+        .current_dir(place.path())
+        .env("RAYON_NUM_THREADS", "2")
+        .env("MALLOC_ARENA_MAX", "2");
+    command.args(["-c", "ulimit -v $1; shift; exec \"$@\"", "sh", "150000"]);
+    command.arg(place.command().get_program());
+    command.args(["calc", "a*a", "--let", "a=a", "--backend", "cpu"]);
+    let both = ended(command.output().unwrap());
+    assert_eq!(both.code, 0, "{}", both.stderr);
+    assert!(both.stdout == apart.concat());
+}
+
 /// Address space that is enough for 8 MiB of numbers and text on their way, and for programs
 /// and threads.
 const KIBIBYTES: &str = "90000";
