@@ -4,7 +4,7 @@
 
 use crate::keys::Keys;
 use crate::list::{Computation, Resolved, check, is_in_passing, is_linear};
-use crate::plan::padded;
+use crate::plan::{multiple_of, padded};
 use crate::{BackEnd, Error, Integers};
 use bigint_core::Operation;
 use bigint_cpu::{Cpu, LIMB_WORK, share};
@@ -222,7 +222,7 @@ impl Kind {
         } = *resolved;
         let (n, m) = (integers.length(a), integers.length(b));
         let padded = |width| match padded(width) {
-            width if width > granule => width.next_multiple_of(granule),
+            width if width > granule => multiple_of(granule, width),
             width => width,
         };
         let widths = match is_linear(operation) {

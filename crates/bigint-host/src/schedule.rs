@@ -41,9 +41,9 @@ const MOST_WAITING: usize = 2;
 /// there: as operands they would go there twice as often as there are computations.
 const GATHERED: usize = 2;
 
-/// Of an engine with one device: the list's numbers there, by the width that they are padded to;
-/// those that are wider are zeros.
-type Shared = Option<BTreeMap<usize, Batch>>;
+/// The list's numbers on a device, by the width that they are padded to; those that are wider are
+/// zeros.
+type Shared = BTreeMap<usize, Batch>;
 
 impl Engine {
     /// Computes a list: result `i` is that of computation `i`, exact. What an operation is
@@ -86,7 +86,7 @@ impl Engine {
                 let sums = if is_free { Sums::Passing } else { Sums::Binned };
                 let list = List::new(integers, computations, BackEnd::Cpu, sums)?;
                 let made = map(&list.bins, threads(), |bin| {
-                    let made = self.staged(&list, bin, &mut None).and_then(|staged| {
+                    let made = self.staged(&list, bin, &mut Shared::new()).and_then(|staged| {
                         let result = self.computed(&staged)?;
                         Made::of(result)
                     });
@@ -111,7 +111,7 @@ impl Engine {
     /// The bins' results: while one thread fetches those that a device has, this one brings it
     /// the next bins.
     fn one_after_another(&self, list: &List<'_>) -> Result<Vec<Made>, Error> {
-        let mut shared = self.shared();
+        let mut shared = Shared::new();
         let mut result = |bin| {
             let staged = self.staged(list, bin, &mut shared);
             let result = staged.and_then(|staged| self.computed(&staged));
@@ -175,7 +175,7 @@ impl Engine {
                 self.list_on_device(integers, computations, device, most)?
             }
         };
-        let mut shared = self.shared();
+        let mut shared = Shared::new();
         let staged = list.bins.iter();
         let staged = staged.map(|bin| self.staged(&list, bin, &mut shared));
         Ok(Prepared {
@@ -219,11 +219,6 @@ impl Engine {
         is_one_device && computations >= integers.len().saturating_mul(GATHERED)
     }
 
-    /// Nothing is brought there yet.
-    fn shared(&self) -> Shared {
-        (self.inner.devices().count() == 1).then(BTreeMap::new)
-    }
-
     /// Brings the operands of a bin to where the engine computes.
     fn staged(&self, list: &List<'_>, bin: &Bin, shared: &mut Shared) -> Result<Staged, Error> {
         if bin.is_of_segments() {
@@ -245,24 +240,22 @@ impl Engine {
         let mut operand = |which: usize| {
             let (width, count) = (widths[which], bin.count);
             let index = |i: usize| list.resolved[rows[i]].operands[which];
-            let magnitudes = match shared {
-                // Signs of others go with their numbers.
-                _ if !is_of_magnitudes(operation) => {
-                    return self.batch_of_integers(integers, count, width, index);
+            if !is_of_magnitudes(operation) {
+                return self.batch_of_integers(integers, count, width, index);
+            }
+            if !gathers {
+                let magnitudes = self.magnitudes_of(integers, count, width, index)?;
+                return Ok(SignedBatch::natural(magnitudes));
+            }
+            let all = match shared.entry(width) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let fits = |i: &usize| integers.length(*i) <= width;
+                    let all = |i: usize| Some(i).filter(fits);
+                    new.insert(self.rows_of(integers, integers.len(), width, all)?)
                 }
-                Some(by_width) if gathers => {
-                    let all = match by_width.entry(width) {
-                        Entry::Occupied(known) => known.into_mut(),
-                        Entry::Vacant(new) => {
-                            let fits = |i: &usize| integers.length(*i) <= width;
-                            let all = |i: usize| Some(i).filter(fits);
-                            new.insert(self.rows_of(integers, integers.len(), width, all)?)
-                        }
-                    };
-                    self.gather(all, &collect((0..count).map(index))?)?
-                }
-                _ => self.magnitudes_of(integers, count, width, index)?,
             };
+            let magnitudes = self.gather(all, &collect((0..count).map(index))?)?;
             Ok::<_, Error>(SignedBatch::natural(magnitudes))
         };
         let a = operand(0)?;

@@ -118,7 +118,13 @@ impl<'a> Grouping<'a> {
 /// is at least 1.
 pub(crate) fn padded(width: usize) -> usize {
     let step = (width.next_power_of_two() / 8).max(1);
-    width.max(1).next_multiple_of(step)
+    multiple_of(step, width.max(1))
+}
+
+/// The least multiple of a power of two that is not below `width`: without a division, which
+/// lists would wait for once for each operand.
+pub(crate) fn multiple_of(power: usize, width: usize) -> usize {
+    (width + power - 1) & !(power - 1)
 }
 
 #[cfg(test)]

@@ -10,5 +10,5 @@ pub(crate) mod work;
 pub use cost::{Cost, Extent};
 pub use evaluate::{Evaluator, Tallies, Tally};
 pub use grouping::Grouping;
-pub(crate) use grouping::padded;
+pub(crate) use grouping::{multiple_of, padded};
 pub(crate) use program::Program;
