@@ -86,10 +86,12 @@ impl Engine {
                 let sums = if is_free { Sums::Passing } else { Sums::Binned };
                 let list = List::new(integers, computations, BackEnd::Cpu, sums)?;
                 let made = map(&list.bins, threads(), |bin| {
-                    let made = self.staged(&list, bin, &mut Shared::new()).and_then(|staged| {
-                        let result = self.computed(&staged)?;
-                        Made::of(result)
-                    });
+                    let made = self
+                        .staged(&list, bin, &mut Shared::new())
+                        .and_then(|staged| {
+                            let result = self.computed(&staged)?;
+                            Made::of(result)
+                        });
                     made.map_err(|error| list.renumbered(error, bin))
                 });
                 (list, made.into_iter().collect::<Result<Vec<_>, _>>()?)

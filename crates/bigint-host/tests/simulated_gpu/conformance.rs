@@ -96,6 +96,23 @@ fn lists_of_computations_on_a_device_are_those_of_num_bigint() {
     }
 }
 
+/// One batch may come back, the products.
+#[test]
+fn numbers_of_many_computations_are_gathered_on_the_device() {
+    let name = "conformance::numbers_of_many_computations_are_gathered_on_the_device";
+    if on_simulator(name, &[("CUDA_SIM_FAULT", "cuMemcpyDtoHAsync_v2:2+=999")]) {
+        let engine = Engine::cuda(0).expect("a device");
+        let lengths = Lengths::Normal(600);
+        check_list(
+            &engine,
+            &[Operation::Mul],
+            lengths,
+            (10, 300),
+            &mut Random(6),
+        );
+    }
+}
+
 /// Two limbs' worth of results may come back, magnitudes and signs, and nothing before.
 #[test]
 fn signs_stay_on_the_device() {
