@@ -7,12 +7,14 @@
 //! cargo run --release -- --json            # one row of JSON to a line
 //! cargo run --release -- --op mul --bits 1024,2048 --batch 64 --threads 1
 //! cargo run --release -- --check 1000000   # correctness instead of time
+//! cargo run --release -- --langer          # Langer's lists beside GMP
 //! cargo run --release -- --from RECORD --plot PLOT.svg
 //! ```
 
 mod check;
 mod flint;
 mod grid;
+mod langer;
 mod library;
 mod measure;
 mod operands;
@@ -78,13 +80,17 @@ struct Arguments {
     /// Read this record instead of measuring
     #[arg(long, conflicts_with_all = ["record", "check"])]
     from: Option<PathBuf>,
-    /// Draw the time of a product over its bits to this SVG file
+    /// Draw the time of a product, or of a list, over its bits to this SVG file
     #[arg(long)]
     plot: Option<PathBuf>,
     /// Check this many cases per operation against GMP and num-bigint, on every
     /// path, instead of measuring
     #[arg(long, value_name = "CASES")]
     check: Option<u64>,
+    /// Measure lists of sums and products of numbers of normally distributed lengths
+    /// beside GMP, instead of batches
+    #[arg(long, conflicts_with = "check")]
+    langer: bool,
     /// Seed of the cases to check
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -99,6 +105,19 @@ fn main() -> Result<()> {
             chosen_cpus(&arguments)?
         };
         return check::run(cases, arguments.seed, &chosen_ops(&arguments), &cpus);
+    }
+    if arguments.langer {
+        let record = match &arguments.from {
+            Some(path) => Record::read(path)?,
+            None => langer::run(&pools(&arguments)?, arguments.json)?,
+        };
+        if let Some(path) = &arguments.record {
+            record.write(path)?;
+        }
+        if let Some(path) = &arguments.plot {
+            plot::draw_lists(&record, path)?;
+        }
+        return Ok(());
     }
     let record = match &arguments.from {
         Some(path) => {
@@ -120,10 +139,6 @@ fn main() -> Result<()> {
 }
 
 fn measure(arguments: &Arguments) -> Result<Record> {
-    let pools = chosen_threads(arguments)?
-        .into_iter()
-        .map(|threads| Ok((threads, pinned_pool(threads)?)))
-        .collect::<Result<_>>()?;
     let settings = Settings {
         rounds: usize::from(arguments.rounds),
         patience: Duration::from_secs_f64(arguments.patience / 1000.0),
@@ -133,7 +148,7 @@ fn measure(arguments: &Arguments) -> Result<Record> {
             .as_deref()
             .map(flint::Flint::open)
             .transpose()?,
-        pools,
+        pools: pools(arguments)?,
     };
     let ops = chosen_ops(arguments);
     let memory = arguments.memory << 20;
@@ -169,6 +184,14 @@ fn measure(arguments: &Arguments) -> Result<Record> {
         },
     )?;
     Ok(record)
+}
+
+/// Each number of threads that was chosen, and a pool of them.
+fn pools(arguments: &Arguments) -> Result<Vec<(usize, rayon::ThreadPool)>> {
+    let pools = chosen_threads(arguments)?.into_iter();
+    pools
+        .map(|threads| Ok((threads, pinned_pool(threads)?)))
+        .collect()
 }
 
 /// A pool whose threads stay on a core each. Left to itself, the system now and

@@ -1,4 +1,4 @@
-//! The time of a product over its bits, drawn from a record.
+//! The time of a product, or of a list, over its bits, drawn from a record.
 
 use std::path::Path;
 
@@ -6,6 +6,7 @@ use anyhow::{Result, anyhow, ensure};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
+use crate::langer::List;
 use crate::record::{Record, Row};
 
 /// Who is drawn, under which name, in which colour; ours last, on top.
@@ -25,7 +26,13 @@ const FLINT_BITS: usize = 1 << 14;
 /// Numbers in the batch of each column of the figure.
 const BATCHES: [usize; 2] = [1, 64];
 
-type Curve = Vec<(f64, f64)>;
+/// What is drawn as one line: its name, colour, width and points.
+struct Curve {
+    name: &'static str,
+    colour: RGBColor,
+    width: u32,
+    points: Vec<(f64, f64)>,
+}
 
 /// Draws products on one thread: above nanoseconds, below the same relative to
 /// GMP; to the left one product alone, to the right in batches.
@@ -88,15 +95,69 @@ fn curves(rows: &[&Row], unit: impl Fn(&Row) -> f64) -> Vec<Curve> {
         "flint_ns" if row.bits < FLINT_BITS => None,
         _ => row.peers.get(key).copied().flatten(),
     };
-    CURVES
+    let points = |key| {
+        let points = rows.iter();
+        let points = points.filter_map(|row| Some((row.bits as f64, time(row, key)? / unit(row))));
+        points.filter(|(_, value)| value.is_finite()).collect()
+    };
+    let curve = |&(key, name, colour): &(_, _, _)| Curve {
+        name,
+        colour,
+        width: if key == "ours_ns" { 3 } else { 1 },
+        points: points(key),
+    };
+    CURVES.iter().map(curve).collect()
+}
+
+/// Draws Langer's figures 3 and 4: milliseconds for the longest list of sums and of products,
+/// ours and GMP's, on one thread and on all.
+pub fn draw_lists(record: &Record<List>, path: &Path) -> Result<()> {
+    let root = SVGBackend::new(path, (1200, 460)).into_drawing_area();
+    root.fill(&WHITE).map_err(failed)?;
+    let title = format!(
+        "{}, {} threads, {}",
+        record.cpu, record.threads, record.date
+    );
+    let root = root.titled(&title, ("sans-serif", 18)).map_err(failed)?;
+    let longest = record.rows.iter().map(|row| row.computations).max();
+    for (area, (op, figure)) in root
+        .split_evenly((1, 2))
         .iter()
-        .map(|(key, _, _)| {
-            rows.iter()
-                .filter_map(|row| Some((row.bits as f64, time(row, key)? / unit(row))))
-                .filter(|(_, value)| value.is_finite())
-                .collect()
-        })
-        .collect()
+        .zip([("add", 3), ("mul", 4)])
+    {
+        let points = |threads: usize, ms: fn(&List) -> f64| {
+            let rows = record.rows.iter().filter(|row| {
+                row.op == op
+                    && row.deviation_percent > 0
+                    && Some(row.computations) == longest
+                    && row.threads == threads
+            });
+            rows.map(|row| (row.mean_bits as f64, ms(row))).collect()
+        };
+        let [ours, gmp]: [fn(&List) -> f64; 2] = [|row| row.ours_ms, |row| row.gmp_ms];
+        let curve = |name, colour, width, points| Curve {
+            name,
+            colour,
+            width,
+            points,
+        };
+        let (red, black) = (CURVES[6].2, CURVES[5].2);
+        let curves = [
+            curve("GMP, one thread", black, 1, points(1, gmp)),
+            curve("bigint, one thread", red, 1, points(1, ours)),
+            curve("GMP, all threads", black, 3, points(record.threads, gmp)),
+            curve("bigint, all threads", red, 3, points(record.threads, ours)),
+        ];
+        let count = longest.unwrap_or(0);
+        panel(
+            area,
+            &format!("figure {figure}: ms for {count} of {op}"),
+            &curves,
+            true,
+        )?;
+    }
+    root.present().map_err(failed)?;
+    Ok(())
 }
 
 fn panel(
@@ -105,7 +166,7 @@ fn panel(
     curves: &[Curve],
     legend: bool,
 ) -> Result<()> {
-    let values = || curves.iter().flatten();
+    let values = || curves.iter().flat_map(|curve| &curve.points);
     let least = |value: fn(&(f64, f64)) -> f64| values().map(value).fold(f64::INFINITY, f64::min);
     let most = |value: fn(&(f64, f64)) -> f64| values().map(value).fold(0.0, f64::max);
     let bits = least(|point| point.0)..most(|point| point.0) * 1.01;
@@ -129,16 +190,13 @@ fn panel(
         .bold_line_style(BLACK.mix(0.12))
         .draw()
         .map_err(failed)?;
-    for ((key, name, colour), curve) in CURVES.iter().zip(curves) {
-        if curve.is_empty() {
-            continue;
-        }
-        let width = if *key == "ours_ns" { 3 } else { 1 };
-        let style = colour.stroke_width(width);
+    for curve in curves.iter().filter(|curve| !curve.points.is_empty()) {
+        let points = curve.points.iter().copied();
+        let style = curve.colour.stroke_width(curve.width);
         chart
-            .draw_series(LineSeries::new(curve.iter().copied(), style).point_size(width))
+            .draw_series(LineSeries::new(points, style).point_size(curve.width))
             .map_err(failed)?
-            .label(*name)
+            .label(curve.name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
     }
     if !legend {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// One measured point. Times are medians, in nanoseconds for one number.
@@ -40,7 +41,7 @@ pub struct Row {
 
 /// A run: the machine and its rows.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Record {
+pub struct Record<R = Row> {
     /// The CPU's own name.
     pub cpu: String,
     /// Its family, model and stepping, where the name is not telling.
@@ -58,10 +59,10 @@ pub struct Record {
     /// Samples behind each median.
     pub rounds: usize,
     /// The results.
-    pub rows: Vec<Row>,
+    pub rows: Vec<R>,
 }
 
-impl Record {
+impl<R: Serialize + DeserializeOwned> Record<R> {
     /// An empty record of this machine, today.
     pub fn new(rounds: usize) -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -107,7 +108,7 @@ impl Record {
 
     /// Writes the record, one row to a line.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let head = serde_json::to_string_pretty(&Record {
+        let head = serde_json::to_string_pretty(&Record::<R> {
             rows: Vec::new(),
             cpu: self.cpu.clone(),
             cpu_id: self.cpu_id.clone(),
