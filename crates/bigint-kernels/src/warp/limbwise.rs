@@ -176,23 +176,10 @@ pub fn batch<O: Limbwise, S: Stride>(batches: Batches<'_, 32, S>) {
         return;
     }
     let end = (start + stretch).min(row);
-    let in_fours =
-        || O::IN_FOURS && S::UNIT && facts::told_or(FOURS, in_fours(arguments, O::TELLS)) == 1;
-    if let (Some(operand), true) = (O::TELLS, S::UNIT)
-        && facts::told_or(ONCE, once(arguments.r.width)) == 1
-    {
-        let mut told = Told::<S>::new(batches, period, (start, end), operand);
-        // Now, so that this is on its way while places are found.
-        told.find();
-        match in_fours() {
-            true => told_stretch::<O, S, FOUR>(told, (end - start) as u32),
-            false => told_stretch::<O, S, 1>(told, (end - start) as u32),
-        }
-        return;
-    }
-    match in_fours() {
-        true => stretch_of::<O, S, FOUR>(arguments, period, (start, end)),
-        false => stretch_of::<O, S, 1>(arguments, period, (start, end)),
+    // Before all else: the driver's compiler then finds each way as if there were no other.
+    match O::IN_FOURS && S::UNIT && facts::told_or(FOURS, in_fours(arguments, O::TELLS)) == 1 {
+        true => stretch_of::<O, S, FOUR>(batches, period, (start, end)),
+        false => stretch_of::<O, S, 1>(batches, period, (start, end)),
     }
 }
 
@@ -201,10 +188,18 @@ pub fn batch<O: Limbwise, S: Stride>(batches: Batches<'_, 32, S>) {
 #[allow(unsafe_code)]
 #[inline(always)]
 fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
-    arguments: &Arguments,
+    batches: Batches<'_, 32, S>,
     period: NonZero<u64>,
     (start, end): (u64, u64),
 ) {
+    let arguments = batches.arguments;
+    if let (Some(operand), true) = (O::TELLS, S::UNIT)
+        && facts::told_or(ONCE, once(arguments.r.width)) == 1
+    {
+        let told = Told::<S>::new(batches, period, (start, end), operand);
+        told_stretch::<O, S, UNIT>(told, (end - start) as u32);
+        return;
+    }
     let Some(period) = NonZero::new(period.get() / UNIT as u64) else {
         return;
     };
@@ -271,6 +266,7 @@ struct Told<S> {
 /// `UNIT` limbs of the result at a time, of which a lane has [`AHEAD`] or [`FOURS_AHEAD`] under way.
 #[inline(always)]
 fn told_stretch<O: Limbwise, S: Stride, const UNIT: usize>(mut told: Told<S>, end: u32) {
+    told.find();
     let lane = thread::lane();
     let limbs = UNIT as u32;
     let Some(width) = NonZero::new(told.width.get() / limbs) else {
