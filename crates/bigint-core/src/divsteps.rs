@@ -24,6 +24,13 @@ pub const fn divstep_digits(width: usize) -> usize {
     (LIMB_BITS * width + 2).div_ceil(DIGIT_BITS)
 }
 
+/// Pairs in the column of a thread that inverts numbers of `width` limbs: two numbers, their
+/// cofactors, and the modulus, whose digits are two to a pair; each of an even number of digits.
+#[inline(always)]
+pub const fn divstep_pairs(width: usize) -> usize {
+    5 * divstep_digits(width).div_ceil(2)
+}
+
 /// Rounds for numbers of up to `width` limbs (Bernstein and Yang, theorem 11.2).
 #[inline(always)]
 pub const fn divstep_rounds(width: usize) -> usize {

@@ -20,7 +20,7 @@ pub const UNTOLD: &str = "0 /*told*/";
 /// What is told of a launch.
 ///
 /// Zero in a field, [`MOVES`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`], [`SAME`],
-/// [`ONCE`], [`FOURS`], [`SCAN`] or [`NEIGHBOURS`], says nothing.
+/// [`ONCE`], [`FOURS`], [`SCAN`], [`COLUMNS`] or [`NEIGHBOURS`], says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
 
@@ -85,11 +85,31 @@ pub const ROOM: Field = Field { at: 0, bits: 3 };
 /// Whether that thread's [numbers are dense](are_dense): 1 yes, 2 no.
 pub const DENSE: Field = Field { at: 3, bits: 2 };
 
+/// Whether columns of digits, of Euclid's algorithm and of division steps, stand in shared
+/// memory: 1 yes, 2 no ([`columns`]).
+pub const COLUMNS: Field = Field { at: 14, bits: 2 };
+
+/// How [`COLUMNS`] stands for so many limbs of scratch.
+#[inline(always)]
+pub const fn columns(scratch: u64) -> u32 {
+    if scratch == 0 { 1 } else { 2 }
+}
+
 /// Whether a transform multiplies a number by itself: 1 yes, 2 no ([`is_square`]).
 pub const SAME: Field = Field { at: 14, bits: 2 };
 
-/// Whether limbs are neighbours in all operands and results of a block: 1 yes, 2 no.
+/// Whether limbs are neighbours in all operands and results of a block, or of a thread that
+/// goes by Euclid's algorithm: 1 yes, 2 no.
 pub const NEIGHBOURS: Field = Field { at: 12, bits: 2 };
+
+/// How [`NEIGHBOURS`] stands for these.
+const fn neighbours(arguments: &Arguments) -> u32 {
+    let Arguments { r, a, b, .. } = arguments;
+    match r.limb_stride == 1 && a.limb_stride == 1 && b.limb_stride == 1 {
+        true => 1,
+        false => 2,
+    }
+}
 
 /// Whether a block that multiplies numbers of so many limbs at a time takes these operands
 /// for one number, which is transformed once.
@@ -315,10 +335,7 @@ impl Facts {
             (Operation::Mul, Algorithm::Fft, Level::Block) => {
                 let is_square = is_square(a, b, Plan::of(kernel.lanes).limbs());
                 let same = if is_square { 1 } else { 2 };
-                let are_neighbours =
-                    arguments.r.limb_stride == 1 && a.limb_stride == 1 && b.limb_stride == 1;
-                let neighbours = if are_neighbours { 1 } else { 2 };
-                return Facts(same << SAME.at | neighbours << NEIGHBOURS.at);
+                return Facts(same << SAME.at | neighbours(arguments) << NEIGHBOURS.at);
             }
             (Operation::MontMul, ..) => {
                 let digit = montgomery_digit(c.width as usize, kernel.lanes) as u32;
@@ -337,6 +354,10 @@ impl Facts {
                 return Facts(lanes | (digit / 4) << DIGIT.at);
             }
             (Operation::DivRem, ..) => return Facts(divisor_class(b.width as u32) << DIVISOR.at),
+            (Operation::Gcd | Operation::InvMod | Operation::InvOddMod, ..) => {
+                let columns = columns(arguments.scratch.width) << COLUMNS.at;
+                return Facts(columns | neighbours(arguments) << NEIGHBOURS.at);
+            }
             // What divides is as wide as the wider number.
             (Operation::Lcm, ..) => {
                 let widest = if a.width > b.width { a.width } else { b.width };

@@ -6,10 +6,10 @@
 pub use crate::algorithm::BLOCK;
 use crate::algorithm::{Algorithm, Level};
 pub use crate::arguments::{Arguments, MatrixArgument};
-pub use crate::divsteps::{DIGIT_BITS, divstep_digits, divstep_rounds, divsteps};
+pub use crate::divsteps::{DIGIT_BITS, divstep_digits, divstep_pairs, divstep_rounds, divsteps};
 use crate::karatsuba;
-use crate::lehmer::PAIR;
-pub use crate::lehmer::{digit_columns_in_shared, gcd_digits};
+use crate::lehmer::{COLUMN_BYTES, PAIR, columns_of_warp};
+pub use crate::lehmer::{gcd_digits, inverse_digits};
 pub use crate::modules::{CEILING, CEILING_MULTIPLY_ADDS, EntryPoint, MODULES, OTHERS};
 pub use crate::modulus::{
     WIDEST_MODULUS, montgomery_digit, power_digit, power_window, widest_window,
@@ -344,6 +344,9 @@ pub const fn staged_fours([n, m, width]: [u64; 3], lanes: u32) -> usize {
     }
 }
 
+/// Threads of a warp.
+const WARP: u32 = 32;
+
 /// Shared memory that a block may have without the driver's leave, in bytes.
 const SHARED_BYTES: u32 = 48 << 10;
 
@@ -457,8 +460,20 @@ impl Kernel {
         }
     }
 
-    /// Limbs of scratch one worker needs for operands of these widths.
-    pub const fn scratch_width(&self, widths: &[usize]) -> usize {
+    /// The pairs of digits in a column of Euclid's algorithm, or of division steps; none where a
+    /// kernel has another.
+    const fn digit_pairs(&self, n: usize, m: usize) -> usize {
+        match (self.algorithm, self.operation) {
+            (Algorithm::Lehmer, Operation::InvMod) => inverse_digits(n, m),
+            (Algorithm::Lehmer, _) => gcd_digits(n, m),
+            (Algorithm::Divsteps, _) => divstep_pairs(if n > m { n } else { m }),
+            _ => 0,
+        }
+    }
+
+    /// Limbs of scratch one worker needs for operands of these widths, where a column of digits
+    /// stands in shared memory or not.
+    const fn scratch_width(&self, widths: &[usize], are_shared: bool) -> usize {
         let (n, m) = first_two(widths);
         match self.algorithm {
             // What is left of the dividend, a limb longer when shifted, and the divisor.
@@ -473,20 +488,18 @@ impl Kernel {
                 let lanes = self.lanes as usize;
                 ((1 << window) + 1) * lanes * power_digit(modulus, self.lanes)
             }
-            // A column of digits, which may be in shared memory, and for cofactors another.
-            Algorithm::Lehmer => {
-                let digits = 2 * gcd_digits(n, m);
+            Algorithm::Lehmer | Algorithm::Divsteps => {
+                let column = match are_shared {
+                    true => 0,
+                    false => 2 * self.digit_pairs(n, m),
+                };
                 let wider = if n > m { n } else { m };
                 match self.operation {
-                    Operation::Gcd if digit_columns_in_shared(digits / 2) => 0,
-                    Operation::Gcd => digits,
-                    Operation::InvMod => digits + 2 * (m + 6),
                     // A divisor, a quotient, and what finding them takes.
-                    _ => wider + n + digits + n + 1 + wider,
+                    Operation::Lcm => wider + n + column + n + 1 + wider,
+                    _ => column,
                 }
             }
-            // Two numbers, two cofactors and the modulus.
-            Algorithm::Divsteps => 5 * divstep_digits(if n > m { n } else { m }),
             // The root, its square or what is left of the number, and twice the root.
             _ if matches!(self.operation, Operation::Isqrt) => 4 * n.div_ceil(2) + 2,
             // The whole product stands in scratch until it is cut to the
@@ -511,7 +524,6 @@ impl Kernel {
     /// that it takes at a time.
     const fn staged(&self, n: usize, m: usize, width: usize) -> (usize, usize) {
         let slot = 16 * slot_fours(self.algorithm, n, m, width);
-        let digits = gcd_digits(n, m);
         match (self.operation, self.level, self.layout, self.algorithm) {
             (Operation::Mul, Level::Warp, Layout::Contiguous, Algorithm::School) => {
                 let widths = [n as u64, m as u64, width as u64];
@@ -526,7 +538,7 @@ impl Kernel {
                 (place_bytes(n, m, width), 1)
             }
             (Operation::Square, Level::Thread, ..) => (square_bytes(n, width), 1),
-            (Operation::Gcd, ..) if digit_columns_in_shared(digits) => (PAIR * digits, 1),
+            (.., Algorithm::Lehmer | Algorithm::Divsteps) => (PAIR * self.digit_pairs(n, m), 1),
             _ => (0, 1),
         }
     }
@@ -536,16 +548,43 @@ impl Kernel {
     ///
     /// `count` must not be zero: there is nothing to launch for an empty batch.
     pub const fn launch(&self, count: usize, widths: &[usize], width: usize) -> Launch {
+        self.launch_within(count, widths, width, COLUMN_BYTES)
+    }
+
+    /// The same on a device that leaves a block so many bytes of shared memory at most: columns
+    /// of digits for which it has no room stand in scratch.
+    pub const fn launch_within(
+        &self,
+        count: usize,
+        widths: &[usize],
+        width: usize,
+        most_shared: u32,
+    ) -> Launch {
         let (n, m) = first_two(widths);
         let (staged_bytes, at_a_time) = self.staged(n, m, width);
-        let staged_bytes = staged_bytes as u32;
+        let columns = columns_of_warp(self.digit_pairs(n, m));
+        let most_columns = if most_shared < COLUMN_BYTES {
+            most_shared
+        } else {
+            COLUMN_BYTES
+        };
+        let are_shared = columns > 0 && columns <= most_columns as usize;
+        let staged_bytes = match columns == 0 || are_shared {
+            true => staged_bytes as u32,
+            false => 0,
+        };
         let block = match self.level {
             Level::Block => self.lanes,
-            _ if BLOCK / self.lanes * staged_bytes > SHARED_BYTES => BLOCK / 2,
-            _ => BLOCK,
+            _ => {
+                let mut block = BLOCK;
+                while block > WARP && block / self.lanes * staged_bytes > SHARED_BYTES {
+                    block /= 2;
+                }
+                block
+            }
         };
         let workers_per_block = (block / self.lanes) as usize;
-        let scratch_width = self.scratch_width(widths);
+        let scratch_width = self.scratch_width(widths, are_shared);
         let most_blocks = if scratch_width == 0 {
             i32::MAX as usize
         } else {
@@ -690,8 +729,10 @@ mod tests {
                         };
                         assert!(launch.scratch_width > 0 || launch.workers * at_a_time >= count);
                     }
-                    // More needs the driver's leave, which host asks for at block level.
-                    assert!(kernel.level == Level::Block || launch.shared_bytes <= 48 << 10);
+                    // More needs the driver's leave, for which the host asks.
+                    let is_wide = kernel.level == Level::Block || kernel.digit_pairs(1, 1) > 0;
+                    let most = if is_wide { u32::MAX } else { SHARED_BYTES };
+                    assert!(launch.shared_bytes <= most);
                 }
             }
         }

@@ -1,19 +1,40 @@
-//! Where the signed digits of Lehmer's steps stand: a column for each thread.
+//! Where the signed digits of Lehmer's steps stand: a column of pairs for each thread.
 
-use crate::algorithm::BLOCK;
+/// Pairs of digits that a pass takes at a time.
+const STEP: usize = 4;
 
-/// Signed digits of the longer of two numbers of so many limbs.
+/// Pairs in a column for two numbers of `n` and `m` limbs: a digit more than the wider has
+/// limbs, and what a pass by fours reads above.
 #[inline(always)]
 pub const fn gcd_digits(n: usize, m: usize) -> usize {
-    if n > m { n + 1 } else { m + 1 }
+    (wider(n, m) + STEP).next_multiple_of(STEP)
+}
+
+/// Pairs in a column that has cofactors too, from its other end.
+///
+/// In every round the longest number times the longest cofactor is below `2^9` times the wider
+/// operand (a quotient is off by less than `2^-18` of itself), so that both together have two
+/// digits more than that has limbs, and six are left between them. A pass by fours takes up to
+/// three zeros above the numbers for digits, and up to four above the cofactors; a quotient
+/// below `2^94`, which is taken in two parts, adds three to the cofactors before the numbers are
+/// shorter by as many.
+#[inline(always)]
+pub const fn inverse_digits(n: usize, m: usize) -> usize {
+    (wider(n, m) + 2 * STEP).next_multiple_of(STEP)
+}
+
+const fn wider(n: usize, m: usize) -> usize {
+    if n > m { n } else { m }
 }
 
 /// Bytes of a pair of digits.
 pub(crate) const PAIR: usize = 8;
 
-/// Whether the columns of so many pairs of digits of all threads of a block, or of half of
-/// one, are in its shared memory.
+/// Shared memory that a block of columns may have where the device has it, in bytes.
+pub(crate) const COLUMN_BYTES: u32 = 96 << 10;
+
+/// Bytes of so many pairs of digits for each thread of a warp.
 #[inline(always)]
-pub const fn digit_columns_in_shared(digits: usize) -> bool {
-    PAIR * digits * BLOCK as usize / 2 <= 48 << 10
+pub(crate) const fn columns_of_warp(digits: usize) -> usize {
+    32 * PAIR * digits
 }

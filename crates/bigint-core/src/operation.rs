@@ -193,7 +193,7 @@ macro_rules! for_each_operation {
                 syntax: Function("gcd"),
                 signs: Magnitudes,
                 kernels: {
-                    lehmer thread [1] [contiguous interleaved]
+                    lehmer thread [1] [interleaved]
                 }
             }
             /// The least common multiple of `a` and `b`; 0 where one of them is 0.
@@ -207,7 +207,7 @@ macro_rules! for_each_operation {
                 syntax: Function("lcm"),
                 signs: Magnitudes,
                 kernels: {
-                    lehmer thread [1] [contiguous interleaved]
+                    lehmer thread [1] [interleaved]
                 }
             }
             /// The inverse of `a` modulo `m`: `r a = 1` modulo `m`, `0 <= r < m`; it is 0 modulo 1.
@@ -221,7 +221,7 @@ macro_rules! for_each_operation {
                 syntax: Function("invmod"),
                 signs: Residue,
                 kernels: {
-                    lehmer thread [1] [contiguous interleaved]
+                    lehmer thread [1] [interleaved]
                 }
             }
             /// The inverse of `a` modulo an odd `m`, in constant time: no branch and no address

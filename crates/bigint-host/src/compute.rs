@@ -298,7 +298,7 @@ impl Inner {
             .tuning
             .kernel(job.operation, &widths, shape, job.options)?;
         let kernel = fitting(kernel, device.shared_bytes());
-        let launch = kernel.launch(count, &widths, r_shape.width);
+        let launch = kernel.launch_within(count, &widths, r_shape.width, device.shared_bytes());
 
         let started = Instant::now();
         let given = operands

@@ -17,7 +17,8 @@
 //! ```
 //!
 //! Of those whose text is told the lanes there is one for each layout, with [`TOLD`] for
-//! their number; those of a block that serve any layout are [`Told`] where limbs are neighbours.
+//! their number; those of a block that serve any layout, and divisors and inverses by a thread,
+//! are [`Told`] where limbs are neighbours.
 
 // Exported names, and launches that the host vouches for.
 #![allow(unsafe_code)]
@@ -81,6 +82,21 @@ macro_rules! row {
     };
     ($operation:ident window warp $lanes:tt $layouts:tt) => {
         row! { @ $operation window told $layouts }
+    };
+    // One text for both layouts, told which.
+    (gcd lehmer $($row:tt)*) => {
+        row! { one_text gcd lehmer $($row)* }
+    };
+    (inv_mod lehmer $($row:tt)*) => {
+        row! { one_text inv_mod lehmer $($row)* }
+    };
+    (one_text $operation:ident $algorithm:ident thread [1] [interleaved]) => {
+        entry_point! { ($operation, "_", $algorithm, "_thread_interleaved")
+            arguments => thread::$operation::$algorithm::<Told>(
+                // SAFETY: below.
+                unsafe { thread::Batches::new(&arguments) }
+            )
+        }
     };
     (@ $operation:ident $algorithm:ident told [$($layout:ident)*]) => {$(
         entry_point! { ($operation, "_", $algorithm, "_warp_", $layout)

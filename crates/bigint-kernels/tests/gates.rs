@@ -57,19 +57,16 @@ const SECTORS_KNOWN: [Known; 11] = [
             ("div_rem", 12.2, 3.2),
             ("div", 13.5, 3.8),
             ("rem", 13.5, 3.8),
-            ("gcd", 8.2, SECTORS),
+            ("gcd", 7.1, SECTORS),
+            ("inv_mod", 8.2, 2.4),
+            ("inv_odd_mod", 9.7, 2.4),
         ],
         why: "a thread has a number to itself and takes its limbs one by one; divisors of more \
               than 32 limbs stand in scratch",
     },
     Known {
-        operations: &[
-            ("lcm", 74.0, 64.0),
-            ("inv_mod", 144.0, 137.0),
-            ("inv_odd_mod", 78.0, 70.0),
-            ("isqrt", 33.5, 24.3),
-        ],
-        why: "cofactors, quotients and roots grow in scratch, which every step reads and writes",
+        operations: &[("lcm", 74.0, 64.0), ("isqrt", 33.5, 24.3)],
+        why: "quotients and roots grow in scratch, which every step reads and writes",
     },
     Known {
         operations: &[

@@ -52,7 +52,7 @@ pub(super) unsafe fn load_below(at: u32, reach: u32, address: u64) -> Limb {
 
 /// `x y + z` by one instruction: the compiler forgets in a loop that `y` has 32 bits.
 #[inline(always)]
-pub(super) fn multiply_add(x: i32, y: i32, z: u64) -> u64 {
+pub fn multiply_add(x: i32, y: i32, z: u64) -> u64 {
     let sum;
     // SAFETY: register arithmetic only.
     unsafe {
@@ -160,5 +160,28 @@ pub(super) unsafe fn store_four_below(at: u32, reach: u32, address: u64, [a, b, 
             a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
             address = in(reg64) address, at = in(reg32) at, reach = in(reg32) reach,
             options(nostack));
+    }
+}
+
+/// Two limbs at `address`.
+#[inline(always)]
+pub(super) unsafe fn load_two(address: u64) -> [Limb; 2] {
+    let (a, b);
+    // SAFETY: the caller vouches for two limbs at `address`, a multiple of 8.
+    unsafe {
+        asm!("ld.global.v2.u32 {{{a}, {b}}}, [{address}];",
+            a = out(reg32) a, b = out(reg32) b, address = in(reg64) address,
+            options(pure, readonly, nostack, preserves_flags));
+    }
+    [a, b]
+}
+
+#[inline(always)]
+pub(super) unsafe fn store_two(address: u64, [a, b]: [Limb; 2]) {
+    // SAFETY: as in `load_two`.
+    unsafe {
+        asm!("st.global.v2.u32 [{address}], {{{a}, {b}}};",
+            a = in(reg32) a, b = in(reg32) b, address = in(reg64) address,
+            options(nostack, preserves_flags));
     }
 }

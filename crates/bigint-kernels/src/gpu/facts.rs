@@ -3,7 +3,9 @@
 // `asm!`: a constant that the compiler of the Rust does not know.
 #![allow(unsafe_code)]
 
-use bigint_core::facts::{DIGIT, FIRST_WIDTH, Field, PRODUCT_WIDTH, SCAN, SECOND_WIDTH};
+use bigint_core::facts::{
+    COLUMNS, DIGIT, FIRST_WIDTH, Field, PRODUCT_WIDTH, SCAN, SECOND_WIDTH, columns,
+};
 use bigint_core::{Arguments, MatrixArgument, kernel};
 use core::arch::asm;
 
@@ -52,6 +54,12 @@ pub fn montgomery_digit(width: u32, lanes: u32) -> u32 {
 #[inline(always)]
 pub fn power_digit(width: u32, lanes: u32) -> u32 {
     4 * told_or(DIGIT, kernel::power_digit(width as usize, lanes) as u32 / 4)
+}
+
+/// Whether columns of digits stand in shared memory, where so many limbs of scratch do not.
+#[inline(always)]
+pub fn columns_are_shared(scratch: u32) -> bool {
+    told_or(COLUMNS, columns(scratch.into())) == 1
 }
 
 /// Whether a power's table is read whole: in constant time, unless the host tells otherwise.

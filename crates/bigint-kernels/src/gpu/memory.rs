@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // What numbers reach of device memory is out of the compiler's sight.
 
+pub use super::access::multiply_add;
 use super::access::*;
 use super::facts::told_or;
 use bigint_core::facts::NEIGHBOURS;
@@ -327,6 +328,51 @@ impl<S: Stride> Number<S> {
                 self.set(at + i as u32, *limb);
             }
         }
+    }
+}
+
+/// A thread's own column of pairs of limbs in scratch. Those of all workers stand side by side:
+/// pair `i` of worker `w` is pair `i * workers + w`.
+#[derive(Clone, Copy)]
+pub struct Column {
+    address: u64,
+    /// Bytes from a pair to the next.
+    stride: u32,
+}
+
+impl Column {
+    /// The column of a worker, in the rows of limbs from `row` on.
+    ///
+    /// # Safety
+    /// The argument describes interleaved scratch that has two rows for each pair that is asked
+    /// for, where nothing else stands, and stays allocated while the kernel runs. What is read
+    /// has been set.
+    #[inline(always)]
+    pub unsafe fn new(scratch: &MatrixArgument, worker: u64, row: u32) -> Self {
+        let above = u64::from(row) * scratch.limb_stride + 2 * worker;
+        Column {
+            address: scratch.limbs + LIMB_BYTES * above,
+            stride: 2 * LIMB_BYTES as u32 * scratch.limb_stride as u32,
+        }
+    }
+
+    #[inline(always)]
+    fn address_of(self, i: u32) -> u64 {
+        self.address + u64::from(i) * u64::from(self.stride)
+    }
+
+    /// Pair `i`.
+    #[inline(always)]
+    pub fn two(self, i: u32) -> [Limb; 2] {
+        // SAFETY: by the contract of `new`; pairs are aligned to 8 bytes.
+        unsafe { load_two(self.address_of(i)) }
+    }
+
+    /// Sets pair `i`.
+    #[inline(always)]
+    pub fn set_two(self, i: u32, pair: [Limb; 2]) {
+        // SAFETY: as in `two`.
+        unsafe { store_two(self.address_of(i), pair) }
     }
 }
 

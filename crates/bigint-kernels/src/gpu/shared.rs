@@ -1,6 +1,6 @@
 //! Shared memory: a slot, or places for numbers, for each thread of a warp, in which the
 //! other threads of the warp read and write too; or a column of pairs of limbs for each
-//! thread of a block, its own.
+//! thread, its own.
 //!
 //! A slot's size is an odd number of fours of limbs, so that threads that each move a
 //! four of their own slot meet in no bank.
@@ -29,34 +29,33 @@ const LIMB_BYTES: u32 = 4;
 /// Threads in a warp.
 const WARP: u32 = 32;
 
-/// The calling thread's own column of pairs of limbs, which are as far from each other as
-/// the block has threads.
+/// The calling thread's own column of pairs of limbs. Those of a warp stand side by side, so
+/// that its threads meet in no bank, and pairs are as far apart whatever the launch: the
+/// compiler knows which are others, and loads ahead of stores.
 #[derive(Clone, Copy)]
 pub struct Column {
     address: u32,
-    stride: u32,
 }
 
 impl Column {
-    /// The calling thread's column.
+    /// Bytes from a pair to the next.
+    const STRIDE: u32 = PAIR_BYTES * WARP;
+
+    /// The calling thread's column, of so many pairs.
     ///
     /// # Safety
-    /// The launch has shared memory for as many pairs for each thread of a block as are
-    /// asked for, and what is read has been set.
+    /// The launch has shared memory for as many pairs for each thread of a block, and what is
+    /// read has been set.
     #[inline(always)]
-    pub unsafe fn new() -> Self {
-        let start: u32;
-        // SAFETY: this is the address of a variable; the registers are defined in every
-        // thread.
-        let (thread, threads) = unsafe {
-            asm!("mov.u32 {start}, bigint_shared;", start = out(reg32) start,
-                options(pure, nomem, nostack, preserves_flags));
-            (nvptx::_thread_idx_x() as u32, nvptx::_block_dim_x() as u32)
-        };
+    pub unsafe fn new(pairs: u32) -> Self {
         Column {
-            address: start + PAIR_BYTES * thread,
-            stride: PAIR_BYTES * threads,
+            address: part_of_warp(PAIR_BYTES * pairs) + PAIR_BYTES * thread::lane(),
         }
+    }
+
+    #[inline(always)]
+    fn address_of(self, i: u32) -> u32 {
+        self.address + Self::STRIDE * i
     }
 
     /// Pair `i`.
@@ -66,8 +65,7 @@ impl Column {
         // SAFETY: by the contract of `new`.
         unsafe {
             asm!("ld.shared.v2.u32 {{{a}, {b}}}, [{address}];",
-                a = out(reg32) a, b = out(reg32) b,
-                address = in(reg32) self.address + self.stride * i,
+                a = out(reg32) a, b = out(reg32) b, address = in(reg32) self.address_of(i),
                 options(pure, readonly, nostack, preserves_flags));
         }
         [a, b]
@@ -79,8 +77,44 @@ impl Column {
         // SAFETY: by the contract of `new`.
         unsafe {
             asm!("st.shared.v2.u32 [{address}], {{{a}, {b}}};",
-                a = in(reg32) a, b = in(reg32) b,
-                address = in(reg32) self.address + self.stride * i,
+                a = in(reg32) a, b = in(reg32) b, address = in(reg32) self.address_of(i),
+                options(nostack, preserves_flags));
+        }
+    }
+
+    /// Pairs `i .. i + 4`: loaded here, and not as late as they are used, so that who asks early
+    /// does not wait.
+    #[inline(always)]
+    pub fn four_twos(self, i: u32) -> [[Limb; 2]; 4] {
+        let (a, b, c, d, e, f, g, h);
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("ld.shared.v2.u32 {{{a}, {b}}}, [{address}];",
+                "ld.shared.v2.u32 {{{c}, {d}}}, [{address}+{one}];",
+                "ld.shared.v2.u32 {{{e}, {f}}}, [{address}+{two}];",
+                "ld.shared.v2.u32 {{{g}, {h}}}, [{address}+{three}];",
+                a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+                e = out(reg32) e, f = out(reg32) f, g = out(reg32) g, h = out(reg32) h,
+                address = in(reg32) self.address_of(i), one = const Self::STRIDE,
+                two = const 2 * Self::STRIDE, three = const 3 * Self::STRIDE,
+                options(readonly, nostack, preserves_flags));
+        }
+        [[a, b], [c, d], [e, f], [g, h]]
+    }
+
+    /// Sets pairs `i .. i + 4`.
+    #[inline(always)]
+    pub fn set_four_twos(self, i: u32, [[a, b], [c, d], [e, f], [g, h]]: [[Limb; 2]; 4]) {
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("st.shared.v2.u32 [{address}], {{{a}, {b}}};",
+                "st.shared.v2.u32 [{address}+{one}], {{{c}, {d}}};",
+                "st.shared.v2.u32 [{address}+{two}], {{{e}, {f}}};",
+                "st.shared.v2.u32 [{address}+{three}], {{{g}, {h}}};",
+                a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
+                e = in(reg32) e, f = in(reg32) f, g = in(reg32) g, h = in(reg32) h,
+                address = in(reg32) self.address_of(i), one = const Self::STRIDE,
+                two = const 2 * Self::STRIDE, three = const 3 * Self::STRIDE,
                 options(nostack, preserves_flags));
         }
     }

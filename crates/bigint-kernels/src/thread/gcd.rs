@@ -4,11 +4,12 @@
 //! Scratch: a column of digits for both operands, or none where the launch has shared
 //! memory for it.
 
-use super::lehmer::{Column, Pair};
+use super::column::{Column, Turned};
+use super::lehmer::{Pair, Step};
 use super::{Batches, Work};
+use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
-use crate::gpu::shared;
-use bigint_core::kernel::{digit_columns_in_shared, gcd_digits};
+use bigint_core::kernel::gcd_digits;
 
 /// The divisors that fall to the calling thread.
 #[inline(always)]
@@ -17,26 +18,34 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
         let Work {
             r, a, b, scratch, ..
         } = work;
-        let digits = gcd_digits(a.width() as usize, b.width() as usize);
-        if digit_columns_in_shared(digits) {
-            number(r, a, b, batches.column());
-        } else {
-            number(r, a, b, scratch);
+        let pairs = gcd_digits(a.width() as usize, b.width() as usize) as u32;
+        match columns_are_shared(scratch.width()) {
+            true => number(r, a, b, batches.column(pairs), pairs),
+            false => number(r, a, b, batches.column_in_scratch(0), pairs),
         }
     }
 }
 
-/// `r` is the greatest number that divides both, cut or extended to its width; 0 of zeros.
+/// `r` is the greatest number that divides both, cut or extended to its width; 0 of zeros. The
+/// column has so many pairs.
 #[inline(always)]
 pub fn number(
     r: Number<impl Stride>,
     a: Number<impl Stride>,
     b: Number<impl Stride>,
     column: impl Column,
+    pairs: u32,
 ) {
-    let mut pair = Pair::new(column, a, b);
+    let column = Turned(column);
+    let mut pair = Pair::new(column, pairs, a, b);
     while let Some(step) = pair.step() {
-        pair.reduce(step);
+        match step {
+            Step::Matrix(rows) => pair.transform(rows, pair.length()),
+            Step::Quotient(second, shorter) => {
+                let multiple = pair.multiple(second, pair.length(), shorter);
+                pair.add(second, multiple, pair.length());
+            }
+        }
     }
     let (second, top) = pair.rest();
     let sign = if top < 0 { -1 } else { 1 };

@@ -4,15 +4,28 @@
 //! the inverse is that cofactor, or what is left of 0 without it.
 //!
 //! Cofactors grow as the numbers shrink, up to some `m`: a few additions of `m` bring the
-//! last one to where it belongs.
+//! last one to where it belongs. They stand in the same column, from its other end:
 //!
-//! Cost: twice that of a divisor. Scratch: two columns of digits.
+//! ```text
+//! pair      0        ...                            last
+//! first     a0 a1 a2 a3 a4 a5 a6  .  .  .  .  s2 s1 s0
+//! second    b0 b1 b2 b3 b4  .  .  .  .  .  .  t2 t1 t0
+//! ```
+//!
+//! A quotient of many digits makes `s` longer by as many, while `a` gets shorter from the top.
+//! Up to 2^94 there is room in between. Of more, until all of it is taken, what `s` gets where
+//! `a` was stands beside `b`, where there is room, as `t` is no longer than before.
+//!
+//! Cost: twice that of a divisor. Scratch: a column of digits, or none where the launch has
+//! shared memory for it.
 
-use super::lehmer::{Column, Pair};
+use super::column::{Column, Reversed, Turned, digit_of, with_digit};
+use super::lehmer::{Multiple, Pair, Step, Sum};
 use super::{Batches, Work, division};
+use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
-use bigint_core::kernel::gcd_digits;
+use bigint_core::kernel::inverse_digits;
 
 /// The inverses that fall to the calling thread.
 #[inline(always)]
@@ -25,35 +38,58 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
             scratch,
             ..
         } = work;
-        let limbs = 2 * gcd_digits(a.width() as usize, m.width() as usize) as u32;
-        let cofactors = scratch.part(limbs, scratch.width());
-        let flag = number(r, a, m, scratch.part(0, limbs), cofactors);
+        let pairs = inverse_digits(a.width() as usize, m.width() as usize) as u32;
+        let flag = match columns_are_shared(scratch.width()) {
+            true => number(r, a, m, batches.column(pairs), pairs),
+            false => number(r, a, m, batches.column_in_scratch(0), pairs),
+        };
         work.carry.set(flag);
     }
 }
 
 /// `r` is the inverse of `a`, cut or extended to its width; answers 1, and zero, where there
-/// is none.
+/// is none. The column has so many pairs.
 #[inline(always)]
 fn number<C: Column>(
     r: Number<impl Stride>,
     a: Number<impl Stride>,
     m: Number<impl Stride>,
-    numbers: C,
-    cofactors: C,
+    column: C,
+    pairs: u32,
 ) -> Limb {
-    let mut pair = Pair::new(numbers, m, a);
-    let mut cofactors = Pair::zero_and_one(cofactors);
+    let column = Turned(column);
+    let mut pair = Pair::new(column, pairs, m, a);
+    let last = pairs - 1;
+    let mut cofactors = Pair::zero_and_one(Reversed { column, last });
     while let Some(step) = pair.step() {
-        pair.reduce(step);
-        cofactors.grow(step);
+        let length = pair.length();
+        match step {
+            Step::Matrix(rows) => {
+                pair.transform(rows, length);
+                cofactors.transform(rows, cofactors.length() + 1);
+                cofactors = cofactors.grown(1);
+            }
+            Step::Quotient(second, shorter) => {
+                let multiple = pair.multiple(second, length, shorter);
+                pair.add(second, multiple, length);
+                if multiple.up <= 1 {
+                    let up = multiple.up + 2;
+                    cofactors.add(second, multiple, cofactors.length() + up);
+                    cofactors = cofactors.grown(up);
+                } else {
+                    cofactors =
+                        Folded::new(cofactors, second, length).quotient(pair, multiple, shorter);
+                    pair = pair.of_length(shorter + 1);
+                }
+            }
+        }
     }
     let (second, top) = pair.rest();
     if pair.length() != 1 || (top != 1 && top != -1) || division::significant(m) == 0 {
         division::clear(r, 0);
         return 1;
     }
-    let (inverse, width) = (Limbs(pair.into_column()), m.width());
+    let (inverse, width) = (Limbs(cofactors.into_column()), m.width());
     let mut above = cofactors.each_limb(second, top, width, |i, limb| inverse.set(i, limb));
     while above < 0 {
         above += i64::from(inverse.add(m));
@@ -67,6 +103,90 @@ fn number<C: Column>(
         i += 1;
     }
     0
+}
+
+/// Cofactors while a quotient of many digits is taken from the numbers.
+struct Folded<C> {
+    cofactors: Pair<Reversed<C>>,
+    /// Whether it is the second of the numbers, and of the cofactors, that changes.
+    second: bool,
+    /// Where the changing number's part of the column ended, and zeros behind it: there and
+    /// above stand the cofactors, and below, beside the other number, the rest of the one that
+    /// changes.
+    end: u32,
+    /// Digits of the cofactors before.
+    length: u32,
+}
+
+impl<C: Column> Folded<C> {
+    /// Of numbers of so many digits, the longer of which is the second where `second` says so.
+    #[inline(always)]
+    fn new(cofactors: Pair<Reversed<C>>, second: bool, longer: u32) -> Self {
+        Folded {
+            cofactors,
+            second,
+            end: longer + 3,
+            length: cofactors.length(),
+        }
+    }
+
+    /// Takes from the longer number what its quotient by the other one, of so many digits, has
+    /// left after the first multiple, and adds all of it to the cofactors.
+    #[inline(always)]
+    fn quotient(mut self, pair: Pair<C>, first: Multiple, shorter: u32) -> Pair<Reversed<C>> {
+        let (mut multiple, mut longer) = (first, self.end);
+        let most = self.length + first.up + 2;
+        loop {
+            self.add(multiple);
+            longer = pair.digits(self.second, longer);
+            if multiple.up == 0 || longer < shorter {
+                return self.unfolded(most);
+            }
+            multiple = pair.multiple(self.second, longer, shorter);
+            pair.add(self.second, multiple, longer);
+        }
+    }
+
+    /// Whether digit `j` of the cofactor that changes stands beside the second number.
+    #[inline(always)]
+    fn is_beside_second(&self, Reversed { last, .. }: Reversed<C>, j: u32) -> bool {
+        self.second != (last - j < self.end)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, Multiple { by, up }: Multiple) {
+        let column = self.cofactors.into_column();
+        let (mut sum, mut below, mut j) = (Sum::new(), 0, up);
+        // Above the product stands what larger multiples gave: it takes the carry.
+        while j < self.length + up + 2 || !sum.is_nothing() {
+            let digit = match j - up {
+                k if k < self.length => digit_of(column.pair(k), !self.second),
+                _ => 0,
+            };
+            let (pair, second) = (column.pair(j), self.is_beside_second(column, j));
+            let new = sum.digit(by, [digit, below], digit_of(pair, second));
+            column.set_pair(j, with_digit(pair, second, new));
+            (below, j) = (digit, j + 1);
+        }
+    }
+
+    /// The cofactors, which have up to so many digits, each in its own place.
+    #[inline(always)]
+    fn unfolded(self, most: u32) -> Pair<Reversed<C>> {
+        let column = self.cofactors.into_column();
+        let is_set = |j: u32| digit_of(column.pair(j), self.is_beside_second(column, j)) != 0;
+        let mut length = most;
+        while length > self.length && !is_set(length - 1) {
+            length -= 1;
+        }
+        let mut j = length;
+        while j > 0 && column.last - (j - 1) < self.end {
+            j -= 1;
+            let [x, y] = column.pair(j);
+            column.set_pair(j, if self.second { [0, x] } else { [y, 0] });
+        }
+        self.cofactors.of_length(length)
+    }
 }
 
 /// A number in the first places of a column's pairs.

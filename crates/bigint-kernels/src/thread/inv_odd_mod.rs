@@ -17,13 +17,18 @@
 //! All digits are read and written in every round, and the rounds depend on widths alone: no
 //! branch and no address on numbers.
 //!
-//! Cost: ten multiply-adds a digit and round, `2.9 n / 30` rounds for `n` bits. Scratch: five
-//! numbers.
+//! Cost: ten multiply-adds a digit and round, `2.9 n / 30` rounds for `n` bits. Scratch: a column
+//! of pairs, `f` beside `g`, then `d` beside `e`, then two digits of `m` to each; none where the
+//! launch has shared memory for it.
 
+use super::column::{Above, Column, digit_of};
 use super::{Batches, Work};
-use crate::gpu::memory::{Any, Number, Stride};
+use crate::gpu::facts::columns_are_shared;
+use crate::gpu::memory::{Number, Stride, multiply_add};
 use crate::montgomery::inverse;
-use bigint_core::kernel::{DIGIT_BITS, divstep_digits, divstep_rounds, divsteps as steps};
+use bigint_core::kernel::{
+    DIGIT_BITS, divstep_digits, divstep_pairs, divstep_rounds, divsteps as steps,
+};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// Of a digit's bits all.
@@ -40,126 +45,154 @@ pub fn divsteps<S: Stride>(batches: Batches<'_, S>) {
             scratch,
             ..
         } = work;
-        work.carry.set(number(r, a, m, scratch));
+        let pairs = divstep_pairs(a.width().max(m.width()) as usize) as u32;
+        let flag = match columns_are_shared(scratch.width()) {
+            true => number(r, a, m, batches.column(pairs)),
+            false => number(r, a, m, batches.column_in_scratch(0)),
+        };
+        work.carry.set(flag);
     }
 }
 
 /// `r` is the inverse of `a`, cut or extended to its width; answers 1, and zero, where there
 /// is none, or `m` is even.
 #[inline(always)]
-fn number<S: Stride>(r: Number<S>, a: Number<S>, m: Number<S>, scratch: Number<Any>) -> Limb {
-    let width = a.width().max(m.width());
-    let digits = divstep_digits(width as usize) as u32;
-    let at = |k: u32| scratch.part(digits * k, digits * (k + 1));
-    let (f, g) = (at(0), at(1));
-    let (d, e) = (at(2), at(3));
-    let modulus = at(4);
+fn number<S: Stride>(r: Number<S>, a: Number<S>, m: Number<S>, column: impl Column) -> Limb {
+    let width = a.width().max(m.width()) as usize;
+    let digits = divstep_digits(width).next_multiple_of(2) as u32;
+    let [numbers, cofactors, modulus] = [0, 1, 2].map(|k| Above {
+        column,
+        from: k * digits,
+    });
     let (mut i, mut is_not_one) = (0, 0);
     while i < digits {
-        let of_m = digit(m, i);
-        is_not_one |= of_m ^ Limb::from(i == 0);
-        modulus.set(i, of_m);
-        f.set(i, of_m);
-        g.set(i, digit(a, i));
-        d.set(i, 0);
-        e.set(i, 0);
-        i += 1;
+        let of_m = [digit(m, i), digit(m, i + 1)];
+        is_not_one |= of_m[0] ^ Limb::from(i == 0) | of_m[1];
+        modulus.set_pair(i / 2, of_m.map(|digit| digit as i32));
+        for k in 0..2 {
+            numbers.set_pair(i + k, [of_m[k as usize] as i32, digit(a, i + k) as i32]);
+            cofactors.set_pair(i + k, [0, 0]);
+        }
+        i += 2;
     }
     // 1 modulo `m`.
-    e.set(0, Limb::from(is_not_one != 0));
+    cofactors.set_pair(0, [0, i32::from(is_not_one != 0)]);
     let inverse = inverse(m.limb(0));
-    let (mut delta, mut round) = (1, divstep_rounds(width as usize));
+    let (mut delta, mut round) = (1, divstep_rounds(width));
     while round > 0 {
+        // The lowest two digits, as far as they fit.
+        let (low, high) = (numbers.pair(0), numbers.pair(1));
+        let lowest = |i: usize| low[i] as u32 | (high[i] as u32) << DIGIT_BITS;
         let matrix;
-        (delta, matrix) = steps(delta, lowest(f), lowest(g));
-        apply([f, g], matrix, digits, None);
-        apply([d, e], matrix, digits, Some((modulus, inverse)));
+        (delta, matrix) = steps(delta, lowest(0), lowest(1));
+        apply(numbers, matrix, digits, [0, 0], None);
+        let multiples = multiples(cofactors, matrix, digits, inverse);
+        apply(cofactors, matrix, digits, multiples, Some(modulus));
         round -= 1;
     }
 
     // 1, or -1, whose digits are all ones.
-    let sign = f.limb(digits - 1) as i32 >> 31;
+    let sign = numbers.pair(digits - 1)[0] >> 31;
     let (mut i, mut other) = (0, !m.limb(0) & 1);
     while i < digits {
         let one = Limb::from(i == 0) & !sign as Limb;
         let ones = if i + 1 < digits { MASK } else { Limb::MAX };
-        other |= f.limb(i) ^ (one | sign as Limb & ones);
+        other |= numbers.pair(i)[0] as Limb ^ (one | sign as Limb & ones);
         i += 1;
     }
     let has_none = (other | other.wrapping_neg()) >> 31;
-    settle(d, modulus, digits, sign);
-    settle(d, modulus, digits, 0);
+    settle(cofactors, modulus, digits, sign);
+    settle(cofactors, modulus, digits, 0);
     let mut i = 0;
     while i < r.width() {
-        r.set(i, limb(d, i) & has_none.wrapping_sub(1));
+        r.set(i, limb(cofactors, digits, i) & has_none.wrapping_sub(1));
         i += 1;
     }
     has_none
 }
 
-/// The lowest two digits, as far as they fit.
+/// What of `m` each row of a round's matrix takes with it, where `inverse` is that of `m` modulo
+/// 2^32: what makes negative cofactors positive, less what makes the lowest digit 0.
 #[inline(always)]
-fn lowest(x: Number<Any>) -> u32 {
-    x.limb(0) | x.limb(1) << DIGIT_BITS
-}
-
-/// A round's matrix times a pair of numbers, divided by 2^30; modulo `m`, whose inverse modulo
-/// 2^32 stands beside it, where it is given.
-#[inline(always)]
-fn apply(
-    pair: [Number<Any>; 2],
-    [first, second]: [[i32; 2]; 2],
+fn multiples(
+    cofactors: impl Column,
+    matrix: [[i32; 2]; 2],
     digits: u32,
-    modulus: Option<(Number<Any>, Limb)>,
-) {
-    let at = |i: u32| pair.map(|number| i64::from(number.limb(i) as i32));
-    let sum = |[u, v]: [i32; 2], [x, y]: [i64; 2]| i64::from(u) * x + i64::from(v) * y;
-    let of_m = |i: u32| modulus.map_or(0, |(modulus, _)| i64::from(modulus.limb(i) as i32));
-    let lowest = at(0);
-    let (mut x, mut y) = (sum(first, lowest), sum(second, lowest));
-    let (mut k, mut l) = (0, 0);
-    if let Some((_, inverse)) = modulus {
-        let [of_x, of_y] = at(digits - 1).map(|digit| (digit >> 63) as i32);
-        // Those that make negative numbers positive, less what makes the lowest digit 0.
-        let multiple = |[u, v]: [i32; 2], lowest: i64| {
-            let own = (u & of_x) + (v & of_y);
-            let product = (lowest as Limb).wrapping_mul(inverse);
-            i64::from(own) - i64::from(product.wrapping_add(own as Limb) & MASK)
-        };
-        (k, l) = (multiple(first, x), multiple(second, y));
-        (x, y) = (x + k * of_m(0), y + l * of_m(0));
-    }
-    let [to_x, to_y] = pair;
-    let mut i = 1;
-    while i < digits {
-        let (digits_of_pair, of_m) = (at(i), of_m(i));
-        x = (x >> DIGIT_BITS) + sum(first, digits_of_pair) + k * of_m;
-        y = (y >> DIGIT_BITS) + sum(second, digits_of_pair) + l * of_m;
-        to_x.set(i - 1, x as Limb & MASK);
-        to_y.set(i - 1, y as Limb & MASK);
-        i += 1;
-    }
-    to_x.set(digits - 1, (x >> DIGIT_BITS) as Limb);
-    to_y.set(digits - 1, (y >> DIGIT_BITS) as Limb);
+    inverse: Limb,
+) -> [i32; 2] {
+    let [x, y] = cofactors.pair(0);
+    let [of_x, of_y] = cofactors.pair(digits - 1).map(|digit| digit >> 31);
+    matrix.map(|[u, v]| {
+        let own = (u & of_x) + (v & of_y);
+        let lowest = u.wrapping_mul(x).wrapping_add(v.wrapping_mul(y)) as Limb;
+        let product = lowest.wrapping_mul(inverse);
+        own - (product.wrapping_add(own as Limb) & MASK) as i32
+    })
 }
 
-/// Adds the modulus to a negative number, and turns the sign then where `sign` is -1.
+/// A round's matrix times a pair of numbers, and these multiples of the modulus where it is
+/// given, divided by 2^30. Two digits are asked for before the two below are set.
 #[inline(always)]
-fn settle(x: Number<Any>, modulus: Number<Any>, digits: u32, sign: i32) {
-    let is_negative = x.limb(digits - 1) as i32 >> 31;
+fn apply<C: Column>(
+    pair: Above<C>,
+    matrix: [[i32; 2]; 2],
+    digits: u32,
+    multiples: [i32; 2],
+    modulus: Option<Above<C>>,
+) {
+    let two = |i: u32| {
+        let of_m = modulus.map_or([0; 2], |modulus| modulus.pair(i / 2));
+        ([pair.pair(i), pair.pair(i + 1)], of_m)
+    };
+    let next = |sums: [i64; 2], [x, y]: [i32; 2], of_m: i32| {
+        let row = |sum: i64, [u, v]: [i32; 2], multiple: i32| {
+            let above = (sum >> DIGIT_BITS) as u64;
+            let sum = multiply_add(u, x, multiply_add(v, y, above));
+            match modulus {
+                Some(_) => multiply_add(multiple, of_m, sum) as i64,
+                None => sum as i64,
+            }
+        };
+        [
+            row(sums[0], matrix[0], multiples[0]),
+            row(sums[1], matrix[1], multiples[1]),
+        ]
+    };
+    let set =
+        |i: u32, sums: [i64; 2]| pair.set_pair(i, sums.map(|sum| (sum as Limb & MASK) as i32));
+    let ([low, high], of_m) = two(0);
+    let mut sums = next(next([0, 0], low, of_m[0]), high, of_m[1]);
+    set(0, sums);
+    let mut i = 2;
+    let mut loaded = two(if i < digits { i } else { 0 });
+    while i < digits {
+        let ([low, high], of_m) = loaded;
+        loaded = two(if i + 2 < digits { i + 2 } else { i });
+        sums = next(sums, low, of_m[0]);
+        set(i - 1, sums);
+        sums = next(sums, high, of_m[1]);
+        set(i, sums);
+        i += 2;
+    }
+    pair.set_pair(digits - 1, sums.map(|sum| (sum >> DIGIT_BITS) as i32));
+}
+
+/// Adds the modulus to a negative cofactor, the first, and turns its sign then where `sign` is -1.
+#[inline(always)]
+fn settle<C: Column>(cofactors: Above<C>, modulus: Above<C>, digits: u32, sign: i32) {
+    let is_negative = cofactors.pair(digits - 1)[0] >> 31;
     let (mut i, mut carry) = (0, 0);
     while i < digits {
-        let digit = x.limb(i) as i32 + (modulus.limb(i) as i32 & is_negative);
-        carry += (digit ^ sign) - sign;
+        let [x, y] = cofactors.pair(i);
+        let of_m = digit_of(modulus.pair(i / 2), i % 2 == 1);
+        carry += (x + (of_m & is_negative) ^ sign) - sign;
         let is_top = i + 1 == digits;
-        x.set(
-            i,
-            if is_top {
-                carry as Limb
-            } else {
-                carry as Limb & MASK
-            },
-        );
+        let digit = if is_top {
+            carry
+        } else {
+            (carry as Limb & MASK) as i32
+        };
+        cofactors.set_pair(i, [digit, y]);
         carry >>= DIGIT_BITS;
         i += 1;
     }
@@ -174,11 +207,15 @@ fn digit<S: Stride>(x: Number<S>, i: u32) -> u32 {
     (pair >> (bit % LIMB_BITS as u32)) as u32 & MASK
 }
 
-/// Limb `i` of a number in digits, none of which is negative.
+/// Limb `i` of the first cofactor, none of whose digits is negative.
 #[inline(always)]
-fn limb(x: Number<Any>, i: u32) -> Limb {
+fn limb(cofactors: impl Column, digits: u32, i: u32) -> Limb {
     let bit = LIMB_BITS as u32 * i;
     let (at, bit) = (bit / DIGIT_BITS as u32, bit % DIGIT_BITS as u32);
-    let pair = u64::from(x.limb(at + 1)) << DIGIT_BITS | u64::from(x.limb(at));
-    (pair >> bit) as Limb | ((u64::from(x.limb(at + 2)) << (2 * DIGIT_BITS)) >> bit) as Limb
+    let digit = |i: u32| match i < digits {
+        true => cofactors.pair(i)[0] as u64,
+        false => 0,
+    };
+    let pair = digit(at + 1) << DIGIT_BITS | digit(at);
+    (pair >> bit) as Limb | ((digit(at + 2) << (2 * DIGIT_BITS)) >> bit) as Limb
 }

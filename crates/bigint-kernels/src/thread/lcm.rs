@@ -6,6 +6,7 @@
 
 use super::{Batches, Work, division, gcd, mul};
 use crate::gpu::memory::Stride;
+use bigint_core::kernel::gcd_digits;
 
 /// The multiples that fall to the calling thread.
 #[inline(always)]
@@ -17,8 +18,14 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
         let (n, widest) = (a.width(), a.width().max(b.width()));
         let divisor = scratch.part(0, widest);
         let quotient = scratch.part(widest, widest + n);
-        let rest = scratch.part(widest + n, scratch.width());
-        gcd::number(divisor, a, b, rest);
+        let rest = scratch.part(widest + n, 2 * (widest + n) + 1);
+        let pairs = gcd_digits(n as usize, b.width() as usize) as u32;
+        if scratch.width() <= 2 * (widest + n) + 1 {
+            gcd::number(divisor, a, b, batches.column(pairs), pairs);
+        } else {
+            let column = batches.column_in_scratch(2 * (widest + n) + 1);
+            gcd::number(divisor, a, b, column, pairs);
+        }
         division::number(quotient, rest.switched(false), a, divisor, rest);
         mul::comba::product(r, quotient, b);
     }

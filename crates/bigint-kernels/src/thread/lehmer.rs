@@ -16,19 +16,25 @@
 //! mostly get there, and then a round takes 26 bits from both numbers by one pass over them.
 //!
 //! Where `b` is so much shorter than `a` that no entry holds the quotient, a round takes
-//! `t b B^k` from `a`, `B` = 2^32 and `t` of 31 bits, and so no fewer bits.
+//! `t b B^k` from `a`, `B` = 2^32 and `t` of up to 62 bits in two digits: more bits, of one
+//! number, by half the multiply-adds.
 //!
 //! Digits are signed, `-2^31 <= d < 2^31`: products need no case for signs. As `(34, 21)`
 //! in tens with digits from -5 to 4 is `3 4 | 2 1`, the steps `34 - 2 * 21 = -8`,
 //! `21 + 3 * (-8) = -3` are the matrix `(1 -2; 3 -5)`, and `3 * 34 - 5 * 21 = -3`.
 //!
+//! A sum of products is kept above zero by `2^63`, and so is what it sends to the next digit
+//! by `2^31`: then the digit is the lower half but for its top bit, and the upper half is what
+//! the next one adds.
+//!
 //! Cost: 4 multiply-adds a digit and round, `n / 26` rounds of 32-bit digits; time depends
 //! on the numbers. The digits of both stand in columns: a thread's own, neighbours side by
-//! side, in shared memory or scratch.
+//! side, in shared memory or scratch. A pass takes four pairs at a time, and has asked for the
+//! next four before: there are few warps to wait for one another.
 
+use super::column::{Column, digit_of, with_digit};
 use crate::gpu::float;
-use crate::gpu::memory::{Any, Number, Stride};
-use crate::gpu::shared;
+use crate::gpu::memory::{Number, Stride, multiply_add};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// Steps of a round.
@@ -41,41 +47,7 @@ const RADIX: f64 = 4_294_967_296.0;
 /// the lower 32 bits.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
-/// Where a thread keeps pairs of digits.
-pub trait Column: Copy {
-    /// Pair `i`.
-    fn pair(self, i: u32) -> [i32; 2];
-
-    /// Sets pair `i`.
-    fn set_pair(self, i: u32, pair: [i32; 2]);
-}
-
-impl Column for Number<Any> {
-    #[inline(always)]
-    fn pair(self, i: u32) -> [i32; 2] {
-        [self.limb(2 * i) as i32, self.limb(2 * i + 1) as i32]
-    }
-
-    #[inline(always)]
-    fn set_pair(self, i: u32, [x, y]: [i32; 2]) {
-        self.set(2 * i, x as Limb);
-        self.set(2 * i + 1, y as Limb);
-    }
-}
-
-impl Column for shared::Column {
-    #[inline(always)]
-    fn pair(self, i: u32) -> [i32; 2] {
-        self.two(i).map(|limb| limb as i32)
-    }
-
-    #[inline(always)]
-    fn set_pair(self, i: u32, pair: [i32; 2]) {
-        self.set_two(i, pair.map(|digit| digit as Limb));
-    }
-}
-
-/// Two numbers of so many digits.
+/// Two numbers of so many digits. Above these stand three zeros at least.
 #[derive(Clone, Copy)]
 pub struct Pair<C> {
     column: C,
@@ -87,77 +59,91 @@ pub struct Pair<C> {
 pub enum Step {
     /// `(a, b) <- (u a + v b, p a + q b)`.
     Matrix([[i32; 2]; 2]),
-    /// `t` times a number, so many digits higher, is added to the other one: to the second
-    /// where the flag says so.
-    Multiple(bool, i32, u32),
+    /// A multiple of the shorter number, of so many digits, is to be added to the other one: to
+    /// the second where the flag says so.
+    Quotient(bool, u32),
+}
+
+/// A number of two digits, and how many digits higher it is.
+#[derive(Clone, Copy)]
+pub struct Multiple {
+    /// Lower digit first.
+    pub by: [i32; 2],
+    /// Digits.
+    pub up: u32,
 }
 
 impl<C: Column> Pair<C> {
-    /// `a` and `b`, in a column with room for a digit more than the wider has limbs.
+    /// `a` and `b`, in a column of so many pairs, four more than the wider has limbs at least.
     #[inline(always)]
-    pub fn new(column: C, a: Number<impl Stride>, b: Number<impl Stride>) -> Self {
-        let length = a.width().max(b.width()) + 1;
-        let digit = |limb: Limb, carry: Limb| {
-            let digit = limb.wrapping_add(carry);
-            (digit as i32, Limb::from(digit < carry) | digit >> 31)
+    pub fn new(column: C, pairs: u32, a: Number<impl Stride>, b: Number<impl Stride>) -> Self {
+        let digit = |limb: Limb, carry: &mut Limb| {
+            let digit = limb.wrapping_add(*carry);
+            *carry = Limb::from(digit < *carry) | digit >> 31;
+            digit as i32
         };
-        let (mut i, mut carries) = (0, [0, 0]);
-        while i < length {
-            let (x, over_x) = digit(a.limb(i), carries[0]);
-            let (y, over_y) = digit(b.limb(i), carries[1]);
-            column.set_pair(i, [x, y]);
-            (carries, i) = ([over_x, over_y], i + 1);
+        let (mut i, mut over_a, mut over_b) = (0, 0, 0);
+        while i < pairs {
+            // A sector of each at a time, where limbs are neighbours.
+            let (of_a, of_b): ([Limb; 8], [Limb; 8]) = (a.limbs(i), b.limbs(i));
+            let mut pair = |k: usize| [digit(of_a[k], &mut over_a), digit(of_b[k], &mut over_b)];
+            let (low, high) = (
+                [pair(0), pair(1), pair(2), pair(3)],
+                [pair(4), pair(5), pair(6), pair(7)],
+            );
+            column.set_four(i, low);
+            if i + 4 < pairs {
+                column.set_four(i + 4, high);
+            }
+            i += 8;
         }
-        let mut pair = Pair { column, length };
-        pair.trim();
-        pair
+        let length = a.width().max(b.width()) + 1;
+        Pair { column, length }
     }
 
-    /// 0 and 1.
+    /// 0 and 1, in a column of zeros.
     #[inline(always)]
     pub fn zero_and_one(column: C) -> Self {
         column.set_pair(0, [0, 1]);
         Pair { column, length: 1 }
     }
 
-    /// Digits of the longer number.
+    /// Digits of the longer number, after a [`step`](Self::step) that knows.
     #[inline(always)]
     pub fn length(self) -> u32 {
         self.length
     }
 
+    /// The same numbers, which have no more than so many digits.
     #[inline(always)]
-    fn at(self, i: u32) -> [i32; 2] {
-        if i < self.length {
-            self.column.pair(i)
-        } else {
-            [0, 0]
-        }
+    pub fn of_length(self, length: u32) -> Self {
+        Pair { length, ..self }
     }
 
+    /// Digits of one of the numbers, which has no more than so many.
     #[inline(always)]
-    fn trim(&mut self) {
-        while self.length > 0 && self.column.pair(self.length - 1) == [0, 0] {
-            self.length -= 1;
+    pub fn digits(self, second: bool, mut length: u32) -> u32 {
+        while length > 0 && digit_of(self.column.pair(length - 1), second) == 0 {
+            length -= 1;
         }
+        length
     }
 
-    /// Three digits of both numbers, the highest of them digit `top - 1`, as integers;
-    /// those below digit 0 are zeros.
+    /// The pair so many below digit `length`; zeros below digit 0.
     #[inline(always)]
-    fn window(self, top: u32) -> [f64; 2] {
-        let digits = [1, 2, 3].map(|below| self.at(top.wrapping_sub(below)).map(f64::from));
-        let [high, middle, low] = digits;
-        let value = |i: usize| {
-            let upper = float::multiply_add(high[i], RADIX, middle[i]);
-            float::multiply_add(upper, RADIX, low[i])
-        };
-        [value(0), value(1)]
+    fn below(self, length: u32, by: u32) -> [i32; 2] {
+        let pair = self.column.pair(length.saturating_sub(by));
+        pair.map(|digit| if length >= by { digit } else { 0 })
     }
 
     /// What the next round does; nothing where one of the numbers is zero.
     #[inline(always)]
-    pub fn step(self) -> Option<Step> {
+    pub fn step(&mut self) -> Option<Step> {
+        let mut top = [1, 2, 3, 4].map(|by| self.below(self.length, by));
+        while self.length > 0 && top[0] == [0, 0] {
+            self.length -= 1;
+            top = [top[1], top[2], top[3], self.below(self.length, 4)];
+        }
         // Numbers of fewer digits are taken as they are, so that 1 is 1.
         let scale = match self.length {
             0 => return None,
@@ -165,8 +151,7 @@ impl<C: Column> Pair<C> {
             2 => 1.0 / RADIX,
             _ => 1.0,
         };
-        let window = self.window(self.length);
-        let [x, y] = window.map(|value| value * scale);
+        let [x, y] = [0, 1].map(|i| value([0, 1, 2].map(|k| top[k][i])) * scale);
         let swap = float::upper(x) < float::upper(y);
         let (large, small) = if swap { (y, x) } else { (x, y) };
         // 2^-26 of the larger, and at least a half, so that zero is below it.
@@ -176,110 +161,101 @@ impl<C: Column> Pair<C> {
         if float::upper(small) >= least {
             return Some(Step::Matrix(matrix(large, small, least, swap)));
         }
-        self.multiple(window[usize::from(swap)], swap)
+        match self.digits(!swap, self.length) {
+            0 => None,
+            shorter => Some(Step::Quotient(swap, shorter)),
+        }
     }
 
-    /// A multiple of the shorter number that brings the other one down, whose top three
-    /// digits are `large`: the second where `second` says so.
+    /// The multiple of the shorter number that brings the other one down, the second where
+    /// `second` says so, of so many digits: nothing where that is the lesser one.
     #[inline(always)]
-    fn multiple(self, large: f64, second: bool) -> Option<Step> {
-        let shorter = usize::from(!second);
-        let mut length = self.length;
-        while length > 0 && self.at(length - 1)[shorter] == 0 {
-            length -= 1;
-        }
-        if length == 0 {
-            return None;
-        }
-        let mut up = self.length - length;
-        let mut ratio = large / self.window(length)[shorter];
-        let most = 2_147_483_647.0;
-        let size = |ratio: f64| if ratio < 0.0 { -ratio } else { ratio };
-        if size(ratio) > most {
-            ratio *= 1.0 / RADIX;
-            up += 1;
-        }
-        if size(ratio) < 1.0 && up > 0 {
+    pub fn multiple(self, second: bool, longer: u32, shorter: u32) -> Multiple {
+        let top = |length: u32, second: bool| {
+            value([1, 2, 3].map(|by| digit_of(self.below(length, by), second)))
+        };
+        let mut ratio = top(longer, second) / top(shorter, !second);
+        let mut up = longer - shorter;
+        // Below 2^62: products by two digits are summed.
+        let most = f64::from(1 << 30);
+        while up > 0 && float::upper(ratio) < float::upper(most) {
             ratio *= RADIX;
             up -= 1;
         }
-        let ratio = if ratio > most { most } else { ratio };
-        let ratio = if ratio < -most { -most } else { ratio };
-        Some(Step::Multiple(second, -integer(ratio), up))
+        let by = -(ratio as i64);
+        let low = by as i32;
+        let high = ((by - i64::from(low)) >> LIMB_BITS) as i32;
+        Multiple {
+            by: [low, high],
+            up,
+        }
     }
 
-    /// Does a round's work; what is carried out of the top digits is nothing where values
-    /// become no larger.
+    /// A round's matrix times the numbers, which become no longer than so many digits.
     #[inline(always)]
-    pub fn apply(&mut self, step: Step) -> [i32; 2] {
-        let mut carries = [0, 0];
-        match step {
-            Step::Matrix(rows) => {
-                let mut i = 0;
-                while i < self.length {
-                    let [x, y] = self.column.pair(i);
-                    let (x, y) = (i64::from(x), i64::from(y));
-                    // Below 2 * 2^29 * 2^31 + 2^31.
-                    let sum = |row: usize| {
-                        i64::from(rows[row][0]) * x
-                            + (i64::from(rows[row][1]) * y + i64::from(carries[row]))
-                    };
-                    let (first, second) = (sum(0), sum(1));
-                    carries = [carry(first), carry(second)];
-                    self.column.set_pair(i, [first as i32, second as i32]);
-                    i += 1;
-                }
+    pub fn transform(self, rows: [[i32; 2]; 2], length: u32) {
+        let mut sums = [Sum::new(); 2];
+        let mut new = |[x, y]: [i32; 2]| {
+            // Below 2 * 2^29 * 2^31 + 2^31.
+            let [first, second] = rows;
+            [
+                sums[0].digit(first, [x, y], 0),
+                sums[1].digit(second, [x, y], 0),
+            ]
+        };
+        let (mut i, mut four) = (0, self.column.four(0));
+        loop {
+            let above = i + 4;
+            let next = self.column.four(if above < length { above } else { i });
+            self.column.set_four(i, four.map(&mut new));
+            if above >= length {
+                return;
             }
-            Step::Multiple(second, by, up) => {
-                let (to, of) = (usize::from(second), usize::from(!second));
-                let mut i = up;
-                while i < self.length {
-                    let mut pair = self.column.pair(i);
-                    let other = self.column.pair(i - up)[of];
-                    let sum = i64::from(by) * i64::from(other)
-                        + (i64::from(pair[to]) + i64::from(carries[0]));
-                    carries[0] = carry(sum);
-                    pair[to] = sum as i32;
-                    self.column.set_pair(i, pair);
-                    i += 1;
-                }
-                if second {
-                    carries = [0, carries[0]];
-                }
-            }
+            (i, four) = (above, next);
         }
-        carries
     }
 
-    /// A round on the numbers whose divisor is looked for.
+    /// Adds a multiple of one number to the other, the second where `second` says so, which
+    /// becomes no longer than so many digits.
     #[inline(always)]
-    pub fn reduce(&mut self, step: Step) {
-        self.apply(step);
-        self.trim();
+    pub fn add(self, second: bool, multiple: Multiple, length: u32) {
+        let Multiple { by, up } = multiple;
+        let (mut sum, mut below) = (Sum::new(), 0);
+        let mut new = |pair: [i32; 2], other: [i32; 2]| {
+            let digit = digit_of(other, !second);
+            let new = sum.digit(by, [digit, below], digit_of(pair, second));
+            below = digit;
+            with_digit(pair, second, new)
+        };
+        let mut i = up;
+        while i + 4 <= length {
+            let ([a, b, c, d], [e, f, g, h]) = (self.column.four(i), self.column.four(i - up));
+            self.column
+                .set_four(i, [new(a, e), new(b, f), new(c, g), new(d, h)]);
+            i += 4;
+        }
+        // No further: cofactors may end where the numbers do.
+        while i < length {
+            let pair = new(self.column.pair(i), self.column.pair(i - up));
+            self.column.set_pair(i, pair);
+            i += 1;
+        }
     }
 
-    /// The same round on cofactors, which become longer.
+    /// A round's work on numbers which become longer by up to so many digits.
     #[inline(always)]
-    pub fn grow(&mut self, step: Step) {
-        if let Step::Multiple(_, _, up) = step {
-            let length = self.length + up;
-            while self.length < length {
-                self.column.set_pair(self.length, [0, 0]);
-                self.length += 1;
-            }
+    pub fn grown(self, by: u32) -> Self {
+        let mut length = self.length + by;
+        while length > self.length && self.column.pair(length - 1) == [0, 0] {
+            length -= 1;
         }
-        let carries = self.apply(step);
-        if carries != [0, 0] {
-            self.column.set_pair(self.length, carries);
-            self.length += 1;
-        }
-        self.trim();
+        Pair { length, ..self }
     }
 
     /// Which of the numbers is left where the other one is zero, and its top digit.
     #[inline(always)]
     pub fn rest(self) -> (bool, i32) {
-        let [x, y] = self.at(self.length.wrapping_sub(1));
+        let [x, y] = self.below(self.length, 1);
         if x == 0 { (true, y) } else { (false, x) }
     }
 
@@ -293,13 +269,21 @@ impl<C: Column> Pair<C> {
         limbs: u32,
         mut store: impl FnMut(u32, Limb),
     ) -> i64 {
+        let digit = |i: u32| {
+            let [x, y] = if i < self.length {
+                self.column.pair(i)
+            } else {
+                [0, 0]
+            };
+            i64::from(digit_of([x, y], second)) * i64::from(sign)
+        };
         let (mut i, mut sum) = (0, 0_i64);
         while i < limbs {
-            sum += i64::from(self.at(i)[usize::from(second)]) * i64::from(sign);
+            sum += digit(i);
             store(i, sum as Limb);
             (sum, i) = (sum >> LIMB_BITS, i + 1);
         }
-        sum + i64::from(self.at(limbs)[usize::from(second)]) * i64::from(sign)
+        sum + digit(limbs)
     }
 
     /// The column itself, for who needs the numbers no more.
@@ -309,10 +293,42 @@ impl<C: Column> Pair<C> {
     }
 }
 
-/// What a sum sends to the next digit.
+/// What a sum of products sends from digit to digit, and `2^31`.
+#[derive(Clone, Copy)]
+pub struct Sum(u32);
+
+impl Sum {
+    const TOP: u32 = 1 << 31;
+
+    /// Nothing.
+    #[inline(always)]
+    pub fn new() -> Self {
+        Sum(Self::TOP)
+    }
+
+    /// Whether nothing is sent to the next digit.
+    #[inline(always)]
+    pub fn is_nothing(&self) -> bool {
+        self.0 == Self::TOP
+    }
+
+    /// The next digit of `u x + v y + z`, which is below `2^63 - 2^33` in size.
+    #[inline(always)]
+    pub fn digit(&mut self, [u, v]: [i32; 2], [x, y]: [i32; 2], z: i32) -> i32 {
+        let below =
+            (u64::from(Self::TOP) << LIMB_BITS | u64::from(self.0)).wrapping_add_signed(z.into());
+        let sum = multiply_add(v, y, multiply_add(u, x, below));
+        self.0 = (sum >> LIMB_BITS) as u32;
+        (sum as u32 ^ Self::TOP) as i32
+    }
+}
+
+/// Three digits as a number, the highest first.
 #[inline(always)]
-fn carry(sum: i64) -> i32 {
-    ((sum >> LIMB_BITS) as i32).wrapping_add((sum as Limb >> 31) as i32)
+fn value(digits: [i32; 3]) -> f64 {
+    let [high, middle, low] = digits.map(float::signed);
+    let upper = float::multiply_add(high, RADIX, middle);
+    float::multiply_add(upper, RADIX, low)
 }
 
 /// The integer next to a double of at most 31 bits.

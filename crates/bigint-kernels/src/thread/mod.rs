@@ -5,6 +5,7 @@ pub mod add;
 pub mod add_signed;
 pub mod and;
 pub mod bit_length;
+pub mod column;
 pub mod compare;
 pub mod count_ones;
 pub mod div_rem;
@@ -43,9 +44,8 @@ pub mod tile;
 pub mod trailing_zeros;
 pub mod xor;
 
-use crate::gpu::memory::{Any, CarryOut, Number, Stride};
-use crate::gpu::shared::Column;
-use crate::gpu::thread;
+use crate::gpu::memory::{self, Any, CarryOut, Number, Stride};
+use crate::gpu::{shared, thread};
 use bigint_core::{Arguments, Limb};
 use core::marker::PhantomData;
 
@@ -108,12 +108,20 @@ impl<'a, S: Stride> Batches<'a, S> {
         }
     }
 
-    /// The thread's own column in shared memory, where the launch has it.
+    /// The thread's own column of so many pairs in shared memory, where the launch has it.
     #[allow(unsafe_code)]
     #[inline(always)]
-    pub fn column(self) -> Column {
+    pub fn column(self, pairs: u32) -> shared::Column {
         // SAFETY: by the contract of `new`.
-        unsafe { Column::new() }
+        unsafe { shared::Column::new(pairs) }
+    }
+
+    /// The thread's own column of pairs in scratch, from row `row` on, where the launch has it.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn column_in_scratch(self, row: u32) -> memory::Column {
+        // SAFETY: by the contract of `new`; scratch of threads is interleaved.
+        unsafe { memory::Column::new(&self.arguments.scratch, thread::index_1d(), row) }
     }
 
     /// The numbers that fall to the calling thread.

@@ -1,0 +1,213 @@
+//! Euclid's algorithm by a thread, as it stands in the committed PTX, on the simulated GPU with
+//! all of its checks on: numbers whose quotients are chosen, beside num-bigint, at widths around
+//! which columns of digits change their place.
+
+mod bench;
+
+use bench::Bench;
+use bigint_core::{
+    Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
+};
+use num_bigint::BigUint;
+use num_integer::Integer;
+
+const GCD: &str = include_str!("../../bigint-host/ptx/gcd.ptx");
+const INV_MOD: &str = include_str!("../../bigint-host/ptx/inv_mod.ptx");
+
+/// Bits of quotients: around 2^26, where one is too much for a matrix, 2^62, where it is for a
+/// multiple of two digits, 2^94, where it is for what is free in a column, and whole digits.
+const QUOTIENTS: [&[u32]; 22] = [
+    &[1],
+    &[2, 1],
+    &[25, 26, 27],
+    &[26],
+    &[27],
+    &[31],
+    &[32],
+    &[33],
+    &[32, 2],
+    &[60],
+    &[61],
+    &[62],
+    &[63, 64, 65],
+    &[64, 1],
+    &[70],
+    &[93, 26],
+    &[93],
+    &[94],
+    &[96],
+    &[130, 1, 27],
+    &[300],
+    &[1000, 61, 5],
+];
+
+/// A simulated device with the kernels of one operation.
+struct Euclid {
+    bench: Bench,
+    operation: Operation,
+}
+
+impl Euclid {
+    fn new(operation: Operation) -> Self {
+        let ptx = match operation {
+            Operation::Gcd => GCD,
+            _ => INV_MOD,
+        };
+        Euclid {
+            bench: Bench::new(ptx),
+            operation,
+        }
+    }
+
+    fn number(&mut self, bits: u32) -> BigUint {
+        let limbs = (0..bits.div_ceil(32)).map(|_| self.bench.next()).collect();
+        let one = BigUint::from(1u8);
+        (BigUint::new(limbs) % (&one << bits)) | (one << (bits - 1))
+    }
+
+    /// Two numbers of up to `width` limbs with the quotients `q` of these bits in turn, or, where
+    /// they are even, with `q - 1` and then what is left of 1: the greater one first, or last.
+    fn pair(&mut self, divisor: BigUint, bits: &[u32], width: usize) -> [BigUint; 2] {
+        let (mut x, mut y) = (divisor, BigUint::ZERO);
+        for &bits in bits.iter().cycle() {
+            let quotient = self.number(bits);
+            let next = match y < x && bits > 1 && !quotient.bit(0) {
+                true => &quotient * &x - &y,
+                false => &quotient * &x + &y,
+            };
+            if next.bits() > 32 * width as u64 {
+                break;
+            }
+            (x, y) = (next, x);
+        }
+        match self.bench.next() % 2 {
+            0 => [x, y],
+            _ => [y, x],
+        }
+    }
+
+    /// Numbers of these widths: some of every kind of quotients, and any.
+    fn pairs(&mut self, count: usize, [n, m]: [usize; 2]) -> Vec<[BigUint; 2]> {
+        let narrower = n.min(m);
+        let of_quotients = |i: usize, euclid: &mut Self| {
+            let divisor = match euclid.operation {
+                Operation::Gcd if i.is_multiple_of(3) => euclid.number(8 * narrower as u32),
+                _ => BigUint::from(1u8),
+            };
+            euclid.pair(divisor, QUOTIENTS[i % QUOTIENTS.len()], narrower)
+        };
+        let pair = |i: usize| match i % 26 {
+            i if i < QUOTIENTS.len() => of_quotients(i, self),
+            22 => [self.number(32 * n as u32), self.number(32)],
+            23 => [self.number(16), self.number(32 * m as u32)],
+            _ => [self.number(32 * n as u32), self.number(32 * m as u32 - 1)],
+        };
+        (0..count).map(pair).collect()
+    }
+
+    fn matrix(&self, numbers: &[BigUint], width: usize, layout: Layout) -> MatrixArgument {
+        let limbs = |number: &BigUint| {
+            let mut limbs = number.to_u32_digits();
+            limbs.resize(width, 0);
+            limbs
+        };
+        let numbers: Vec<_> = numbers.iter().map(limbs).collect();
+        self.bench.matrix(&numbers, layout)
+    }
+
+    /// Compares these pairs in both layouts, on a device that leaves a block so much shared
+    /// memory.
+    fn check(&self, pairs: &[[BigUint; 2]], [n, m]: [usize; 2], shared: u32) {
+        let [a, b] = [0, 1].map(|i| pairs.iter().map(|pair| pair[i].clone()).collect::<Vec<_>>());
+        for layout in Layout::ALL {
+            let kernel = Kernel::find(self.operation, Algorithm::Lehmer, Level::Thread, 1, layout);
+            let kernel = kernel.unwrap();
+            let width = self.operation.exact_width(&[n, m]);
+            let launch = kernel.launch_within(a.len(), &[n, m], width, shared);
+            let shape = Shape::new(a.len(), width, layout);
+            let alloc = |limbs: usize| self.bench.device.alloc(4 * limbs.max(1) as u64).unwrap();
+            let (r, flags) = (alloc(shape.limbs()), alloc(a.len()));
+            let scratch = alloc(launch.scratch_width * launch.workers);
+            let strides = launch.scratch_strides(kernel.level);
+            let operands = [self.matrix(&a, n, layout), self.matrix(&b, m, layout)];
+            let arguments = Arguments {
+                scratch: MatrixArgument::new(scratch, launch.scratch_width, strides),
+                carry: flags,
+                count: a.len() as u64,
+                workers: launch.workers as u64,
+                ..Arguments::of(&[MatrixArgument::new(r, width, shape.strides())], &operands)
+            };
+            let grid = [launch.grid, launch.block, launch.shared_bytes];
+            self.bench
+                .launch(kernel.name, grid, arguments.words(), [n, m]);
+            let limbs = self.bench.read(r, shape.limbs());
+            let flags = match self.operation {
+                Operation::InvMod => self.bench.read(flags, a.len()),
+                _ => vec![0; a.len()],
+            };
+            for (i, (a, b)) in a.iter().zip(&b).enumerate() {
+                let found = (0..width).map(|j| limbs[shape.index(i, j)]).collect();
+                let found = (BigUint::new(found), flags[i]);
+                let what = format!("{} of {n} and {m} limbs, number {i}", kernel.name);
+                assert_eq!(found, self.expected(a, b), "{what}: {a:x} {b:x}");
+            }
+        }
+    }
+
+    /// The divisor, or the inverse, and whether there is none.
+    fn expected(&self, a: &BigUint, b: &BigUint) -> (BigUint, Limb) {
+        match self.operation {
+            Operation::Gcd => (a.gcd(b), 0),
+            _ if *b == BigUint::ZERO => (BigUint::ZERO, 1),
+            _ => a
+                .modinv(b)
+                .map_or((BigUint::ZERO, 1), |inverse| (inverse, 0)),
+        }
+    }
+}
+
+/// What every device that is supported leaves a block, and more than columns ever take.
+const SHARED: u32 = 96 << 10;
+
+#[test]
+fn quotients_of_any_size_leave_the_divisor_and_the_inverse_exact() {
+    for operation in [Operation::Gcd, Operation::InvMod] {
+        let mut euclid = Euclid::new(operation);
+        for width in [1, 2, 3, 4, 5, 8, 13, 32, 65] {
+            let count = if width < 32 { 96 } else { 30 };
+            let pairs = euclid.pairs(count, [width; 2]);
+            euclid.check(&pairs, [width; 2], SHARED);
+        }
+        for widths in [[3, 17], [17, 3], [1, 40], [40, 1]] {
+            let pairs = euclid.pairs(48, widths);
+            euclid.check(&pairs, widths, SHARED);
+        }
+    }
+}
+
+#[test]
+fn columns_beyond_shared_memory_stand_in_scratch() {
+    let shared_bytes = |operation, n: usize, shared| {
+        let kernel = Kernel::ALL
+            .iter()
+            .find(|kernel| kernel.operation == operation);
+        let launch = kernel.unwrap().launch_within(64, &[n, n], n, shared);
+        (launch.shared_bytes, launch.block, launch.scratch_width)
+    };
+    for (operation, widest) in [(Operation::Gcd, 380), (Operation::InvMod, 376)] {
+        assert_eq!(shared_bytes(operation, widest, SHARED), (96 << 10, 32, 0));
+        assert_eq!(shared_bytes(operation, widest + 1, SHARED).0, 0);
+        // Of the oldest devices that have less.
+        assert_eq!(shared_bytes(operation, widest, 64 << 10).0, 0);
+        let mut euclid = Euclid::new(operation);
+        for width in [widest, widest + 1] {
+            let pairs: Vec<_> = [&[1000, 61, 5][..], &[700, 2000], &[26, 900]]
+                .into_iter()
+                .map(|bits| euclid.pair(BigUint::from(1u8), bits, width))
+                .collect();
+            euclid.check(&pairs, [width; 2], SHARED);
+        }
+        let pairs = euclid.pairs(24, [20; 2]);
+        euclid.check(&pairs, [20; 2], 1 << 10);
+    }
+}
