@@ -20,7 +20,7 @@ pub const UNTOLD: &str = "0 /*told*/";
 /// What is told of a launch.
 ///
 /// Zero in a field, [`MOVES`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`], [`SAME`],
-/// [`ONCE`], [`FOURS`], [`SCAN`], [`COLUMNS`] or [`NEIGHBOURS`], says nothing.
+/// [`ONCE`], [`FOURS`], [`SCAN`], [`COLUMNS`], [`BASES`] or [`NEIGHBOURS`], says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
 
@@ -57,6 +57,9 @@ pub const DIVISOR: Field = Field { at: 11, bits: 3 };
 
 /// Whether a power reads the whole table for each entry, in constant time: 1 yes, 2 no.
 pub const SCAN: Field = Field { at: 18, bits: 2 };
+
+/// What a power is made of: 1 a base, 2 two of them, 3 a table.
+pub const BASES: Field = Field { at: 12, bits: 2 };
 
 /// Warps that share a multiprocessor's registers, of long transforms: what the PTX says of a
 /// block's threads ([`THREADS`]) is said anew.
@@ -347,7 +350,13 @@ impl Facts {
                     Algorithm::WindowVartime => 2,
                     _ => 1,
                 };
-                return Facts(lanes | (digit / 4) << DIGIT.at | scan << SCAN.at);
+                let bases = match kernel.operation {
+                    Operation::PowPair => 2,
+                    Operation::PowFixed => 3,
+                    _ => 1,
+                };
+                let bases = bases << BASES.at;
+                return Facts(lanes | (digit / 4) << DIGIT.at | scan << SCAN.at | bases);
             }
             (Operation::DivRem, _, Level::Warp) => {
                 let digit = montgomery_digit(b.width as usize, kernel.lanes) as u32;

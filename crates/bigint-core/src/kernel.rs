@@ -12,7 +12,7 @@ use crate::lehmer::{COLUMN_BYTES, PAIR, columns_of_warp};
 pub use crate::lehmer::{gcd_digits, inverse_digits};
 pub use crate::modules::{CEILING, CEILING_MULTIPLY_ADDS, EntryPoint, MODULES, OTHERS};
 pub use crate::modulus::{
-    WIDEST_MODULUS, montgomery_digit, power_digit, power_window, widest_window,
+    TABLE_WINDOW, WIDEST_MODULUS, montgomery_digit, power_digit, power_window, widest_window,
 };
 use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
@@ -450,9 +450,7 @@ impl Kernel {
     pub const fn takes(&self, widths: &[usize]) -> bool {
         let divides_by_lanes = self.operation.divides() && self.lanes > 1;
         match widths {
-            [.., modulus] if matches!(self.operation, Operation::PowMod) => {
-                power_digit(*modulus, self.lanes) > 0
-            }
+            [.., modulus] if self.operation.is_power() => power_digit(*modulus, self.lanes) > 0,
             [.., modulus] if self.operation.multiplies_modulo() || divides_by_lanes => {
                 montgomery_digit(*modulus, self.lanes) > 0
             }
@@ -480,13 +478,16 @@ impl Kernel {
             _ if self.operation.divides() && self.lanes == 1 && m > DIVISOR_IN_REGISTERS => {
                 n + 1 + m
             }
-            // The table of powers, and the square of the radix.
+            _ if matches!(self.operation, Operation::PowFixed) => 0,
+            // Powers of each base, and the square of the radix.
             Algorithm::Window | Algorithm::WindowVartime => {
                 let modulus = widths[widths.len() - 1];
                 let scan = matches!(self.algorithm, Algorithm::Window);
-                let window = power_window(m, widest_window(modulus, scan));
-                let lanes = self.lanes as usize;
-                ((1 << window) + 1) * lanes * power_digit(modulus, self.lanes)
+                let pair = matches!(self.operation, Operation::PowPair);
+                let (bases, exponent) = if pair { (2, m.div_ceil(2)) } else { (1, m) };
+                let window = power_window(exponent, widest_window(modulus, scan || pair));
+                let digit = power_digit(modulus, self.lanes);
+                ((bases << window) + 1) * self.lanes as usize * digit
             }
             Algorithm::Lehmer | Algorithm::Divsteps => {
                 let column = match are_shared {

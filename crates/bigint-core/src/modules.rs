@@ -79,10 +79,11 @@ pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;
 
 impl Operation {
     /// The operation whose kernels compute it: quotients and remainders come together, and
-    /// what nobody wants is not stored.
+    /// what nobody wants is not stored; powers of all kinds are one text, which is told the kind.
     pub const fn kernels_of(self) -> Operation {
         match self {
             Operation::Div | Operation::Rem => Operation::DivRem,
+            Operation::PowPair | Operation::PowFixed => Operation::PowMod,
             _ => self,
         }
     }

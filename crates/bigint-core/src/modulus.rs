@@ -44,13 +44,17 @@ pub const fn power_window(width: usize, most: usize) -> usize {
     if best < most { best } else { most }
 }
 
-/// The widest windows for a modulus of `width` limbs: where the whole table is read for each
-/// (`scan`), the tables of all that a device computes at once must stay near it.
+/// Bits of the windows of a base's table that is made once. Even: in constant time, where windows are
+/// read whole, lanes and threads read half of one at a time.
+pub const TABLE_WINDOW: usize = 6;
+
+/// The widest windows for a modulus of `width` limbs: where the whole table is read for each, or
+/// there are two (`small`), the tables of all that a device computes at once must stay near it.
 #[inline(always)]
-pub const fn widest_window(width: usize, scan: bool) -> usize {
+pub const fn widest_window(width: usize, small: bool) -> usize {
     match width {
-        0..=16 if scan => 3,
-        17..=48 if scan => 4,
+        0..=16 if small => 3,
+        _ if small => 4,
         _ => 5,
     }
 }

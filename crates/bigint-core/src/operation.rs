@@ -279,7 +279,6 @@ macro_rules! for_each_operation {
                 }
             }
             /// `a & b`, bit by bit.
-            ///
             /// Exact: as wide as the wider operand. Cost: linear, no carries.
             And and(a, b) -> (r) {
                 exact: [Widest(0)],
@@ -292,7 +291,6 @@ macro_rules! for_each_operation {
                 }
             }
             /// `a | b`, bit by bit.
-            ///
             /// Exact: as wide as the wider operand. Cost: linear, no carries.
             Or or(a, b) -> (r) {
                 exact: [Widest(0)],
@@ -305,7 +303,6 @@ macro_rules! for_each_operation {
                 }
             }
             /// `a ^ b`, bit by bit.
-            ///
             /// Exact: as wide as the wider operand. Cost: linear, no carries.
             Xor xor(a, b) -> (r) {
                 exact: [Widest(0)],
@@ -414,7 +411,6 @@ macro_rules! for_each_operation {
                 }
             }
             /// Whether `a` equals `b`: 1 or 0.
-            ///
             /// One limb for each number. Cost: linear, less where high limbs differ.
             Equal equal(a, b) -> (r) {
                 exact: [Limbs(1)],
@@ -427,7 +423,6 @@ macro_rules! for_each_operation {
                 }
             }
             /// The lesser of `a` and `b`.
-            ///
             /// Exact: as wide as the wider operand. Cost: linear.
             Min min(a, b) -> (r) {
                 exact: [Widest(0)],
@@ -441,7 +436,6 @@ macro_rules! for_each_operation {
                 }
             }
             /// The greater of `a` and `b`.
-            ///
             /// Exact: as wide as the wider operand. Cost: linear.
             Max max(a, b) -> (r) {
                 exact: [Widest(0)],
@@ -455,7 +449,6 @@ macro_rules! for_each_operation {
                 }
             }
             /// The lesser and the greater of `a` and `b`.
-            ///
             /// Exact: both as wide as the wider operand. Cost: linear.
             MinMax min_max(a, b) -> (r, s) {
                 exact: [Widest(0), Widest(0)],
@@ -468,7 +461,6 @@ macro_rules! for_each_operation {
                 }
             }
             /// The absolute difference of `a` and `b`.
-            ///
             /// Exact: as wide as the wider operand. Cost: linear.
             AbsDiff abs_diff(a, b) -> (r) {
                 exact: [Widest(0)],
@@ -606,6 +598,36 @@ macro_rules! for_each_operation {
                 methods: pow_mod [] [masked_pow_mod],
                 syntax: Function("powmod"),
                 signs: Power,
+                kernels: {
+                    window thread [1] [interleaved]
+                    window_vartime thread [1] [interleaved]
+                    window warp [4 8 16 32] [interleaved]
+                    window_vartime warp [4 8 16 32] [interleaved]
+                }
+            }
+            /// `a0^e0 a1^e1` modulo an odd `m`: two bases, the lower half of `a` (of an odd width a
+            /// limb longer) and the upper, and two exponents in `e`; as `Engine::pow_mod`, with the
+            /// squares of one power (Straus). `Residues::multi_exponentiate` takes it.
+            PowPair pow_pair(a, e, m) -> (r) {
+                exact: [Last(0)],
+                flag: None,
+                methods: pow_pair [] [],
+                syntax: Unwritten,
+                kernels: {
+                    window thread [1] [interleaved]
+                    window_vartime thread [1] [interleaved]
+                    window warp [4 8 16 32] [interleaved]
+                    window_vartime warp [4 8 16 32] [interleaved]
+                }
+            }
+            /// `g^e` modulo an odd `m` of `n` limbs; entry `64 i + d` of the table `t`, of `n` limbs, is
+            /// `g^(d 64^i)` in Montgomery's form. As `Engine::pow_mod`, but no squares: a product for
+            /// each window of six bits, on a device two in constant time. For `FixedBase`.
+            PowFixed pow_fixed(t, e, m) -> (r) {
+                exact: [Last(0)],
+                flag: None,
+                methods: pow_fixed [] [],
+                syntax: Unwritten,
                 kernels: {
                     window thread [1] [interleaved]
                     window_vartime thread [1] [interleaved]

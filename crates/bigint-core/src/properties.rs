@@ -33,7 +33,13 @@ impl Operation {
     /// Whether its cost is that of Montgomery products modulo the last operand, whose width
     /// decides who computes.
     pub const fn multiplies_modulo(self) -> bool {
-        matches!(self, Operation::MontMul | Operation::PowMod)
+        matches!(self, Operation::MontMul) || self.is_power()
+    }
+
+    /// Whether it is a power modulo the last operand.
+    pub const fn is_power(self) -> bool {
+        use Operation::{PowFixed, PowMod, PowPair};
+        matches!(self, PowMod | PowPair | PowFixed)
     }
 
     /// Whether `algorithm` computes this operation at some level.

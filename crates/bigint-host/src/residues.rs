@@ -55,7 +55,7 @@ impl MontgomeryParams {
 }
 
 /// The engine for exponents that anybody may know.
-fn vartime(engine: &Engine) -> Engine {
+pub(crate) fn vartime(engine: &Engine) -> Engine {
     engine.using(Options {
         algorithm: Algorithm::WindowVartime,
         ..engine.options
@@ -217,12 +217,56 @@ impl Residues {
     /// # Errors
     /// As [`Engine::pow_mod`].
     pub fn pow_bounded_exp(&self, exponents: &Batch, bits: usize) -> Result<Self, Error> {
-        let engine = &self.params().engine;
-        let ones = (BigUint::from(1u32) << bits) - 1u32;
-        let ones = engine.batch_from_biguints(&[ones])?;
-        let form = Form::Modulo(bits.div_ceil(LIMB_BITS).max(1));
-        let lowest = engine.first_of(Operation::And, form, &[exponents, &ones])?;
-        self.pow(&lowest)
+        self.pow(&lowest(&self.params().engine, exponents, bits)?)
+    }
+
+    /// `a^x b^y ...`, of bases modulo the same numbers, each with its exponents. The time depends
+    /// on the exponents' widths. Two powers share their squares: they take little longer than one.
+    ///
+    /// ```
+    /// use bigint_host::{BigUint, Engine, MontgomeryParams, Residues};
+    /// let engine = Engine::auto();
+    /// let batch = |n: u32| engine.batch_from_biguints(&[n.into()]);
+    /// let params = MontgomeryParams::new(&engine, &batch(101)?)?;
+    /// let (a, b) = (Residues::new(&batch(2)?, &params)?, Residues::new(&batch(3)?, &params)?);
+    /// let power = Residues::multi_exponentiate(&[(&a, &batch(10)?), (&b, &batch(4)?)])?;
+    /// assert_eq!(power.retrieve()?.to_biguints()?, [BigUint::from(1024u32 * 81 % 101)]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::CountMismatch`] where there is no base; [`Error::OtherModuli`]; otherwise as
+    /// [`Engine::pow_pair`].
+    pub fn multi_exponentiate(bases_and_exponents: &[(&Self, &Batch)]) -> Result<Self, Error> {
+        Residues::powers(bases_and_exponents, Engine::clone)
+    }
+
+    /// [`Residues::multi_exponentiate`] in time that depends on the exponents.
+    ///
+    /// # Errors
+    /// As [`Residues::multi_exponentiate`].
+    pub fn multi_exponentiate_vartime(
+        bases_and_exponents: &[(&Self, &Batch)],
+    ) -> Result<Self, Error> {
+        Residues::powers(bases_and_exponents, vartime)
+    }
+
+    /// [`Residues::multi_exponentiate`], of the lowest `bits` bits of the exponents: the time
+    /// depends on `bits`.
+    ///
+    /// # Errors
+    /// As [`Residues::multi_exponentiate`].
+    pub fn multi_exponentiate_bounded_exp(
+        bases_and_exponents: &[(&Self, &Batch)],
+        bits: usize,
+    ) -> Result<Self, Error> {
+        let exponents = bases_and_exponents
+            .iter()
+            .map(|(base, exponents)| lowest(base.engine(), exponents, bits))
+            .collect::<Result<Vec<_>, _>>()?;
+        let bases = bases_and_exponents.iter().map(|(base, _)| *base);
+        let bounded: Vec<_> = bases.zip(&exponents).collect();
+        Residues::multi_exponentiate(&bounded)
     }
 
     /// `1 / a`. The time depends on the moduli's width.
@@ -270,6 +314,51 @@ impl Residues {
         &self.params.0
     }
 
+    /// The engine that computes with them.
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.params().engine
+    }
+
+    /// The product of the powers, two at a time.
+    fn powers(all: &[(&Self, &Batch)], engine: fn(&Engine) -> Engine) -> Result<Self, Error> {
+        let mut product: Option<Self> = None;
+        for some in all.chunks(2) {
+            let engine = engine(some[0].0.engine());
+            let power = match *some {
+                [(a, x), (b, y)] => a.power_of_two(&engine, x, b, y)?,
+                _ => some[0].0.power(&engine, some[0].1)?,
+            };
+            product = Some(match product {
+                Some(product) => product.mul(&power)?,
+                None => power,
+            });
+        }
+        product.ok_or(Error::CountMismatch { a: 0, b: 1 })
+    }
+
+    /// `a^x b^y`.
+    fn power_of_two(
+        &self,
+        engine: &Engine,
+        x: &Batch,
+        other: &Self,
+        y: &Batch,
+    ) -> Result<Self, Error> {
+        self.check(other)?;
+        let moduli = &self.params().moduli;
+        // Two numbers as one of twice as many limbs.
+        let pair = |lower: &Batch, upper: &Batch, width: usize| {
+            let form = Form::Modulo(2 * width);
+            let by = engine.batch_from_biguints(&[(LIMB_BITS * width).into()])?;
+            let upper = engine.first_of(Operation::Shl, form, &[upper, &by])?;
+            engine.first_of(Operation::Or, form, &[lower, &upper])
+        };
+        let bases = pair(&self.retrieve()?, &other.retrieve()?, moduli.width())?;
+        let exponents = pair(x, y, x.width().max(y.width()))?;
+        let power = engine.pow_pair(&bases, &exponents, moduli)?;
+        Ok(self.params.residues(self.params.in_form(&power)?))
+    }
+
     fn power(&self, engine: &Engine, exponents: &Batch) -> Result<Self, Error> {
         let power = engine.pow_mod(&self.retrieve()?, exponents, &self.params().moduli)?;
         Ok(self.params.residues(self.params.in_form(&power)?))
@@ -293,6 +382,14 @@ impl Residues {
             Err(Error::OtherModuli)
         }
     }
+}
+
+/// The lowest `bits` bits of exponents.
+fn lowest(engine: &Engine, exponents: &Batch, bits: usize) -> Result<Batch, Error> {
+    let ones = (BigUint::from(1u32) << bits) - 1u32;
+    let ones = engine.batch_from_biguints(&[ones])?;
+    let form = Form::Modulo(bits.div_ceil(LIMB_BITS).max(1));
+    engine.first_of(Operation::And, form, &[exponents, &ones])
 }
 
 impl MontgomeryParams {

@@ -1,6 +1,6 @@
 //! Residues in Montgomery's form, beside num-bigint.
 
-use bigint_host::{Batch, BigUint, Engine, Error, Layout, MontgomeryParams, Residues};
+use bigint_host::{Batch, BigUint, Engine, Error, FixedBase, Layout, MontgomeryParams, Residues};
 
 /// Moduli of up to `width` limbs: 1, 3, 2^k - 1, all ones, and others.
 fn moduli(width: usize) -> Vec<BigUint> {
@@ -164,4 +164,83 @@ fn powers_modulo_even_numbers_are_right_and_zero_is_refused() {
         matches!(refused, Error::ZeroDivisor { index: 1 }),
         "{refused}"
     );
+}
+
+/// Exponents 0 and 1, all ones, longer than the modulus, and others.
+fn exponents(width: usize) -> Vec<BigUint> {
+    let ones = (BigUint::from(1u8) << (32 * width)) - 1u8;
+    let long = &ones * &ones;
+    vec![
+        BigUint::ZERO,
+        1u8.into(),
+        &ones / 5u8,
+        long,
+        65537u32.into(),
+        ones,
+    ]
+}
+
+#[test]
+fn products_of_powers_are_those_of_num_bigint() {
+    let engine = Engine::cpu();
+    for width in [1, 2, 5, 16] {
+        let m = moduli(width);
+        let params = MontgomeryParams::new(&engine, &batch(&engine, &m)).unwrap();
+        let [_, x, y, z] = numbers(&m);
+        let of = |x: &[BigUint]| Residues::new(&batch(&engine, x), &params).unwrap();
+        let (a, b, c) = (of(&x), of(&y), of(&z));
+        let mut e = exponents(width);
+        let f: Vec<_> = e.iter().rev().map(|e| e >> 3).collect();
+        e.rotate_left(1);
+        let (p, q) = (batch(&engine, &e), batch(&engine, &f));
+        let one = batch(&engine, &e[..1]);
+        let power = |i: usize| x[i].modpow(&e[i], &m[i]) * y[i].modpow(&f[i], &m[i]);
+        let two = [(&a, &p), (&b, &q)];
+        same(&Residues::multi_exponentiate(&two).unwrap(), &m, power);
+        same(
+            &Residues::multi_exponentiate_vartime(&two).unwrap(),
+            &m,
+            power,
+        );
+        let bounded = Residues::multi_exponentiate_bounded_exp(&two, 9).unwrap();
+        same(&bounded, &m, |i| {
+            x[i].modpow(&(&e[i] % 512u32), &m[i]) * y[i].modpow(&(&f[i] % 512u32), &m[i])
+        });
+        let three = [(&a, &p), (&b, &q), (&c, &one)];
+        let found = Residues::multi_exponentiate(&three).unwrap();
+        same(&found, &m, |i| power(i) * z[i].modpow(&e[0], &m[i]));
+        let alone = Residues::multi_exponentiate(&[(&a, &p)]).unwrap();
+        same(&alone, &m, |i| x[i].modpow(&e[i], &m[i]));
+    }
+    let none = Residues::multi_exponentiate(&[]).unwrap_err();
+    assert!(matches!(none, Error::CountMismatch { a: 0, b: 1 }));
+}
+
+#[test]
+fn powers_of_a_fixed_base_are_those_of_num_bigint() {
+    let engine = Engine::cpu();
+    for width in [1, 2, 5] {
+        let e = exponents(width);
+        for m in moduli(width) {
+            let params =
+                MontgomeryParams::new(&engine, &batch(&engine, std::slice::from_ref(&m))).unwrap();
+            for base in [BigUint::from(2u8), &m - 1u8, &m / 3u8 + 1u8] {
+                let g =
+                    Residues::new(&batch(&engine, std::slice::from_ref(&base)), &params).unwrap();
+                // For exponents as long as the modulus; longer ones are computed without it.
+                let fixed = FixedBase::new(&g, 32 * width).unwrap();
+                let moduli = vec![m.clone(); e.len()];
+                let power = |i: usize| base.modpow(&e[i], &m);
+                for e in [&e[..], &e[..3]] {
+                    let e = batch(&engine, e);
+                    same(&fixed.pow(&e).unwrap(), &moduli, power);
+                    same(&fixed.pow_vartime(&e).unwrap(), &moduli, power);
+                }
+            }
+        }
+    }
+    let params = MontgomeryParams::new(&engine, &batch(&engine, &[7u8.into()])).unwrap();
+    let two = batch(&engine, &[2u8.into(), 3u8.into()]);
+    let several = FixedBase::new(&Residues::new(&two, &params).unwrap(), 32);
+    assert!(matches!(several, Err(Error::CountMismatch { a: 2, b: 1 })));
 }

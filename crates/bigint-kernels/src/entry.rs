@@ -57,6 +57,9 @@ macro_rules! row {
     // `Operation::kernels_of`: those of `div_rem` leave out a result that nobody wants.
     (div $($row:tt)*) => {};
     (rem $($row:tt)*) => {};
+    // Those of `pow_mod` are told what they compute.
+    (pow_pair $($row:tt)*) => {};
+    (pow_fixed $($row:tt)*) => {};
     // `Operation::kernels_by`: those of `mul` see that operands are the same.
     (square fft $($row:tt)*) => {};
     // Told `bigint_core::facts::SCAN`, those of `window`.

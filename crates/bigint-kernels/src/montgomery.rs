@@ -343,6 +343,17 @@ pub fn load<const X: usize>(number: Number<impl Stride>, at: u32) -> [Limb; X] {
     }
 }
 
+/// The `X` limbs from limb `at` on of a number that is moved up by so many limbs.
+#[inline(always)]
+pub fn load_up<const X: usize>(number: Number<impl Stride>, at: u32, by: u32) -> [Limb; X] {
+    let mut moved = [0; X];
+    for (i, limb) in moved.iter_mut().enumerate() {
+        // Below the number as above it: an index past its end.
+        *limb = number.limb((at + i as u32).wrapping_sub(by));
+    }
+    moved
+}
+
 /// Sets the `X` limbs of a number from limb `at` on.
 #[inline(always)]
 pub fn store<const X: usize>(number: Number<impl Stride>, at: u32, limbs: [Limb; X]) {
@@ -368,15 +379,9 @@ pub fn number<const LANES: u32, const X: usize, S: Stride>(
     let own = modulus.own();
     let missing = modulus.limbs_of_r() - m.width();
     let (a, b) = (a.part(0, m.width()), b.part(0, m.width()));
-    let a = if missing == 0 {
-        load(a, own)
-    } else {
-        let mut moved = [0; X];
-        for (i, limb) in moved.iter_mut().enumerate() {
-            // Below the number as above it: an index past its end.
-            *limb = a.limb((own + i as u32).wrapping_sub(missing));
-        }
-        moved
+    let a = match missing {
+        0 => load(a, own),
+        _ => load_up(a, own, missing),
     };
     let product = modulus.product(a, load(b, own));
     modulus.store(r, product);

@@ -21,6 +21,13 @@
 //! 4. Windows: `w` squares, and a product with an entry of the table.
 //! 5. A product with 1, which leaves Montgomery's form.
 //!
+//! Of two bases (Straus; Shamir's trick), the second and the third stage come twice, and after the
+//! squares of a window a product for each: `a^x b^y` takes the squares of one power. Of a base whose
+//! table of all windows, `g^(d 2^(w i))`, is an operand, only products are left, from 1 on. Its
+//! entries are in the form of `B^n`, `n` limbs in `m`, and are moved up where `R` is more. Where the
+//! table is read whole, half of a window at a time is: 8 entries and 8 for two products, in place of
+//! 64 for one.
+//!
 //! Where `scan`, an entry is read by reading them all: no branch and no address depends on
 //! `a` or `e`, but for their widths. Else windows that are zero in all numbers of the warp
 //! cost no product, and at the top of the exponent no squares.
@@ -28,12 +35,13 @@
 //! Cost: `32 n + 32 n / w + 2^w` products for an exponent of `n` limbs, and `log2 32 k` and
 //! five for the rest. Scratch: `2^w + 1` numbers of `X LANES` limbs.
 
+use crate::gpu::facts::bases;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
-use crate::montgomery::{Modulus, load, store};
-use bigint_core::kernel::{power_window, widest_window};
+use crate::montgomery::{Modulus, load, load_up, store};
+use bigint_core::kernel::{TABLE_WINDOW, power_window, widest_window};
 use bigint_core::{LIMB_BITS, Limb};
 
 const BITS: u32 = LIMB_BITS as u32;
@@ -49,7 +57,7 @@ enum Stage {
 }
 
 /// `r = a^e mod m`, cut or zero-extended to the width of `r`, where `m` is odd; returns
-/// whether it is.
+/// whether it is. Told so, of two bases and two exponents, or of a table in place of a base.
 #[inline(always)]
 pub fn power<const LANES: u32, const X: usize>(
     group: Group<LANES>,
@@ -62,25 +70,55 @@ where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let modulus = Modulus::<LANES, X>::new(group, m);
-    let widest = widest_window(m.width() as usize, scan);
-    let window = power_window(e.width() as usize, widest) as u32;
+    let (is_pair, is_fixed) = (bases() == 2, bases() == 3);
+    // Two tables are to take no more memory than one.
+    let widest = widest_window(m.width() as usize, scan || is_pair);
+    // A window of a base's table, or of what is read whole each half of one.
+    let whole = TABLE_WINDOW as u32;
+    let window = match is_fixed {
+        true if scan => whole / 2,
+        true => whole,
+        false => power_window(half(is_pair, e, 0).width() as usize, widest) as u32,
+    };
     let table = Table {
         scratch,
         own: modulus.own(),
         entry: X as u32 * group.lanes(),
     };
     let entries = 1 << window;
-    let radix = entries;
+    let radix = if is_pair { 2 * entries } else { entries };
     let limbs_of_r = modulus.limbs_of_r();
+    // Entry `digit` of window `i` of the table that is an operand.
+    let fixed = |i: u32, digit: u32| {
+        let at = i * window;
+        let entry = (at / whole << whole) + (digit << (at % whole));
+        let entry = a.part(m.width() * entry, m.width() * (entry + 1));
+        let own = thread::here(modulus.own());
+        match limbs_of_r - m.width() {
+            0 if entry.in_fours() => entry.fours::<X, true>(own),
+            missing => load_up(entry, own, missing),
+        }
+    };
 
     let one = modulus.one();
-    table.set(0, one);
-    let mut x = modulus.sum(one, one);
-    let mut stage = Stage::Radix;
-    // Bits of the exponent of `R`, chunks of `a`, entries or windows that are left.
-    let mut left = BITS - 1 - (BITS * limbs_of_r).leading_zeros();
+    let mut x = one;
+    let mut stage = Stage::Windows;
+    // The base, bits of the exponent of `R`, chunks of a base, entries or windows that are left.
+    let mut base = 0;
+    let mut left = (a.width() / m.width().max(1)) >> whole << u32::from(scan);
     // Squares before the next product, or before the next bit of the exponent of `R`.
-    let mut squares = 1;
+    let mut squares = 0;
+    if !is_fixed {
+        table.set(0, one);
+        if is_pair {
+            table.set(entries, one);
+        }
+        x = modulus.sum(one, one);
+        (stage, squares) = (Stage::Radix, 1);
+        left = BITS - 1 - (BITS * limbs_of_r).leading_zeros();
+    } else if left == 0 {
+        stage = Stage::Plain;
+    }
     loop {
         let is_square = squares > 0;
         let mut is_one = false;
@@ -88,18 +126,25 @@ where
         if is_square {
             squares -= 1;
         } else {
-            left = left.wrapping_sub(1);
+            // Both bases have the same window.
+            if stage != Stage::Windows || base == 0 {
+                left = left.wrapping_sub(1);
+            }
             factor = match stage {
                 Stage::Base => {
-                    let chunk = a.part(limbs_of_r * left, limbs_of_r * (left + 1));
+                    let chunk =
+                        half(is_pair, a, base).part(limbs_of_r * left, limbs_of_r * (left + 1));
                     x = modulus.sum(x, load(chunk, thread::here(modulus.own())));
                     table.get(radix)
                 }
-                Stage::Table => table.get(1),
+                Stage::Table => table.get(entries * base + 1),
                 Stage::Windows => {
-                    let digit = digit(e, left, window);
+                    let digit = digit(half(is_pair, e, base), left, window);
                     is_one = !scan && group.all(digit == 0);
-                    table.entry(scan, digit, entries)
+                    match is_fixed {
+                        true => chosen(scan, digit, entries, |k| fixed(left, k)),
+                        false => chosen(scan, digit, entries, |k| table.get(entries * base + k)),
+                    }
                 }
                 _ => {
                     let mut plain = [0; X];
@@ -123,7 +168,10 @@ where
                 if left == 0 {
                     table.set(radix, x);
                     x = [0; X];
-                    (stage, left) = (Stage::Base, a.width().div_ceil(limbs_of_r));
+                    (stage, left) = (
+                        Stage::Base,
+                        half(is_pair, a, 0).width().div_ceil(limbs_of_r),
+                    );
                 } else {
                     squares = 1;
                 }
@@ -132,33 +180,57 @@ where
         }
         match stage {
             Stage::Base if left == 0 => {
-                table.set(1, x);
+                table.set(entries * base + 1, x);
                 (stage, left) = (Stage::Table, entries - 2);
             }
             Stage::Table => {
-                table.set(entries - 1 - left, x);
-                if left == 0 {
-                    (stage, left) = (Stage::Windows, (BITS * e.width()).div_ceil(window) - 1);
-                    if !scan {
-                        while left > 0 && group.all(digit(e, left, window) == 0) {
-                            left -= 1;
-                        }
+                table.set(entries * (base + 1) - 1 - left, x);
+                if left == 0 && is_pair && base == 0 {
+                    x = [0; X];
+                    (stage, base) = (Stage::Base, 1);
+                    left = half(is_pair, a, 1).width().div_ceil(limbs_of_r).max(1);
+                } else if left == 0 {
+                    // Of the highest window as of the others: a product, here with 1.
+                    x = table.get(0);
+                    left = (BITS * half(is_pair, e, 0).width()).div_ceil(window);
+                    (stage, base) = (Stage::Windows, 0);
+                    let is_zero = |left| {
+                        let digit = |base| digit(half(is_pair, e, base), left, window);
+                        group.all(digit(0) | digit(1) == 0)
+                    };
+                    while !scan && left > 1 && is_zero(left - 1) {
+                        left -= 1;
                     }
-                    x = table.entry(scan, digit(e, left, window), entries);
+                    continue;
                 }
             }
             Stage::Plain => break,
             _ => {}
         }
         if stage == Stage::Windows {
-            match left {
-                0 => stage = Stage::Plain,
-                _ => squares = window,
+            base = Limb::from(is_pair) - base;
+            if base == 0 {
+                match left {
+                    0 => stage = Stage::Plain,
+                    _ if is_fixed => {}
+                    _ => squares = window,
+                }
             }
         }
     }
     modulus.store(r, x);
     modulus.is_odd()
+}
+
+/// The lower or the upper half of an operand that holds a pair, else all of it.
+#[inline(always)]
+fn half<S: Stride>(is_pair: bool, x: Number<S>, i: u32) -> Number<S> {
+    let lower = x.width().div_ceil(2);
+    match (is_pair, i) {
+        (false, _) => x,
+        (true, 0) => x.part(0, lower),
+        (true, _) => x.part(lower, x.width()),
+    }
 }
 
 /// Window `i` of the exponent.
@@ -188,23 +260,28 @@ impl<S: Stride> Table<S> {
     fn set<const X: usize>(self, i: u32, limbs: [Limb; X]) {
         store(self.scratch, thread::here(self.entry * i + self.own), limbs);
     }
+}
 
-    /// Number `i` of the first `entries`; where `scan`, by reading them all.
-    #[inline(always)]
-    fn entry<const X: usize>(self, scan: bool, i: u32, entries: u32) -> [Limb; X]
-    where
-        Window<X>: Slide<Digit = [Limb; X]>,
-    {
-        if !scan {
-            return self.get(i);
-        }
-        let mut chosen = [0; X];
-        let mut k = 0;
-        while k < entries {
-            let mask = Limb::from(k == i).wrapping_neg();
-            chosen = Window::<X>::select(mask, self.get(k), chosen);
-            k += 1;
-        }
-        chosen
+/// Entry `i` of so many; where `scan`, by reading them all.
+#[inline(always)]
+fn chosen<const X: usize>(
+    scan: bool,
+    i: u32,
+    entries: u32,
+    entry: impl Fn(u32) -> [Limb; X],
+) -> [Limb; X]
+where
+    Window<X>: Slide<Digit = [Limb; X]>,
+{
+    if !scan {
+        return entry(i);
     }
+    let mut chosen = [0; X];
+    let mut k = 0;
+    while k < entries {
+        let mask = Limb::from(k == i).wrapping_neg();
+        chosen = Window::<X>::select(mask, entry(k), chosen);
+        k += 1;
+    }
+    chosen
 }

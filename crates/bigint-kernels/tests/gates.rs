@@ -109,7 +109,11 @@ const SECTORS_KNOWN: [Known; 11] = [
               of interleaved ones, of which lists have none, one by one",
     },
     Known {
-        operations: &[("pow_mod", 214.0, 190.0)],
+        operations: &[
+            ("pow_mod", 214.0, 190.0),
+            ("pow_pair", 250.0, 250.0),
+            ("pow_fixed", 20.0, 10.0),
+        ],
         why: "the powers of a window stand in memory, and to tell nobody which is wanted all \
               of them are read",
     },
@@ -135,7 +139,8 @@ fn limit(known: &[Known], general: f64, operation: &str, layout: Layout) -> f64 
 fn counted(operation: Operation, modules: &mut Modules, layout: Layout) -> Vec<Row> {
     let tuning = Tuning::default();
     let widest = match operation {
-        Operation::PowMod | Operation::InvOddMod => WIDEST_POWER,
+        Operation::InvOddMod => WIDEST_POWER,
+        _ if operation.is_power() => WIDEST_POWER,
         _ => usize::MAX,
     };
     let mut row = |bits| {

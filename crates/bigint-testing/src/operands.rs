@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 pub fn has_modulus(operation: Operation) -> bool {
     matches!(
         operation,
-        Operation::ModAdd | Operation::ModSub | Operation::MontMul | Operation::PowMod
-    )
+        Operation::ModAdd | Operation::ModSub | Operation::MontMul
+    ) || operation.is_power()
 }
 
 /// Operands of an operation, the `i`-th below `2^(32 widths[i])`: the first two are a
@@ -29,6 +29,9 @@ pub fn of(
             Some(last) => last.clone(),
             None => modulus(operation, rng, k),
         };
+        if operation == Operation::PowFixed {
+            return vec![table(rng, n, k, &modulus), number(rng, m), modulus];
+        }
         return residues(operation, rng, [n, m], modulus);
     }
     let mut numbers = match *widths {
@@ -97,11 +100,21 @@ fn modulus(operation: Operation, rng: &mut ChaCha8Rng, width: usize) -> BigUint 
         _ => number(rng, width),
     };
     let may_be_even = match operation {
-        Operation::MontMul => false,
+        Operation::MontMul | Operation::PowPair | Operation::PowFixed => false,
         Operation::PowMod => rng.random_range(0..50u32) == 0,
         _ => true,
     };
     if may_be_even { any.max(one) } else { any | one }
+}
+
+/// A table of `n` limbs: entries of `k` limbs, each below the modulus.
+fn table(rng: &mut ChaCha8Rng, n: usize, k: usize, modulus: &BigUint) -> BigUint {
+    let mut limbs = Vec::with_capacity(n);
+    for end in (k..=n).step_by(k) {
+        limbs.extend((number(rng, k) % modulus).iter_u32_digits());
+        limbs.resize(end, 0);
+    }
+    BigUint::new(limbs)
 }
 
 /// Operands beside a modulus `m`: below it, 0 and `m - 1` among them; or any of these
@@ -113,7 +126,7 @@ fn residues(
     modulus: BigUint,
 ) -> Vec<BigUint> {
     let mut numbers = Vec::from(pair(rng, n, m));
-    if operation != Operation::PowMod {
+    if !operation.is_power() {
         for (number, width) in numbers.iter_mut().zip([n, m]) {
             *number %= &modulus;
             let greatest = &modulus - 1u32;

@@ -88,8 +88,36 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         Operation::PowMod if x(2) == BigInt::ZERO => vec![],
         Operation::PowMod if *operands[1] == BigUint::ZERO => vec![one() % x(2)],
         Operation::PowMod => vec![x(0).modpow(&x(1), &x(2))],
+        Operation::PowPair => {
+            let half = |i: usize, half: usize| {
+                let lower = 32 * widths[i].div_ceil(2);
+                let upper = operands[i] >> lower;
+                match half {
+                    0 => operands[i] - (&upper << lower),
+                    _ => upper,
+                }
+            };
+            let power = |i| half(0, i).modpow(&half(1, i), operands[2]) % operands[2];
+            vec![(power(0) * power(1) % operands[2]).into()]
+        }
+        Operation::PowFixed => vec![fixed(operands, widths).into()],
         Operation::CountOnes => vec![operands[0].count_ones().into()],
     }
+}
+
+/// The product of an entry of the table for each window of six bits of the exponent, all of them in
+/// Montgomery's form.
+fn fixed(operands: &[&BigUint], widths: &[usize]) -> BigUint {
+    let [t, e, m] = [operands[0], operands[1], operands[2]];
+    let bits = 32 * widths[2] as u64;
+    let form = BigUint::from(1u32) << bits;
+    let inverse = form.modinv(m).unwrap_or_default();
+    let windows = widths[0] / (64 * widths[2]);
+    let entry = |i: u64, digit: u64| (t >> (bits * (64 * i + digit))) % &form;
+    let digit = |i: u64| (0..6).fold(0, |sum, bit| sum | u64::from(e.bit(6 * i + bit)) << bit);
+    (0..windows as u64).fold(BigUint::from(1u32) % m, |power, i| {
+        power * entry(i, digit(i)) * &inverse % m
+    })
 }
 
 /// The sums and differences of so many limbs, segment by segment.

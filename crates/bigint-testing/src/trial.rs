@@ -23,7 +23,7 @@ const WIDEST_MODULUS: usize = 512;
 /// it in the oracle, which finds one inverse or residue after another.
 pub fn weight(operation: Operation) -> usize {
     match operation {
-        Operation::PowMod => 25,
+        Operation::PowMod | Operation::PowPair | Operation::PowFixed => 25,
         Operation::InvMod | Operation::InvOddMod | Operation::MontMul => 10,
         Operation::Gcd | Operation::Lcm | Operation::Jacobi => 4,
         _ => 1,
@@ -113,6 +113,20 @@ impl Trial {
                 count: self.count.min(2),
                 ..self
             },
+            Operation::PowPair => Trial {
+                widths: [a.min(70), 1 + b % 4, 1 + c % 20],
+                count: self.count.min(2),
+                ..self
+            },
+            // The first operand is a table of windows of 64 entries.
+            Operation::PowFixed => {
+                let modulus = 1 + c % 20;
+                Trial {
+                    widths: [64 * modulus * (1 + a % 5), 1 + b % 2, modulus],
+                    count: self.count.min(2),
+                    ..self
+                }
+            }
             // Rounds go over all digits, whatever the numbers.
             Operation::InvOddMod => Trial {
                 widths: [1 + a % 40, 1 + b % 24, c],

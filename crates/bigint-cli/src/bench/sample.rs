@@ -127,9 +127,10 @@ pub fn arranged<'a>(
     greater: &'a Batch,
     [x, y]: [&'a Batch; 2],
 ) -> Vec<&'a Batch> {
-    use Operation::{InvOddMod, ModAdd, ModSub, MontMul, PowMod};
+    use Operation::{InvOddMod, ModAdd, ModSub, MontMul};
     match operation {
-        ModAdd | ModSub | MontMul | PowMod => vec![x, y, greater],
+        ModAdd | ModSub | MontMul => vec![x, y, greater],
+        _ if operation.is_power() => vec![x, y, greater],
         InvOddMod => vec![x, greater],
         _ => [greater, x, greater][..operation.declaration().operands.len()].to_vec(),
     }

@@ -200,6 +200,18 @@ impl Cpu {
             (Operation::PowMod, Algorithm::WindowVartime, &[a, e, m]) => {
                 montgomery::pow_mod::<false>(self, Results { r, s, flags }, [a, e, m])
             }
+            (Operation::PowPair, Algorithm::Auto, &[a, e, m]) => {
+                montgomery::pow_pair::<true>(self, r, [a, e, m])
+            }
+            (Operation::PowPair, Algorithm::WindowVartime, &[a, e, m]) => {
+                montgomery::pow_pair::<false>(self, r, [a, e, m])
+            }
+            (Operation::PowFixed, Algorithm::Auto, &[t, e, m]) => {
+                montgomery::pow_fixed::<true>(self, r, [t, e, m])
+            }
+            (Operation::PowFixed, Algorithm::WindowVartime, &[t, e, m]) => {
+                montgomery::pow_fixed::<false>(self, r, [t, e, m])
+            }
             _ => reference::compute(operation, Results { r, s, flags }, operands, algorithm),
         }
     }

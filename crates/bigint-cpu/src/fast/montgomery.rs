@@ -3,13 +3,14 @@
 //! Numbers of a batch have a lane each where there is IFMA ([`lanes::montgomery`]); else
 //! each is computed by itself, with `R` = 2^(64 k) for `k` words.
 
-use bigint_core::kernel::power_window;
-use bigint_core::{LIMB_BITS, Limb};
+use bigint_core::kernel::{TABLE_WINDOW, power_window};
+use bigint_core::{LIMB_BITS, Layout, Limb, Shape};
 
 use super::limbwise::numberwise;
 use super::{Cpu, lanes};
-use crate::memory::scratch;
+use crate::memory::{self, scratch};
 use crate::piece::{Piece, for_each_piece};
+use crate::reference::pow_fixed;
 use crate::reference::pow_mod::{WIDEST_WINDOW, digit, of_any};
 use crate::{Error, Numbers, NumbersMut, Results, reference};
 
@@ -57,6 +58,87 @@ pub(super) fn pow_mod<const SCAN: bool>(
     for_each_piece(r, flags, cut, |mut piece| {
         let is_done = is_in_lanes && lanes::montgomery::pow_mod(&mut piece, [a, e, m]);
         powers::<SCAN>(&mut piece, [a, e, m], is_done);
+    })
+}
+
+/// `r = a0^e0 a1^e1 mod m` for every number, of two bases in `a` and two exponents in `e`, modulo odd
+/// `m`: two powers, as lanes or words compute them, and their product.
+pub(super) fn pow_pair<const SCAN: bool>(
+    cpu: &Cpu,
+    r: NumbersMut<'_>,
+    [a, e, m]: [Numbers<'_>; 3],
+) -> Result<(), Error> {
+    let power = |half| {
+        let shape = Shape::new(r.shape().count, m.shape().width, Layout::Contiguous);
+        let mut power = memory::zeroed(shape.limbs())?;
+        let ((a, of_a), (e, of_e)) = (half_of(a, half)?, half_of(e, half)?);
+        let results = Results {
+            r: NumbersMut::new(&mut power, shape)?,
+            s: None,
+            flags: None,
+        };
+        let operands = [Numbers::new(&a, of_a)?, Numbers::new(&e, of_e)?, m];
+        pow_mod::<SCAN>(cpu, results, operands)?;
+        Ok::<_, Error>((power, shape))
+    };
+    let ((x, of_x), (y, of_y)) = (power(0)?, power(1)?);
+    let operands = [Numbers::new(&x, of_x)?, Numbers::new(&y, of_y)?, m];
+    numberwise(cpu, r, operands, |r, [x, y, m]| {
+        let odd = Odd::new(m);
+        let product = odd.product(&odd.words(x), &odd.words(y));
+        odd.store(r, &odd.product(&product, &odd.square_of_radix(&odd.one())));
+    })
+}
+
+/// The lower or the upper half of every number, one behind the other.
+fn half_of(numbers: Numbers<'_>, half: usize) -> Result<(Vec<Limb>, Shape), Error> {
+    let Shape { count, width, .. } = numbers.shape();
+    let lower = width.div_ceil(2);
+    let shape = Shape::new(count, lower, Layout::Contiguous);
+    let mut limbs = memory::zeroed(shape.limbs())?;
+    let mut buffer = Vec::new();
+    for (i, to) in limbs.chunks_mut(lower.max(1)).enumerate() {
+        let from = &numbers.gather(i, &mut buffer)[lower * half..];
+        let most = from.len().min(lower);
+        to[..most].copy_from_slice(&from[..most]);
+    }
+    Ok((limbs, shape))
+}
+
+/// `r = g^e mod m` for every number and odd `m`, from the table of `g`: a product for each window,
+/// in words; where `SCAN`, in constant time.
+pub(super) fn pow_fixed<const SCAN: bool>(
+    cpu: &Cpu,
+    r: NumbersMut<'_>,
+    operands: [Numbers<'_>; 3],
+) -> Result<(), Error> {
+    reference::check(&r, &operands, None)?;
+    let [table, _, m] = operands.map(|x| x.shape().width);
+    let work = table.saturating_mul(2 * m) >> TABLE_WINDOW;
+    let cut = cpu.tuning().sharing.cut(r.shape().count, work, 1, 1);
+    for_each_piece(r, None, cut, |mut piece| {
+        let mut gathered = [const { Vec::new() }; 3];
+        let mut r = scratch(piece.width);
+        for i in 0..piece.count {
+            let [of_t, of_e, of_m] = &mut gathered;
+            let t = operands[0].gather(piece.first + i, of_t);
+            let e = operands[1].gather(piece.first + i, of_e);
+            let m = operands[2].gather(piece.first + i, of_m);
+            let odd = Odd::new(m);
+            // As in `mont_mul`.
+            let up = m.len() % 2;
+            let mut power = odd.one();
+            for (i, window) in t.chunks_exact(m.len() << TABLE_WINDOW).enumerate().rev() {
+                let mut moved = scratch(up);
+                let digit = digit(e, i * TABLE_WINDOW, TABLE_WINDOW);
+                moved.extend(pow_fixed::entry::<SCAN>(window, m.len(), digit));
+                power = odd.product(&odd.words(&moved), &power);
+            }
+            let mut plain = scratch(odd.m.len());
+            plain[0] = 1;
+            odd.store(&mut r, &odd.product(&power, &plain));
+            piece.store(i, &r);
+        }
     })
 }
 

@@ -35,7 +35,9 @@ pub mod mul_add;
 pub mod mul_high;
 pub mod not;
 pub mod or;
+pub mod pow_fixed;
 pub mod pow_mod;
+pub mod pow_pair;
 pub mod rem;
 pub mod select;
 pub mod set_bit;
@@ -131,6 +133,10 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::PowMod, WindowVartime) => {
             |w| w.flag = pow_mod::window_vartime(w.r, w.a, w.b, w.c)
         }
+        (Operation::PowPair, Auto | Window) => |w| pow_pair::window(w.r, w.a, w.b, w.c),
+        (Operation::PowPair, WindowVartime) => |w| pow_pair::window_vartime(w.r, w.a, w.b, w.c),
+        (Operation::PowFixed, Auto | Window) => |w| pow_fixed::window(w.r, w.a, w.b, w.c),
+        (Operation::PowFixed, WindowVartime) => |w| pow_fixed::window_vartime(w.r, w.a, w.b, w.c),
         _ => return None,
     })
 }

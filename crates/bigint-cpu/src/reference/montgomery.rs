@@ -48,6 +48,21 @@ impl<'a> Odd<'a> {
         t
     }
 
+    /// `R mod m`, the form of 1.
+    pub fn one(&self) -> Vec<Limb> {
+        let mut plain = memory::scratch(self.m.len());
+        plain[0] = 1;
+        // 1 modulo `m`, which may be 1.
+        let mut one = memory::scratch(self.m.len());
+        mod_add::scan(&mut one, &plain, &[], self.m);
+        self.doubled(&one, LIMB_BITS * self.m.len())
+    }
+
+    /// `R^2 mod m`, the form of `R`.
+    pub fn square_of_radix(&self) -> Vec<Limb> {
+        self.doubled(&self.one(), LIMB_BITS * self.m.len())
+    }
+
     /// `x 2^bits mod m`, for `x` below `m`, by doubling.
     pub fn doubled(&self, x: &[Limb], bits: usize) -> Vec<Limb> {
         let mut x = x.to_vec();

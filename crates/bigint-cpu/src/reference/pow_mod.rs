@@ -117,11 +117,8 @@ fn of_odd<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
     let n = m.len();
     let mut plain = memory::scratch(n);
     plain[0] = 1;
-    // 1 modulo `m`, which may be 1.
-    let mut zero = memory::scratch(n);
-    mod_add::scan(&mut zero, &plain, &[], m);
-    let one = odd.doubled(&zero, LIMB_BITS * n);
-    let square_of_radix = odd.doubled(&one, LIMB_BITS * n);
+    let one = odd.one();
+    let square_of_radix = odd.square_of_radix();
 
     // What has come of `a`, `n` limbs at a time from the top, in Montgomery's form.
     let mut base = memory::scratch(n);

@@ -51,6 +51,12 @@ macro_rules! module {
     (rem $($row:tt)*) => {
         &[]
     };
+    (pow_pair $($row:tt)*) => {
+        &[]
+    };
+    (pow_fixed $($row:tt)*) => {
+        &[]
+    };
     ($operation:ident) => {
         &[]
     };

@@ -31,6 +31,8 @@ pub(crate) fn of_number(operation: Operation, widths: &[usize], results: usize) 
     let widest = width(0).max(width(1));
     let computed = match operation {
         Operation::PowMod => RESIDUE * 32.0 * width(1) * last * last,
+        Operation::PowPair => RESIDUE * 22.0 * width(1) * last * last,
+        Operation::PowFixed => RESIDUE * width(0) * last / 64.0,
         Operation::MontMul => RESIDUE * last * last,
         Operation::Square => (PRODUCT * widest * widest).min(TRANSFORMED * 2.0 * widest),
         _ if operation.multiplies() => {

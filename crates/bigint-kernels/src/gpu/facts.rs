@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use bigint_core::facts::{
-    COLUMNS, DIGIT, FIRST_WIDTH, Field, PRODUCT_WIDTH, SCAN, SECOND_WIDTH, columns,
+    BASES, COLUMNS, DIGIT, FIRST_WIDTH, Field, PRODUCT_WIDTH, SCAN, SECOND_WIDTH, columns,
 };
 use bigint_core::{Arguments, MatrixArgument, kernel};
 use core::arch::asm;
@@ -66,6 +66,12 @@ pub fn columns_are_shared(scratch: u32) -> bool {
 #[inline(always)]
 pub fn scan() -> bool {
     told_or(SCAN, 1) == 1
+}
+
+/// What a power is made of: a base, unless the host tells otherwise.
+#[inline(always)]
+pub fn bases() -> u32 {
+    told_or(BASES, 1)
 }
 
 /// Operands and result of a product, `[a, b, r]`, with their widths as they are told.

@@ -2,7 +2,9 @@
 //! all of its checks on: beside num-bigint, by its count of multiply-adds, and by what it tells
 //! of secrets.
 
-use bigint_core::facts::{SCAN, UNTOLD};
+mod powers;
+
+use bigint_core::facts::{BASES, SCAN, UNTOLD};
 use bigint_core::kernel::{BLOCK, montgomery_digit, power_window, widest_window};
 use bigint_core::{
     Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
@@ -200,10 +202,16 @@ impl Bench {
 /// The kernels of an operation, powers in variable time where the algorithm says so.
 fn module(operation: Operation, algorithm: Algorithm) -> Module {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../bigint-host/ptx");
-    let ptx = std::fs::read_to_string(format!("{folder}/{}.ptx", operation.name())).unwrap();
-    let told = match algorithm {
-        Algorithm::WindowVartime => 2 << SCAN.at,
+    let name = operation.kernels_of().name();
+    let ptx = std::fs::read_to_string(format!("{folder}/{name}.ptx")).unwrap();
+    let bases = match operation {
+        Operation::PowPair => 2 << BASES.at,
+        Operation::PowFixed => 3 << BASES.at,
         _ => 0,
+    };
+    let told = match algorithm {
+        Algorithm::WindowVartime => bases | 2 << SCAN.at,
+        _ => bases,
     };
     Module::parse(&ptx.replace(UNTOLD, &format!("{told}"))).unwrap()
 }

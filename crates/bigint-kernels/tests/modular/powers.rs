@@ -1,0 +1,133 @@
+//! Products of two powers, and powers of a base with a table.
+
+use super::{Bench, Operand, are_equal, kernels, module, secret_powers, traces};
+use bigint_core::kernel::TABLE_WINDOW;
+use bigint_core::{Algorithm, Kernel, Operation};
+use cuda_sim::DeviceConfig;
+use num_bigint::BigUint;
+
+#[test]
+fn products_of_two_powers_are_right() {
+    for algorithm in [Algorithm::Window, Algorithm::WindowVartime] {
+        let mut bench = Bench::of(
+            &module(Operation::PowPair, algorithm),
+            DeviceConfig::default(),
+        );
+        let kernels = kernels(Operation::PowPair);
+        for kernel in kernels.filter(|kernel| kernel.algorithm == algorithm) {
+            for (round, n) in some_widths(kernel).into_iter().enumerate() {
+                let count = 32 / kernel.lanes as usize + 1;
+                // Bases wider than the modulus, or one limb for both; exponents likewise.
+                let base = [2 * n, 1, 4 * n + 1][round % 3];
+                let exponent = [2, 1, 3][(round + 1) % 3];
+                let moduli: Vec<_> = (0..count).map(|_| bench.modulus(n)).collect();
+                let bases = (0..count).map(|_| bench.number(base)).collect();
+                let mut exponents: Vec<_> = (0..count).map(|_| bench.number(exponent)).collect();
+                if round % 2 == 0 {
+                    exponents.truncate(1);
+                }
+                let operands = [(base, bases), (exponent, exponents), (n, moduli)];
+                bench.check(kernel, &operands, n, |x| {
+                    let half = |x: &BigUint, width: usize| {
+                        let lower = 32 * width.div_ceil(2);
+                        let upper = x >> lower;
+                        (x - (&upper << lower), upper)
+                    };
+                    let ((a0, a1), (e0, e1)) = (half(x[0], base), half(x[1], exponent));
+                    let one = BigUint::from(1u8);
+                    let power = |a: BigUint, e: BigUint| match e.bits() {
+                        0 => &one % x[2],
+                        _ => a.modpow(&e, x[2]),
+                    };
+                    power(a0, e0) * power(a1, e1) % x[2]
+                });
+            }
+        }
+    }
+}
+
+/// The table of `base` for exponents of `width` limbs, for a modulus of `n` limbs.
+fn table(base: &BigUint, modulus: &BigUint, n: usize, width: usize) -> Operand {
+    let windows = (32 * width).div_ceil(TABLE_WINDOW);
+    let mut limbs = Vec::new();
+    for i in 0..windows {
+        let step = base.modpow(&(BigUint::from(1u8) << (TABLE_WINDOW * i)), modulus);
+        for digit in 0..1u32 << TABLE_WINDOW {
+            let power = match digit {
+                0 => BigUint::from(1u8) % modulus,
+                _ => step.modpow(&digit.into(), modulus),
+            };
+            limbs.extend(((power << (32 * n)) % modulus).iter_u32_digits());
+            limbs.resize(n * ((i << TABLE_WINDOW) + digit as usize + 1), 0);
+        }
+    }
+    (limbs.len(), vec![BigUint::new(limbs)])
+}
+
+#[test]
+fn powers_of_a_base_with_a_table_are_right() {
+    for algorithm in [Algorithm::Window, Algorithm::WindowVartime] {
+        let mut bench = Bench::of(
+            &module(Operation::PowFixed, algorithm),
+            DeviceConfig::default(),
+        );
+        let kernels = kernels(Operation::PowFixed);
+        for kernel in kernels.filter(|kernel| kernel.algorithm == algorithm) {
+            for (round, n) in some_widths(kernel).into_iter().enumerate() {
+                let count = 32 / kernel.lanes as usize + 1;
+                let modulus = bench.modulus(n);
+                let base = bench.number(n);
+                // Exponents shorter than the table is for.
+                let (long, exponent) = ([1, 2][round % 2], [1, 2, 1][round % 3]);
+                let exponents = (0..count).map(|_| bench.number(exponent.min(long)));
+                let operands = [
+                    table(&base, &modulus, n, long),
+                    (exponent.min(long), exponents.collect()),
+                    (n, vec![modulus]),
+                ];
+                bench.check(kernel, &operands, n, |x| match x[1].bits() {
+                    0 => BigUint::from(1u8) % x[2],
+                    _ => base.modpow(x[1], x[2]),
+                });
+            }
+        }
+    }
+}
+
+/// A few of the widths of moduli, full digits and others.
+fn some_widths(kernel: &Kernel) -> Vec<usize> {
+    let lanes = kernel.lanes as usize;
+    let mut widths = vec![1, 3, 8 * lanes, 8 * lanes + 3];
+    widths.retain(|&n| n <= 72);
+    widths
+}
+
+#[test]
+fn products_of_two_powers_in_constant_time_execute_the_same_for_all_bases_and_exponents() {
+    let pairs = |bench: &mut Bench, n: usize, round: u64| {
+        let mut operands = secret_powers(bench, n, round);
+        for (width, numbers) in &mut operands[..2] {
+            // Both halves are secret.
+            for number in numbers {
+                *number |= &*number << (32 * *width);
+            }
+            *width *= 2;
+        }
+        operands
+    };
+    let (operation, algorithm) = (Operation::PowPair, Algorithm::Window);
+    traces(operation, algorithm, pairs, are_equal);
+}
+
+#[test]
+fn powers_by_a_table_in_constant_time_execute_the_same_for_all_exponents() {
+    let by_table = |bench: &mut Bench, n: usize, round: u64| {
+        let mut operands = secret_powers(bench, n, round);
+        let modulus = operands[2].1[0].clone();
+        operands[0] = table(&BigUint::from(3u8), &modulus, n, 1);
+        operands[2].1.truncate(1);
+        operands
+    };
+    let (operation, algorithm) = (Operation::PowFixed, Algorithm::Window);
+    traces(operation, algorithm, by_table, are_equal);
+}
