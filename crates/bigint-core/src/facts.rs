@@ -20,7 +20,8 @@ pub const UNTOLD: &str = "0 /*told*/";
 /// What is told of a launch.
 ///
 /// Zero in a field, [`MOVES`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`], [`SAME`],
-/// [`ONCE`], [`FOURS`], [`SCAN`], [`COLUMNS`], [`BASES`] or [`NEIGHBOURS`], says nothing.
+/// [`PIECES`], [`ONCE`], [`FOURS`], [`SCAN`], [`COLUMNS`], [`BASES`] or [`NEIGHBOURS`], says
+/// nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
 
@@ -100,6 +101,16 @@ pub const fn columns(scratch: u64) -> u32 {
 
 /// Whether a transform multiplies a number by itself: 1 yes, 2 no ([`is_square`]).
 pub const SAME: Field = Field { at: 14, bits: 2 };
+
+/// Whether a transform multiplies operands in one piece: 1 yes, 2 no ([`is_one_piece`]).
+pub const PIECES: Field = Field { at: 16, bits: 2 };
+
+/// Whether a block that multiplies numbers of so many limbs at a time takes these operands
+/// whole.
+#[inline(always)]
+pub const fn is_one_piece(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bool {
+    a.width <= limbs as u64 && b.width <= limbs as u64
+}
 
 /// Whether limbs are neighbours in all operands and results of a block, or of a thread that
 /// goes by Euclid's algorithm: 1 yes, 2 no.
@@ -336,9 +347,11 @@ impl Facts {
                 return Facts::of_places(arguments);
             }
             (Operation::Mul, Algorithm::Fft, Level::Block) => {
-                let is_square = is_square(a, b, Plan::of(kernel.lanes).limbs());
-                let same = if is_square { 1 } else { 2 };
-                return Facts(same << SAME.at | neighbours(arguments) << NEIGHBOURS.at);
+                let limbs = Plan::of(kernel.lanes).limbs();
+                let same = if is_square(a, b, limbs) { 1 } else { 2 };
+                let pieces = if is_one_piece(a, b, limbs) { 1 } else { 2 };
+                let neighbours = neighbours(arguments);
+                return Facts(same << SAME.at | pieces << PIECES.at | neighbours << NEIGHBOURS.at);
             }
             (Operation::MontMul, ..) => {
                 let digit = montgomery_digit(c.width as usize, kernel.lanes) as u32;

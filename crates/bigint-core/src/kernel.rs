@@ -31,7 +31,7 @@ pub struct Kernel {
     /// Who works on one number.
     pub level: Level,
     /// Threads that share one number: 1 at thread level, lanes of a warp, or all threads of
-    /// a block.
+    /// a block, times the parts that these take one after the other ([`Plan::parts`]).
     pub lanes: u32,
     /// The layout of operands and result. A kernel of the interleaved layout takes
     /// any strides, so it serves operands of different layouts too.
@@ -144,7 +144,8 @@ static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
                 (Level::Block, 128) => "128",
                 (Level::Block, 256) => "256",
                 (Level::Block, 512) => "512",
-                _ => panic!("lanes are 4, 8, 16 or 32, those of a block up to 512"),
+                (Level::Block, 1024) => "1024",
+                _ => panic!("lanes are 4, 8, 16 or 32, those of a block up to 1024"),
             },
         );
         names[i] = append(append(name, "_"), layout.name());
@@ -440,7 +441,10 @@ impl Kernel {
     /// multiprocessor should have room for.
     pub const fn bounds(&self) -> Option<[u32; 2]> {
         match self.takes_roots() {
-            true => Some([self.lanes, Plan::of(self.lanes).blocks]),
+            true => {
+                let plan = Plan::of(self.lanes);
+                Some([plan.threads(), plan.blocks])
+            }
             false => None,
         }
     }
@@ -575,7 +579,7 @@ impl Kernel {
             false => 0,
         };
         let block = match self.level {
-            Level::Block => self.lanes,
+            Level::Block => Plan::of(self.lanes).threads(),
             _ => {
                 let mut block = BLOCK;
                 while block > WARP && block / self.lanes * staged_bytes > SHARED_BYTES {
@@ -584,7 +588,10 @@ impl Kernel {
                 block
             }
         };
-        let workers_per_block = (block / self.lanes) as usize;
+        let workers_per_block = match self.level {
+            Level::Block => 1,
+            _ => (block / self.lanes) as usize,
+        };
         let scratch_width = self.scratch_width(widths, are_shared);
         let most_blocks = if scratch_width == 0 {
             i32::MAX as usize
@@ -629,8 +636,8 @@ const fn first_two(widths: &[usize]) -> (usize, usize) {
 }
 
 /// The numbers of threads that may share one number: lanes of a warp, and threads of a
-/// block.
-pub const LANES: [u32; 8] = [4, 8, 16, 32, 64, 128, 256, 512];
+/// block, times their parts.
+pub const LANES: [u32; 9] = [4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 #[cfg(test)]
 mod tests {
@@ -712,9 +719,13 @@ mod tests {
             for count in [1, 31, 32, 33, 1000, 1 << 20] {
                 for width in [1, 32, 1024, 1 << 20] {
                     let launch = kernel.launch(count, &[width, width], width);
+                    let parts = match kernel.level {
+                        Level::Block => Plan::of(kernel.lanes).parts,
+                        _ => 1,
+                    };
                     assert_eq!(
                         launch.workers as u64 * u64::from(kernel.lanes),
-                        u64::from(launch.grid) * u64::from(launch.block)
+                        u64::from(launch.grid * parts) * u64::from(launch.block)
                     );
                     let bytes = 4 * launch.scratch_width * launch.workers;
                     assert!(launch.grid == 1 || bytes <= SCRATCH_BUDGET);

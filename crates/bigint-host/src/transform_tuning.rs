@@ -9,13 +9,13 @@ use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Algorithm, Level, Operation};
 use serde::Deserialize;
 
-/// A transform by a block of `threads` threads, of up to `8 threads` limbs, takes so many
+/// A transform by a block, of up to `8 lanes` limbs ([`Plan::lanes`]), takes so many
 /// `nanoseconds` of a batch that fills the device.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FftTuning {
-    /// 32, 64, 128, 256 or 512.
-    pub threads: u32,
+    /// 32, 64, 128, 256, 512 or 1024.
+    pub lanes: u32,
     /// For one product.
     pub nanoseconds: f64,
     /// For one square.
@@ -129,8 +129,8 @@ impl Tuning {
             _ => return None,
         }
         // Blocks that wait for no other: a few numbers take as long as one.
-        let (threads, one) = self.transform(operation, n, m);
-        let blocks = self.mul.multiprocessors * Plan::of(threads).blocks as usize;
+        let (lanes, one) = self.transform(operation, n, m);
+        let blocks = self.mul.multiprocessors * Plan::of(lanes).blocks as usize;
         let by_blocks = one * job.count().max(blocks) as f64;
         (by_grid < by_blocks).then_some(chosen)
     }
@@ -184,18 +184,18 @@ impl Tuning {
         share * self.mul.school_nanoseconds * n as f64 * m as f64
     }
 
-    /// How many threads multiply numbers of these widths by transforms in the least time, and
+    /// How many lanes multiply numbers of these widths by transforms in the least time, and
     /// in what time: wider operands are cut into pieces.
     pub(crate) fn transform(&self, operation: Operation, n: usize, m: usize) -> (u32, f64) {
         let time = |row: &FftTuning| {
-            let piece = Plan::of(row.threads).limbs() as usize;
+            let piece = Plan::of(row.lanes).limbs() as usize;
             let pieces = n.div_ceil(piece) * m.div_ceil(piece);
             let one = match (operation, pieces) {
                 // The kernels' own condition: `bigint_core::facts::is_square`.
                 (Operation::Square, 1) => row.square_nanoseconds,
                 _ => row.nanoseconds,
             };
-            (row.threads, pieces as f64 * one)
+            (row.lanes, pieces as f64 * one)
         };
         let times = self.mul.fft.iter().map(time);
         let least = times.min_by(|(_, x), (_, y)| x.total_cmp(y));

@@ -109,7 +109,7 @@ pub struct MulTuning {
     /// What a product by rows takes for each limb of one operand and each of the other, in
     /// nanoseconds of a batch that fills the device.
     pub school_nanoseconds: f64,
-    /// What a transform takes, by the threads of its block, fewest first.
+    /// What a transform takes, by the lanes of its block, fewest first.
     pub fft: Vec<FftTuning>,
     /// Multiprocessors of the device that was measured.
     pub multiprocessors: usize,
@@ -232,9 +232,9 @@ impl Tuning {
         }
         let known = Operation::Mul.lanes(Level::Block);
         let rows = &tuning.mul.fft;
-        if rows.is_empty() || rows.iter().any(|row| !known.contains(&row.threads)) {
+        if rows.is_empty() || rows.iter().any(|row| !known.contains(&row.lanes)) {
             return Err(refuse(format!(
-                "mul.fft must have at least one row, and blocks of {known:?} threads"
+                "mul.fft must have at least one row, and blocks of {known:?} lanes"
             )));
         }
         Ok(tuning)
@@ -295,7 +295,7 @@ impl Tuning {
         };
         check_lanes(options)?;
         let named = options.algorithm_for(operation);
-        let (threads, by_transform) = self.transform(operation, n, m);
+        let (lanes_of_block, by_transform) = self.transform(operation, n, m);
         let is_wide = operation.has(Algorithm::Fft) && by_transform < self.rows(operation, n, m);
         let chosen = match options.lanes {
             _ if operation.lanes(Level::Warp).is_empty() => Level::Thread,
@@ -326,7 +326,7 @@ impl Tuning {
                 .filter(|lanes| known.contains(lanes))
                 .unwrap_or_else(|| {
                     if level == Level::Block {
-                        return threads;
+                        return lanes_of_block;
                     }
                     if operation == Operation::Square {
                         let holds = |lanes: &&u32| n <= SQUARE_DIGIT * **lanes as usize;

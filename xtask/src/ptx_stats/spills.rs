@@ -21,7 +21,7 @@ const KNOWN: [Known; 4] = [
         kernels: "mul_fft_block",
         most_bytes: 2900,
         why: "a thread has 16 complex numbers in FP64 at a time, which alone are 64 registers, \
-              and a block of 512 threads leaves each 128",
+              and two blocks of 256 threads leave each 128",
     },
     Known {
         kernels: "weighted_long_",

@@ -34,6 +34,17 @@
 //! between passes. A pass of radix 16 is four levels of the tree, one of radix 8 three; the
 //! last ends in products modulo `x^4 - z`, so that of radix 16 it has two levels and of
 //! radix 8 one. See [`Plan`].
+//!
+//! # Parts
+//!
+//! The halves of a number modulo `x^L - i`, its quarters or eighths, have nothing to do with each
+//! other until they are put together again. Of the longest transforms a block takes one after the
+//! other, each in the shared memory that the one before had:
+//!
+//! ```text
+//! x^L - i = (x^(L/2) - w)(x^(L/2) + w)                        w = e(1/8)
+//!         = (x^(L/4) - v)(x^(L/4) + v)(x^(L/4) - iv)(x^(L/4) + iv)    v v = w
+//! ```
 
 mod bound;
 pub mod grid;
@@ -49,25 +60,26 @@ pub const DIGIT_BITS: u32 = 16;
 /// Complex values that a thread has at a time.
 pub const VALUES: u32 = 16;
 
-/// How many threads may work on one product.
-pub const THREADS: [u32; 5] = [32, 64, 128, 256, 512];
+/// The radix of the first pass.
+pub const FIRST: u32 = 8;
+
+/// Sixteenths of the digits of a number that a block may transform, [`Plan::lanes`].
+pub const LANES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
 
 /// Roots in the table of all plans: complex numbers.
-pub const ROOTS: usize = Plan::end(THREADS.len()) as usize;
+pub const ROOTS: usize = Plan::end(LANES.len()) as usize;
 
 /// How a block of threads multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Threads in the block.
-    pub threads: u32,
-    /// The radices of the passes between the first, which is of radix 8, and the last: 8 or
-    /// 16, or 1 where there is none.
-    pub middle: [u32; 2],
+    /// A sixteenth of the digits of an operand: threads times parts.
+    pub lanes: u32,
+    /// How many parts are transformed one after the other.
+    pub parts: u32,
+    /// The radix of the pass between the first, which is of radix 8, and the last: 8 or 16.
+    pub middle: u32,
     /// The radix of the last pass, 8 or 16.
     pub last: u32,
-    /// Whether both operands are in shared memory at a time; else one is kept in registers
-    /// while the other is transformed.
-    pub has_two_buffers: bool,
     /// Whether digits are from -2^15 to 2^15; else from 0 to 2^16 - 1.
     pub is_balanced: bool,
     /// Blocks that a multiprocessor should have room for, by their registers.
@@ -75,30 +87,36 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for one of [`THREADS`].
-    pub const fn of(threads: u32) -> Plan {
-        let (middle, last, has_two_buffers, blocks) = match threads {
-            32 => ([8, 1], 8, true, 12),
-            64 => ([16, 1], 8, true, 6),
-            128 => ([16, 1], 16, true, 3),
-            256 => ([8, 8], 8, false, 2),
-            512 => ([8, 8], 16, false, 1),
-            _ => panic!("a product is by 32, 64, 128, 256 or 512 threads"),
+    /// The plan for one of [`LANES`].
+    pub const fn of(lanes: u32) -> Plan {
+        let (parts, middle, last, blocks) = match lanes {
+            32 => (1, 8, 8, 12),
+            64 => (1, 16, 8, 6),
+            128 => (1, 16, 16, 3),
+            256 => (2, 16, 16, 3),
+            512 => (4, 16, 16, 3),
+            1024 => (8, 16, 16, 3),
+            _ => panic!("a product is by 32, 64, 128, 256, 512 or 1024 lanes"),
         };
         Plan {
-            threads,
+            lanes,
+            parts,
             middle,
             last,
-            has_two_buffers,
             // By `error_bound`.
-            is_balanced: threads > 256,
+            is_balanced: lanes > 512,
             blocks,
         }
     }
 
+    /// Threads in the block.
+    pub const fn threads(&self) -> u32 {
+        self.lanes / self.parts
+    }
+
     /// Digits of each operand, at most: `L`.
     pub const fn length(&self) -> u32 {
-        VALUES * self.threads
+        VALUES * self.lanes
     }
 
     /// Limbs of each operand, at most.
@@ -106,19 +124,23 @@ impl Plan {
         self.length() / 2
     }
 
-    /// Nodes of the tree that middle pass `pass` splits; of the last pass, `pass` is 2.
+    /// Values of a part.
+    pub const fn part(&self) -> u32 {
+        VALUES * self.threads()
+    }
+
+    /// Nodes of the tree that pass `pass` splits, of all parts: the first is 0, the last 2.
     pub const fn nodes(&self, pass: usize) -> u32 {
-        let (mut nodes, mut i) = (8, 0);
-        while i < pass {
-            nodes *= self.middle[i];
-            i += 1;
+        match pass {
+            0 => self.parts,
+            1 => self.parts * FIRST,
+            _ => self.parts * FIRST * self.middle,
         }
-        nodes
     }
 
     /// Passes on the way back, each of which multiplies by roots.
     pub const fn passes(&self) -> u32 {
-        if self.middle[1] == 1 { 3 } else { 4 }
+        if self.parts == 1 { 3 } else { 4 }
     }
 
     /// Of how many values one place is left free behind them in shared memory, so that
@@ -129,33 +151,41 @@ impl Plan {
 
     /// Bytes of the shared memory that one operand takes.
     pub const fn buffer_bytes(&self) -> u32 {
-        16 * (self.length() + self.length() / self.run())
+        16 * (self.part() + self.part() / self.run())
     }
 
-    /// Bytes of shared memory that a block takes. Carries between warps take no more: they
-    /// have places of values that are no longer needed, and the last free one.
+    /// Bytes of shared memory that a block takes: both operands. Carries between warps take no
+    /// more: they have places of values that are no longer needed, and the last free one.
     pub const fn shared_bytes(&self) -> u32 {
-        let buffers = if self.has_two_buffers { 2 } else { 1 };
-        buffers * self.buffer_bytes()
+        2 * self.buffer_bytes()
     }
 
-    /// Roots of each node in the forward half of middle pass `pass`.
+    /// Roots of each node forward in pass `pass`; where there is one part, those of the first are
+    /// constants.
     const fn forward_roots(&self, pass: usize) -> u32 {
-        match self.middle[pass] {
-            1 => 0,
-            radix => radix / 2,
+        match pass {
+            0 if self.parts == 1 => 0,
+            0 => FIRST / 2,
+            1 => self.middle / 2,
+            _ if self.last == 16 => 3,
+            _ => 1,
         }
     }
 
-    /// Roots of each node in the last pass.
-    const fn last_roots(&self) -> u32 {
-        if self.last == 16 { 3 } else { 1 }
+    /// Roots of each node on the way back in pass `pass`, the first root 1 left out; the last
+    /// pass has those of the way forward.
+    const fn inverse_roots(&self, pass: usize) -> u32 {
+        match pass {
+            0 if self.parts == 1 => 0,
+            0 => FIRST - 1,
+            _ => self.middle - 1,
+        }
     }
 
-    /// Where the table has the forward roots of middle pass `pass`: root `j` of node `b`
-    /// is `j nodes + b` further on.
+    /// Where the table has the forward roots of pass `pass`: root `j` of node `b` is
+    /// `j nodes + b` further on.
     pub const fn forward_at(&self, pass: usize) -> u32 {
-        let mut at = Plan::end(index(self.threads));
+        let mut at = Plan::end(index(self.lanes));
         let mut i = 0;
         while i < pass {
             at += self.forward_roots(i) * self.nodes(i);
@@ -164,18 +194,12 @@ impl Plan {
         at
     }
 
-    /// Where the roots of the last pass are.
-    pub const fn last_at(&self) -> u32 {
-        self.forward_at(2)
-    }
-
-    /// Where the roots of middle pass `pass` on the way back are, the first root 1 of each
-    /// node left out.
+    /// Where the roots of pass `pass` on the way back are, likewise.
     pub const fn inverse_at(&self, pass: usize) -> u32 {
-        let mut at = self.last_at() + self.last_roots() * self.nodes(2);
+        let mut at = self.forward_at(3);
         let mut i = 0;
         while i < pass {
-            at += (self.middle[i] - 1) * self.nodes(i);
+            at += self.inverse_roots(i) * self.nodes(i);
             i += 1;
         }
         at
@@ -185,14 +209,14 @@ impl Plan {
     const fn end(count: usize) -> u32 {
         match count {
             0 => 0,
-            count => Plan::of(THREADS[count - 1]).inverse_at(2),
+            count => Plan::of(LANES[count - 1]).inverse_at(2),
         }
     }
 }
 
-/// Where in [`THREADS`] this number stands.
-const fn index(threads: u32) -> usize {
-    (threads / THREADS[0]).trailing_zeros() as usize
+/// Where in [`LANES`] this number stands.
+const fn index(lanes: u32) -> usize {
+    (lanes / LANES[0]).trailing_zeros() as usize
 }
 
 #[cfg(test)]
@@ -202,11 +226,12 @@ mod tests {
     #[test]
     fn passes_make_up_the_length_and_tables_follow_one_another() {
         let mut end = 0;
-        for threads in THREADS {
-            let plan = Plan::of(threads);
+        for lanes in LANES {
+            let plan = Plan::of(lanes);
             assert_eq!(plan.nodes(2) * plan.last, plan.length());
             assert_eq!(plan.forward_at(0), end);
-            assert!(plan.forward_at(0) < plan.last_at() && plan.last_at() < plan.inverse_at(0));
+            assert!(plan.forward_at(0) < plan.forward_at(2));
+            assert!(plan.forward_at(2) < plan.inverse_at(0));
             end = plan.inverse_at(2);
             // What a block of an H200 may ask for.
             assert!(plan.shared_bytes() <= 227 << 10);

@@ -1,6 +1,6 @@
 //! Roots of unity, as the kernels' table has them.
 
-use super::{Plan, THREADS};
+use super::{FIRST, LANES, Plan};
 
 /// `pi/2`, in units of 2^-63.
 const QUARTER: u64 = 0xc90f_daa2_2168_c235;
@@ -84,52 +84,42 @@ const fn cosine_and_sine(angle: u64) -> [f64; 2] {
 /// `e(-k t / R)`. Two levels that end in products modulo `x^4 - z` take `e(t/2)`, `e(t/4)`
 /// and `e(3 t / 4)`; one takes `e(t/2)`.
 pub fn fill_roots(table: &mut [[f64; 2]]) {
-    for threads in THREADS {
-        let plan = Plan::of(threads);
-        for pass in [0, 1] {
-            let radix = plan.middle[pass];
-            if radix == 1 {
-                continue;
-            }
-            let forward = |depth: u32, t: u64, j: u32| match j {
-                0 => root(t, depth + 3),
-                1 => root(t, depth + 4),
-                2 | 3 => root(t + (u64::from(j - 2) << (depth + 2)), depth + 5),
-                _ => {
-                    let sixteenths = [0_u64, 2, 1, 3][j as usize - 4];
-                    root(t + (sixteenths << (depth + 2)), depth + 6)
-                }
-            };
-            let inverse = |depth: u32, t: u64, j: u32| {
-                let [re, im] = root(t * u64::from(j + 1), depth + 2 + radix.trailing_zeros());
-                [re, -im]
-            };
-            let nodes = plan.nodes(pass);
-            fill(
-                &mut table[plan.forward_at(pass) as usize..],
-                nodes,
-                radix / 2,
-                forward,
-            );
-            fill(
-                &mut table[plan.inverse_at(pass) as usize..],
-                nodes,
-                radix - 1,
-                inverse,
-            );
+    for lanes in LANES {
+        let plan = Plan::of(lanes);
+        for (pass, radix) in [FIRST, plan.middle].into_iter().enumerate() {
+            let inverse = |depth, t, j| inverse_root(radix, depth, t, j);
+            let (nodes, roots) = (plan.nodes(pass), plan.forward_roots(pass));
+            let at = plan.forward_at(pass) as usize;
+            fill(&mut table[at..], nodes, roots, forward_root);
+            let at = plan.inverse_at(pass) as usize;
+            fill(&mut table[at..], nodes, plan.inverse_roots(pass), inverse);
         }
         let last = |depth: u32, t: u64, j: u32| match j {
             0 => root(t, depth + 3),
             _ => root(t * u64::from(2 * j - 1), depth + 4),
         };
-        let roots = plan.last_roots();
-        fill(
-            &mut table[plan.last_at() as usize..],
-            plan.nodes(2),
-            roots,
-            last,
-        );
+        let at = plan.forward_at(2) as usize;
+        fill(&mut table[at..], plan.nodes(2), plan.forward_roots(2), last);
     }
+}
+
+/// Root `j` down of a node `x^m - e(t / 2^(depth + 2))`.
+const fn forward_root(depth: u32, t: u64, j: u32) -> [f64; 2] {
+    match j {
+        0 => root(t, depth + 3),
+        1 => root(t, depth + 4),
+        2 | 3 => root(t + ((j as u64 - 2) << (depth + 2)), depth + 5),
+        _ => {
+            let sixteenths = [0_u64, 2, 1, 3][j as usize - 4];
+            root(t + (sixteenths << (depth + 2)), depth + 6)
+        }
+    }
+}
+
+/// What value `j + 1` of a pass of this radix is multiplied by on the way back to that node.
+const fn inverse_root(radix: u32, depth: u32, t: u64, j: u32) -> [f64; 2] {
+    let [re, im] = root(t * (j as u64 + 1), depth + 2 + radix.trailing_zeros());
+    [re, -im]
 }
 
 /// Root `j` of node `b` to place `j nodes + b`, by `of(d, 1 + 4 r, j)`.
@@ -137,7 +127,8 @@ fn fill(table: &mut [[f64; 2]], nodes: u32, roots: u32, of: impl Fn(u32, u64, u3
     let depth = nodes.trailing_zeros();
     for j in 0..roots {
         for b in 0..nodes {
-            let r = b.reverse_bits() >> (32 - depth);
+            // Of the root there are no bits.
+            let r = b.reverse_bits().checked_shr(32 - depth).unwrap_or(0);
             table[(j * nodes + b) as usize] = of(depth, 1 + 4 * u64::from(r), j);
         }
     }

@@ -1,5 +1,4 @@
-//! `THREADS` threads of a block per number, all that the block has: values change hands in
-//! shared memory, between barriers.
+//! All threads of a block per number: values change hands in shared memory, between barriers.
 //!
 //! All threads of a block run the same instructions: loops and branches around a barrier, a
 //! shuffle or a vote depend on widths, the batch and the block's place in the launch only.
@@ -12,7 +11,7 @@ use crate::gpu::float::Roots;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::thread;
 use bigint_core::Arguments;
-use bigint_core::facts::{self, SAME};
+use bigint_core::facts::{self, PIECES, SAME};
 use bigint_core::transform::Plan;
 use core::marker::PhantomData;
 
@@ -26,36 +25,35 @@ pub struct Work<const THREADS: u32, S> {
     pub a: Number<S>,
     /// The second operand.
     pub b: Number<S>,
-    /// Whether the operands are the same number, of at most `8 THREADS` limbs.
+    /// Whether the operands are the same number, of one piece.
     pub is_square: bool,
+    /// Whether both operands are one piece ([`Plan::limbs`]).
+    pub is_one_piece: bool,
     /// The table of roots of unity.
     pub roots: Roots,
 }
 
 /// The batches of a launch at this level, on whose word the leaves rely.
 #[derive(Clone, Copy)]
-pub struct Batches<'a, const THREADS: u32, S> {
+pub struct Batches<'a, const LANES: u32, S> {
     arguments: &'a Arguments,
-    team: Team<THREADS>,
     stride: PhantomData<S>,
 }
 
-impl<'a, const THREADS: u32, S: Stride> Batches<'a, THREADS, S> {
+impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
     /// The batches that a kernel was launched with.
     ///
     /// # Safety
     /// `arguments` are those of a launch of a block-level kernel: its operands and its table
     /// of roots allocated, its results apart from everything else, its `workers` as many
-    /// as its blocks, each of `THREADS` threads, which come here together and stay
-    /// together, as [`Team::new`] asks, and of the shared memory of `Kernel::launch`. Each
+    /// as its blocks, each of the threads of the plan for `LANES`, which come here together and
+    /// stay together, as [`Team::new`] asks, and of the shared memory of `Kernel::launch`. Each
     /// calls this once.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a Arguments) -> Self {
         Batches {
             arguments,
-            // SAFETY: by this function's own contract.
-            team: unsafe { Team::new() },
             stride: PhantomData,
         }
     }
@@ -63,14 +61,18 @@ impl<'a, const THREADS: u32, S: Stride> Batches<'a, THREADS, S> {
     /// The numbers that fall to the calling block, one after the other, with a barrier in
     /// between: the shared memory of the last one is free for the next.
     #[inline(always)]
-    pub fn for_each(self, compute: impl Fn(Work<THREADS, S>)) {
+    pub fn for_each<const THREADS: u32>(self, compute: impl Fn(Work<THREADS, S>)) {
+        // Known to the compiler. (As a `const` it would be checked where nothing comes to.)
+        assert!(THREADS == const { Plan::of(LANES).threads() });
         let arguments = self.arguments;
-        let limbs = const { Plan::of(THREADS).limbs() };
-        let found = match facts::is_square(&arguments.a, &arguments.b, limbs) {
-            true => 1,
-            false => 2,
-        };
-        let is_square = told_or(SAME, found) == 1;
+        let Arguments { a, b, .. } = arguments;
+        let limbs = const { Plan::of(LANES).limbs() };
+        let found = |is_so| if is_so { 1 } else { 2 };
+        let is_square = told_or(SAME, found(facts::is_square(a, b, limbs))) == 1;
+        let is_one_piece = told_or(PIECES, found(facts::is_one_piece(a, b, limbs))) == 1;
+        // SAFETY: by the contract of `new`.
+        #[allow(unsafe_code)]
+        let team = unsafe { Team::new() };
         let mut index = u64::from(thread::block_index());
         while index < arguments.count {
             // SAFETY: by the contract of `new`; `index` is in the batch, and no other block
@@ -78,16 +80,17 @@ impl<'a, const THREADS: u32, S: Stride> Batches<'a, THREADS, S> {
             #[allow(unsafe_code)]
             let work = unsafe {
                 Work {
-                    team: self.team,
+                    team,
                     r: Number::new(&arguments.r, index),
                     a: Number::new(&arguments.a, index),
                     b: Number::new(&arguments.b, index),
                     is_square,
+                    is_one_piece,
                     roots: Roots::new(arguments.roots),
                 }
             };
             compute(work);
-            self.team.sync();
+            team.sync();
             index += arguments.workers;
         }
     }

@@ -67,6 +67,15 @@ impl Roots {
         Roots { address }
     }
 
+    /// The table from place `by` on. (Where places are sums of what the compiler knows and what it
+    /// does not, their addresses are one and constants, if it is told the sums one by one.)
+    #[inline(always)]
+    pub fn up(self, by: u32) -> Self {
+        Roots {
+            address: self.address + 16 * u64::from(by),
+        }
+    }
+
     /// Real and imaginary part at place `at`.
     #[inline(always)]
     pub fn at(self, at: u32) -> [f64; 2] {

@@ -7,6 +7,7 @@ use super::access::*;
 use super::facts::told_or;
 use bigint_core::facts::NEIGHBOURS;
 use bigint_core::{Arguments, Limb, MatrixArgument};
+use core::arch::asm;
 
 /// Bytes in a limb.
 const LIMB_BYTES: u64 = 4;
@@ -185,6 +186,23 @@ impl<S: Stride> Number<S> {
             width: self.width.min(to).saturating_sub(from),
             reach: self.reach.min(to).saturating_sub(from),
             in_fours: self.in_fours && from % 4 == 0 && (to % 4 == 0 || to >= self.width),
+        }
+    }
+
+    /// The same number, of which the compiler no longer knows how it was come by: addresses of
+    /// limbs whose places it knows are constants beside the number's own, and take no registers.
+    #[inline(always)]
+    pub fn settled(self) -> Self {
+        let (mut address, mut reach) = (self.address, self.reach);
+        // SAFETY: an empty line.
+        unsafe {
+            asm!("/* {address} {reach} */", address = inout(reg64) address,
+                reach = inout(reg32) reach, options(nostack, preserves_flags));
+        }
+        Number {
+            address,
+            reach,
+            ..self
         }
     }
 

@@ -9,6 +9,7 @@ pub mod carry;
 pub mod facts;
 pub mod float;
 pub mod handed;
+pub mod local;
 pub mod memory;
 pub mod registers;
 pub mod residues;

@@ -11,11 +11,12 @@ use super::complex::{Complex, butterfly, sum_and_difference, sum_and_difference_
 pub const HALF_SQRT_2: f64 = core::f64::consts::FRAC_1_SQRT_2;
 
 /// Cosine and sine of a sixteenth of a turn.
-const SIXTEENTH: (f64, f64) = (0.923_879_532_511_286_8, 0.382_683_432_365_089_8);
+pub const SIXTEENTH: (f64, f64) = (0.923_879_532_511_286_8, 0.382_683_432_365_089_8);
 
-/// Of 1/32 and of 3/32 of a turn.
-const THIRTY_SECOND: (f64, f64) = (0.980_785_280_403_230_4, 0.195_090_322_016_128_28);
-const THREE_THIRTY_SECONDS: (f64, f64) = (0.831_469_612_302_545_2, 0.555_570_233_019_602_2);
+/// Of 1/32 of a turn.
+pub const THIRTY_SECOND: (f64, f64) = (0.980_785_280_403_230_4, 0.195_090_322_016_128_28);
+/// Of 3/32 of a turn.
+pub const THREE_THIRTY_SECONDS: (f64, f64) = (0.831_469_612_302_545_2, 0.555_570_233_019_602_2);
 
 /// `log2 R` levels down, 2 to 16 values at a time, with the roots that
 /// [`fill_roots`](bigint_core::transform::fill_roots) has for them. Six fused operations a
@@ -174,6 +175,30 @@ pub fn up_to_the_root(mut v: [Complex; 8]) -> [Complex; 8] {
     v
 }
 
+/// The parts of `x^m - i` put together, one value of each, `PARTS` times as great: the levels
+/// above those that a part has for itself.
+#[inline(always)]
+pub fn join<const PARTS: usize>(v: &mut [Complex; PARTS]) {
+    let (h, (c, s)) = (HALF_SQRT_2, SIXTEENTH);
+    if PARTS == 2 {
+        sum_and_difference(v, 0, 1);
+        v[1] = v[1].times(Complex::new(h, -h));
+    }
+    if PARTS == 8 {
+        let joined = up_to_the_root([v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]]);
+        v.copy_from_slice(&joined);
+    }
+    if PARTS == 4 {
+        sum_and_difference(v, 0, 1);
+        sum_and_difference(v, 2, 3);
+        sum_and_difference(v, 0, 2);
+        sum_and_difference_turned(v, 1, 3);
+        v[1] = v[1].times(Complex::new(c, -s));
+        v[2] = v[2].times(Complex::new(h, -h));
+        v[3] = v[3].times(Complex::new(s, -c));
+    }
+}
+
 /// The levels of the last pass down: one for 8 values, two for 16, after which every four
 /// are a polynomial modulo `x^4 - z`.
 #[inline(always)]
@@ -200,12 +225,13 @@ pub fn multiply_and_up<const R: usize>(
     y: &mut [Complex; R],
     roots: &[Complex; 3],
 ) {
+    let x = |at| [x[at], x[at + 1], x[at + 2], x[at + 3]];
     let [half, quarter, three_quarters] = *roots;
     if R == 16 {
-        multiply_fours(x, y, 0, quarter);
-        multiply_fours(x, y, 4, quarter.negated());
-        multiply_fours(x, y, 8, quarter.turned());
-        multiply_fours(x, y, 12, quarter.turned().negated());
+        multiply_fours(x(0), y, 0, quarter);
+        multiply_fours(x(4), y, 4, quarter.negated());
+        multiply_fours(x(8), y, 8, quarter.turned());
+        multiply_fours(x(12), y, 12, quarter.turned().negated());
         let mut c = 0;
         while c < 4 {
             sum_and_difference(y, c, 4 + c);
@@ -218,8 +244,8 @@ pub fn multiply_and_up<const R: usize>(
             c += 1;
         }
     } else {
-        multiply_fours(x, y, 0, half);
-        multiply_fours(x, y, 4, half.negated());
+        multiply_fours(x(0), y, 0, half);
+        multiply_fours(x(4), y, 4, half.negated());
         let mut c = 0;
         while c < 4 {
             sum_and_difference(y, c, 4 + c);
@@ -229,35 +255,31 @@ pub fn multiply_and_up<const R: usize>(
     }
 }
 
-/// `y = x y` modulo `x^4 - z`, of the four values from `at` on.
+/// `y = a y` modulo `x^4 - z`, of the four values from `at` on.
 #[inline(always)]
 pub fn multiply_fours<const R: usize>(
-    x: &[Complex; R],
+    a: [Complex; 4],
     y: &mut [Complex; R],
     at: usize,
     z: Complex,
 ) {
-    let a = [x[at], x[at + 1], x[at + 2], x[at + 3]];
     let b = [y[at], y[at + 1], y[at + 2], y[at + 3]];
-    // What has degree 4 and more.
-    let over0 = a[3]
-        .times(b[1])
-        .plus_product(a[2], b[2])
-        .plus_product(a[1], b[3]);
-    let over1 = a[3].times(b[2]).plus_product(a[2], b[3]);
+    // What has degree 4 and more; in an order in which few values are needed at a time.
     let over2 = a[3].times(b[3]);
+    let mut over1 = a[2].times(b[3]);
+    let mut over0 = a[1].times(b[3]);
+    let mut c3 = a[0].times(b[3]);
+    over1 = over1.plus_product(a[3], b[2]);
+    over0 = over0.plus_product(a[2], b[2]);
+    c3 = c3.plus_product(a[1], b[2]);
+    over0 = over0.plus_product(a[3], b[1]);
+    c3 = c3.plus_product(a[2], b[1]).plus_product(a[3], b[0]);
     let c0 = a[0].times(b[0]);
     let c1 = a[0].times(b[1]).plus_product(a[1], b[0]);
-    let c2 = a[0]
-        .times(b[2])
-        .plus_product(a[1], b[1])
-        .plus_product(a[2], b[0]);
-    let c3 = a[0]
-        .times(b[3])
-        .plus_product(a[1], b[2])
-        .plus_product(a[2], b[1]);
+    let c2 = a[0].times(b[2]).plus_product(a[1], b[1]);
+    let c2 = c2.plus_product(a[2], b[0]);
     y[at] = c0.plus_product(z, over0);
     y[at + 1] = c1.plus_product(z, over1);
     y[at + 2] = c2.plus_product(z, over2);
-    y[at + 3] = c3.plus_product(a[3], b[0]);
+    y[at + 3] = c3;
 }

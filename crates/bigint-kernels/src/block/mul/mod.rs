@@ -2,14 +2,28 @@
 
 pub mod fft;
 
-use super::Batches;
+use super::{Batches, Work};
 use crate::gpu::memory::Stride;
 
 /// By a transform over the complex numbers.
 #[inline(always)]
-pub fn fft<const THREADS: u32, S: Stride>(batches: Batches<'_, THREADS, S>) {
-    batches.for_each(
-        #[inline(always)]
-        |work| fft::product(work),
-    );
+pub fn fft<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
+    match LANES {
+        256 => batches.for_each(
+            #[inline(always)]
+            |work: Work<128, S>| fft::product::<128, 2, S>(work),
+        ),
+        512 => batches.for_each(
+            #[inline(always)]
+            |work: Work<128, S>| fft::product::<128, 4, S>(work),
+        ),
+        1024 => batches.for_each(
+            #[inline(always)]
+            |work: Work<128, S>| fft::product::<128, 8, S>(work),
+        ),
+        _ => batches.for_each(
+            #[inline(always)]
+            |work: Work<LANES, S>| fft::product::<LANES, 1, S>(work),
+        ),
+    }
 }
