@@ -114,6 +114,11 @@ impl Plan {
         self.lanes / self.parts
     }
 
+    /// Threads in the block, and blocks that a multiprocessor should have room for.
+    pub const fn bounds(&self) -> [u32; 2] {
+        [self.threads(), self.blocks]
+    }
+
     /// Digits of each operand, at most: `L`.
     pub const fn length(&self) -> u32 {
         VALUES * self.lanes
