@@ -33,8 +33,7 @@ fn every_row_is_multiplied_out_and_named_after_what_it_says() {
         for row in operation.declaration().rows {
             for &lanes in row.lanes {
                 for &layout in row.layouts {
-                    let kernel =
-                        Kernel::find(operation, row.algorithm, row.level, lanes, layout);
+                    let kernel = Kernel::find(operation, row.algorithm, row.level, lanes, layout);
                     let shared = match row.level {
                         Level::Thread => "".into(),
                         _ if lanes_are_told(operation, row.algorithm, row.level) => "".into(),
