@@ -21,7 +21,8 @@ use std::cmp::Ordering;
 /// Expressions of several operations are cheaper whole: [`Engine::eval`].
 ///
 /// What depends on how wide numbers are has no meaning here: `mul_high`, `not`, `set_bit`,
-/// `trailing_zeros`, `mont_mul`, `add_segments`, and every wrapping and overflowing form.
+/// `trailing_zeros`, `mont_mul`, `pow_pair`, `pow_fixed`, `add_segments`, and every wrapping and
+/// overflowing form.
 ///
 /// ```
 /// use bigint_host::{Engine, Integers};
@@ -78,6 +79,8 @@ macro_rules! exact {
     (MontMul $($rest:tt)*) => {};
     (MulHigh $($rest:tt)*) => {};
     (Not $($rest:tt)*) => {};
+    (PowFixed $($rest:tt)*) => {};
+    (PowPair $($rest:tt)*) => {};
     (SetBit $($rest:tt)*) => {};
     (TrailingZeros $($rest:tt)*) => {};
     // Exact here, and so of another name.

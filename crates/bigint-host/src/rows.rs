@@ -64,11 +64,11 @@ impl Engine {
 
 /// Refuses a function whose value depends on how wide operands are, and not on the numbers alone.
 fn needs_no_width(function: Function) -> Result<(), Error> {
-    use Operation::{AddSegments, MontMul, MulHigh, Not, SetBit, TrailingZeros};
+    use Operation::{AddSegments, MontMul, MulHigh, Not, PowFixed, PowPair, SetBit, TrailingZeros};
     let is_of_a_width = |operation: &&Operation| {
         matches!(
             operation,
-            AddSegments | MontMul | MulHigh | Not | SetBit | TrailingZeros
+            AddSegments | MontMul | MulHigh | Not | PowFixed | PowPair | SetBit | TrailingZeros
         )
     };
     match function.operations().iter().find(is_of_a_width) {

@@ -107,12 +107,19 @@ fn modulus(operation: Operation, rng: &mut ChaCha8Rng, width: usize) -> BigUint 
     if may_be_even { any.max(one) } else { any | one }
 }
 
-/// A table of `n` limbs: entries of `k` limbs, each below the modulus.
+/// A table of `n` limbs, as `pow_fixed` has it of some number: entries of `k` limbs.
 fn table(rng: &mut ChaCha8Rng, n: usize, k: usize, modulus: &BigUint) -> BigUint {
+    let mut base = number(rng, k) % modulus;
     let mut limbs = Vec::with_capacity(n);
-    for end in (k..=n).step_by(k) {
-        limbs.extend((number(rng, k) % modulus).iter_u32_digits());
-        limbs.resize(end, 0);
+    while limbs.len() + k <= n {
+        let mut power = BigUint::from(1u32) % modulus;
+        for _ in 0..64.min((n - limbs.len()) / k) {
+            let end = limbs.len() + k;
+            limbs.extend(((&power << (32 * k)) % modulus).iter_u32_digits());
+            limbs.resize(end, 0);
+            power = power * &base % modulus;
+        }
+        base = power;
     }
     BigUint::new(limbs)
 }

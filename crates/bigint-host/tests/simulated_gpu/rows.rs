@@ -6,11 +6,13 @@ use bigint_host::{BigInt, BigUint, Engine, Integers, Operation, Signs};
 use bigint_testing::oracle;
 
 /// What depends on how wide numbers are, and not on the numbers alone.
-pub const OF_A_WIDTH: [Operation; 6] = [
+pub const OF_A_WIDTH: [Operation; 8] = [
     Operation::AddSegments,
     Operation::MontMul,
     Operation::MulHigh,
     Operation::Not,
+    Operation::PowFixed,
+    Operation::PowPair,
     Operation::SetBit,
     Operation::TrailingZeros,
 ];
