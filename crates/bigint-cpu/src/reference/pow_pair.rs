@@ -28,13 +28,10 @@ pub fn window_vartime(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) {
     product(r, a, e, m, pow_mod::window_vartime);
 }
 
-fn product(
-    r: &mut [Limb],
-    a: &[Limb],
-    e: &[Limb],
-    m: &[Limb],
-    power: fn(&mut [Limb], &[Limb], &[Limb], &[Limb]) -> Limb,
-) {
+fn product<F>(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb], power: F)
+where
+    F: Fn(&mut [Limb], &[Limb], &[Limb], &[Limb]) -> Limb,
+{
     let (a0, a1) = a.split_at(a.len().div_ceil(2));
     let (e0, e1) = e.split_at(e.len().div_ceil(2));
     let [x, y] = [(a0, e0), (a1, e1)].map(|(a, e)| {
