@@ -301,6 +301,7 @@ mod tests {
     use super::*;
     use bigint_core::Arguments;
     use bigint_core::fused::{FUSED_MODULE, FusedArguments};
+    use bigint_core::gather::{GATHER_MODULE, GatherArguments};
     use bigint_core::transform::grid::{self, GridArguments};
     use bigint_core::transform::ntt::{self, NttArguments};
     use bigint_core::weighted::{
@@ -386,6 +387,7 @@ mod tests {
         for (module, ptx) in committed().unwrap() {
             let bytes = match module {
                 FUSED_MODULE => size_of::<FusedArguments>(),
+                GATHER_MODULE => size_of::<GatherArguments>(),
                 weighted::MODULE => size_of::<WeightedArguments>(),
                 LONG_MODULE => size_of::<LongArguments>(),
                 grid::MODULE => size_of::<GridArguments>(),

@@ -374,7 +374,8 @@ impl Folder {
     /// files, and what is wrong with those that were passed over.
     ///
     /// # Errors
-    /// [`Error::Save`] where there are files and none of them is whole.
+    /// [`Error::Save`] where there are files and none of them is whole; but the first save cut
+    /// short is none.
     pub fn load(
         &self,
         number: impl Into<Number>,
@@ -383,7 +384,9 @@ impl Folder {
         let number = number.into();
         let mut wrong = Vec::new();
         let mut found: Option<Saved> = None;
-        for path in self.files(number, worktype) {
+        let files = self.files(number, worktype);
+        let was_saved = files[0].exists() || files[2].exists();
+        for path in files {
             let read = match fs::read(&path) {
                 Ok(bytes) => Saved::from_bytes(&bytes).and_then(|test| {
                     if (test.number(), test.worktype()) == (number, worktype) {
@@ -407,7 +410,7 @@ impl Folder {
             }
         }
         match (found, wrong.pop()) {
-            (None, Some(error)) => Err(error),
+            (None, Some(error)) if was_saved => Err(error),
             (found, last) => {
                 wrong.extend(last);
                 Ok((found, wrong))
