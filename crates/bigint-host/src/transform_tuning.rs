@@ -131,7 +131,8 @@ impl Tuning {
         // Blocks that wait for no other: a few numbers take as long as one.
         let (lanes, one) = self.transform(operation, n, m);
         let blocks = self.mul.multiprocessors * Plan::of(lanes).blocks as usize;
-        let by_blocks = one * job.count().max(blocks) as f64;
+        let alone = self.mul.alone_share * blocks as f64;
+        let by_blocks = one * alone.max(job.count() as f64);
         (by_grid < by_blocks).then_some(chosen)
     }
 

@@ -113,6 +113,8 @@ pub struct MulTuning {
     pub fft: Vec<FftTuning>,
     /// Multiprocessors of the device that was measured.
     pub multiprocessors: usize,
+    /// The share of the time of blocks that fill the device which takes one block alone.
+    pub alone_share: f64,
     /// What transforms on the whole device take.
     pub grid: GridTuning,
     /// What those modulo primes take.
