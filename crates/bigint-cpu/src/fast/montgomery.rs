@@ -10,8 +10,7 @@ use super::limbwise::numberwise;
 use super::{Cpu, lanes};
 use crate::memory::{self, scratch};
 use crate::piece::{Piece, for_each_piece};
-use crate::reference::pow_fixed;
-use crate::reference::pow_mod::{WIDEST_WINDOW, digit, of_any};
+use crate::reference::pow_mod::{self, WIDEST_WINDOW, digit, of_any};
 use crate::{Error, Numbers, NumbersMut, Results, reference};
 
 const WORD_BITS: usize = u64::BITS as usize;
@@ -112,33 +111,19 @@ pub(super) fn pow_fixed<const SCAN: bool>(
     r: NumbersMut<'_>,
     operands: [Numbers<'_>; 3],
 ) -> Result<(), Error> {
-    reference::check(&r, &operands, None)?;
-    let [table, _, m] = operands.map(|x| x.shape().width);
-    let work = table.saturating_mul(2 * m) >> TABLE_WINDOW;
-    let cut = cpu.tuning().sharing.cut(r.shape().count, work, 1, 1);
-    for_each_piece(r, None, cut, |mut piece| {
-        let mut gathered = [const { Vec::new() }; 3];
-        let mut r = scratch(piece.width);
-        for i in 0..piece.count {
-            let [of_t, of_e, of_m] = &mut gathered;
-            let t = operands[0].gather(piece.first + i, of_t);
-            let e = operands[1].gather(piece.first + i, of_e);
-            let m = operands[2].gather(piece.first + i, of_m);
-            let odd = Odd::new(m);
-            // As in `mont_mul`.
-            let up = m.len() % 2;
-            let mut power = odd.one();
-            for (i, window) in t.chunks_exact(m.len() << TABLE_WINDOW).enumerate().rev() {
-                let mut moved = scratch(up);
-                let digit = digit(e, i * TABLE_WINDOW, TABLE_WINDOW);
-                moved.extend(pow_fixed::entry::<SCAN>(window, m.len(), digit));
-                power = odd.product(&odd.words(&moved), &power);
-            }
-            let mut plain = scratch(odd.m.len());
-            plain[0] = 1;
-            odd.store(&mut r, &odd.product(&power, &plain));
-            piece.store(i, &r);
+    numberwise(cpu, r, operands, |r, [t, e, m]| {
+        let odd = Odd::new(m);
+        // As in `mont_mul`.
+        let up = m.len() % 2;
+        let mut power = odd.one();
+        for (i, window) in t.chunks_exact(m.len() << TABLE_WINDOW).enumerate().rev() {
+            let mut moved = scratch(up);
+            let digit = digit(e, i * TABLE_WINDOW, TABLE_WINDOW);
+            let entries = window.chunks_exact(m.len());
+            moved.extend(pow_mod::entry::<SCAN>(entries, m.len(), digit));
+            power = odd.product(&odd.words(&moved), &power);
         }
+        odd.retrieve(r, &power);
     })
 }
 
@@ -193,6 +178,13 @@ impl Odd {
             let word = x.get(j / 2).copied().unwrap_or(0);
             *r = (word >> (LIMB_BITS * (j % 2))) as Limb;
         }
+    }
+
+    /// Sets `r` to what stands as `x`.
+    fn retrieve(&self, r: &mut [Limb], x: &[u64]) {
+        let mut one = scratch(self.m.len());
+        one[0] = 1;
+        self.store(r, &self.product(x, &one));
     }
 
     /// `a b / R mod m`, where `a b < R m`.
@@ -336,10 +328,8 @@ fn power<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
             power = odd.product(&power, &entry::<SCAN>(&table, digit));
         }
     }
-    let mut plain = scratch(n);
-    plain[0] = 1;
     let mut r = scratch(m.len());
-    odd.store(&mut r, &odd.product(&power, &plain));
+    odd.retrieve(&mut r, &power);
     r
 }
 

@@ -50,17 +50,26 @@ impl<'a> Odd<'a> {
 
     /// `R mod m`, the form of 1.
     pub fn one(&self) -> Vec<Limb> {
-        let mut plain = memory::scratch(self.m.len());
-        plain[0] = 1;
         // 1 modulo `m`, which may be 1.
         let mut one = memory::scratch(self.m.len());
-        mod_add::scan(&mut one, &plain, &[], self.m);
+        mod_add::scan(&mut one, &self.plain_one(), &[], self.m);
         self.doubled(&one, LIMB_BITS * self.m.len())
     }
 
-    /// `R^2 mod m`, the form of `R`.
-    pub fn square_of_radix(&self) -> Vec<Limb> {
-        self.doubled(&self.one(), LIMB_BITS * self.m.len())
+    /// `R^2 mod m`, the form of `R`, from that of 1.
+    pub fn square_of_radix(&self, one: &[Limb]) -> Vec<Limb> {
+        self.doubled(one, LIMB_BITS * self.m.len())
+    }
+
+    /// What stands as `x`.
+    pub fn retrieve(&self, x: &[Limb]) -> Vec<Limb> {
+        self.product(x, &self.plain_one())
+    }
+
+    fn plain_one(&self) -> Vec<Limb> {
+        let mut one = memory::scratch(self.m.len());
+        one[0] = 1;
+        one
     }
 
     /// `x 2^bits mod m`, for `x` below `m`, by doubling.

@@ -10,8 +10,7 @@ use bigint_core::kernel::TABLE_WINDOW;
 
 use super::copy;
 use super::montgomery::Odd;
-use super::pow_mod::digit;
-use crate::memory;
+use super::pow_mod::{digit, entry};
 
 /// By a product for each window of the table, in constant time: of each all entries are read.
 pub fn window(r: &mut [Limb], t: &[Limb], e: &[Limb], m: &[Limb]) {
@@ -28,24 +27,8 @@ fn of<const SCAN: bool>(r: &mut [Limb], t: &[Limb], e: &[Limb], m: &[Limb]) {
     let mut power = odd.one();
     for (i, window) in t.chunks_exact(m.len() << TABLE_WINDOW).enumerate().rev() {
         let digit = digit(e, i * TABLE_WINDOW, TABLE_WINDOW);
-        power = odd.product(&power, &entry::<SCAN>(window, m.len(), digit));
+        let entries = window.chunks_exact(m.len());
+        power = odd.product(&power, &entry::<SCAN>(entries, m.len(), digit));
     }
-    let mut plain = memory::scratch(m.len());
-    plain[0] = 1;
-    copy(r, &odd.product(&power, &plain));
-}
-
-/// Entry `i` of a window's, of `n` limbs each; where `SCAN`, by reading them all.
-pub(crate) fn entry<const SCAN: bool>(window: &[Limb], n: usize, i: usize) -> Vec<Limb> {
-    if !SCAN {
-        return window[n * i..n * (i + 1)].to_vec();
-    }
-    let mut chosen = memory::scratch(n);
-    for (k, entry) in window.chunks(n).enumerate() {
-        let mask = Limb::from(k == i).wrapping_neg();
-        for (chosen, limb) in chosen.iter_mut().zip(entry) {
-            *chosen |= limb & mask;
-        }
-    }
-    chosen
+    copy(r, &odd.retrieve(&power));
 }

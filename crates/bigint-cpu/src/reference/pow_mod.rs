@@ -115,10 +115,8 @@ pub(crate) const WIDEST_WINDOW: usize = 5;
 fn of_odd<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
     let odd = Odd::new(m);
     let n = m.len();
-    let mut plain = memory::scratch(n);
-    plain[0] = 1;
     let one = odd.one();
-    let square_of_radix = odd.square_of_radix();
+    let square_of_radix = odd.square_of_radix(&one);
 
     // What has come of `a`, `n` limbs at a time from the top, in Montgomery's form.
     let mut base = memory::scratch(n);
@@ -144,10 +142,11 @@ fn of_odd<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
         }
         if SCAN || digit != 0 {
             is_begun = true;
-            power = odd.product(&power, &entry::<SCAN>(&table, digit));
+            let table = table.iter().map(Vec::as_slice);
+            power = odd.product(&power, &entry::<SCAN>(table, n, digit));
         }
     }
-    odd.product(&power, &plain)
+    odd.retrieve(&power)
 }
 
 /// Bits `at .. at + window` of the exponent.
@@ -157,13 +156,19 @@ pub(crate) fn digit(e: &[Limb], at: usize, window: usize) -> usize {
     (pair >> bit) as usize & ((1 << window) - 1)
 }
 
-/// Entry `i` of the table; where `SCAN`, by reading them all.
-fn entry<const SCAN: bool>(table: &[Vec<Limb>], i: usize) -> Vec<Limb> {
+/// Entry `i` of the table, of `n` limbs each; where `SCAN`, by reading them all.
+pub(crate) fn entry<'a, const SCAN: bool>(
+    table: impl IntoIterator<Item = &'a [Limb]>,
+    n: usize,
+    i: usize,
+) -> Vec<Limb> {
+    let mut chosen = memory::scratch(n);
+    let mut table = table.into_iter();
     if !SCAN {
-        return table[i].clone();
+        chosen.copy_from_slice(table.nth(i).expect("the digit of a window has its entry"));
+        return chosen;
     }
-    let mut chosen = memory::scratch(table[0].len());
-    for (k, entry) in table.iter().enumerate() {
+    for (k, entry) in table.enumerate() {
         let mask = Limb::from(k == i).wrapping_neg();
         for (chosen, limb) in chosen.iter_mut().zip(entry) {
             *chosen |= limb & mask;

@@ -42,6 +42,6 @@ where
     let odd = Odd::new(m);
     copy(
         r,
-        &odd.product(&odd.product(&x, &y), &odd.square_of_radix()),
+        &odd.product(&odd.product(&x, &y), &odd.square_of_radix(&odd.one())),
     );
 }
