@@ -13,17 +13,19 @@
 //!
 //! Nothing but the rounding error is checked: an error may hide a factor. What is found is one.
 
+use std::sync::Arc;
+
 use bigint_host::{Batch, BigUint, Engine, Layout, Limb, Shape};
 
 use crate::residue::modulus;
-use crate::{Error, Number, Outcome, Residue, Runner, Step, is_prime};
+use crate::{Error, Number, Outcome, Residue, Runner, Step};
 
 /// P-1 of `2^p - 1` at some squaring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PMinus1 {
     bound: u32,
     /// `E`.
-    exponent: Vec<Limb>,
+    exponent: Arc<[Limb]>,
     /// Squarings done.
     pub(crate) iteration: u32,
     /// What they led to.
@@ -42,12 +44,7 @@ impl PMinus1 {
     /// # Panics
     /// If `p` is even, or the bound below 2 or above [`Self::GREATEST_BOUND`].
     pub fn new(p: u32, bound: u32) -> Result<Self, Error> {
-        PMinus1::at(bound, 0, Residue::from_u64(p, 3))
-    }
-
-    pub(crate) fn at(bound: u32, iteration: u32, residue: Residue) -> Result<Self, Error> {
-        let p = residue.number().exponent().filter(|p| p % 2 == 1);
-        let p = p.expect("the number is 2^p - 1 with odd p");
+        assert!(p % 2 == 1, "the number is 2^p - 1 with odd p");
         assert!(
             (2..=Self::GREATEST_BOUND).contains(&bound),
             "the bound is from 2 to {}",
@@ -59,9 +56,9 @@ impl PMinus1 {
         let exponent = engine.product(&row(&engine, factors, 1)?)?.to_limbs()?;
         Ok(PMinus1 {
             bound,
-            exponent,
-            iteration,
-            residue,
+            exponent: exponent.into(),
+            iteration: 0,
+            residue: Residue::from_u64(p, 3),
         })
     }
 
@@ -155,10 +152,11 @@ fn primes(bound: u32) -> impl Iterator<Item = u32> {
     let bound = bound as usize;
     // Place i is for 2 i + 1.
     let mut is_composite = vec![false; bound.div_ceil(2)];
-    let small = (3..).step_by(2).take_while(|&r| r * r <= bound);
-    for r in small.filter(|&r| is_prime(r as u32)) {
-        let multiples = is_composite.iter_mut().skip(r * r / 2).step_by(r);
-        multiples.for_each(|place| *place = true);
+    for r in (3..).step_by(2).take_while(|&r| r * r <= bound) {
+        if !is_composite[r / 2] {
+            let multiples = is_composite.iter_mut().skip(r * r / 2).step_by(r);
+            multiples.for_each(|place| *place = true);
+        }
     }
     let odd = is_composite.into_iter().enumerate().skip(1);
     std::iter::once(2).chain(odd.filter_map(|(i, is_composite)| {
@@ -170,6 +168,7 @@ fn primes(bound: u32) -> impl Iterator<Item = u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::is_prime;
 
     #[test]
     fn exponents_are_two_p_times_the_powers_of_primes() {
@@ -181,7 +180,7 @@ mod tests {
             (25, 26_771_144_400),
         ] {
             let test = PMinus1::new(89, bound).unwrap();
-            let exponent = BigUint::new(test.exponent.clone());
+            let exponent = BigUint::new(test.exponent.to_vec());
             assert_eq!(exponent, BigUint::from(2 * 89 * expected));
             assert_eq!(u64::from(test.iterations()) + 1, exponent.bits());
         }

@@ -117,15 +117,12 @@ impl Saved {
         }
     }
 
-    /// Whether both ask for the same of the same number, however far they are.
-    pub fn asks_the_same(&self, other: &Saved) -> bool {
-        let asked = |test: &Saved| match test {
+    /// Of P-1: `B1`.
+    fn bound(&self) -> Option<u32> {
+        match self {
             Saved::PMinus1(test) => Some(test.bound()),
             _ => None,
-        };
-        (self.number(), self.worktype(), asked(self))
-            == (other.number(), other.worktype(), asked(other))
-            && self.certification() == other.certification()
+        }
     }
 
     /// The certification that this is, if it is one.
@@ -193,15 +190,10 @@ impl Saved {
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut residues = Vec::new();
-        let mut bound = None;
         let prp = match self {
-            Saved::LucasLehmer(test) => {
-                residues.push(&test.residue);
-                None
-            }
-            Saved::PMinus1(test) => {
-                residues.push(&test.residue);
-                bound = Some(test.bound());
+            Saved::LucasLehmer(LucasLehmer { residue, .. })
+            | Saved::PMinus1(PMinus1 { residue, .. }) => {
+                residues.push(residue);
                 None
             }
             Saved::Prp(test) => {
@@ -227,7 +219,7 @@ impl Saved {
             is_plus: number.c() > 0,
             worktype: self.worktype().to_owned(),
             iteration: self.progress().0,
-            bound,
+            bound: self.bound(),
             prp,
         };
         let mut bytes = MAGIC.to_vec();
@@ -240,7 +232,8 @@ impl Saved {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+    /// What these bytes say of how far a test is that begins as `start`.
+    fn from_bytes(bytes: &[u8], start: &Saved) -> Result<Self, String> {
         let broken = || "it is no save file of this program".to_owned();
         let (bytes, sum) = bytes.split_last_chunk::<4>().ok_or_else(broken)?;
         let rest = bytes.strip_prefix(MAGIC).ok_or_else(broken)?;
@@ -255,34 +248,31 @@ impl Saved {
         let header: Header = serde_json::from_slice(header).map_err(|error| error.to_string())?;
         rest = &rest[1..];
         let number = Number::new(header.k, header.exponent, header.is_plus).ok_or_else(broken)?;
+        let worktype = header.worktype.as_str();
+        if (number, worktype, header.bound) != (start.number(), start.worktype(), start.bound()) {
+            return Err(format!("it is of another test: {number} {worktype}"));
+        }
         let mut residue = || -> Result<Residue, String> {
             let (bytes, others) = rest.split_at_checked(number.bytes()).ok_or_else(broken)?;
             rest = others;
             Ok(Residue::from_bytes(number, bytes))
         };
-        match (header.worktype.as_str(), header.prp, header.bound) {
-            ("LL" | "LLR", None, None) if number.c() < 0 && header.iteration + 2 <= number.n() => {
+        match (start, header.prp) {
+            (Saved::LucasLehmer(start), None) if header.iteration <= start.iterations() => {
                 Ok(Saved::LucasLehmer(LucasLehmer {
                     iteration: header.iteration,
                     residue: residue()?,
                 }))
             }
-            ("PM1", None, Some(bound))
-                if number.exponent().is_some_and(|p| p % 2 == 1)
-                    && (2..=PMinus1::GREATEST_BOUND).contains(&bound) =>
-            {
-                let test = PMinus1::at(bound, header.iteration, residue()?);
-                let test = test.map_err(|error| error.to_string())?;
-                if test.iteration() > test.iterations() {
-                    return Err(broken());
-                }
+            (Saved::PMinus1(start), None) if header.iteration <= start.iterations() => {
+                let mut test = start.clone();
+                (test.iteration, test.residue) = (header.iteration, residue()?);
                 Ok(Saved::PMinus1(test))
             }
-            ("PRP-3" | "Proth" | "Cert", Some(prp), None)
-                if has_prp(number)
-                    && prp.block > 0
+            (Saved::Prp(start), Some(prp))
+                if prp.block > 0
                     && prp.squarings != Some(0)
-                    && prp.squarings.is_some() == (header.worktype == "Cert") =>
+                    && prp.squarings.is_some() == start.certification.is_some() =>
             {
                 let mut point = |iteration| -> Result<Point, String> {
                     Ok(Point {
@@ -317,14 +307,6 @@ impl Saved {
     }
 }
 
-/// Whether [`Prp`] tests it.
-fn has_prp(number: Number) -> bool {
-    match number.exponent() {
-        Some(p) => p % 2 == 1,
-        None => number.c() > 0 && number.n() >= 3,
-    }
-}
-
 /// Where a test's files are.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -342,14 +324,15 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// A save file and those beside it.
-    fn files(&self, number: Number, worktype: &str) -> [PathBuf; 3] {
-        let stem = match (worktype, number.exponent()) {
-            ("LL", Some(p)) => format!("m{p}.ll"),
-            ("Cert", Some(p)) => format!("m{p}.certification"),
-            ("PM1", Some(p)) => format!("m{p}.pm1"),
-            (_, Some(p)) => format!("m{p}.prp"),
-            (_, None) => format!("{}x2^{}{:+}", number.k(), number.n(), number.c()),
+    /// A test's save file and those beside it. Each bound of P-1 has its own.
+    fn files(&self, test: &Saved) -> [PathBuf; 3] {
+        let number = test.number();
+        let stem = match (test.worktype(), test.bound(), number.exponent()) {
+            ("LL", _, Some(p)) => format!("m{p}.ll"),
+            ("Cert", _, Some(p)) => format!("m{p}.certification"),
+            (_, Some(bound), Some(p)) => format!("m{p}.{bound}.pm1"),
+            (_, _, Some(p)) => format!("m{p}.prp"),
+            (_, _, None) => format!("{}x2^{}{:+}", number.k(), number.n(), number.c()),
         };
         ["", ".new", ".old"].map(|end| self.file(&format!("{stem}{end}")))
     }
@@ -359,7 +342,7 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save(&self, test: &Saved) -> Result<(), Error> {
-        let [name, new, old] = self.files(test.number(), test.worktype());
+        let [name, new, old] = self.files(test);
         let written = write_whole(&new, &test.to_bytes())
             .and_then(|()| match fs::rename(&name, &old) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -370,36 +353,26 @@ impl Folder {
         written.map_err(|source| Error::File { path: name, source })
     }
 
-    /// The test of a number of this kind ([`Saved::worktype`]) that is furthest among its
-    /// files, and what is wrong with those that were passed over.
+    /// The test that begins as `start`, as far as the furthest of its files has it, and what is
+    /// wrong with those that were passed over.
     ///
     /// # Errors
     /// [`Error::Save`] where there are files and none of them is whole; but the first save cut
     /// short is none.
-    pub fn load(
-        &self,
-        number: impl Into<Number>,
-        worktype: &str,
-    ) -> Result<(Option<Saved>, Vec<Error>), Error> {
-        let number = number.into();
+    pub fn load(&self, start: &Saved) -> Result<(Option<Saved>, Vec<Error>), Error> {
         let mut wrong = Vec::new();
         let mut found: Option<Saved> = None;
-        let files = self.files(number, worktype);
+        let files = self.files(start);
         let was_saved = files[0].exists() || files[2].exists();
         for path in files {
             let read = match fs::read(&path) {
-                Ok(bytes) => Saved::from_bytes(&bytes).and_then(|test| {
-                    if (test.number(), test.worktype()) == (number, worktype) {
-                        Ok(test)
-                    } else {
-                        let other = test.number();
-                        Err(format!("it is a test of another number: {other}"))
-                    }
-                }),
+                Ok(bytes) => Saved::from_bytes(&bytes, start),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => Err(error.to_string()),
             };
             match read {
+                // Another certification's of the same number is of no use.
+                Ok(test) if test.certification() != start.certification() => {}
                 Ok(test) => {
                     let further = found
                         .as_ref()
@@ -506,19 +479,18 @@ impl Folder {
     ///
     /// # Errors
     /// [`Error::File`] where one cannot be removed.
-    pub fn remove(&self, number: impl Into<Number>, worktype: &str) -> Result<(), Error> {
-        let number = number.into();
+    pub fn remove(&self, test: &Saved) -> Result<(), Error> {
         let gone = |path: PathBuf, removed: io::Result<()>| match removed {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(Error::File { path, source })
             }
             _ => Ok(()),
         };
-        for path in self.files(number, worktype) {
+        for path in self.files(test) {
             let removed = fs::remove_file(&path);
             gone(path, removed)?;
         }
-        match (worktype, number.exponent()) {
+        match (test.worktype(), test.number().exponent()) {
             ("PRP-3", Some(p)) => {
                 let residues = self.residues(p);
                 let removed = fs::remove_dir_all(&residues);

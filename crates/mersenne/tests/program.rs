@@ -125,10 +125,9 @@ fn between_any_two_writes_of_a_save_one_of_the_files_is_whole() {
         Saved::PMinus1(PMinus1::new(607, 1000).unwrap()),
     ] {
         let (earlier, later) = (after(&start, 6), after(&start, 30));
-        let worktype = start.worktype();
-        let stem = match worktype {
+        let stem = match start.worktype() {
             "LL" => "m607.ll",
-            "PM1" => "m607.pm1",
+            "PM1" => "m607.1000.pm1",
             _ => "m607.prp",
         };
         let written = |test: &Saved| {
@@ -158,7 +157,7 @@ fn between_any_two_writes_of_a_save_one_of_the_files_is_whole() {
                     fs::write(folder.path().join(format!("{stem}{end}")), bytes).unwrap();
                 }
             }
-            let (found, _) = Folder::new(folder.path()).load(607, worktype).unwrap();
+            let (found, _) = Folder::new(folder.path()).load(&start).unwrap();
             assert_eq!(found.as_ref(), expected);
         }
         // Any byte that is changed is seen.
@@ -167,10 +166,7 @@ fn between_any_two_writes_of_a_save_one_of_the_files_is_whole() {
             let mut damaged = new.clone();
             damaged[i] ^= 1;
             fs::write(folder.path().join(stem), damaged).unwrap();
-            assert!(
-                Folder::new(folder.path()).load(607, worktype).is_err(),
-                "byte {i}"
-            );
+            assert!(Folder::new(folder.path()).load(&start).is_err(), "byte {i}");
         }
     }
 }
@@ -291,9 +287,11 @@ fn p_minus_1_that_is_killed_again_and_again_goes_on_and_finds_its_factor() {
     // Two primes at once, 99121783 and 284222298641.
     let line = "Pminus1=N/A,1,2,7499,-1,2300,0\n";
     fs::write(folder.path().join("worktodo.txt"), line).unwrap();
-    // What another bound left is passed over.
+    // What another bound left stays as it is.
+    let files = Folder::new(folder.path());
     let other = Saved::PMinus1(PMinus1::new(7499, 100).unwrap());
-    Folder::new(folder.path()).save(&after(&other, 10)).unwrap();
+    let at_rest = after(&other, 10);
+    files.save(&at_rest).unwrap();
     let arguments = ["work", "--save-every", "1ms"];
     for milliseconds in [3, 20, 40, 60] {
         run_and_kill(folder.path(), &arguments, milliseconds);
@@ -308,7 +306,12 @@ fn p_minus_1_that_is_killed_again_and_again_goes_on_and_finds_its_factor() {
         serde_json::json!(["28172621009654396903"])
     );
     let names = fs::read_dir(folder.path()).unwrap();
-    assert_eq!(names.count(), 2, "results and worktodo.txt are left");
+    assert_eq!(
+        names.count(),
+        3,
+        "results, worktodo.txt and the other bound's are left"
+    );
+    assert_eq!(files.load(&other).unwrap().0, Some(at_rest));
 }
 
 /// A folder that asks for the certification of a proof of 2^9689 - 1, with the hash that

@@ -120,14 +120,15 @@ fn a_test_at_rest_is_taken_up_again() {
         let files = Folder::new(folder.path());
         let number = number(9, 2297, is_plus);
         let whole = outcome(Saved::new(number, worktype(is_plus)), &backend);
-        let mut test = Saved::new(number, worktype(is_plus));
+        let start = Saved::new(number, worktype(is_plus));
+        let mut test = start.clone();
         let mut runner = test.runner(&backend).unwrap();
         while test.progress().0 < 1200 {
             assert_eq!(test.advance(&mut runner, 100).unwrap(), Step::Going);
         }
         test.rest(&mut runner).unwrap();
         files.save(&test).unwrap();
-        let (loaded, wrong) = files.load(number, worktype(is_plus)).unwrap();
+        let (loaded, wrong) = files.load(&start).unwrap();
         assert!(wrong.is_empty());
         assert_eq!(loaded.as_ref(), Some(&test));
         assert_eq!(outcome(loaded.unwrap(), &backend), whole);

@@ -96,8 +96,8 @@ pub fn one(
             (false, _) => "is composite.",
         };
         eprintln!("{number} {worktype} {verdict} res64 {:016X}", outcome.res64);
-        let certified = test.filter(|test| test.certification().is_some());
-        line = line.with_hash(certified.and_then(|test| test.hash()));
+        let certified = test.as_ref().filter(|test| test.certification().is_some());
+        line = line.with_hash(certified.and_then(Saved::hash));
     }
     if let Some(proof) = &proof {
         let path = folder.save_proof(proof)?;
@@ -111,7 +111,9 @@ pub fn one(
     let results = folder.file("results.json.txt");
     line.append_to(&results)
         .map_err(|error| Failure::Running(format!("{}: {error}", results.display())))?;
-    folder.remove(number, worktype)?;
+    if let Some(test) = &test {
+        folder.remove(test)?;
+    }
     Ok(line)
 }
 
@@ -165,9 +167,7 @@ fn to_the_end(
 ) -> Result<Found, Failure> {
     let (number, worktype) = (start.number(), start.worktype());
     let backend = common.backend()?;
-    let (saved, wrong) = folder.load(number, worktype)?;
-    // Another certification's of the same number is of no use, nor is another bound's.
-    let saved = saved.filter(|saved| saved.asks_the_same(&start));
+    let (saved, wrong) = folder.load(&start)?;
     for error in wrong {
         eprintln!("warning: {error}; passed over");
     }
