@@ -4,6 +4,7 @@ use crate::batch::{Batch, Node};
 use crate::cuda::{Buffer, Device, Roots};
 use crate::job::{Computed, Job, Operands, Wanted};
 use crate::members::{Members, each};
+use crate::pieces::{self, Pieces};
 use crate::plan::work;
 use crate::pool::Pool;
 use crate::spread;
@@ -220,7 +221,8 @@ impl Inner {
         }
         let mut widths = operands.iter().map(|operand| operand.shape.width).take(2);
         let by_transform = |n: usize, m: usize| {
-            Transform::of(n, m, n.saturating_add(m)).any(|plan| {
+            let longest = self.tuning.mul.ntt.longest;
+            Transform::of(n, m, n.saturating_add(m), longest).any(|plan| {
                 let mut devices = self.devices();
                 devices.all(|device| plan.fits(device.shared_bytes()))
             })
@@ -276,6 +278,9 @@ impl Inner {
             let made = match plan {
                 Transform::Fft(plan) => grid::compute(device, job, operands, numbers, plan)?,
                 Transform::Ntt(plan) => ntt::compute(device, job, operands, numbers, plan)?,
+                Transform::Pieces(Pieces { longest, .. }) => {
+                    pieces::compute(device, job, operands, numbers, longest)?
+                }
             };
             return Ok(Some(made));
         }

@@ -210,7 +210,7 @@ impl Engine {
     }
 
     /// Has products by `b` keep its transform, so that of many by the same numbers each costs
-    /// one transform less: on a device, of numbers that transforms modulo primes multiply.
+    /// one transform less: on a device, of numbers that one transform modulo primes multiplies.
     /// Bits are the same.
     ///
     /// It takes 12 bytes of device memory for each limb of a product, and for each length of

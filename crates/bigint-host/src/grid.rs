@@ -137,14 +137,8 @@ pub(crate) fn compute(
         let strides = shape.strides();
         let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
         let result = MatrixArgument::new(address, shape.width, strides);
-        add(
-            device,
-            shape.layout,
-            here,
-            result,
-            [sums_argument, carries_argument],
-            &buffers,
-        )?;
+        let arguments = Arguments::of(&[result], &[sums_argument, carries_argument]);
+        add(device, Operation::Add, here, arguments, &buffers)?;
         first += here;
     }
     tracing::debug!(
@@ -166,29 +160,34 @@ pub(crate) fn compute(
 /// Limbs of a point: two doubles.
 const POINT_LIMBS: usize = 4;
 
-/// The sum of two numbers each, cut to the result's width.
+/// Sums or differences of `count` numbers each, cut to the results' width, as the arguments
+/// say but for how many they are.
 pub(crate) fn add(
     device: &Device,
-    layout: Layout,
+    operation: Operation,
     count: usize,
-    result: MatrixArgument,
-    operands: [MatrixArgument; 2],
+    arguments: Arguments,
     buffers: &[&Buffer],
 ) -> Result<(), Error> {
+    let Arguments { r, a, b, .. } = arguments;
+    let layout = match [r, a, b].iter().all(|matrix| matrix.limb_stride <= 1) {
+        true => Layout::Contiguous,
+        false => Layout::Interleaved,
+    };
     let kernel = Kernel::find(
-        Operation::Add,
+        operation,
         Algorithm::CarryLookahead,
         Level::Warp,
         32,
         layout,
     );
     let kernel = kernel.expect("sums by warps are declared for both layouts");
-    let widths = operands.map(|operand| operand.width as usize);
-    let launch = kernel.launch(count, &widths, result.width as usize);
+    let widths = [a, b].map(|operand| operand.width as usize);
+    let launch = kernel.launch(count, &widths, r.width as usize);
     let arguments = Arguments {
         count: count as u64,
         workers: launch.workers as u64,
-        ..kernel.arguments(&[result], &operands)
+        ..arguments
     };
     let facts = Facts::of(kernel, &arguments);
     Ok(device.launch(kernel.entry_point(), facts, launch, arguments, buffers)?)

@@ -31,6 +31,7 @@ mod ntt;
 mod on_integers;
 mod operations;
 mod options;
+mod pieces;
 pub mod plan;
 mod pool;
 mod power;

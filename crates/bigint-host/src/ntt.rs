@@ -12,7 +12,7 @@ use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::transform::ntt::{
     BACK, FORTH, LIMB_BYTES, LIMBS, NttArguments, NttPlan, PRIMES, ROWS, Second, THREADS,
 };
-use bigint_core::{Launch, Layout, Limb, Shape};
+use bigint_core::{Arguments, Launch, Layout, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -54,15 +54,10 @@ pub(crate) fn compute(
         .collect::<Result<Vec<_>, _>>()?;
     let at_once = numbers_at_a_time(point_bytes(&plan, transformed)).min(count);
     let made = device.allocate(shape.limbs())?;
-    let points = device.allocate(plan.point_limbs() * transformed as usize * at_once)?;
-    let limbs = plan.length() as usize;
-    let sums = device.allocate(limbs * at_once)?;
-    let carries = device.allocate(limbs * at_once)?;
-    let inner = Shape::new(at_once, limbs, Layout::Contiguous).strides();
-    let [sums_argument, carries_argument] =
-        [&sums, &carries].map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
-    let buffers: Vec<&Buffer> = [&made, &points, &sums, &carries]
+    let space = Space::of(device, plan, transformed, at_once)?;
+    let buffers: Vec<&Buffer> = [&made]
         .into_iter()
+        .chain(space.buffers())
         .chain(given.iter().map(|buffer| &**buffer))
         .chain(kept.iter().map(|(_, buffer)| &**buffer))
         .collect();
@@ -77,12 +72,6 @@ pub(crate) fn compute(
                 1 => MatrixArgument::default(),
                 _ => operand(1),
             },
-            sums: sums_argument,
-            carries: carries_argument,
-            points: points.address(),
-            tables: device.roots(Roots::Ntt)?,
-            scales: plan.scales(),
-            plan,
             count: here as u32,
             operands: transformed,
             second: second as u32,
@@ -99,32 +88,10 @@ pub(crate) fn compute(
                 _ => NttArguments::default(),
             }
         };
-        let many = here as u32;
-        for (entry, blocks) in [
-            (FORTH, plan.column_blocks() * transformed),
-            (ROWS, plan.rows()),
-            (BACK, plan.column_blocks()),
-        ] {
-            launch(
-                device,
-                entry,
-                PRIMES.len() as u32 * blocks * many,
-                arguments,
-                &buffers,
-            )?;
-        }
-        launch(
-            device,
-            LIMBS,
-            plan.limb_blocks() * many,
-            arguments,
-            &buffers,
-        )?;
         let strides = shape.strides();
         let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
         let result = MatrixArgument::new(address, shape.width, strides);
-        let both = [sums_argument, carries_argument];
-        add(device, shape.layout, here, result, both, &buffers)?;
+        space.run(device, arguments, result, &buffers)?;
         first += here;
     }
     tracing::debug!(
@@ -140,6 +107,107 @@ pub(crate) fn compute(
         buffers: vec![(shape, made)],
         first: None,
     })
+}
+
+/// One product, or the square of two operands that are the same, in a result no wider than
+/// both together.
+pub(crate) fn multiply(
+    device: &Arc<Device>,
+    plan: NttPlan,
+    result: MatrixArgument,
+    [a, b]: [MatrixArgument; 2],
+    buffers: &[&Buffer],
+) -> Result<(), Error> {
+    let arguments = match a == b {
+        true => NttArguments {
+            a,
+            operands: 1,
+            second: Second::Same as u32,
+            ..NttArguments::default()
+        },
+        false => NttArguments {
+            a,
+            b,
+            operands: 2,
+            second: Second::Other as u32,
+            ..NttArguments::default()
+        },
+    };
+    let space = Space::of(device, plan, arguments.operands, 1)?;
+    let buffers: Vec<&Buffer> = space.buffers().chain(buffers.iter().copied()).collect();
+    let arguments = NttArguments {
+        count: 1,
+        ..arguments
+    };
+    space.run(device, arguments, result, &buffers)
+}
+
+/// The memory that products by a plan take beside operands and results, of so many numbers at
+/// a time.
+struct Space {
+    plan: NttPlan,
+    points: Buffer,
+    sums: Buffer,
+    carries: Buffer,
+}
+
+impl Space {
+    fn of(
+        device: &Arc<Device>,
+        plan: NttPlan,
+        operands: u32,
+        numbers: usize,
+    ) -> Result<Self, Error> {
+        let limbs = plan.length() as usize * numbers;
+        Ok(Space {
+            plan,
+            points: device.allocate(plan.point_limbs() * operands as usize * numbers)?,
+            sums: device.allocate(limbs)?,
+            carries: device.allocate(limbs)?,
+        })
+    }
+
+    fn buffers(&self) -> impl Iterator<Item = &Buffer> {
+        [&self.points, &self.sums, &self.carries].into_iter()
+    }
+
+    /// A round of launches, of arguments that lack what is the same for all rounds.
+    fn run(
+        &self,
+        device: &Device,
+        arguments: NttArguments,
+        result: MatrixArgument,
+        buffers: &[&Buffer],
+    ) -> Result<(), Error> {
+        let NttArguments {
+            count, operands, ..
+        } = arguments;
+        let plan = self.plan;
+        let limbs = plan.length() as usize;
+        let inner = Shape::new(count as usize, limbs, Layout::Contiguous).strides();
+        let [sums, carries] = [&self.sums, &self.carries]
+            .map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
+        let arguments = NttArguments {
+            sums,
+            carries,
+            points: self.points.address(),
+            tables: device.roots(Roots::Ntt)?,
+            scales: plan.scales(),
+            plan,
+            ..arguments
+        };
+        let primes = PRIMES.len() as u32;
+        for (entry, blocks) in [
+            (FORTH, primes * plan.column_blocks() * operands),
+            (ROWS, primes * plan.rows()),
+            (BACK, primes * plan.column_blocks()),
+            (LIMBS, plan.limb_blocks()),
+        ] {
+            launch(device, entry, blocks * count, arguments, buffers)?;
+        }
+        let arguments = Arguments::of(&[result], &[sums, carries]);
+        add(device, Operation::Add, count as usize, arguments, buffers)
+    }
 }
 
 /// Which operand of a product keeps its transform, if one does, and that of these numbers, which

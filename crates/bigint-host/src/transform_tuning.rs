@@ -2,6 +2,7 @@
 //! numbers.
 
 use crate::job::Job;
+use crate::pieces::Pieces;
 use crate::{Tuning, grid, ntt};
 use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
@@ -49,6 +50,9 @@ pub struct NttTuning {
     pub limb_nanoseconds: f64,
     /// For one limb of the length of a square.
     pub square_limb_nanoseconds: f64,
+    /// Limbs of the longest: longer products are made of several, of pieces of their operands.
+    /// 512 at least.
+    pub longest: usize,
 }
 
 /// By which transform the whole device multiplies.
@@ -56,14 +60,22 @@ pub struct NttTuning {
 pub(crate) enum Transform {
     Fft(GridPlan),
     Ntt(NttPlan),
+    /// Several modulo primes.
+    Pieces(Pieces),
 }
 
 impl Transform {
-    /// Those of products of `n` by `m` limbs, of which `width` are wanted.
-    pub fn of(n: usize, m: usize, width: usize) -> impl Iterator<Item = Transform> {
+    /// Those of products of `n` by `m` limbs, of which `width` are wanted, and how many limbs
+    /// transforms modulo primes may have.
+    pub fn of(n: usize, m: usize, width: usize, longest: usize) -> impl Iterator<Item = Transform> {
         let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
-        let ntt = NttPlan::of(n.min(width), m.min(width)).map(Transform::Ntt);
-        [fft, ntt].into_iter().flatten()
+        let (n, m) = (n.min(width), m.min(width));
+        let ntt = NttPlan::of(n, m).filter(|plan| plan.length() as usize <= longest);
+        let ntt = match ntt {
+            Some(plan) => Transform::Ntt(plan),
+            None => Transform::Pieces(Pieces::of(n, m, longest)),
+        };
+        fft.into_iter().chain([ntt])
     }
 
     /// Whether blocks fit a device that has so many bytes of shared memory for each.
@@ -71,13 +83,14 @@ impl Transform {
         match self {
             Transform::Fft(plan) => plan.fits(shared_bytes),
             Transform::Ntt(plan) => plan.fits(shared_bytes),
+            Transform::Pieces(pieces) => pieces.fits(shared_bytes),
         }
     }
 
     fn algorithm(&self) -> Algorithm {
         match self {
             Transform::Fft(_) => Algorithm::Fft,
-            Transform::Ntt(_) => Algorithm::Ntt,
+            Transform::Ntt(_) | Transform::Pieces(_) => Algorithm::Ntt,
         }
     }
 }
@@ -115,7 +128,7 @@ impl Tuning {
         if !is_product || width > n + m && named != Algorithm::Ntt {
             return None;
         }
-        let (by_grid, chosen) = Transform::of(n, m, width)
+        let (by_grid, chosen) = Transform::of(n, m, width, self.mul.ntt.longest)
             .filter(|transform| named == Algorithm::Auto || named == transform.algorithm())
             .map(|transform| (self.on_the_whole_device(job, transform, is_kept), transform))
             .min_by(|(x, _), (y, _)| x.total_cmp(y))?;
@@ -140,6 +153,10 @@ impl Tuning {
     fn on_the_whole_device(&self, job: Job, transform: Transform, is_kept: bool) -> f64 {
         let is_square = job.operation == Operation::Square;
         let operands = if is_square { 1 } else { 2 };
+        let of_primes = |spares_one: bool| match spares_one {
+            true => self.mul.ntt.square_limb_nanoseconds,
+            false => self.mul.ntt.limb_nanoseconds,
+        };
         let (bytes, one, least) = match transform {
             Transform::Fft(plan) => {
                 let tuning = &self.mul.grid;
@@ -157,17 +174,17 @@ impl Tuning {
                 )
             }
             Transform::Ntt(plan) => {
-                let tuning = &self.mul.ntt;
                 // Either has one transform less than a product.
-                let limb = match is_square || is_kept {
-                    true => tuning.square_limb_nanoseconds,
-                    false => tuning.limb_nanoseconds,
-                };
+                let limb = of_primes(is_square || is_kept);
                 (
                     ntt::point_bytes(&plan, operands),
                     f64::from(plan.length()) * limb,
-                    tuning.launch_nanoseconds,
+                    self.mul.ntt.launch_nanoseconds,
                 )
+            }
+            Transform::Pieces(pieces) => {
+                let one = pieces.transformed() as f64 * of_primes(is_square);
+                return job.count() as f64 * one;
             }
         };
         let count = job.count().max(1);

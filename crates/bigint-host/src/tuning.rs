@@ -239,6 +239,9 @@ impl Tuning {
                 "mul.fft must have at least one row, and blocks of {known:?} lanes"
             )));
         }
+        if tuning.mul.ntt.longest < 512 {
+            return Err(refuse("mul.ntt.longest must be at least 512".to_owned()));
+        }
         Ok(tuning)
     }
 
@@ -658,5 +661,8 @@ mod tests {
         let unknown = shipped.replace("thread_max_width", "thread_width");
         let error = Tuning::parse(&unknown, "mine.toml").unwrap_err();
         assert!(error.to_string().contains("thread_width"));
+        let short = shipped.replace("longest = 67108864", "longest = 511");
+        let error = Tuning::parse(&short, "mine.toml").unwrap_err();
+        assert!(error.to_string().contains("at least 512"));
     }
 }

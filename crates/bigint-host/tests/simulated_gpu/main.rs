@@ -10,6 +10,7 @@ mod failures;
 mod fused;
 mod gather;
 mod lists;
+mod pieces;
 mod process;
 mod rows;
 mod several;
