@@ -3,8 +3,9 @@
 //!
 //! Where devices have all of them, they stay there: runs go by copies where limbs lie the same in
 //! both batches, and all else by a kernel ([`bigint_core::gather`]). A batch that is gathered from
-//! by indices has to be on one device as a whole; of runs, each device copies those that it has.
-//! Else the host puts them in order.
+//! by indices has to be on one device as a whole, or goes to each of several, where so many
+//! numbers are gathered that it is [little beside them](REPEATED); of runs, each device copies
+//! those that it has. Else the host puts them in order.
 
 use crate::batch::Node;
 use crate::compute::Inner;
@@ -17,6 +18,10 @@ use bigint_core::gather::GatherArguments;
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// How often numbers are gathered, on average, from which on their batch goes to every device that
+/// shares the work: so many limbs come from there as operands else.
+pub(crate) const REPEATED: usize = 2;
 
 /// Which numbers of which batches another is made of.
 #[derive(Clone, Debug)]
@@ -57,11 +62,13 @@ struct Piece {
 
 impl Gather {
     /// Which of the numbers each device can gather; none where not all are on devices, or so
-    /// scattered that the result would be in more parts than there are devices.
+    /// scattered that the result would be in more parts than there are devices. All of it takes
+    /// one device so much work, in picoseconds.
     pub fn shares<'a>(
         &self,
         engine: &'a Inner,
         operands: Operands<'_>,
+        work: f64,
     ) -> Vec<(&'a Arc<Device>, Range<usize>)> {
         let count = self.shape.count;
         let usable = |device: &Arc<Device>| {
@@ -70,8 +77,14 @@ impl Gather {
         };
         let mut shares: Vec<(&Arc<Device>, Range<usize>)> = Vec::new();
         if let (Order::Indices(_), true) = (&self.order, count > 0) {
+            let from = &operands[0];
+            let by_work = engine.shares(count, work);
+            let is_little = count >= from.shape.count.saturating_mul(REPEATED);
+            if by_work.len() > 1 && is_little && from.host.get().is_some() {
+                return by_work;
+            }
             let mut devices = engine.devices();
-            let device = devices.find(|device| whole(&operands[0], device).is_some());
+            let device = devices.find(|device| whole(from, device).is_some());
             shares.extend(device.map(|device| (device, 0..count)));
             return shares;
         }
@@ -170,10 +183,14 @@ impl Gather {
             device.launch(entry, Facts::default(), launch, arguments, &buffers)
         };
         if let Order::Indices(indices) = &self.order {
-            let Some(table) = whole(&operands[0], device) else {
+            let (from, of) = (&operands[0], operands[0].shape);
+            let table = match from.host.get() {
+                Some(_) => Some(from.resident(device, 0..of.count)?),
+                None => whole(from, device),
+            };
+            let Some(table) = table else {
                 return Ok(None);
             };
-            let of = operands[0].shape;
             let indices = device.upload(&indices[numbers])?;
             let arguments = GatherArguments {
                 r: MatrixArgument::new(made.address(), shape.width, strides),

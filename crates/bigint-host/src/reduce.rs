@@ -158,7 +158,8 @@ impl Engine {
     fn gathered(&self, gather: Gather, batches: &[&Batch]) -> Result<Batch, Error> {
         limbs::checked_limbs(gather.shape)?;
         let operands: Vec<_> = batches.iter().map(|a| Arc::clone(a.node())).collect();
-        if gather.shares(&self.inner, &operands).is_empty() {
+        let work = Task::Gather(&gather).work(&operands);
+        if gather.shares(&self.inner, &operands, work).is_empty() {
             let numbers = 0..gather.shape.count;
             let limbs = gather.limbs(&self.inner, &operands, numbers)?;
             return self.inner.admit(gather.shape, limbs);

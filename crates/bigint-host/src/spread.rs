@@ -71,7 +71,7 @@ fn shares<'a>(
     operands: Operands<'_>,
 ) -> Vec<(&'a Arc<Device>, Range<usize>)> {
     if let Task::Gather(gather) = task {
-        return gather.shares(engine, operands);
+        return gather.shares(engine, operands, task.work(operands));
     }
     let (count, work) = (task.count(), task.work(operands));
     let by_work = engine.shares(count, work);

@@ -100,6 +100,12 @@ fn moves_of_shared_batches_are_right() {
             let sum = engine.add(&part, &part).expect("devices that work");
             let expected: Vec<BigUint> = numbers[10..290].iter().map(|x| x + x).collect();
             assert_eq!(sum.to_biguints().expect("devices that work"), expected);
+            // Of numbers that are asked for often each device has all, and gathers its share.
+            let often: Vec<usize> = (0..900).map(|i| (i * i + 7) % 300).collect();
+            let gathered = engine.gather(&a, &often).expect("indices of the batch");
+            assert_eq!(gathered.location(), BackEnd::Cuda(all));
+            let expected: Vec<BigUint> = often.iter().map(|&i| numbers[i].clone()).collect();
+            assert_eq!(gathered.to_biguints().expect("devices that work"), expected);
             let total: BigUint = numbers.iter().sum();
             assert_eq!(engine.sum(&a).expect("devices that work"), [total]);
         }
