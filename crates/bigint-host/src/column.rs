@@ -1,9 +1,11 @@
 //! Where integers of any lengths stand: limbs, offsets and signs, and how they come there.
 
 use crate::Error;
+use crate::pool::Pool;
 use bigint_core::Limb;
 use bigint_cpu::{Cpu, LIMB_WORK, map, share, threads};
 use std::ops::Range;
+use std::sync::{Arc, Weak};
 
 /// Bytes of a limb.
 const LIMB_BYTES: usize = size_of::<Limb>();
@@ -17,25 +19,52 @@ const OFFSET_LIMBS: usize = 16;
 /// Numbers of a part that a thread makes, at most.
 const MOST_OF_PART: usize = 1 << 12;
 
+/// Limbs of rows that one thread has put together before others are awake.
+const SHORT: usize = 1 << 19;
+
 /// What [`Integers`](crate::Integers) are made of, as their documentation says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub limbs: Vec<Limb>,
     pub offsets: Vec<i64>,
     pub signs: Vec<u8>,
+    /// Where the limbs' memory goes when nobody needs it.
+    home: Weak<Pool>,
 }
 
-impl Default for Column {
-    fn default() -> Self {
-        Column {
-            limbs: Vec::new(),
-            offsets: vec![0],
-            signs: Vec::new(),
+impl PartialEq for Column {
+    fn eq(&self, other: &Self) -> bool {
+        self.offsets == other.offsets && self.signs == other.signs && self.limbs == other.limbs
+    }
+}
+
+impl Eq for Column {}
+
+impl Drop for Column {
+    fn drop(&mut self) {
+        if let Some(pool) = self.home.upgrade() {
+            pool.give(std::mem::take(&mut self.limbs));
         }
     }
 }
 
+impl Default for Column {
+    fn default() -> Self {
+        Column::of_parts(Vec::new(), vec![0], Vec::new())
+    }
+}
+
 impl Column {
+    /// The numbers of such parts.
+    pub fn of_parts(limbs: Vec<Limb>, offsets: Vec<i64>, signs: Vec<u8>) -> Self {
+        Column {
+            limbs,
+            offsets,
+            signs,
+            home: Weak::new(),
+        }
+    }
+
     /// No numbers yet, and room for so many of so many limbs together.
     pub fn with_capacity(count: usize, limbs: usize) -> Result<Self, Error> {
         let mut offsets = bigint_cpu::with_capacity(count + 1)?;
@@ -43,11 +72,8 @@ impl Column {
         // On large pages, none of which is touched before a number is.
         let mut limbs = bigint_cpu::zeroed(limbs)?;
         limbs.clear();
-        Ok(Column {
-            limbs,
-            offsets,
-            signs: bigint_cpu::with_capacity(count.div_ceil(8))?,
-        })
+        let signs = bigint_cpu::with_capacity(count.div_ceil(8))?;
+        Ok(Column::of_parts(limbs, offsets, signs))
     }
 
     /// How many numbers there are.
@@ -102,10 +128,65 @@ impl Column {
         }
     }
 
+    /// The numbers of rows of `width` limbs, of which `negative` says which are negative; in the
+    /// rows' own memory where that is little longer. Memory comes from a pool, and goes there.
+    pub fn of_rows(
+        mut rows: Vec<Limb>,
+        width: usize,
+        negative: impl Fn(usize) -> bool + Sync,
+        pool: &Arc<Pool>,
+    ) -> Result<Self, Error> {
+        let count = rows.len() / width.max(1);
+        if rows.len() > SHORT {
+            let number = |i: usize| (&rows[i * width..][..width], negative(i));
+            let column = Column::of_numbers(Some(pool), count, width, number)?;
+            pool.give(rows);
+            return Ok(column);
+        }
+        let mut offsets = bigint_cpu::with_capacity(count + 1)?;
+        let mut signs: Vec<u8> = bigint_cpu::zeroed(count.div_ceil(SIGNS_OF_BYTE))?;
+        offsets.push(0);
+        let mut end = 0;
+        for (i, row) in rows.chunks_exact(width.max(1)).enumerate() {
+            let length = trimmed(row).len();
+            let sign = u8::from(length > 0 && negative(i));
+            signs[i / SIGNS_OF_BYTE] |= sign << (i % SIGNS_OF_BYTE);
+            end += length;
+            offsets.push((end * LIMB_BYTES) as i64);
+        }
+        let is_tight = rows.len() <= end + end / 8;
+        let places = offsets.windows(2).enumerate();
+        let places = places.map(|(i, ends)| {
+            let [start, end] = [ends[0], ends[1]].map(|at| at as usize / LIMB_BYTES);
+            (i * width..i * width + (end - start), start)
+        });
+        let limbs = match is_tight {
+            true => {
+                for (row, place) in places.filter(|(row, place)| row.start != *place) {
+                    rows.copy_within(row, place);
+                }
+                rows.truncate(end);
+                rows
+            }
+            false => {
+                let mut limbs = pool.take(end)?;
+                for (row, place) in places {
+                    limbs[place..place + row.len()].copy_from_slice(&rows[row]);
+                }
+                pool.give(rows);
+                limbs
+            }
+        };
+        let mut column = Column::of_parts(limbs, offsets, signs);
+        column.home = Arc::downgrade(pool);
+        Ok(column)
+    }
+
     /// `count` numbers, of each of which `number` tells the limbs and whether it is negative;
     /// about so many limbs each. They are looked at twice, for where they go and to put them
-    /// there.
+    /// there. Memory comes from a pool, if there is one, and goes there.
     pub fn of_numbers<'n>(
+        pool: Option<&Arc<Pool>>,
         count: usize,
         limbs: usize,
         number: impl Fn(usize) -> (&'n [Limb], bool) + Sync,
@@ -131,7 +212,10 @@ impl Column {
         });
         let lengths = offsets[1..].chunks(size).filter_map(|ends| ends.last());
         let total = lengths.sum::<i64>() as usize / LIMB_BYTES;
-        let mut limbs = bigint_cpu::zeroed(total)?;
+        let mut limbs = match pool {
+            Some(pool) => pool.take(total)?,
+            None => bigint_cpu::zeroed(total)?,
+        };
         let (mut rest, mut start) = (&mut limbs[..], 0);
         let parts = offsets[1..].chunks_mut(size).enumerate();
         let parts = parts.map(|(part, ends)| {
@@ -152,11 +236,9 @@ impl Column {
                 *end += before;
             }
         });
-        Ok(Column {
-            limbs,
-            offsets,
-            signs,
-        })
+        let mut column = Column::of_parts(limbs, offsets, signs);
+        column.home = pool.map_or(Weak::new(), Arc::downgrade);
+        Ok(column)
     }
 
     /// `count` numbers, which `part` makes range by range, of threads as many as are worth
@@ -206,13 +288,13 @@ impl Column {
             all.signs.truncate(all.len().div_ceil(8));
         }
         let mut rest = &mut all.limbs[..];
-        let places = parts.into_iter().map(|part| {
+        let places = parts.iter().map(|part| {
             let (place, others) = std::mem::take(&mut rest).split_at_mut(part.limbs.len());
             rest = others;
-            (place, part.limbs)
+            (place, &part.limbs)
         });
         share(places, threads(), |(place, limbs)| {
-            place.copy_from_slice(&limbs);
+            place.copy_from_slice(limbs);
         });
         Ok(all)
     }
@@ -229,4 +311,37 @@ fn room<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
     let bytes = more.saturating_mul(size_of::<T>());
     let reserved = vector.try_reserve(more);
     reserved.map_err(|_| Error::OutOfMemory { bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_put_together_in_their_own_memory_or_copied() {
+        let pool = Arc::new(Pool::default());
+        // Full rows, rows of which some lack a limb, short ones, and many.
+        for (count, width, lacks) in [(300, 9, 0), (300, 9, 1), (300, 9, 7), (90_000, 9, 1)] {
+            let row = |i: usize| {
+                let length = width - i % 3 * lacks.min(width / 2);
+                (0..width).map(move |j| if j < length { (i + j + 1) as Limb } else { 0 })
+            };
+            let rows: Vec<Limb> = (0..count).flat_map(row).collect();
+            let negative = |i: usize| i.is_multiple_of(5);
+            let number = |i: usize| (&rows[i * width..][..width], negative(i));
+            let expected = Column::of_numbers(None, count, width, number).unwrap();
+            assert!((0..count).all(|i| expected.magnitude(i).last() != Some(&0)));
+            let own = rows.clone();
+            let memory = own.as_ptr();
+            let column = Column::of_rows(own, width, negative, &pool).unwrap();
+            assert!(column == expected, "{count} {width} {lacks}");
+            let is_in_place = count == 300 && lacks < 7;
+            assert_eq!(column.limbs.as_ptr() == memory, is_in_place);
+            // What is dropped is there for the next.
+            let (memory, length) = (column.limbs.as_ptr(), column.limbs.len());
+            drop(column);
+            let taken = pool.take(length).unwrap();
+            assert_eq!(taken.as_ptr(), memory);
+        }
+    }
 }

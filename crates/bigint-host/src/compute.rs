@@ -43,7 +43,7 @@ pub(crate) struct Inner {
     tuning: Tuning,
     warnings: Mutex<Vec<String>>,
     /// Host memory for results.
-    pub pool: Pool,
+    pub pool: Arc<Pool>,
 }
 
 impl Inner {
@@ -53,14 +53,14 @@ impl Inner {
             resort,
             tuning,
             warnings: Mutex::default(),
-            pool: Pool::default(),
+            pool: Arc::default(),
         }
     }
 
     /// The same devices, with memory for so many limbs of results to come.
     pub fn keeping(&self, limbs: usize) -> Self {
         Inner {
-            pool: Pool::keeping(limbs),
+            pool: Arc::new(Pool::keeping(limbs)),
             ..self.with_tuning(self.tuning.clone())
         }
     }

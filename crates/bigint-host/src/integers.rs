@@ -5,6 +5,7 @@ use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
 use bigint_cpu::radix;
 use num_bigint::Sign;
+use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -91,8 +92,13 @@ impl Integers {
     /// [`limbs`](Self::limbs), [`offsets`](Self::offsets) and [`signs`](Self::signs); not
     /// copied where there is no clone.
     pub fn into_parts(self) -> (Vec<Limb>, Vec<i64>, Vec<u8>) {
-        let column = Arc::unwrap_or_clone(self.column);
-        (column.limbs, column.offsets, column.signs)
+        let mut column = Arc::unwrap_or_clone(self.column);
+        let column = &mut column;
+        (
+            take(&mut column.limbs),
+            take(&mut column.offsets),
+            take(&mut column.signs),
+        )
     }
 
     /// The integers of such parts, which are not copied.
@@ -140,11 +146,7 @@ impl Integers {
         if !count.is_multiple_of(8) && signs[count / 8] >> (count % 8) != 0 {
             return Err(Error::NotWrittenSo { index: count });
         }
-        Ok(Integers::from(Column {
-            limbs,
-            offsets,
-            signs,
-        }))
+        Ok(Column::of_parts(limbs, offsets, signs).into())
     }
 
     /// The magnitude of number `index`, least significant limb first.
@@ -227,7 +229,7 @@ impl Integers {
             let index = index(i);
             (self.magnitude(index), self.is_negative(index))
         };
-        Ok(Column::of_numbers(count, mean, number)?.into())
+        Ok(Column::of_numbers(None, count, mean, number)?.into())
     }
 
     /// The numbers of all of these, one column after another.

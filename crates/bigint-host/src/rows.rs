@@ -271,6 +271,6 @@ impl<'a> Rows<'a> {
             (&limbs[row * width..][..*width], negative[row])
         };
         let mean = limbs / places.len().max(1);
-        Column::of_numbers(places.len(), mean, number)
+        Column::of_numbers(None, places.len(), mean, number)
     }
 }

@@ -20,8 +20,10 @@
 
 use crate::bins::{Bin, Kind, List, Place, Sums};
 use crate::column::Column;
+use crate::gather::REPEATED;
 use crate::list::{Computation, order};
 use crate::operations::Form;
+use crate::pool::Pool;
 use crate::{BackEnd, Batch, Engine, Error, Integers, Options, SignedBatch, limbs, segments};
 use bigint_core::operation::Signs;
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
@@ -31,15 +33,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::panic::resume_unwind;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 /// Results of bins that wait on a device to be fetched.
 const MOST_WAITING: usize = 2;
-
-/// Computations for each number from which on numbers go to a device once, and are gathered
-/// there: as operands they would go there twice as often as there are computations.
-const GATHERED: usize = 2;
 
 /// The list's numbers on a device, by the width that they are padded to; those that are wider are
 /// zeros.
@@ -53,9 +51,8 @@ impl Engine {
     /// Lengths and operations may be mixed freely, and a number may be an operand of any
     /// number of computations.
     ///
-    /// Numbers that are operands of many computations go to a device once. Not there yet: to
-    /// several devices operands go with each bin, however many bins they are in; results must fit
-    /// into the host's memory.
+    /// Numbers that are operands of many computations go to each device once, and are gathered
+    /// there. Results must fit into the host's memory.
     ///
     /// ```
     /// use bigint_host::{BigInt, Computation, Engine, Integers, Operation};
@@ -104,10 +101,7 @@ impl Engine {
                 (list, made)
             }
         };
-        let results = list.gathered(&made);
-        made.into_iter()
-            .for_each(|made| self.inner.pool.give(made.rows));
-        results
+        list.gathered(made, &self.inner.pool)
     }
 
     /// The bins' results: while one thread fetches those that a device has, this one brings it
@@ -214,11 +208,11 @@ impl Engine {
         Ok(list)
     }
 
-    /// Whether so many computations are so many more than the numbers that those go to the
+    /// Whether so many computations are so many more than the numbers that those go to each
     /// device once, and operands are gathered there.
     fn gathers(&self, integers: &Integers, computations: usize) -> bool {
-        let is_one_device = self.inner.devices().count() == 1;
-        is_one_device && computations >= integers.len().saturating_mul(GATHERED)
+        let has_devices = self.inner.device().is_some();
+        has_devices && computations >= integers.len().saturating_mul(REPEATED)
     }
 
     /// Brings the operands of a bin to where the engine computes.
@@ -411,15 +405,27 @@ impl Made {
 }
 
 impl List<'_> {
-    /// The results, in the list's order.
-    fn gathered(&self, made: &[Made]) -> Result<Integers, Error> {
+    /// The results, in the list's order; a pool takes the bins' memory.
+    fn gathered(&self, mut made: Vec<Made>, pool: &Arc<Pool>) -> Result<Integers, Error> {
         let (count, integers) = (self.computations.len(), self.integers);
         let mean = integers.limbs().len() / integers.len().max(1);
-        Ok(match self.sums {
-            Sums::Passing => Column::gathered(count, 2 * mean, |range| self.part(range, made))?,
-            _ => Column::of_numbers(count, mean, |of| self.made(of, made))?,
+        let is_one_bin = matches!(self.bins[..], [bin] if bin.count == count);
+        if is_one_bin && !self.bins[0].is_of_segments() {
+            // Its rows are in the list's order.
+            let Made {
+                rows,
+                width,
+                negative,
+            } = made.swap_remove(0);
+            let negative = |of: usize| self.resolved[of].negative.unwrap_or_else(|| negative[of]);
+            return Ok(Column::of_rows(rows, width, negative, pool)?.into());
         }
-        .into())
+        let column = match self.sums {
+            Sums::Passing => Column::gathered(count, 2 * mean, |range| self.part(range, &made)),
+            _ => Column::of_numbers(Some(pool), count, mean, |of| self.made(of, &made)),
+        };
+        made.into_iter().for_each(|made| pool.give(made.rows));
+        Ok(column?.into())
     }
 
     /// The result of a computation that is in a bin, and whether it is negative.
