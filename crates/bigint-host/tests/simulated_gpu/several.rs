@@ -5,8 +5,8 @@ use crate::lists::{Lengths, Random, check_list};
 use crate::process::on_simulator;
 use crate::signs::check_chain;
 use bigint_host::{
-    BackEnd, BigUint, Computation, DeviceErrorKind, DeviceSet, Engine, Error, Layout, Operation,
-    Tuning,
+    BackEnd, BigUint, Computation, DeviceErrorKind, DeviceSet, Engine, Error, Integers, Layout,
+    Operation, Tuning,
 };
 use bigint_testing::Extent;
 use bigint_testing::trial::weight;
@@ -227,6 +227,28 @@ fn what_does_not_fit_the_one_device_that_is_forced_is_computed_in_pieces() {
     }
 }
 
+/// While few numbers are operands of many computations, which go to both devices once.
+#[test]
+fn a_device_that_is_lost_in_a_list_hands_its_part_to_the_other() {
+    let name = "several::a_device_that_is_lost_in_a_list_hands_its_part_to_the_other";
+    let devices = ("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_90:64MiB");
+    let fault = "cuLaunchKernel:9=CUDA_ERROR_LAUNCH_FAILED!@1";
+    if !on_simulator(name, &[devices, ("CUDA_SIM_FAULT", fault)]) {
+        return;
+    }
+    let engine = sharing(&Engine::all().expect("devices"));
+    let operations = [Operation::Add, Operation::Sub, Operation::Mul];
+    for (seed, numbers) in [(1, 20), (2, 20), (3, 300)] {
+        let lengths = Lengths::Normal(300);
+        let random = &mut Random(seed);
+        check_list(&engine, &operations, lengths, (numbers, 400), random);
+    }
+    let warnings = engine.warnings().join("\n");
+    for word in ["CUDA device 1", "lost", "to the other devices"] {
+        assert!(warnings.contains(word), "no {word:?} in {warnings}");
+    }
+}
+
 #[test]
 fn a_list_larger_than_the_device_is_computed() {
     let name = "several::a_list_larger_than_the_device_is_computed";
@@ -245,4 +267,22 @@ fn a_list_larger_than_the_device_is_computed() {
             random,
         );
     }
+    // One computation that does not fit, whatever is cut.
+    let giant = Integers::from_biguints(&[(BigUint::from(1_u32) << 9_000_000) - 1_u32]);
+    let sum = Computation {
+        operation: Operation::Add,
+        a: 0,
+        b: 0,
+    };
+    let (giant, list) = (giant.expect("the host has it"), [sum]);
+    match Engine::cuda(0).expect("a device").run(&giant, &list) {
+        Err(Error::Device(error)) => assert!(
+            matches!(error.kind, DeviceErrorKind::OutOfMemory { bytes } if bytes > 1 << 20),
+            "{error}"
+        ),
+        other => panic!("a device error was due: {other:?}"),
+    }
+    let twice = Engine::auto().run(&giant, &list).expect("the CPU has it");
+    let expected = giant.get(0).expect("one") * 2;
+    assert_eq!(twice.get(0), Some(expected));
 }
