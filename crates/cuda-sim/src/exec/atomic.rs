@@ -1,11 +1,12 @@
 //! Atomic operations: a value in memory is replaced by one that depends on it, lane by
 //! lane in ascending order.
 
-use super::access::{ALL_WORDS, Transfer, addresses, read_only};
+use super::access::{addresses, read_only};
 use super::copies::barrier_step;
+use super::frame::{Frame, put, put_long};
 use super::run::Worker;
-use super::step::{put, put_long};
-use super::warp::{Frame, Warp};
+use super::transfer::{ALL_WORDS, Transfer};
+use super::warp::Warp;
 use super::{Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{AtomicOp, Longs, Op, Order, Reg};

@@ -4,9 +4,9 @@
 //! Of the accesses of one block to another's shared memory, bounds and what is written
 //! are checked; races between blocks of a cluster in shared memory are not looked for.
 
-use super::access::Transfer;
 use super::block::Block;
 use super::run::Worker;
+use super::transfer::Transfer;
 use super::warp::{State, Warp};
 use super::{Mistake, Step, lanes_of};
 use crate::check::{Fault, FaultKind};

@@ -1,9 +1,9 @@
 //! Where lanes meet: shuffles, votes and their like within a warp, and barriers
 //! of the block.
 
+use super::frame::{Frame, put};
 use super::run::Worker;
-use super::step::put;
-use super::warp::{Frame, Part, Reduced, State, Warp};
+use super::warp::{Part, Reduced, State, Warp, absent};
 use super::{Mistake, Step, lanes_of, matrix};
 use crate::check::FaultKind;
 use crate::ir::{BarrierKind, Inst, Longs, Op, Reduce, Reg, Shuffle, Vote, W, WarpOp, Words};
@@ -159,22 +159,6 @@ impl Worker<'_> {
         }
         Ok(true)
     }
-}
-
-/// Lanes that are named but not here, and lanes here whose mask is not in order.
-pub(super) fn absent(masks: &Words, here: u32, live: u32) -> (u32, u32) {
-    let first = masks[here.trailing_zeros() as usize & 31];
-    if lanes_of(here).all(|lane| masks[lane] == first) {
-        return (first & live & !here, here & !first);
-    }
-    let (mut missing, mut strangers) = (0, 0);
-    for lane in lanes_of(here) {
-        missing |= masks[lane] & live & !here;
-        let in_order = masks[lane] >> lane & 1 != 0
-            && lanes_of(masks[lane] & here).all(|other| masks[other] == masks[lane]);
-        strangers |= u32::from(!in_order) << lane;
-    }
-    (missing, strangers)
 }
 
 /// Gives the result of a reduction over a barrier to the lanes that waited.

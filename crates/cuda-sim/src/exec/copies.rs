@@ -10,39 +10,14 @@
 //! phase, 22 bits of bytes expected less bytes copied (two's complement), one bit
 //! unused, and the phase's parity.
 
-use super::access::{ALL_WORDS, Buffer, Transfer, addresses};
+use super::access::addresses;
+use super::in_flight::{Copies, InFlight};
 use super::run::Worker;
+use super::transfer::{ALL_WORDS, Buffer, Transfer};
 use super::warp::Warp;
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{AtomicOp, CopyOp, Longs, Order, Transit, Wait};
-
-/// A copy of one thread that it has not waited for.
-struct InFlight {
-    lane: usize,
-    /// Groups that the thread had committed before.
-    group: u32,
-    to: u64,
-    words: [u32; 4],
-    bytes: u32,
-    line: u32,
-}
-
-/// The copies of a warp's threads.
-#[derive(Default)]
-pub(crate) struct Copies {
-    open: Vec<InFlight>,
-    /// Of each thread, the groups it has committed.
-    groups: [u32; 32],
-}
-
-impl Copies {
-    /// Forgets everything for the next block.
-    pub fn begin(&mut self) {
-        self.open.clear();
-        self.groups = [0; 32];
-    }
-}
 
 impl Worker<'_> {
     /// Runs a step of an asynchronous copy; `mask` is not empty.

@@ -13,9 +13,9 @@
 //! for the latest block only. Whether a word has a race does not depend on the
 //! order in which blocks run.
 
-use super::access::{Buffer, Transfer};
 use super::clocks::Clocks;
 use super::threads;
+use super::transfer::{Buffer, Transfer};
 use super::{Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::count::Counts;

@@ -1,8 +1,8 @@
 //! Local memory of a warp: each word stands 32 times side by side, so that lanes
 //! which use the same offset, as they mostly do, move a whole row at once.
 
-use super::access::{Buffer, Transfer};
-use super::step::put;
+use super::frame::put;
+use super::transfer::{Buffer, Transfer};
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Longs, Words};

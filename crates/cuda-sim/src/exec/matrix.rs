@@ -11,9 +11,11 @@
 //! PTX does not say in what order terms are added; here it is C first and then the
 //! products by ascending column of A, each fused into the sum with one rounding.
 
-use super::access::{ALL_WORDS, Buffer, Transfer, addresses};
+use super::access::addresses;
+use super::frame::Frame;
 use super::run::Worker;
-use super::warp::{Frame, Warp};
+use super::transfer::{ALL_WORDS, Buffer, Transfer};
+use super::warp::Warp;
 use super::{FULL, Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{Factors, L3, Longs, Matrix, Order, Reg, Rows, Words};

@@ -25,17 +25,22 @@ mod cluster;
 mod collective;
 mod control;
 mod copies;
+mod frame;
 mod global;
+mod in_flight;
 mod layout;
 mod local;
 mod matrix;
 mod run;
 mod schedule;
 mod shared;
+mod shared_access;
 mod step;
 mod system;
 mod tally;
 mod threads;
+mod transfer;
+mod turns;
 mod warp;
 
 use crate::arch::Arch;
@@ -138,7 +143,7 @@ pub(crate) fn run(
     let workers = rayon::current_num_threads() as u64;
     let workers = workers.min(launch.grid.blocks());
     if launch.entry.ordered || launch.cooperative || launch.clusters.explicit {
-        return schedule::together(&launch);
+        return turns::together(&launch);
     }
     if workers <= 1 {
         return in_order(&launch);

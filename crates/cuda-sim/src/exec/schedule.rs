@@ -1,10 +1,5 @@
-//! Whose turn it is: blocks that are resident together, and the warps of a block.
+//! In which order blocks and the warps of a block have their turns.
 
-use super::block::Block;
-use super::run::Worker;
-use super::{Launch, Mistake};
-use crate::check::{Fault, FaultKind};
-use crate::count::Counts;
 use std::str::FromStr;
 
 /// In which order the blocks and warps of a launch have their turns. Each is one of
@@ -76,7 +71,7 @@ impl Dice {
     }
 
     /// A number below `end` (SplitMix64, Steele, Lea and Flood 2014).
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -114,79 +109,6 @@ impl Dice {
                 Schedule::Random(_) => self.below(2) == 0,
                 Schedule::Adversarial => false,
             }
-    }
-}
-
-/// Runs as many blocks together as have room, in turns; of a cluster all or none.
-pub(super) fn together(launch: &Launch<'_>) -> Result<Counts, Fault> {
-    let mut worker = Worker::new(launch, false);
-    let blocks = launch.grid.blocks();
-    let clusters = launch.clusters;
-    let mut spare = Vec::new();
-    let mut begun = 0;
-    let mut cursor = 0;
-    loop {
-        let len = worker.resident.len();
-        let fits = len == 0 || len as u64 + clusters.size() <= launch.resident;
-        let room = begun < blocks && fits;
-        if len == 0 && !room {
-            return Ok(worker.finish().0);
-        }
-        cursor = match launch.schedule {
-            Schedule::Rotating if cursor < len || room => cursor,
-            Schedule::Rotating => 0,
-            Schedule::Random(_) => worker.dice.below(len + usize::from(room)),
-            Schedule::Adversarial if room => len,
-            Schedule::Adversarial => cursor.checked_sub(1).unwrap_or(len - 1),
-        };
-        if cursor == len {
-            for _ in 0..clusters.size() {
-                let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::new(launch)));
-                block.begin(clusters.number(launch.grid.grid, begun))?;
-                begun += 1;
-                worker.resident.push(block);
-            }
-            if launch.schedule == Schedule::Adversarial {
-                // It runs once all are there.
-                cursor = worker.resident.len();
-                continue;
-            }
-        }
-        worker.cursor = cursor;
-        std::mem::swap(&mut worker.block, &mut worker.resident[cursor]);
-        let block = &worker.block;
-        let at = block.at;
-        worker.global.enter(block.number, block.synchronised);
-        let ended = worker.sweep();
-        worker.block.synchronised = worker.global.synchronised;
-        std::mem::swap(&mut worker.block, &mut worker.resident[cursor]);
-        if ended? {
-            worker.idle = 0;
-            spare.push(worker.resident.remove(cursor));
-        } else if launch.schedule == Schedule::Rotating {
-            cursor += 1;
-        }
-        worker.open_cluster(at)?;
-    }
-}
-
-impl Worker<'_> {
-    /// What is wrong where everybody waits for a change of memory that nobody
-    /// makes; nothing as long as there is hope.
-    pub(super) fn hopeless(&self) -> Option<Fault> {
-        // Loops that give up after some tries must get there.
-        const LEAST: u64 = 1 << 20;
-        const EACH: u64 = 1 << 12;
-        if self.idle <= LEAST.max(EACH * self.resident.len() as u64) {
-            return None;
-        }
-        let detail = format!(
-            "{} looks in a row at memory that nobody changes, this one last",
-            self.idle
-        );
-        let mistake = Mistake::new(FaultKind::Deadlock, self.looked.lane, detail);
-        let warp = self.looked.warp;
-        Some(self.block.fault(*mistake, warp, self.looked.line))
     }
 }
 

@@ -1,48 +1,13 @@
 //! Instructions that concern each lane alone and touch no memory.
 
-use super::warp::Frame;
-use super::{FULL, Mistake, Step};
+use super::frame::{Frame, put, put_long};
+use super::{Mistake, Step};
 use crate::check::FaultKind;
-use crate::ir::{Cond, Longs, Op, Outcome, Reg, Words};
+use crate::ir::{Cond, Op, Outcome, Reg, Words};
 use crate::memory::{
     LOCAL_WINDOW, PARAM_WINDOW, RANK_SHIFT, SHARED_WINDOW, WINDOW_BYTES, in_window,
 };
 use crate::ptx::types::Space;
-
-/// A bit per lane, as an array: masks become vector compares.
-const BITS: Words = {
-    let mut bits = [0; 32];
-    let mut i = 0;
-    while i < 32 {
-        bits[i] = 1 << i;
-        i += 1;
-    }
-    bits
-};
-
-/// Writes the lanes of `mask`.
-#[inline(always)]
-pub(super) fn put(d: &mut Words, value: &Words, mask: u32) {
-    if mask == FULL {
-        *d = *value;
-        return;
-    }
-    for i in 0..32 {
-        d[i] = if mask & BITS[i] != 0 { value[i] } else { d[i] };
-    }
-}
-
-/// Writes the lanes of `mask`.
-#[inline(always)]
-pub(super) fn put_long(d: &mut Longs, value: &Longs, mask: u32) {
-    if mask == FULL {
-        *d = *value;
-        return;
-    }
-    for i in 0..32 {
-        d[i] = if mask & BITS[i] != 0 { value[i] } else { d[i] };
-    }
-}
 
 impl Frame {
     /// The lanes where a predicate operand holds.

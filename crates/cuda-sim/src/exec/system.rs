@@ -1,8 +1,9 @@
 //! Functions that the driver gives to every kernel: `vprintf` and `__assertfail`.
 
-use super::access::{ALL_WORDS, Buffer, Transfer};
+use super::frame::Frame;
 use super::run::Worker;
-use super::warp::{Frame, Warp};
+use super::transfer::{ALL_WORDS, Buffer, Transfer};
+use super::warp::Warp;
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Order, Place, Reg, System, SystemCall};

@@ -1,0 +1,293 @@
+//! The registers and parameters of a call, and how lanes write them.
+
+use super::transfer::{Buffer, Transfer};
+use super::{FULL, Launch, Mistake, Step, lanes_of};
+use crate::check::FaultKind;
+use crate::ir::{Longs, Place, Preset, Reg, Special, Words, code_address};
+
+/// Registers and parameters of one call.
+#[derive(Default)]
+pub(crate) struct Frame {
+    pub function: u32,
+    pub words: Vec<Words>,
+    pub longs: Vec<Longs>,
+    pub preds: Vec<u32>,
+    /// Of each register that may be undefined, the lanes that have a value.
+    pub valid: Vec<u32>,
+    pub carry: Words,
+    pub carry_set: u32,
+    /// The parameter area, a word in 32 lanes side by side.
+    pub params: Vec<Words>,
+    pub local_base: u32,
+    /// Bytes of local memory from there.
+    pub local: u32,
+    /// The calling frame, the block to return to, and the call's place.
+    pub caller: Option<(u32, u32, u32)>,
+    pub depth: u32,
+    /// Lanes that have not returned from here.
+    pub live: u32,
+    pub ticks: u64,
+    /// Whether everything that stays the same from block to block is in place.
+    pub ready: bool,
+}
+
+/// A bit per lane, as an array: masks become vector compares.
+const BITS: Words = {
+    let mut bits = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        bits[i] = 1 << i;
+        i += 1;
+    }
+    bits
+};
+
+/// Writes the lanes of `mask`.
+#[inline(always)]
+pub(super) fn put(d: &mut Words, value: &Words, mask: u32) {
+    if mask == FULL {
+        *d = *value;
+        return;
+    }
+    for i in 0..32 {
+        d[i] = if mask & BITS[i] != 0 { value[i] } else { d[i] };
+    }
+}
+
+/// Writes the lanes of `mask`.
+#[inline(always)]
+pub(super) fn put_long(d: &mut Longs, value: &Longs, mask: u32) {
+    if mask == FULL {
+        *d = *value;
+        return;
+    }
+    for i in 0..32 {
+        d[i] = if mask & BITS[i] != 0 { value[i] } else { d[i] };
+    }
+}
+
+/// Copies an argument or result between frames.
+pub(super) fn hand_over(
+    from: &Frame,
+    source: Place,
+    to: &mut Frame,
+    target: Place,
+    mask: u32,
+) -> Step {
+    let mismatch = || {
+        Mistake::new(
+            FaultKind::InvalidTarget,
+            mask.trailing_zeros(),
+            "an argument that does not fit its parameter",
+        )
+    };
+    match (source, target) {
+        (
+            Place::Memory { offset, bytes },
+            Place::Memory {
+                offset: start,
+                bytes: room,
+            },
+        ) => {
+            if bytes != room {
+                return Err(mismatch());
+            }
+            for byte in (0..bytes).step_by(4) {
+                let row = from.params[(offset + byte) as usize / 4];
+                let shift = 8 * (offset % 4);
+                let take = (bytes - byte).min(4);
+                let ones = u32::MAX >> (32 - 8 * take);
+                let place = 8 * (start % 4);
+                let d = &mut to.params[(start + byte) as usize / 4];
+                for lane in lanes_of(mask) {
+                    d[lane] = d[lane] & !(ones << place) | (row[lane] >> shift & ones) << place;
+                }
+            }
+        }
+        (Place::Register(a), Place::Register(d)) => match (a, d) {
+            (Reg::Word(a), Reg::Word(d)) => {
+                put(&mut to.words[d.0 as usize], &from.words[a.0 as usize], mask);
+            }
+            (Reg::Long(a), Reg::Long(d)) => {
+                let value = &from.longs[a.0 as usize];
+                put_long(&mut to.longs[d.0 as usize], value, mask);
+            }
+            (Reg::Pred(a), Reg::Pred(d)) => {
+                let bits = from.preds[a.0 as usize];
+                let d = &mut to.preds[d.0 as usize];
+                *d = *d & !mask | bits & mask;
+            }
+            _ => return Err(mismatch()),
+        },
+        _ => return Err(mismatch()),
+    }
+    Ok(())
+}
+
+impl Frame {
+    /// Sets up registers for a function.
+    pub(super) fn begin(
+        &mut self,
+        launch: &Launch<'_>,
+        function: u32,
+        block: [u32; 3],
+        warp: usize,
+        lanes: u32,
+    ) {
+        let code = &launch.program.functions[function as usize];
+        self.live = lanes;
+        self.carry = [0; 32];
+        self.carry_set = 0;
+        self.caller = None;
+        self.depth = 0;
+        if !self.ready {
+            self.function = function;
+            self.local = code.local_bytes;
+            self.words.clear();
+            self.words.resize(code.files.words as usize, [0; 32]);
+            self.longs.clear();
+            self.longs.resize(code.files.longs as usize, [0; 32]);
+            self.preds.clear();
+            self.preds.resize(code.files.preds as usize, 0);
+            self.params.clear();
+            self.params.resize(code.param_bytes as usize / 4, [0; 32]);
+        }
+        self.valid.clear();
+        self.valid.resize(code.undefined.len(), 0);
+        for reg in &code.undefined {
+            self.fill(*reg, &[0; 32]);
+        }
+        for (reg, preset) in &code.presets {
+            let changes = matches!(preset, Preset::Special(special) if special.is_of_block());
+            if !self.ready || changes {
+                let value = self.preset(launch, *preset, block, warp);
+                self.fill(*reg, &value);
+            }
+        }
+    }
+
+    fn fill(&mut self, reg: Reg, value: &Longs) {
+        match reg {
+            Reg::Word(d) => self.words[d.0 as usize] = value.map(|long| long as u32),
+            Reg::Long(d) => self.longs[d.0 as usize] = *value,
+            Reg::Pred(d) => self.preds[d.0 as usize] = value[0] as u32,
+        }
+    }
+
+    fn preset(&self, launch: &Launch<'_>, preset: Preset, block: [u32; 3], warp: usize) -> Longs {
+        let value = match preset {
+            Preset::Value(value) => value,
+            Preset::Global(index, offset) => launch.globals[index as usize].wrapping_add(offset),
+            Preset::Shared(index, offset) => {
+                u64::from(launch.shared.offsets[index as usize]).wrapping_add(offset)
+            }
+            Preset::Local(offset) => u64::from(self.local_base).wrapping_add(offset),
+            Preset::Code(index) => code_address(index),
+            Preset::Special(special) => {
+                return self.special(launch, special, block, warp);
+            }
+        };
+        [value; 32]
+    }
+
+    fn special(
+        &self,
+        launch: &Launch<'_>,
+        special: Special,
+        block: [u32; 3],
+        warp: usize,
+    ) -> Longs {
+        let grid = launch.grid;
+        let [x, y, _] = grid.block;
+        let linear = (u64::from(block[2]) * u64::from(grid.grid[1]) + u64::from(block[1]))
+            * u64::from(grid.grid[0])
+            + u64::from(block[0]);
+        let multiprocessors = u64::from(launch.arch.multiprocessors);
+        let dynamic = u64::from(grid.shared_bytes);
+        let lane = |f: &dyn Fn(u64) -> u64| std::array::from_fn(|i| f(i as u64));
+        let same = |value: u64| [value; 32];
+        match special {
+            Special::Thread(axis) => lane(&|i| {
+                let thread = 32 * warp as u64 + i;
+                let (x, y) = (u64::from(x), u64::from(y));
+                match axis {
+                    0 => thread % x,
+                    1 => thread / x % y,
+                    _ => thread / (x * y),
+                }
+            }),
+            Special::ThreadCount(axis) => same(u64::from(grid.block[axis as usize])),
+            Special::Block(axis) => same(u64::from(block[axis as usize])),
+            Special::BlockCount(axis) => same(u64::from(grid.grid[axis as usize])),
+            Special::Lane => lane(&|i| i),
+            Special::Warp => same(warp as u64),
+            Special::WarpCount => same(grid.threads().div_ceil(32)),
+            Special::MaskEq => lane(&|i| 1 << i),
+            Special::MaskLe => lane(&|i| (2u64 << i) - 1),
+            Special::MaskLt => lane(&|i| (1u64 << i) - 1),
+            Special::MaskGe => lane(&|i| u64::from(u32::MAX) << i & u64::from(u32::MAX)),
+            Special::MaskGt => lane(&|i| u64::from(u32::MAX) << i << 1 & u64::from(u32::MAX)),
+            Special::Zero => same(0),
+            Special::ClusterBlock(_)
+            | Special::Cluster(_)
+            | Special::ClusterRank
+            | Special::ClusterBlockCount(_)
+            | Special::ClusterCount(_)
+            | Special::ClusterSize
+            | Special::IsCluster => {
+                let value = launch.clusters.special(special, grid.grid, block);
+                same(value.unwrap_or(0))
+            }
+            Special::Multiprocessor => same(linear % multiprocessors),
+            Special::MultiprocessorCount => same(multiprocessors),
+            Special::GridId => same(u64::from(launch.epoch)),
+            Special::DynamicShared => same(dynamic),
+            Special::TotalShared => same(u64::from(launch.entry.shared_bytes) + dynamic),
+        }
+    }
+
+    /// Parameters at a fixed offset.
+    pub fn read_param(&self, offset: u32, words: u32, buffer: &mut Buffer) {
+        let shift = 8 * (offset % 4);
+        for k in 0..words as usize {
+            let row = &self.params[offset as usize / 4 + k];
+            for lane in 0..32 {
+                buffer[k][lane] = row[lane] >> shift;
+            }
+        }
+    }
+
+    /// Parameters at computed offsets.
+    pub fn read_param_at(&self, transfer: &Transfer<'_>, buffer: &mut Buffer) -> Step {
+        let end = 4 * self.params.len() as u64;
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            if at
+                .checked_add(u64::from(transfer.bytes))
+                .is_none_or(|last| last > end)
+            {
+                return Err(Mistake::at(
+                    FaultKind::OutOfBounds,
+                    lane as u32,
+                    at,
+                    format!("{} bytes of parameters, which are {end}", transfer.bytes),
+                ));
+            }
+            for k in 0..transfer.bytes.div_ceil(4) as usize {
+                buffer[k][lane] = self.params[at as usize / 4 + k][lane] >> (8 * (at % 4));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn write_param(&mut self, offset: u32, bytes: u32, buffer: &Buffer, mask: u32) {
+        let shift = 8 * (offset % 4);
+        let ones = u32::MAX >> (32 - 8 * bytes.min(4));
+        for k in 0..bytes.div_ceil(4) as usize {
+            let row = &mut self.params[offset as usize / 4 + k];
+            for lane in lanes_of(mask) {
+                row[lane] = row[lane] & !(ones << shift) | (buffer[k][lane] & ones) << shift;
+            }
+        }
+    }
+}
