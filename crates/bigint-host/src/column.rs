@@ -128,17 +128,21 @@ impl Column {
         }
     }
 
-    /// The numbers of rows of `width` limbs, of which `negative` says which are negative; in the
-    /// rows' own memory where that is little longer. Memory comes from a pool, and goes there.
+    /// The numbers of rows of `width` limbs, of which `number` says how many limbs they have at
+    /// most, and which are negative; in the rows' own memory where that is little longer. Memory
+    /// comes from a pool, and goes there.
     pub fn of_rows(
         mut rows: Vec<Limb>,
         width: usize,
-        negative: impl Fn(usize) -> bool + Sync,
+        number: impl Fn(usize) -> (usize, bool) + Sync,
         pool: &Arc<Pool>,
     ) -> Result<Self, Error> {
         let count = rows.len() / width.max(1);
         if rows.len() > SHORT {
-            let number = |i: usize| (&rows[i * width..][..width], negative(i));
+            let number = |i: usize| {
+                let (most, negative) = number(i);
+                (&rows[i * width..][..most], negative)
+            };
             let column = Column::of_numbers(Some(pool), count, width, number)?;
             pool.give(rows);
             return Ok(column);
@@ -148,8 +152,9 @@ impl Column {
         offsets.push(0);
         let mut end = 0;
         for (i, row) in rows.chunks_exact(width.max(1)).enumerate() {
-            let length = trimmed(row).len();
-            let sign = u8::from(length > 0 && negative(i));
+            let (most, negative) = number(i);
+            let length = trimmed(&row[..most]).len();
+            let sign = u8::from(length > 0 && negative);
             signs[i / SIGNS_OF_BYTE] |= sign << (i % SIGNS_OF_BYTE);
             end += length;
             offsets.push((end * LIMB_BYTES) as i64);
@@ -333,7 +338,8 @@ mod tests {
             assert!((0..count).all(|i| expected.magnitude(i).last() != Some(&0)));
             let own = rows.clone();
             let memory = own.as_ptr();
-            let column = Column::of_rows(own, width, negative, &pool).unwrap();
+            let of_row = |i: usize| (width - i % 3 * lacks.min(width / 2), negative(i));
+            let column = Column::of_rows(own, width, of_row, &pool).unwrap();
             assert!(column == expected, "{count} {width} {lacks}");
             let is_in_place = count == 300 && lacks < 7;
             assert_eq!(column.limbs.as_ptr() == memory, is_in_place);

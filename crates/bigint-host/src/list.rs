@@ -88,6 +88,16 @@ impl Resolved {
         matches!(self.operation, Operation::Add | Operation::Sub)
     }
 
+    /// The limbs that the result has at most, where that is seen at once.
+    pub fn most_limbs(&self, integers: &Integers) -> Option<usize> {
+        let [n, m] = self.operands.map(|i| integers.length(i));
+        match self.operation {
+            Operation::Add | Operation::Sub => Some(self.limbs_of_sum(integers)),
+            Operation::Mul => Some(n + m),
+            _ => None,
+        }
+    }
+
     /// The limbs that a sum needs as a segment: a difference is no longer than the greater.
     pub fn limbs_of_sum(&self, integers: &Integers) -> usize {
         let [a, b] = self.operands;

@@ -417,8 +417,12 @@ impl List<'_> {
                 width,
                 negative,
             } = made.swap_remove(0);
-            let negative = |of: usize| self.resolved[of].negative.unwrap_or_else(|| negative[of]);
-            return Ok(Column::of_rows(rows, width, negative, pool)?.into());
+            let number = |of: usize| {
+                let resolved = &self.resolved[of];
+                let most = resolved.most_limbs(integers).unwrap_or(width);
+                (most, resolved.negative.unwrap_or_else(|| negative[of]))
+            };
+            return Ok(Column::of_rows(rows, width, number, pool)?.into());
         }
         let column = match self.sums {
             Sums::Passing => Column::gathered(count, 2 * mean, |range| self.part(range, &made)),
@@ -434,7 +438,10 @@ impl List<'_> {
         let made = &made[bin];
         let magnitude = match self.bins[bin].is_of_segments() {
             true => &made.rows[row..][..resolved.limbs_of_sum(self.integers)],
-            false => &made.rows[row * made.width..][..made.width],
+            false => {
+                let most = resolved.most_limbs(self.integers).unwrap_or(made.width);
+                &made.rows[row * made.width..][..most]
+            }
         };
         let negative = resolved.negative;
         (magnitude, negative.unwrap_or_else(|| made.negative[row]))
