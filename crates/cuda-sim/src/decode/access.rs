@@ -1,9 +1,9 @@
 //! Loads, stores and atomic operations.
 
+use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
-use super::symbols::{AddressOperand, B64, U32};
+use super::operands::{AddressOperand, B64, U32};
 use super::vectors::registers_of;
-use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{Address, AtomicOp, Element, Inst, Op, Order, Reg};
 use crate::lanes::lanes;

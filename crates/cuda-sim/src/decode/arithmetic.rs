@@ -1,9 +1,9 @@
 //! Integer, logical and floating-point instructions.
 
+use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
+use super::operands::U32;
 use super::products::Multiply;
-use super::symbols::U32;
-use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{Op, Outcome, Reg};
 use crate::lanes::{carry, float, integer, wide};

@@ -1,8 +1,8 @@
 //! Blocks of a cluster: their barrier, and addresses of each other's shared memory.
 
+use super::decoder::{Decoder, Result, WORD};
 use super::opcode::Opcode;
-use super::symbols::U32;
-use super::{Decoder, Result, WORD};
+use super::operands::U32;
 use crate::count::Class;
 use crate::ir::{AtomicOp, Field3, Narrow1, Op, Preset, Reg, Special, W, W2, W3};
 use crate::lanes::lanes;

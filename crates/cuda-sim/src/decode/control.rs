@@ -1,8 +1,9 @@
 //! Branches, calls, barriers and what the lanes of a warp do together.
 
+use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
-use super::symbols::{B64, Symbol, U32};
-use super::{Decoder, Result};
+use super::operands::{B64, U32};
+use super::symbols::Symbol;
 use crate::count::Class;
 use crate::ir::{
     BarrierKind, Call, Callee, Cond, Op, P, Place, Reduce, Reg, Shuffle, System, SystemCall, Vote,

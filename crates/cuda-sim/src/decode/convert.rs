@@ -1,8 +1,8 @@
 //! Moves, selections, comparisons and conversions.
 
+use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
-use super::symbols::{B64, U32};
-use super::{Decoder, Result};
+use super::operands::{B64, U32};
 use crate::count::Class;
 use crate::ir::{Cond, L, Logic2, Op, Outcome, P, Reg, W};
 use crate::lanes::half::Half;

@@ -1,9 +1,9 @@
 //! Asynchronous copies from global to shared memory, and the barriers in memory that
 //! count arrivals and bytes (`cp.async`, `cp.async.bulk`, `mbarrier`).
 
+use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
-use super::symbols::{AddressOperand, B64, U32};
-use super::{Decoder, Result};
+use super::operands::{AddressOperand, B64, U32};
 use crate::count::Class;
 use crate::ir::{
     Address, AtomicOp, CopyOp, Element, L, LongTest2, Narrow1, Op, Order, Outcome, Reg, Transit,

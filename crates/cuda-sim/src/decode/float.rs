@@ -1,7 +1,7 @@
 //! Floating-point instructions.
 
+use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
-use super::{Decoder, Result};
 use crate::count::Class;
 use crate::ir::{L1, Op, W, W1};
 use crate::lanes::rounding::Rounding;

@@ -1,9 +1,9 @@
 //! Arithmetic, comparisons and conversions of the 16-bit formats `.f16` and `.bf16`.
 
 use super::convert::Combination;
+use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
-use super::symbols::U32;
-use super::{Decoder, Result};
+use super::operands::U32;
 use crate::count::Class;
 use crate::ir::{Cond, Narrow1, Op, Outcome, P, Reg, W, W1, W2, Widen1};
 use crate::lanes::half::{self, Half};

@@ -1,9 +1,9 @@
 //! Products of small matrices that a warp holds together (`mma.sync`), and how they
 //! come from memory and go there (`ldmatrix`, `stmatrix`).
 
+use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
-use super::symbols::{AddressOperand, U32};
-use super::{Decoder, Result};
+use super::operands::{AddressOperand, U32};
 use crate::count::Class;
 use crate::ir::{Address, Factors, Matrix, Op, Reg, Rows, W, WarpOp};
 use crate::lanes::float;

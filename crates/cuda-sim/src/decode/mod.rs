@@ -7,31 +7,27 @@ mod cluster;
 mod control;
 mod convert;
 mod copies;
+mod decoder;
 mod float;
 mod flow;
 mod half;
 mod matrix;
 mod opcode;
+mod operands;
 mod products;
 mod registers;
 mod requirements;
 mod symbols;
 mod vectors;
 
-use crate::count::Class;
-use crate::ir::{
-    Cond, Entry, Function, Inst, L, Op, P, Place, Preset, Program, Reg, SharedVariable, W,
-};
-use crate::ptx::error::{ParseError, Position};
-use crate::ptx::syntax::Function as Written;
+use crate::ir::{Cond, Entry, Function, Op, Place, Program, SharedVariable};
+use crate::ptx::error::ParseError;
 use crate::ptx::syntax::{Formal, Instruction, Operand, Source, Statement, Variable};
-use crate::ptx::types::{Kind, Space, Type};
+use crate::ptx::types::Space;
+use decoder::{Decoder, Result, Shared, Uses};
 use opcode::Opcode;
-use products::Multiply;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use symbols::{Scope, Symbol};
-
-type Result<T> = std::result::Result<T, ParseError>;
 
 /// A decoded module: all functions, and where each kernel begins.
 #[derive(Clone, Debug, Default)]
@@ -56,28 +52,6 @@ impl Decoded {
     pub fn first_refusal(&self) -> Option<&ParseError> {
         self.refused.first().map(|(_, why)| why)
     }
-}
-
-/// What every function of a module can name.
-struct Shared<'s> {
-    /// `.version`, and the number of `.target`.
-    version: (u32, u32),
-    sm: u32,
-    functions: HashMap<&'s str, u32>,
-    /// Variables in global and constant memory, in the order of `Module::globals`.
-    globals: HashMap<&'s str, u32>,
-    /// Shared variables of the module, then those of functions as they come.
-    shared: Vec<SharedVariable>,
-    module_shared: HashMap<&'s str, u32>,
-}
-
-/// What a function uses, to find what a kernel reaches.
-#[derive(Clone, Debug, Default)]
-struct Uses {
-    functions: BTreeSet<u32>,
-    shared: BTreeSet<u32>,
-    ordered: bool,
-    pointers: bool,
 }
 
 pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
@@ -222,65 +196,10 @@ fn entry(
     }
 }
 
-/// Decodes one function.
-struct Decoder<'m, 's> {
-    common: &'m mut Shared<'s>,
-    source: &'m Written<'s>,
-    scopes: Vec<Scope<'s>>,
-    counts: [u32; 3],
-    presets: HashMap<(u8, Preset), Reg>,
-    insts: Vec<Inst>,
-    /// Of each instruction, which multiplication it is.
-    multiplies: Vec<Multiply>,
-    /// The instruction that each label stands before.
-    labels: Vec<Option<usize>>,
-    names: HashMap<Reg, &'s str>,
-    /// Registers declared with 16 bits or fewer, whose upper half stays zero.
-    narrow: HashSet<Reg>,
-    formals: Vec<Place>,
-    returns: Vec<Place>,
-    param_end: u32,
-    param_most: u32,
-    local_end: u32,
-    uses: Uses,
-    /// The instruction being decoded.
-    at: Position,
-    guard: Option<Cond>,
-    counted: bool,
-}
-
 /// Bytes that all variables of one space may have in a function.
 const MOST_BYTES: u32 = 1 << 24;
 
-const WORD: u8 = 0;
-const LONG: u8 = 1;
-const PRED: u8 = 2;
-
 impl<'m, 's> Decoder<'m, 's> {
-    fn new(common: &'m mut Shared<'s>, source: &'m Written<'s>) -> Self {
-        Decoder {
-            common,
-            source,
-            scopes: vec![Scope::default()],
-            counts: [0; 3],
-            presets: HashMap::new(),
-            insts: Vec::new(),
-            multiplies: Vec::new(),
-            labels: Vec::new(),
-            names: HashMap::new(),
-            narrow: HashSet::new(),
-            formals: Vec::new(),
-            returns: Vec::new(),
-            param_end: 0,
-            param_most: 0,
-            local_end: 0,
-            uses: Uses::default(),
-            at: source.at,
-            guard: None,
-            counted: false,
-        }
-    }
-
     fn function(mut self, body: &'m [Statement<'s>]) -> Result<(Function, Uses)> {
         let source = self.source;
         for formal in &source.returns {
@@ -476,84 +395,6 @@ impl<'m, 's> Decoder<'m, 's> {
         }
         opcode.finish()
     }
-
-    fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
-        Err(ParseError::at(self.at, message))
-    }
-
-    /// Holds an instruction to its number of operands.
-    fn operands<const N: usize>(&self, operands: &'m [Operand<'s>]) -> Result<&'m [Operand<'s>; N]>
-    where
-        's: 'm,
-    {
-        match operands.try_into() {
-            Ok(operands) => Ok(operands),
-            Err(_) => self.fail(format!("{} operands, expected {N}", operands.len())),
-        }
-    }
-
-    /// Appends an operation under the current guard. Of the steps of one PTX
-    /// instruction the first is counted.
-    fn emit(&mut self, op: Op, class: Option<Class>) {
-        self.emit_guarded(op, class, self.guard);
-    }
-
-    fn emit_guarded(&mut self, op: Op, class: Option<Class>, guard: Option<Cond>) {
-        let class = class.filter(|_| !self.counted);
-        self.counted |= class.is_some();
-        self.insts.push(Inst {
-            op,
-            guard,
-            line: self.at.line,
-            class,
-            products: (0, 0),
-            watched: (0, 0),
-        });
-        self.multiplies.push(Multiply::None);
-    }
-
-    fn multiply(&mut self, multiply: Multiply) {
-        if let Some(last) = self.multiplies.last_mut() {
-            *last = multiply;
-        }
-    }
-
-    fn new_register(&mut self, ty: Type) -> Reg {
-        let class = class_of(ty);
-        let index = self.counts[class as usize];
-        self.counts[class as usize] += 1;
-        let reg = register(class, index);
-        if ty.bits <= 16 && class == WORD {
-            self.narrow.insert(reg);
-        }
-        reg
-    }
-
-    fn new_word(&mut self) -> W {
-        self.counts[WORD as usize] += 1;
-        W(self.counts[WORD as usize] - 1)
-    }
-
-    fn new_long(&mut self) -> L {
-        self.counts[LONG as usize] += 1;
-        L(self.counts[LONG as usize] - 1)
-    }
-
-    fn new_pred(&mut self) -> P {
-        self.counts[PRED as usize] += 1;
-        P(self.counts[PRED as usize] - 1)
-    }
-
-    fn preset(&mut self, class: u8, preset: Preset) -> Reg {
-        if let Some(&reg) = self.presets.get(&(class, preset)) {
-            return reg;
-        }
-        let index = self.counts[class as usize];
-        self.counts[class as usize] += 1;
-        let reg = register(class, index);
-        self.presets.insert((class, preset), reg);
-        reg
-    }
 }
 
 /// Holds the variables of one space to a size that offsets can count.
@@ -566,20 +407,4 @@ fn within_most(end: u32, variable: &Variable<'_>) -> Result<u32> {
         return Err(ParseError::at(variable.at, message));
     }
     Ok(end)
-}
-
-fn class_of(ty: Type) -> u8 {
-    match (ty.kind, ty.bits) {
-        (Kind::Predicate, _) => PRED,
-        (_, 64) => LONG,
-        _ => WORD,
-    }
-}
-
-fn register(class: u8, index: u32) -> Reg {
-    match class {
-        WORD => Reg::Word(W(index)),
-        LONG => Reg::Long(L(index)),
-        _ => Reg::Pred(P(index)),
-    }
 }

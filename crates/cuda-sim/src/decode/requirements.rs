@@ -1,8 +1,8 @@
 //! What an instruction asks of `.version` and `.target`, as the PTX ISA manual's
 //! "Target ISA notes" say, so that a module which no assembler takes is not run here.
 
+use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
-use super::{Decoder, Result};
 
 /// Of an opcode with all of these modifiers: the PTX version and the architecture
 /// that it needs. The first line that fits counts.

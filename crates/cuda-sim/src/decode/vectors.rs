@@ -1,8 +1,9 @@
 //! Operands of several registers: `{a, b}`, a `.reg .v4`, and 128-bit registers,
 //! which are two of 64 bits.
 
-use super::symbols::{B64, Symbol};
-use super::{Decoder, Result};
+use super::decoder::{Decoder, Result};
+use super::operands::B64;
+use super::symbols::Symbol;
 use crate::count::Class;
 use crate::ir::{Op, Reg};
 use crate::ptx::syntax::Operand;

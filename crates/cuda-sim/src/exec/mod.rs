@@ -22,12 +22,14 @@ mod atomic;
 mod block;
 mod clocks;
 mod cluster;
+mod clusters;
 mod collective;
 mod control;
 mod copies;
 mod frame;
 mod global;
 mod in_flight;
+mod launch;
 mod layout;
 mod local;
 mod matrix;
@@ -43,97 +45,17 @@ mod transfer;
 mod turns;
 mod warp;
 
-use crate::arch::Arch;
-use crate::check::{Checks, Fault, FaultKind};
+use crate::check::Fault;
 use crate::count::Counts;
-use crate::grid::Grid;
-use crate::ir::{Entry, Program};
-use crate::memory::Allocation;
-pub(crate) use cluster::Clusters;
+pub(crate) use clusters::Clusters;
 pub(crate) use global::EPOCHS;
 use global::Undo;
+pub(crate) use launch::{FULL, Launch, Mistake, Step, lanes_of};
 pub(crate) use layout::Layout;
 use run::Worker;
 pub use schedule::Schedule;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Everything about a launch that its blocks share.
-pub(crate) struct Launch<'l> {
-    pub program: &'l Program,
-    pub entry: &'l Entry,
-    pub kernel: &'l str,
-    pub arch: &'l Arch,
-    pub checks: Checks,
-    pub count: bool,
-    pub trace: bool,
-    pub budget: Option<u64>,
-    pub grid: Grid,
-    /// The parameter buffer.
-    pub params: &'l [u8],
-    /// Addresses of the module's variables.
-    pub globals: &'l [u64],
-    /// Every allocation, by ascending address.
-    pub allocations: &'l [Arc<Allocation>],
-    /// Differs from that of every launch before it that shadows remember.
-    pub epoch: u32,
-    pub schedule: Schedule,
-    /// Where shared variables lie.
-    pub shared: Layout,
-    /// Blocks that the device holds at once.
-    pub resident: u64,
-    /// Whether all blocks must be resident together.
-    pub cooperative: bool,
-    pub clusters: Clusters,
-    /// What the kernel prints.
-    pub printed: &'l Mutex<String>,
-}
-
-/// A mistake of one lane, before it is known where the lane is.
-#[derive(Debug)]
-pub(crate) struct Mistake {
-    pub kind: FaultKind,
-    pub lane: u32,
-    pub address: Option<u64>,
-    pub detail: String,
-}
-
-impl Mistake {
-    pub fn new(kind: FaultKind, lane: u32, detail: impl Into<String>) -> Box<Self> {
-        Box::new(Mistake {
-            kind,
-            lane,
-            address: None,
-            detail: detail.into(),
-        })
-    }
-
-    pub fn at(kind: FaultKind, lane: u32, address: u64, detail: impl Into<String>) -> Box<Self> {
-        Box::new(Mistake {
-            kind,
-            lane,
-            address: Some(address),
-            detail: detail.into(),
-        })
-    }
-}
-
-pub(crate) type Step<T = ()> = Result<T, Box<Mistake>>;
-
-/// Every lane of a warp.
-pub(crate) const FULL: u32 = u32::MAX;
-
-/// The lanes of a mask, ascending.
-#[inline(always)]
-pub(crate) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (mask != 0).then(|| {
-            let lane = mask.trailing_zeros() as usize;
-            mask &= mask - 1;
-            lane
-        })
-    })
-}
+use std::sync::{Mutex, PoisonError};
 
 /// Runs all blocks. `fresh_epoch` gives the epoch of a repetition.
 pub(crate) fn run(
