@@ -5,7 +5,8 @@ use crate::manifest::{self, Manifest};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use bigint_core::Kernel;
-use bigint_core::kernel::{BLOCK, EntryPoint, MODULES, OTHERS};
+use bigint_core::kernel::{BLOCK, EntryPoint};
+use bigint_core::modules::{MODULES, OTHERS};
 use bigint_core::weighted::long::{self, LONG_COLUMNS, LONG_ROWS};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -304,6 +305,7 @@ mod tests {
     use bigint_core::gather::{GATHER_MODULE, GatherArguments};
     use bigint_core::transform::grid::{self, GridArguments};
     use bigint_core::transform::ntt::{self, NttArguments};
+    use bigint_core::trial::{TRIAL_MODULE, TrialArguments};
     use bigint_core::weighted::{
         self, WeightedArguments,
         long::{LONG_MODULE, LongArguments},
@@ -391,6 +393,7 @@ mod tests {
                 weighted::MODULE => size_of::<WeightedArguments>(),
                 LONG_MODULE => size_of::<LongArguments>(),
                 grid::MODULE => size_of::<GridArguments>(),
+                TRIAL_MODULE => size_of::<TrialArguments>(),
                 ntt::MODULE => size_of::<NttArguments>(),
                 _ => size_of::<Arguments>(),
             };

@@ -112,7 +112,7 @@ impl Algorithm {
 pub enum Level {
     /// One GPU thread.
     Thread,
-    /// 4, 8, 16 or 32 lanes of a warp.
+    /// 2, 4, 8, 16 or 32 lanes of a warp.
     Warp,
     /// A thread block.
     Block,

@@ -7,8 +7,8 @@
 
 use crate::algorithm::{Algorithm, Level};
 use crate::kernel::{
-    Arguments, DIVISOR_IN_REGISTERS, Kernel, MatrixArgument, lanes_are_told, montgomery_digit,
-    placed_width, power_digit, staged_fours,
+    Arguments, DIVISOR_IN_REGISTERS, Kernel, MatrixArgument, divisor_digit, lanes_are_told,
+    montgomery_digit, placed_width, power_digit, slot_fours, staged_fours,
 };
 use crate::operation::Operation;
 use crate::shape::Layout;
@@ -54,7 +54,7 @@ pub const LANES: Field = Field { at: 4, bits: 3 };
 pub const DIGIT: Field = Field { at: 7, bits: 4 };
 
 /// Registers that a thread has for a divisor: [`divisor_class`].
-pub const DIVISOR: Field = Field { at: 11, bits: 3 };
+pub const DIVISOR: Field = Field { at: 7, bits: 3 };
 
 /// Whether a power reads the whole table for each entry, in constant time: 1 yes, 2 no.
 pub const SCAN: Field = Field { at: 18, bits: 2 };
@@ -80,14 +80,33 @@ pub const SECOND_WIDTH: Field = Field { at: 15, bits: 8 };
 pub const PRODUCT_WIDTH: Field = Field { at: 23, bits: 9 };
 
 /// So many limbs of operands are worth a kernel compiled for their widths alone.
-pub const MANY: u64 = 1 << 23;
+pub const MANY: u64 = 1 << 20;
+
+/// Limbs of the operands that fill slots of the threads that multiply them, or [`NO_SLOTS`]:
+/// [`slot_width`].
+pub const SLOT: Field = Field { at: 0, bits: 6 };
+
+/// How [`SLOT`] stands for a thread that goes to memory for its limbs.
+pub const NO_SLOTS: u32 = 63;
+
+/// How [`SLOT`] stands for these: numbers fill slots that are dense, with operands as wide as each
+/// other, of which all of the product is wanted.
+#[inline(always)]
+pub const fn slot_width(algorithm: Algorithm, arguments: &Arguments) -> u32 {
+    let Arguments { r, a, b, .. } = arguments;
+    let (n, m, width) = (a.width as usize, b.width as usize, r.width as usize);
+    match are_dense(arguments) && slot_fours(algorithm, n, m, width) > 0 {
+        true => n as u32,
+        false => NO_SLOTS,
+    }
+}
 
 /// What a thread that multiplies by rows extends its operands to, in eights of limbs:
 /// [`placed_width`].
-pub const ROOM: Field = Field { at: 0, bits: 3 };
+pub const ROOM: Field = Field { at: 0, bits: 4 };
 
 /// Whether that thread's [numbers are dense](are_dense): 1 yes, 2 no.
-pub const DENSE: Field = Field { at: 3, bits: 2 };
+pub const DENSE: Field = Field { at: 4, bits: 2 };
 
 /// Whether columns of digits, of Euclid's algorithm and of division steps, stand in shared
 /// memory: 1 yes, 2 no ([`columns`]).
@@ -113,13 +132,17 @@ pub const fn is_one_piece(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) ->
 }
 
 /// Whether limbs are neighbours in all operands and results of a block, or of a thread that
-/// goes by Euclid's algorithm: 1 yes, 2 no.
+/// divides, finds roots or goes by Euclid's algorithm: 1 yes, 2 no.
 pub const NEIGHBOURS: Field = Field { at: 12, bits: 2 };
 
 /// How [`NEIGHBOURS`] stands for these.
 const fn neighbours(arguments: &Arguments) -> u32 {
-    let Arguments { r, a, b, .. } = arguments;
-    match r.limb_stride == 1 && a.limb_stride == 1 && b.limb_stride == 1 {
+    /// Nobody asks for limbs of what is not there.
+    const fn are_neighbours(batch: &MatrixArgument) -> bool {
+        batch.limb_stride == 1 || batch.width == 0
+    }
+    let Arguments { r, s, a, b, .. } = arguments;
+    match are_neighbours(r) && are_neighbours(s) && are_neighbours(a) && are_neighbours(b) {
         true => 1,
         false => 2,
     }
@@ -186,8 +209,7 @@ pub const NARROWEST_ONCE: u64 = 5;
 pub const fn divisor_class(width: u32) -> u32 {
     const { assert!(DIVISOR_IN_REGISTERS == 1 << 5) };
     match width {
-        0..=2 => 1,
-        3..=4 => 2,
+        0..=4 => 2,
         5..=8 => 3,
         9..=16 => 4,
         17..=32 => 5,
@@ -346,6 +368,11 @@ impl Facts {
             {
                 return Facts::of_places(arguments);
             }
+            (Operation::Mul, algorithm @ (Algorithm::School | Algorithm::Comba), Level::Thread)
+                if matches!(kernel.layout, Layout::Contiguous) =>
+            {
+                return Facts(slot_width(algorithm, arguments) << SLOT.at);
+            }
             (Operation::Mul, Algorithm::Fft, Level::Block) => {
                 let limbs = Plan::of(kernel.lanes).limbs();
                 let same = if is_square(a, b, limbs) { 1 } else { 2 };
@@ -372,18 +399,20 @@ impl Facts {
                 return Facts(lanes | (digit / 4) << DIGIT.at | scan << SCAN.at | bases);
             }
             (Operation::DivRem, _, Level::Warp) => {
-                let digit = montgomery_digit(b.width as usize, kernel.lanes) as u32;
-                return Facts(lanes | (digit / 4) << DIGIT.at);
+                let digit = divisor_digit(b.width as usize, kernel.lanes) as u32;
+                let neighbours = neighbours(arguments) << NEIGHBOURS.at;
+                return Facts(lanes | (digit / 4) << DIGIT.at | neighbours);
             }
-            (Operation::DivRem, ..) => return Facts(divisor_class(b.width as u32) << DIVISOR.at),
+            (Operation::Isqrt, ..) => {
+                return Facts(lanes | neighbours(arguments) << NEIGHBOURS.at);
+            }
+            (Operation::DivRem, ..) => {
+                let neighbours = neighbours(arguments) << NEIGHBOURS.at;
+                return Facts(divisor_class(b.width as u32) << DIVISOR.at | neighbours);
+            }
             (Operation::Gcd | Operation::InvMod | Operation::InvOddMod, ..) => {
                 let columns = columns(arguments.scratch.width) << COLUMNS.at;
                 return Facts(columns | neighbours(arguments) << NEIGHBOURS.at);
-            }
-            // What divides is as wide as the wider number.
-            (Operation::Lcm, ..) => {
-                let widest = if a.width > b.width { a.width } else { b.width };
-                return Facts(divisor_class(widest as u32) << DIVISOR.at);
             }
             (operation, Algorithm::Limbwise, Level::Warp)
                 if matches!(kernel.layout, Layout::Contiguous) =>
@@ -493,6 +522,9 @@ mod tests {
         let thread = interleaved(Level::Thread, 1);
         assert_eq!([ROOM, DENSE].map(|field| thread.field(field)), [4, 2]);
         assert_eq!(thread.field(FIRST_WIDTH), 0);
+        let slot = |widths| facts(Level::Thread, 1, Layout::Contiguous, widths).field(SLOT);
+        assert_eq!(slot([64, 32, 32]), 32);
+        assert_eq!(slot([63, 32, 32]), NO_SLOTS);
         let of = |operation, width| {
             let kernel = Kernel::ALL
                 .iter()
@@ -518,7 +550,6 @@ mod tests {
         };
         let told = Facts::of(lanes.unwrap(), &Arguments::of(&[], &[divisor; 2]));
         assert_eq!((told.field(LANES), told.field(DIGIT)), (3, 4));
-        assert_eq!(of(Operation::Lcm, 3).field(DIVISOR), 2);
         assert_eq!(of(Operation::PowMod, 9).field(DIGIT), 3);
         assert_eq!(of(Operation::PowMod, 9).field(SCAN), 1);
         for (operation, width, told, in_fours) in [

@@ -7,12 +7,13 @@ pub use crate::algorithm::BLOCK;
 use crate::algorithm::{Algorithm, Level};
 pub use crate::arguments::{Arguments, MatrixArgument};
 pub use crate::divsteps::{DIGIT_BITS, divstep_digits, divstep_pairs, divstep_rounds, divsteps};
+pub use crate::entry_point::EntryPoint;
 use crate::karatsuba;
 use crate::lehmer::{COLUMN_BYTES, PAIR, columns_of_warp};
 pub use crate::lehmer::{gcd_digits, inverse_digits};
-pub use crate::modules::{CEILING, CEILING_MULTIPLY_ADDS, EntryPoint, MODULES, OTHERS};
 pub use crate::modulus::{
-    TABLE_WINDOW, WIDEST_MODULUS, montgomery_digit, power_digit, power_window, widest_window,
+    TABLE_WINDOW, WIDEST_MODULUS, divisor_digit, montgomery_digit, power_digit, power_window,
+    widest_window,
 };
 use crate::operation::Operation;
 use crate::shape::{Layout, Strides};
@@ -96,7 +97,9 @@ pub const fn lanes_are_told(operation: Operation, algorithm: Algorithm, level: L
     use Algorithm::{Cios, School, Window, WindowVartime};
     match (level, algorithm) {
         (Level::Warp, Cios | Window | WindowVartime) => true,
-        (Level::Warp, School) => matches!(operation, Operation::Mul) || operation.divides(),
+        (Level::Warp, School) => {
+            matches!(operation, Operation::Mul | Operation::Isqrt) || operation.divides()
+        }
         _ => false,
     }
 }
@@ -145,7 +148,9 @@ static NAMES: [([u8; LONGEST_NAME], usize); COUNT] = {
                 (Level::Block, 256) => "256",
                 (Level::Block, 512) => "512",
                 (Level::Block, 1024) => "1024",
-                _ => panic!("lanes are 4, 8, 16 or 32, those of a block up to 1024"),
+                _ => panic!(
+                    "lanes are 4, 8, 16 or 32 where none are told, those of a block up to 1024"
+                ),
             },
         );
         names[i] = append(append(name, "_"), layout.name());
@@ -189,6 +194,9 @@ pub const SCRATCH_BUDGET: usize = 256 << 20;
 /// Limbs of the results that a warp computes at once by a kernel that
 /// [`takes_stretches`](Kernel::takes_stretches): its stretch is made of whole tiles.
 pub const TILE: u64 = 256;
+
+/// Limbs of marks, of [segments](Operation::AddSegments), to as many limbs as a limb has bits.
+pub const MARKS: usize = 3;
 
 /// Tiles of a stretch in a launch that fills the device.
 const TILES: u64 = 4;
@@ -263,7 +271,7 @@ const fn stretches(count: u64, width: u64) -> u64 {
 /// slots. The number is odd, so that neighbouring threads meet in no bank.
 ///
 /// A slot takes both operands and then the product, for 32 limbs also half of the first
-/// row's; of operands of fewer than 8 limbs only products come here.
+/// row's; of operands of 1, 2 or 4 limbs only products come here, of 3 limbs four numbers.
 pub const fn slot_fours(algorithm: Algorithm, n: usize, m: usize, width: usize) -> usize {
     match (algorithm, n) {
         _ if n != m || width != n + m => 0,
@@ -271,10 +279,14 @@ pub const fn slot_fours(algorithm: Algorithm, n: usize, m: usize, width: usize) 
         (Algorithm::School, 16) => 9,
         (Algorithm::School, 32) => 21,
         (Algorithm::Comba, 1 | 2 | 4) => 3,
+        (Algorithm::Comba, 3) => 7,
         (Algorithm::Comba, 8) => 5,
         _ => 0,
     }
 }
+
+/// The widest operand, in limbs, of a product by rows of a thread that goes by way of places.
+pub const WIDEST_PLACED: usize = 48;
 
 /// Limbs that a thread which multiplies by rows extends operands of `n` and `m` limbs to,
 /// of whose product `width` are wanted, where they go by way of places in shared memory;
@@ -282,7 +294,7 @@ pub const fn slot_fours(algorithm: Algorithm, n: usize, m: usize, width: usize) 
 #[inline]
 pub const fn placed_width(n: usize, m: usize, width: usize) -> usize {
     let (narrower, wider) = if n < m { (n, m) } else { (m, n) };
-    if wider < 5 || wider > 32 {
+    if wider < 5 || wider > WIDEST_PLACED {
         return 0;
     }
     let placed = wider.next_power_of_two();
@@ -312,6 +324,20 @@ pub const fn place_bytes(n: usize, m: usize, width: usize) -> usize {
     let second = if n + m > width { place(m) } else { 0 };
     4 * (place(n) + second + place(width))
 }
+
+/// Limbs of each of a warp's numbers that are on their way between device and shared memory
+/// together.
+pub const PIECE: u32 = 8;
+
+/// Bytes of shared memory for each thread that divides in registers: a piece of the dividend, and
+/// one of the quotient or the remainder.
+#[inline]
+pub const fn piece_bytes() -> usize {
+    2 * 4 * place(PIECE as usize)
+}
+
+/// Limbs of a root, and of what is left of the number, that each of the lanes has which find it.
+pub const ROOT_DIGIT: usize = 16;
 
 /// The widest number, in limbs, that a thread squares in registers.
 pub const WIDEST_SQUARE: usize = 32;
@@ -351,13 +377,14 @@ const WARP: u32 = 32;
 /// Shared memory that a block may have without the driver's leave, in bytes.
 const SHARED_BYTES: u32 = 48 << 10;
 
-/// Numbers that a thread of such a kernel takes at a time: operands of four limbs in all,
-/// which are moved at once, or one number.
+/// Numbers that a thread of such a kernel takes at a time: as many as fill fours of limbs, which
+/// are moved at once.
+#[inline]
 pub const fn numbers_at_a_time(algorithm: Algorithm, n: usize, m: usize) -> usize {
     match (algorithm, n) {
         _ if n != m => 1,
-        (Algorithm::Comba, 1) => 4,
-        (Algorithm::Comba, 2) => 2,
+        // Reckoned: a table of the four would stand in memory.
+        (Algorithm::Comba, 1..=4) => 4 >> n.trailing_zeros(),
         _ => 1,
     }
 }
@@ -452,7 +479,11 @@ impl Kernel {
         let divides_by_lanes = self.operation.divides() && self.lanes > 1;
         match widths {
             [.., modulus] if self.operation.is_power() => power_digit(*modulus, self.lanes) > 0,
-            [.., modulus] if self.operation.multiplies_modulo() || divides_by_lanes => {
+            [.., divisor] if divides_by_lanes => divisor_digit(*divisor, self.lanes) > 0,
+            [number] if matches!(self.operation, Operation::Isqrt) && self.lanes > 1 => {
+                number.div_ceil(2) <= ROOT_DIGIT * self.lanes as usize
+            }
+            [.., modulus] if self.operation.multiplies_modulo() => {
                 montgomery_digit(*modulus, self.lanes) > 0
             }
             _ => true,
@@ -498,12 +529,14 @@ impl Kernel {
                 let wider = if n > m { n } else { m };
                 match self.operation {
                     // A divisor, a quotient, and what finding them takes.
-                    Operation::Lcm => wider + n + column + n + 1 + wider,
+                    Operation::Lcm => wider + n + column,
                     _ => column,
                 }
             }
             // The root, its square or what is left of the number, and twice the root.
-            _ if matches!(self.operation, Operation::Isqrt) => 4 * n.div_ceil(2) + 2,
+            _ if matches!(self.operation, Operation::Isqrt) && self.lanes == 1 => {
+                4 * n.div_ceil(2) + 2
+            }
             // The whole product stands in scratch until it is cut to the
             // result's width; the recursion's own scratch lies behind it.
             Algorithm::Karatsuba => n + m + karatsuba::scratch(if n > m { n } else { m }),
@@ -517,6 +550,7 @@ impl Kernel {
     pub const fn resident_blocks(&self) -> Option<u32> {
         match (self.operation, self.level, self.layout) {
             (Operation::MontMul, Level::Warp, Layout::Contiguous) => Some(4),
+            (operation, Level::Thread, _) if operation.divides() => Some(3),
             // Addresses of limbs that lie apart would not be in registers then.
             _ => None,
         }
@@ -540,6 +574,9 @@ impl Kernel {
                 (place_bytes(n, m, width), 1)
             }
             (Operation::Square, Level::Thread, ..) => (square_bytes(n, width), 1),
+            (operation, Level::Thread, ..) if operation.divides() && m <= DIVISOR_IN_REGISTERS => {
+                (piece_bytes(), 1)
+            }
             (.., Algorithm::Lehmer | Algorithm::Divsteps) => (PAIR * self.digit_pairs(n, m), 1),
             _ => (0, 1),
         }
@@ -631,7 +668,7 @@ const fn first_two(widths: &[usize]) -> (usize, usize) {
 
 /// The numbers of threads that may share one number: lanes of a warp, and threads of a
 /// block, times their parts.
-pub const LANES: [u32; 9] = [4, 8, 16, 32, 64, 128, 256, 512, 1024];
+pub const LANES: [u32; 10] = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 #[cfg(test)]
 mod tests;

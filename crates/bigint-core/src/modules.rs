@@ -1,25 +1,19 @@
 //! Which entry points there are in PTX, and which module has them.
 
 use crate::algorithm::Algorithm;
+use crate::entry_point::EntryPoint;
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::gather::{GATHER_CONTIGUOUS, GATHER_INTERLEAVED, GATHER_MODULE};
 use crate::operation::Operation;
 use crate::transform::{grid, ntt};
+use crate::trial::{TRIAL, TRIAL_MODULE};
 use crate::weighted::{self, long};
 
-/// Something that can be launched: its name and the PTX module it is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct EntryPoint {
-    /// The name in the PTX.
-    pub name: &'static str,
-    /// The module, one of [`MODULES`].
-    pub module: &'static str,
-}
-
 /// The entry points that are no operation's: [`CEILING`], those of squares modulo
-/// `2^p - 1`, those of products on the whole device, those that gather, and the fused kernels.
-pub const OTHERS: [EntryPoint; 16 + FusedKernel::ALL.len()] = {
-    let mut others = [CEILING; 16 + FusedKernel::ALL.len()];
+/// `2^p - 1`, those of products on the whole device, those that gather, that of trial factoring, and the
+/// fused kernels.
+pub const OTHERS: [EntryPoint; 17 + FusedKernel::ALL.len()] = {
+    let mut others = [CEILING; 17 + FusedKernel::ALL.len()];
     [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
     [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
     [others[6], others[7], others[8], others[9]] =
@@ -27,9 +21,10 @@ pub const OTHERS: [EntryPoint; 16 + FusedKernel::ALL.len()] = {
     [others[10], others[11], others[12], others[13]] =
         [ntt::FORTH, ntt::ROWS, ntt::BACK, ntt::LIMBS];
     [others[14], others[15]] = [GATHER_CONTIGUOUS, GATHER_INTERLEAVED];
+    others[16] = TRIAL;
     let mut i = 0;
     while i < FusedKernel::ALL.len() {
-        others[16 + i] = FusedKernel::ALL[i].entry_point();
+        others[17 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
     others
@@ -47,14 +42,15 @@ const OPERATIONS: usize = {
 
 /// The PTX modules: one for each operation that has kernels of its own, and those of
 /// [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 7] = {
-    let mut modules = [CEILING.module; OPERATIONS + 7];
+pub const MODULES: [&str; OPERATIONS + 8] = {
+    let mut modules = [CEILING.module; OPERATIONS + 8];
     modules[OPERATIONS] = FUSED_MODULE;
     modules[OPERATIONS + 1] = weighted::MODULE;
     modules[OPERATIONS + 2] = long::LONG_MODULE;
     modules[OPERATIONS + 3] = grid::MODULE;
     modules[OPERATIONS + 4] = ntt::MODULE;
     modules[OPERATIONS + 5] = GATHER_MODULE;
+    modules[OPERATIONS + 6] = TRIAL_MODULE;
     let (mut count, mut i) = (0, 0);
     while i < Operation::ALL.len() {
         if Operation::ALL[i].has_module() {

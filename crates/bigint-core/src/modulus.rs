@@ -29,6 +29,16 @@ pub const fn power_digit(width: usize, lanes: u32) -> usize {
     }
 }
 
+/// The same of divisors, for which there is code for 16 and 32.
+#[inline(always)]
+pub const fn divisor_digit(width: usize, lanes: u32) -> usize {
+    match power_digit(width, lanes) {
+        0 => 0,
+        digit if digit <= 16 => 16,
+        digit => digit,
+    }
+}
+
 /// The most limbs of a modulus that a lane has in registers.
 const WIDEST_DIGIT: usize = 32;
 

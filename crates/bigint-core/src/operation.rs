@@ -148,7 +148,7 @@ macro_rules! for_each_operation {
                 methods: div_rem [] [masked_div_rem],
                 syntax: Unwritten,
                 kernels: {
-                    school thread [1] [contiguous interleaved]
+                    school thread [1] [interleaved]
                     school warp [4 8 16 32] [interleaved]
                 }
             }
@@ -162,7 +162,7 @@ macro_rules! for_each_operation {
                 syntax: Infix("/"),
                 signs: Quotient,
                 kernels: {
-                    school thread [1] [contiguous interleaved]
+                    school thread [1] [interleaved]
                     school warp [4 8 16 32] [interleaved]
                 }
             }
@@ -176,7 +176,7 @@ macro_rules! for_each_operation {
                 syntax: Infix("%"),
                 signs: Remainder,
                 kernels: {
-                    school thread [1] [contiguous interleaved]
+                    school thread [1] [interleaved]
                     school warp [4 8 16 32] [interleaved]
                 }
             }
@@ -196,8 +196,8 @@ macro_rules! for_each_operation {
             }
             /// The least common multiple of `a` and `b`; 0 where one of them is 0.
             ///
-            /// Exact: as wide as both operands together. Cost: of a greatest common divisor, a
-            /// division and a product.
+            /// Exact: as wide as both operands together. Cost: of a greatest common divisor, an
+            /// exact division and a product.
             Lcm lcm(a, b) -> (r) {
                 exact: [Total(0)],
                 flag: None,
@@ -248,7 +248,8 @@ macro_rules! for_each_operation {
                 methods: isqrt [] [],
                 syntax: Function("isqrt"),
                 kernels: {
-                    school thread [1] [contiguous interleaved]
+                    school thread [1] [interleaved]
+                    school warp [2 4 8 16 32] [interleaved]
                 }
             }
             /// The `k`-th root of `a`, rounded down, and what it leaves:
@@ -489,8 +490,9 @@ macro_rules! for_each_operation {
             }
             /// Sums and differences of numbers that lie one behind the other in `a` and in `b`,
             /// segments of any lengths. `marks` says what limb `32 k + i` of both is: bit `i` of
-            /// limb `2 k` is 1 where a segment begins, as one always does at limb 0, bit `i` of
-            /// limb `2 k + 1` where `b` is subtracted, which is the same in all of a segment.
+            /// limb `3 k` is 1 where a segment begins, as one always does at limb 0, bit `i` of
+            /// limb `3 k + 1` where `b` is subtracted, which is the same in all of a segment, and
+            /// bit `i` of limb `3 k + 2` where `b` has ended: its limb counts as 0, whatever it is.
             ///
             /// What a segment carries or borrows is dropped. As wide as `a`. Cost: linear, one
             /// pass whatever the segments are (Langer, Bringgaard).

@@ -25,6 +25,16 @@ impl Operation {
         matches!(self, Mul | Square | MulHigh | MulAdd)
     }
 
+    /// Whether it takes or tells places of bits, which one limb counts: none of its numbers is
+    /// wider than [`WIDEST_COUNTED`](crate::WIDEST_COUNTED).
+    pub const fn counts_bits(self) -> bool {
+        use Operation::{BitLength, CountOnes, SetBit, Shl, Shr, TestBit, TrailingZeros};
+        matches!(
+            self,
+            BitLength | CountOnes | SetBit | Shl | Shr | TestBit | TrailingZeros
+        )
+    }
+
     /// Whether its cost is that of a division.
     pub const fn divides(self) -> bool {
         matches!(self, Operation::DivRem | Operation::Div | Operation::Rem)

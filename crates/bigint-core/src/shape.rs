@@ -10,11 +10,15 @@ pub type Limb = u32;
 /// Bits in a [`Limb`].
 pub const LIMB_BITS: usize = Limb::BITS as usize;
 
-/// The widest number a batch may hold, in limbs (2^31 bits).
+/// The widest number a batch may hold, in limbs (2^33 bits, which are 2^30 bytes).
 ///
 /// Column sums are kept in 96 bits, which holds for any product of operands
-/// this wide: 2^26 terms below 2^64 sum to less than 2^90.
-pub const MAX_WIDTH: usize = 1 << 26;
+/// this wide: 2^28 terms below 2^64 sum to less than 2^92.
+pub const MAX_WIDTH: usize = 1 << 28;
+
+/// The widest number whose bits a limb counts, in limbs: what takes or tells places of bits
+/// ([`Operation::counts_bits`](crate::Operation::counts_bits)) takes none wider.
+pub const WIDEST_COUNTED: usize = (1 << 27) - 1;
 
 /// Numbers that neighbouring limbs of an interleaved batch are padded to, so
 /// that every row of limbs begins on a 128-byte line.

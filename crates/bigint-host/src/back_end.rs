@@ -1,7 +1,5 @@
 //! Who computes: the CPU, or one or several CUDA devices.
 
-use crate::DeviceError;
-use crate::cuda;
 use std::fmt;
 use std::str::FromStr;
 
@@ -104,14 +102,4 @@ impl DeviceDescription {
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.name == other.name && self.compute_capability == other.compute_capability
     }
-}
-
-/// The CUDA devices that the driver sees.
-///
-/// # Errors
-/// [`DeviceErrorKind::NoDriver`](crate::DeviceErrorKind::NoDriver),
-/// [`DeviceErrorKind::DriverUnusable`](crate::DeviceErrorKind::DriverUnusable) or
-/// [`DeviceErrorKind::NotBuilt`](crate::DeviceErrorKind::NotBuilt) says why there is none.
-pub fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
-    cuda::devices()
 }

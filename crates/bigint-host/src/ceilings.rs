@@ -1,9 +1,10 @@
 //! What a device can do at most, measured and not read off a data sheet.
 
+use crate::Error;
 use crate::cuda::{Device, STAGED};
-use crate::{Engine, Error};
 use bigint_core::facts::Facts;
-use bigint_core::kernel::{BLOCK, CEILING, CEILING_MULTIPLY_ADDS, MatrixArgument};
+use bigint_core::kernel::{BLOCK, MatrixArgument};
+use bigint_core::modules::{CEILING, CEILING_MULTIPLY_ADDS};
 use bigint_core::{Arguments, Launch, Layout, Limb, Shape};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,31 +32,28 @@ pub struct Ceilings {
     pub to_host_bytes_per_second: f64,
 }
 
-impl Engine {
-    /// Measures the device's ceilings, in a fraction of a second; `None` on the CPU. Of
-    /// several devices they are the sums, each device being measured by itself.
-    ///
-    /// `bytes` of each device's memory are taken for the copy. They should be several times
-    /// the device's cache, or the copy is the cache's.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn ceilings(&self, bytes: usize) -> Result<Option<Ceilings>, Error> {
-        let each = self.inner.devices().map(|device| {
-            Ok::<_, Error>(Ceilings {
-                copy_bytes_per_second: copies(device, bytes)?,
-                multiply_adds_per_second: multiply_adds(device)?,
-                to_device_bytes_per_second: link(device, true)?,
-                to_host_bytes_per_second: link(device, false)?,
-            })
-        });
-        let each = each.collect::<Result<Vec<_>, _>>()?;
-        Ok(each.into_iter().reduce(|a, b| Ceilings {
-            copy_bytes_per_second: a.copy_bytes_per_second + b.copy_bytes_per_second,
-            multiply_adds_per_second: a.multiply_adds_per_second + b.multiply_adds_per_second,
-            to_device_bytes_per_second: a.to_device_bytes_per_second + b.to_device_bytes_per_second,
-            to_host_bytes_per_second: a.to_host_bytes_per_second + b.to_host_bytes_per_second,
-        }))
+impl Ceilings {
+    /// Measures those of a device, by copies of so many `bytes` of its memory.
+    pub(crate) fn of(device: &Arc<Device>, bytes: usize) -> Result<Self, Error> {
+        Ok(Ceilings {
+            copy_bytes_per_second: copies(device, bytes)?,
+            multiply_adds_per_second: multiply_adds(device)?,
+            to_device_bytes_per_second: link(device, true)?,
+            to_host_bytes_per_second: link(device, false)?,
+        })
+    }
+
+    /// Those of two devices together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Ceilings {
+            copy_bytes_per_second: self.copy_bytes_per_second + other.copy_bytes_per_second,
+            multiply_adds_per_second: self.multiply_adds_per_second
+                + other.multiply_adds_per_second,
+            to_device_bytes_per_second: self.to_device_bytes_per_second
+                + other.to_device_bytes_per_second,
+            to_host_bytes_per_second: self.to_host_bytes_per_second
+                + other.to_host_bytes_per_second,
+        }
     }
 }
 

@@ -22,7 +22,8 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::mul`], and [`Error::Width`] of a width of 0.
+    /// As [`Engine::mul`], and [`Error::Width`] of a width of 0; [`Error::TooManyBits`] where the
+    /// product is wider than [`WIDEST_COUNTED`](crate::WIDEST_COUNTED).
     pub fn mul_mod_mersenne(&self, a: &Batch, b: &Batch, width: usize) -> Result<Batch, Error> {
         let modulus = || self.constant(&vec![Limb::MAX; width]);
         let (low, high) = self.halves_of_product(a, b, width, width, modulus)?;
@@ -48,7 +49,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::mul`], and [`Error::Width`] of a width of 0.
+    /// As [`Engine::mul_mod_mersenne`].
     pub fn mul_mod_fermat(&self, a: &Batch, b: &Batch, width: usize) -> Result<Batch, Error> {
         let mut limbs = vec![0; width + 1];
         (limbs[0], limbs[width]) = (1, 1);
@@ -87,7 +88,8 @@ impl Engine {
 
     /// `limbs` limbs of a number from limb `from` on.
     fn shifted(&self, x: &Batch, from: usize, limbs: usize) -> Result<Batch, Error> {
-        let bits = self.constant(&[(LIMB_BITS * from) as Limb])?;
+        let bits = (LIMB_BITS * from) as u64;
+        let bits = self.constant(&[bits as Limb, (bits >> LIMB_BITS) as Limb])?;
         self.first_of(Operation::Shr, Form::Modulo(limbs), &[x, &bits])
     }
 

@@ -1,12 +1,12 @@
 //! The engine as users see it: makes batches and computes with them.
 
 use crate::batch::Batch;
-use crate::compute::{Inner, Resort};
-use crate::cuda::Device;
+use crate::cuda::{self, Device};
+use crate::inner::{Inner, Resort};
 use crate::members::{Members, each};
 use crate::{
-    BackEnd, DeviceDescription, DeviceErrorKind, DeviceSet, Error, Options, Tuning, ceilings,
-    devices, limbs,
+    BackEnd, Ceilings, DeviceDescription, DeviceError, DeviceErrorKind, DeviceSet, Error, Options,
+    Tuning, ceilings, limbs,
 };
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::Cpu;
@@ -385,6 +385,21 @@ impl Engine {
         }
         self.inner.admit(batch.shape(), batch.to_limbs()?)
     }
+
+    /// Measures the device's ceilings, in a fraction of a second; `None` on the CPU. Of
+    /// several devices they are the sums, each device being measured by itself.
+    ///
+    /// `bytes` of each device's memory are taken for the copy. They should be several times
+    /// the device's cache, or the copy is the cache's.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn ceilings(&self, bytes: usize) -> Result<Option<Ceilings>, Error> {
+        let each = self.inner.devices();
+        let each = each.map(|device| Ceilings::of(device, bytes));
+        let each = each.collect::<Result<Vec<_>, _>>()?;
+        Ok(each.into_iter().reduce(Ceilings::and))
+    }
 }
 
 impl fmt::Debug for Engine {
@@ -394,4 +409,14 @@ impl fmt::Debug for Engine {
             .field("options", &self.options)
             .finish_non_exhaustive()
     }
+}
+
+/// The CUDA devices that the driver sees.
+///
+/// # Errors
+/// [`DeviceErrorKind::NoDriver`](crate::DeviceErrorKind::NoDriver),
+/// [`DeviceErrorKind::DriverUnusable`](crate::DeviceErrorKind::DriverUnusable) or
+/// [`DeviceErrorKind::NotBuilt`](crate::DeviceErrorKind::NotBuilt) says why there is none.
+pub fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
+    cuda::devices()
 }

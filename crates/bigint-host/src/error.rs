@@ -1,6 +1,6 @@
 //! What can go wrong, where, and what to do about it.
 
-use bigint_core::{Algorithm, MAX_WIDTH, Operation};
+use bigint_core::{Algorithm, MAX_WIDTH, Operation, WIDEST_COUNTED};
 
 /// An error of the engine. Nothing is lost with it: operands stay as they were.
 #[derive(Debug, thiserror::Error)]
@@ -143,6 +143,18 @@ pub enum Error {
         /// The width asked for, in limbs.
         width: usize,
     },
+    /// Bits of a number that has more than a limb counts: of one wider than [`WIDEST_COUNTED`].
+    #[error(
+        "{} counts bits in 32 bits: numbers of {width} limbs are too wide for it, of \
+         {WIDEST_COUNTED} the widest that are not",
+        operation.name()
+    )]
+    TooManyBits {
+        /// The operation.
+        operation: Operation,
+        /// The width of its operand or result, in limbs.
+        width: usize,
+    },
     /// More limbs than memory can address.
     #[error("{count} numbers of {width} limbs are more than memory can address")]
     TooLarge {
@@ -189,7 +201,7 @@ pub enum Error {
         most: usize,
     },
     /// A number of lanes that cannot share a number.
-    #[error("{lanes} lanes cannot share a number: 4, 8, 16 or 32 can, or 1 at level thread")]
+    #[error("{lanes} lanes cannot share a number: 2, 4, 8, 16 or 32 can, or 1 at level thread")]
     Lanes {
         /// The lanes asked for.
         lanes: u32,

@@ -7,11 +7,10 @@
 //! numbers are gathered that it is [little beside them](REPEATED); of runs, each device copies
 //! those that it has. Else the host puts them in order.
 
-use crate::batch::Node;
-use crate::compute::Inner;
 use crate::cuda::{Buffer, Device};
-use crate::job::Operands;
-use crate::task::Made;
+use crate::inner::Inner;
+use crate::made::Made;
+use crate::node::{Node, Operands};
 use crate::{Error, limbs};
 use bigint_core::facts::Facts;
 use bigint_core::gather::GatherArguments;

@@ -1,10 +1,11 @@
 //! Products and squares on the whole device, in several launches:
-//! [`bigint_core::transform::grid`] has the kernels. [`ntt`](crate::ntt) has those modulo primes.
+//! [`bigint_core::transform::grid`] has the kernels.
 
-use crate::batch::Node;
 use crate::cuda::{Buffer, Device, Roots};
-use crate::job::{Job, Operands};
-use crate::task::Made;
+use crate::job::Job;
+use crate::made::Made;
+use crate::node::{Node, Operands};
+use crate::transform::{grid_point_bytes, numbers_at_a_time};
 use crate::{BackEnd, Error};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::MatrixArgument;
@@ -15,25 +16,6 @@ use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, Ope
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Bytes of points that a round of launches has at a time, at least one number's: so many
-/// stay in a device's cache between launches.
-const POINT_BYTES: usize = 32 << 20;
-
-/// How many numbers a round of launches has at a time, each of so many bytes of points.
-pub(crate) fn numbers_at_a_time(bytes: usize) -> usize {
-    (POINT_BYTES / bytes).max(1)
-}
-
-/// Whether a number's points stay in the cache between launches.
-pub(crate) fn stays_in_cache(bytes: usize) -> bool {
-    bytes <= POINT_BYTES
-}
-
-/// Bytes of points of a product or square.
-pub(crate) fn point_bytes(plan: &GridPlan, operands: u32) -> usize {
-    16 * plan.length() as usize * operands as usize
-}
 
 /// An operand of `count` numbers, or one that stands for them all, from number `first` on, of
 /// which limbs above `width` are left out.
@@ -77,7 +59,7 @@ pub(crate) fn compute(
         .iter()
         .map(|operand| operand.resident(device, numbers.clone()))
         .collect::<Result<Vec<_>, _>>()?;
-    let at_once = numbers_at_a_time(point_bytes(&plan, operands_of_points)).min(count);
+    let at_once = numbers_at_a_time(grid_point_bytes(&plan, operands_of_points)).min(count);
     let made = device.allocate(shape.limbs())?;
     let points_of_one = plan.length() as usize * operands_of_points as usize;
     let points = device.allocate(points_of_one * POINT_LIMBS * at_once)?;

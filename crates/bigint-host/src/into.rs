@@ -1,6 +1,7 @@
 //! Operations that write over a batch instead of making one.
 
-use crate::batch::{Batch, Node};
+use crate::batch::Batch;
+use crate::node::Node;
 use crate::{Engine, Error};
 use bigint_core::{Layout, Shape};
 use std::sync::Arc;

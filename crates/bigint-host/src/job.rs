@@ -1,12 +1,8 @@
-//! One operation on batches, as dispatch sees it, and how to do it again.
+//! One operation on batches, as dispatch sees it.
 
-use crate::batch::Node;
-use crate::gather::Gather;
-use crate::plan::Program;
 use crate::{Error, Options, limbs};
 use bigint_core::operation::MOST_RESULTS;
-use bigint_core::{Algorithm, Layout, Operation, Shape};
-use std::sync::Arc;
+use bigint_core::{Algorithm, Layout, Operation, Shape, WIDEST_COUNTED};
 
 /// What is to be computed of which operands, in which form.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +14,6 @@ pub(crate) struct Job {
     pub wanted: Wanted,
 }
 
-/// The operands of a job, in declared order.
-pub(crate) type Operands<'a> = &'a [Arc<Node>];
-
 /// What is wanted of the flags beside the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
@@ -31,44 +24,13 @@ pub(crate) enum Wanted {
     First,
 }
 
-/// One of the batches that a job makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    Result(usize),
-    Flags,
-}
-
-/// What made a batch.
-#[derive(Clone)]
-pub(crate) enum How {
-    Job(Job, Part),
-    Program(Arc<Program>),
-    Gather(Arc<Gather>),
-}
-
-/// What a job made.
-pub(crate) struct Computed {
-    pub results: Vec<Node>,
-    /// One limb for each number, where flags were wanted.
-    pub flags: Option<Node>,
-    pub first: Option<usize>,
-}
-
-/// How a batch was made.
-#[derive(Clone)]
-pub(crate) struct Recipe {
-    pub how: How,
-    pub operands: Vec<Arc<Node>>,
-    /// Operations between the batch and limbs on the host.
-    pub depth: u32,
-}
-
 impl Job {
     /// A job whose results have these widths.
     ///
     /// # Errors
     /// [`Error::CountMismatch`] where operands have different lengths, neither of which
-    /// is one; [`Error::Width`] and [`Error::TooLarge`] for results that cannot be.
+    /// is one; [`Error::Width`] and [`Error::TooLarge`] for results that cannot be;
+    /// [`Error::TooManyBits`] where bits are counted of numbers too wide for it.
     pub fn new(
         operation: Operation,
         operands: &[Shape],
@@ -89,6 +51,10 @@ impl Job {
         for (slot, &width) in shapes.iter_mut().zip(widths) {
             *slot = shape(width);
             limbs::checked_limbs(*slot)?;
+        }
+        let width = shapes[0].width.max(operands[0].width);
+        if operation.counts_bits() && width > WIDEST_COUNTED {
+            return Err(Error::TooManyBits { operation, width });
         }
         Ok(Job {
             operation,
@@ -132,37 +98,32 @@ impl Job {
         let is_named = |operation| self.options.algorithm_for(operation) != Algorithm::Auto;
         level.is_none() && lanes.is_none() && !is_named(self.operation) && !is_named(other)
     }
-
-    /// How a part of what this job makes of `operands` was made.
-    pub fn recipe(self, operands: Operands<'_>, part: Part) -> Recipe {
-        Recipe::new(How::Job(self, part), operands)
-    }
 }
 
-impl Recipe {
-    /// What was made so of these operands.
-    pub fn new(how: How, operands: Operands<'_>) -> Self {
-        let depths = operands.iter().map(|operand| operand.depth());
-        Recipe {
-            how,
-            operands: operands.to_vec(),
-            depth: 1 + depths.max().unwrap_or(0),
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Computed {
-    /// Everything that was made.
-    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
-        self.results.iter().chain(&self.flags)
-    }
-
-    /// One of the batches that were made; a job that is done again for its flags wants
-    /// them.
-    pub fn part(mut self, part: Part) -> Node {
-        match part {
-            Part::Result(index) => self.results.swap_remove(index),
-            Part::Flags => self.flags.expect("the recipe's job wants flags"),
+    #[test]
+    fn bits_are_counted_of_numbers_whose_bits_a_limb_counts() {
+        let job = |operation, widths: &[usize], result| {
+            let of = |&width| Shape::new(1, width, Layout::Contiguous);
+            let shapes: Vec<Shape> = widths.iter().map(of).collect();
+            let options = Options::default();
+            Job::new(operation, &shapes, &[result], options, Wanted::Nothing)
+        };
+        let most = WIDEST_COUNTED;
+        assert!(job(Operation::BitLength, &[most], 1).is_ok());
+        assert!(job(Operation::Shr, &[most, 2], most).is_ok());
+        assert!(job(Operation::Add, &[most + 1; 2], most + 2).is_ok());
+        for (operation, width, result) in [
+            (Operation::BitLength, most + 1, 1),
+            (Operation::Shl, most, most + 1),
+            (Operation::TestBit, most + 1, 1),
+        ] {
+            let refused = job(operation, &[width, 1], result).map(|_| ()).unwrap_err();
+            let expected = most + 1;
+            assert!(matches!(refused, Error::TooManyBits { width, .. } if width == expected));
         }
     }
 }

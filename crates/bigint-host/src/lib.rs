@@ -20,14 +20,19 @@ pub mod expression;
 mod fixed_base;
 mod gather;
 mod grid;
+mod inner;
 mod integers;
 mod into;
 mod job;
 mod keys;
 mod limbs;
 mod list;
+mod made;
 mod members;
+mod node;
 mod ntt;
+mod on_device;
+mod on_host;
 mod on_integers;
 mod operations;
 mod options;
@@ -46,22 +51,24 @@ mod segments;
 mod signed;
 mod spread;
 mod task;
+mod transform;
 mod transform_tuning;
+mod trial;
 mod tuning;
 mod weighted;
 mod whole_product;
 
-pub use back_end::{BackEnd, DeviceDescription, DeviceSet, devices};
+pub use back_end::{BackEnd, DeviceDescription, DeviceSet};
 pub use batch::Batch;
 pub use bigint_core::operation::{Flag, MOST_OPERANDS, Signs, Syntax, Width};
 pub use bigint_core::shape::INTERLEAVE;
 pub use bigint_core::{
-    Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape, Strides,
+    Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape, Strides, WIDEST_COUNTED,
 };
 pub use ceilings::Ceilings;
 pub use cpu_tuning::CpuTuning;
 pub use divisor::Divisor;
-pub use engine::Engine;
+pub use engine::{Engine, devices};
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use fixed_base::FixedBase;
 pub use integers::Integers;
@@ -75,6 +82,7 @@ pub use rationals::Rationals;
 pub use residues::{MontgomeryParams, Residues};
 pub use schedule::Prepared;
 pub use signed::SignedBatch;
+pub use trial::TrialFactors;
 pub use tuning::{
     AddTuning, DevicesTuning, FusedTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning,
     Provenance, ScanTuning, Tuning,

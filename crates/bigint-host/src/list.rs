@@ -60,11 +60,15 @@ impl Resolved {
             negative,
         };
         let signs = operation.declaration().signs;
+        let longer_first = match integers.length(a) < integers.length(b) {
+            true => [b, a],
+            false => [a, b],
+        };
         match signs {
             Signs::Sum | Signs::Difference => {
                 let minus_b = minus_b != (signs == Signs::Difference);
                 if minus_a == minus_b {
-                    resolved(Operation::Add, [a, b], Some(minus_a))
+                    resolved(Operation::Add, longer_first, Some(minus_a))
                 } else if order(integers.magnitude(a), integers.magnitude(b)).is_lt() {
                     resolved(Operation::Sub, [b, a], Some(minus_b))
                 } else {
@@ -72,9 +76,8 @@ impl Resolved {
                 }
             }
             _ => {
-                let is_shorter = integers.length(a) < integers.length(b);
-                let operands = match commutes(operation) && is_shorter {
-                    true => [b, a],
+                let operands = match commutes(operation) {
+                    true => longer_first,
                     false => [a, b],
                 };
                 let negative = (signs == Signs::Product).then_some(minus_a != minus_b);

@@ -50,6 +50,10 @@ impl Device {
         match *self {}
     }
 
+    pub fn is_early(&self) -> bool {
+        match *self {}
+    }
+
     pub fn roots(&self, _of: Roots) -> Result<u64, DeviceError> {
         match *self {}
     }

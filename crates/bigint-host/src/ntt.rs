@@ -1,11 +1,12 @@
 //! Products and squares by transforms modulo primes on the whole device, in several launches:
 //! [`bigint_core::transform::ntt`] has the kernels.
 
-use crate::batch::Kept;
 use crate::cuda::{Buffer, Device, Roots};
-use crate::grid::{add, numbers_at_a_time, operand};
-use crate::job::{Job, Operands};
-use crate::task::Made;
+use crate::grid::{add, operand};
+use crate::job::Job;
+use crate::made::Made;
+use crate::node::{Kept, Operands};
+use crate::transform::{ntt_point_bytes, numbers_at_a_time};
 use crate::{BackEnd, Error};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
@@ -16,11 +17,6 @@ use bigint_core::{Arguments, Launch, Layout, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Bytes of points of a product or square.
-pub(crate) fn point_bytes(plan: &NttPlan, operands: u32) -> usize {
-    size_of::<Limb>() * plan.point_limbs() * operands as usize
-}
 
 /// Computes numbers `numbers` of products or squares, as many as the job has, by a plan that
 /// holds the product of what counts of its operands.
@@ -52,7 +48,7 @@ pub(crate) fn compute(
         .iter()
         .map(|operand| operand.resident(device, numbers.clone()))
         .collect::<Result<Vec<_>, _>>()?;
-    let at_once = numbers_at_a_time(point_bytes(&plan, transformed)).min(count);
+    let at_once = numbers_at_a_time(ntt_point_bytes(&plan, transformed)).min(count);
     let made = device.allocate(shape.limbs())?;
     let space = Space::of(device, plan, transformed, at_once)?;
     let buffers: Vec<&Buffer> = [&made]
@@ -80,7 +76,7 @@ pub(crate) fn compute(
                     let numbers = b.shape.count.min(here);
                     let before = if b.shape.count == 1 { 0 } else { first };
                     NttArguments {
-                        kept: kept.address() + (before * point_bytes(&plan, 1)) as u64,
+                        kept: kept.address() + (before * ntt_point_bytes(&plan, 1)) as u64,
                         kept_count: numbers as u32,
                         ..NttArguments::default()
                     }

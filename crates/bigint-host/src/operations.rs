@@ -39,7 +39,7 @@ macro_rules! exact {
         ///
         /// # Errors
         /// [`Error::CountMismatch`], [`Error::Width`], [`Error::TooLarge`],
-        /// [`Error::Algorithm`]; [`Error::Underflow`] names the first number that would
+        /// [`Error::TooManyBits`], [`Error::Algorithm`]; [`Error::Underflow`] names the first number that would
         /// be negative, [`Error::ZeroDivisor`], [`Error::NotInvertible`] or
         /// [`Error::EvenModulus`] the first that has no value; [`Error::Device`] on a device.
         pub fn $method(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {

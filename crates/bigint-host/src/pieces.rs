@@ -15,75 +15,17 @@
 //!
 //! Cost: the transforms, and for three products eight passes over memory.
 
-use crate::Error;
 use crate::cuda::{Buffer, Device};
 use crate::grid::{add, operand};
-use crate::job::{Job, Operands};
-use crate::ntt;
-use crate::task::Made;
+use crate::job::Job;
+use crate::made::Made;
+use crate::node::Operands;
+use crate::transform::{Pieces, Step};
+use crate::{Error, ntt};
 use bigint_core::kernel::MatrixArgument;
-use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Arguments, Layout, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Halves are of so many limbs or a multiple, so that addresses are of whole lines.
-const LINE: usize = 64;
-
-/// Products of `n` by `m` limbs, by transforms of at most `longest` limbs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Pieces {
-    n: usize,
-    m: usize,
-    pub longest: usize,
-}
-
-/// What a product is made of.
-enum Step {
-    /// A transform.
-    Whole(NttPlan),
-    /// Two products of the shorter operand, by so many limbs of the longer and by the others.
-    Longer(usize),
-    /// Three products, of so many limbs of both and of the others.
-    Both(usize),
-}
-
-impl Pieces {
-    pub fn of(n: usize, m: usize, longest: usize) -> Pieces {
-        Pieces { n, m, longest }
-    }
-
-    /// Limbs of all transforms' lengths together.
-    pub fn transformed(&self) -> usize {
-        self.step().1
-    }
-
-    fn step(&self) -> (Step, usize) {
-        let Pieces { n, m, longest } = *self;
-        let plan = NttPlan::of(n, m).filter(|plan| plan.length() as usize <= longest);
-        if let Some(plan) = plan {
-            return (Step::Whole(plan), plan.length() as usize);
-        }
-        let (n, m) = (n.max(m), n.min(m));
-        let h = n.div_ceil(2).next_multiple_of(LINE);
-        let of = |n, m| Pieces { n, m, longest }.transformed();
-        let longer = of(h, m) + of(n - h, m);
-        if m > h {
-            let both = 2 * of(h, h) + of(n - h, m - h);
-            if both < longer {
-                return (Step::Both(h), both);
-            }
-        }
-        (Step::Longer(h), longer)
-    }
-
-    /// Whether blocks of every transform fit a device that has so many bytes of shared memory
-    /// for each.
-    pub fn fits(&self, shared_bytes: u32) -> bool {
-        let mut plans = NttPlan::all().filter(|plan| plan.length() as usize <= self.longest);
-        plans.all(|plan| plan.fits(shared_bytes))
-    }
-}
 
 /// Some limbs of a number, and the memory that has them.
 #[derive(Clone, Copy)]
@@ -228,16 +170,17 @@ impl Products<'_> {
         a: [Part<'_>; 2],
         b: [Part<'_>; 2],
     ) -> Result<Buffer, Error> {
-        let (of_a, a_is_negative) = self.distance(a)?;
-        let (product, is_negative) = if a.map(|a| a.limbs) == b.map(|b| b.limbs) {
-            let of_a = Part::of(&of_a);
-            (self.product(of_a, of_a)?, false)
-        } else {
-            let (of_b, b_is_negative) = self.distance(b)?;
-            let product = self.product(Part::of(&of_a), Part::of(&of_b))?;
-            (product, a_is_negative != b_is_negative)
+        let (product, is_negative) = {
+            let (of_a, a_is_negative) = self.distance(a)?;
+            if a.map(|a| a.limbs) == b.map(|b| b.limbs) {
+                let of_a = Part::of(&of_a);
+                (self.product(of_a, of_a)?, false)
+            } else {
+                let (of_b, b_is_negative) = self.distance(b)?;
+                let product = self.product(Part::of(&of_a), Part::of(&of_b))?;
+                (product, a_is_negative != b_is_negative)
+            }
         };
-        drop(of_a);
         // Both terms are below `B^2`.
         let limbs = product.limbs() + 1;
         let [sum, middle] = [self.device.allocate(limbs)?, self.device.allocate(limbs)?];
@@ -283,24 +226,5 @@ impl Products<'_> {
         let buffers: Vec<_> = operands.iter().map(|operand| operand.buffer).collect();
         let buffers: Vec<_> = buffers.into_iter().chain([r.buffer]).chain(carry).collect();
         add(self.device, operation, 1, arguments, &buffers)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_no_transform_holds_is_three_of_halves_or_two_where_one_is_short() {
-        let longest = 1 << 12;
-        let transformed = |n, m| Pieces::of(n, m, longest).transformed();
-        assert_eq!(transformed(1 << 11, 1 << 11), longest);
-        assert_eq!(transformed(1 << 12, 1 << 12), 3 * longest);
-        assert_eq!(transformed(1 << 13, 1 << 13), 9 * longest);
-        assert_eq!(transformed(1 << 12, 1 << 11), 2 * longest);
-        assert_eq!(transformed(1 << 12, 1), 2 * transformed(1 << 11, 1));
-        // Little more than half as long: three products would take 512 limbs more.
-        let step = Pieces::of(3000, 1600, longest).step().0;
-        assert!(matches!(step, Step::Longer(1536)));
     }
 }

@@ -158,16 +158,18 @@ impl Engine {
     fn gathered(&self, gather: Gather, batches: &[&Batch]) -> Result<Batch, Error> {
         limbs::checked_limbs(gather.shape)?;
         let operands: Vec<_> = batches.iter().map(|a| Arc::clone(a.node())).collect();
-        let work = Task::Gather(&gather).work(&operands);
-        if gather.shares(&self.inner, &operands, work).is_empty() {
+        let gather = Arc::new(gather);
+        let task = Task::Gather(Arc::clone(&gather));
+        if gather
+            .shares(&self.inner, &operands, task.work(&operands))
+            .is_empty()
+        {
             let numbers = 0..gather.shape.count;
             let limbs = gather.limbs(&self.inner, &operands, numbers)?;
             return self.inner.admit(gather.shape, limbs);
         }
-        let mut made = spread::compute(&self.inner, Task::Gather(&gather), &operands)?;
-        let node = made.results.swap_remove(0);
-        self.inner.save(&node)?;
-        Ok(Batch::new(node))
+        let mut made = spread::compute(&self.inner, &task, &operands)?;
+        Ok(Batch::new(made.results.swap_remove(0)))
     }
 
     /// All numbers by `operation`, which may take them in any order and any parentheses;

@@ -1,9 +1,11 @@
 //! Sums and differences of a list on a device: segments of any lengths, one behind the other in
 //! rows, which [`Operation::AddSegments`] computes in one pass. Nothing is padded but the shorter
-//! operand, and lists of whatever lengths take one launch.
+//! operand, the second, where its marks say so and a device does not read it; lists of whatever
+//! lengths take one launch.
 
 use crate::bins::{Bin, IN_SEGMENTS, Kind, List, Place, Sums, WIDEST_SEGMENT};
 use crate::{Batch, Engine, Error, limbs};
+use bigint_core::kernel::MARKS;
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use std::ops::Range;
 
@@ -99,10 +101,12 @@ impl Engine {
                 limbs[end..].fill(0);
             })
         };
-        let marks = admitted(2 * width / LIMB_BITS, &|row, marks| {
+        let marks = admitted(MARKS * width / LIMB_BITS, &|row, marks| {
             marks.fill(0);
             for (sum, place) in of_row(row) {
                 mark(marks, 0, place.start..place.start + 1);
+                let shorter = list.integers.length(sum.operands[1]);
+                mark(marks, 2, place.start + shorter..place.end);
                 if sum.operation == Operation::Sub {
                     mark(marks, 1, place);
                 }
@@ -112,14 +116,15 @@ impl Engine {
     }
 }
 
-/// Sets the marks of some limbs: whether a segment begins there, or what is subtracted.
+/// Sets the marks of some limbs: whether a segment begins there, what is subtracted, or where the
+/// second operand has ended.
 fn mark(marks: &mut [Limb], which: usize, limbs: Range<usize>) {
     let mut at = limbs.start;
     while at < limbs.end {
         let (word, bit) = (at / LIMB_BITS, at % LIMB_BITS);
         let end = limbs.end.min((word + 1) * LIMB_BITS);
         let bits = Limb::MAX >> (LIMB_BITS - (end - at));
-        marks[2 * word + which] |= bits << bit;
+        marks[MARKS * word + which] |= bits << bit;
         at = end;
     }
 }
@@ -174,10 +179,15 @@ mod tests {
 
     #[test]
     fn marks_are_set_of_the_limbs_that_are_meant() {
-        let mut marks = [0; 6];
+        let mut marks = [0; 9];
         mark(&mut marks, 1, 30..66);
         mark(&mut marks, 0, 32..33);
         mark(&mut marks, 0, 64..96);
-        assert_eq!(marks, [0, 3 << 30, 1, Limb::MAX, Limb::MAX, 3]);
+        mark(&mut marks, 2, 95..96);
+        let (first, second) = ([0, 3 << 30, 0], [1, Limb::MAX, 0]);
+        assert_eq!(
+            marks,
+            [first, second, [Limb::MAX, 3, 1 << 31]].as_flattened()
+        );
     }
 }

@@ -8,13 +8,13 @@
 //!    fit is halved, a device that fails is left out. The results are on the host then.
 //! 3. What no device can do, the CPU does, where the engine may use it.
 
-use crate::batch::{Node, Share};
-use crate::compute::Inner;
 use crate::cuda::Device;
-use crate::job::{Computed, Operands};
+use crate::inner::Inner;
+use crate::made::{Computed, Made};
 use crate::members::{each, lock};
+use crate::node::{Node, Operands, Share};
 use crate::plan::work;
-use crate::task::{Made, Task};
+use crate::task::Task;
 use crate::{Error, limbs};
 use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Computes a task on the engine's devices, and on the CPU where none can be used.
 pub(crate) fn compute(
     engine: &Arc<Inner>,
-    task: Task<'_>,
+    task: &Task,
     operands: Operands<'_>,
 ) -> Result<Computed, Error> {
     let shares = shares(engine, task, operands);
@@ -60,14 +60,16 @@ pub(crate) fn compute(
     if !parts.iter().all(|(_, of)| matches!(of, Of::Device(..))) {
         return in_pieces(engine, task, operands, parts);
     }
-    Ok(resident(engine, task, operands, parts))
+    let computed = resident(engine, task, operands, parts);
+    computed.nodes().try_for_each(Node::save)?;
+    Ok(computed)
 }
 
 /// Which of a task's numbers each device computes: those that it has of the longest operand,
 /// unless so many more devices are worth it that moving the operands is.
 fn shares<'a>(
     engine: &'a Inner,
-    task: Task<'_>,
+    task: &Task,
     operands: Operands<'_>,
 ) -> Vec<(&'a Arc<Device>, Range<usize>)> {
     if let Task::Gather(gather) = task {
@@ -112,7 +114,7 @@ enum Of {
 /// Results that devices have.
 fn resident(
     engine: &Arc<Inner>,
-    task: Task<'_>,
+    task: &Task,
     operands: Operands<'_>,
     parts: Vec<(Range<usize>, Of)>,
 ) -> Computed {
@@ -196,7 +198,7 @@ impl<'a> Rows<'a> {
 /// on the host.
 fn in_pieces(
     engine: &Arc<Inner>,
-    task: Task<'_>,
+    task: &Task,
     operands: Operands<'_>,
     parts: Vec<(Range<usize>, Of)>,
 ) -> Result<Computed, Error> {
@@ -282,7 +284,7 @@ fn in_pieces(
 /// Numbers that wait for a device, of which each takes as many as it can hold.
 struct Queue<'a, 'o> {
     engine: &'a Arc<Inner>,
-    task: Task<'o>,
+    task: &'o Task,
     operands: Operands<'o>,
     left: Mutex<Vec<Rows<'a>>>,
     for_cpu: Mutex<Vec<Rows<'a>>>,
@@ -340,67 +342,4 @@ impl<'a> Queue<'a, '_> {
         }
         Ok(())
     }
-}
-
-/// Brings a node's limbs to the host: from the devices that have them, and what one of them
-/// cannot give is computed again on the CPU, where it is known how.
-pub(crate) fn fetch(engine: &Arc<Inner>, node: &Node) -> Result<Vec<Limb>, Error> {
-    let shape = node.shape;
-    let shares = node.shares();
-    let again = |numbers: Range<usize>| -> Result<Option<Node>, Error> {
-        let Some(recipe) = node.recipe() else {
-            return Ok(None);
-        };
-        let (task, part) = recipe.how.task();
-        let made = task.on_host(engine, &recipe.operands, numbers)?;
-        Ok(Some(made.part(part)))
-    };
-    let lost = || engine.lost("bringing a result to the host");
-    if shares.is_empty() {
-        let node = again(0..shape.count)?;
-        return node.and_then(|mut node| node.host.take()).ok_or_else(lost);
-    }
-    let mut limbs = engine.pool.take(shape.limbs())?;
-    // Where each share's limbs lie among all, they are brought there at once.
-    let is_direct = shape.layout == Layout::Contiguous || shares.len() == 1;
-    let mut rest = &mut limbs[..];
-    let places = shares.into_iter().map(|share| {
-        let place = is_direct.then(|| {
-            let (place, others) = std::mem::take(&mut rest).split_at_mut(share.buffer.limbs());
-            rest = others;
-            place
-        });
-        (share, place)
-    });
-    let brought = each(places.collect(), |(share, place)| {
-        let buffer = &share.buffer;
-        let mut own = Vec::new();
-        let brought = match place {
-            Some(place) => engine.download(buffer, place),
-            None => engine.pool.take(buffer.limbs()).and_then(|limbs| {
-                own = limbs;
-                engine.download(buffer, &mut own)
-            }),
-        };
-        (share.numbers, brought.map(|brought| brought.map(|()| own)))
-    });
-    for (numbers, brought) in brought {
-        let part = Shape {
-            count: numbers.len(),
-            ..shape
-        };
-        match brought {
-            Ok(Some(own)) if own.is_empty() => continue,
-            Ok(Some(own)) => {
-                limbs::splice(&mut limbs, shape, numbers.start, &own, part);
-                continue;
-            }
-            Ok(None) => {}
-            Err(error) => engine.make_good(error, "computing the result again on the CPU")?,
-        }
-        let again = again(numbers.clone())?.ok_or_else(lost)?;
-        limbs::splice(&mut limbs, shape, numbers.start, again.limbs()?, part);
-    }
-    limbs::clear_padding(&mut limbs, shape);
-    Ok(limbs)
 }

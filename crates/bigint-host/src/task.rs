@@ -1,55 +1,27 @@
 //! What is computed: a job or a program, as devices and the CPU are given it.
 
-use crate::batch::Node;
-use crate::compute::Inner;
-use crate::cuda::{Buffer, Device};
+use crate::cuda::Device;
 use crate::gather::Gather;
-use crate::job::{Computed, How, Job, Operands, Part, Recipe, Wanted};
+use crate::inner::Inner;
+use crate::job::{Job, Wanted};
+use crate::made::{Computed, Made};
+use crate::node::{Node, Operands, Recipe};
 use crate::plan::{Program, work};
-use crate::{Error, limbs};
+use crate::{Error, limbs, on_device, on_host};
 use bigint_core::Shape;
 use bigint_core::fused::FusedKernel;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What is computed of operands.
-#[derive(Clone, Copy)]
-pub(crate) enum Task<'a> {
+#[derive(Clone)]
+pub(crate) enum Task {
     Job(Job),
-    Program(&'a Program, Option<FusedKernel>),
-    Gather(&'a Gather),
+    Program(Arc<Program>, Option<FusedKernel>),
+    Gather(Arc<Gather>),
 }
 
-/// What a device made of some numbers.
-pub(crate) struct Made {
-    /// The results in declared order, and flags where they were wanted.
-    pub buffers: Vec<(Shape, Buffer)>,
-    /// The first number whose flag is 1, counted from the task's first.
-    pub first: Option<usize>,
-}
-
-impl Made {
-    /// One batch.
-    pub fn of(shape: Shape, buffer: Buffer) -> Self {
-        Made {
-            buffers: vec![(shape, buffer)],
-            first: None,
-        }
-    }
-}
-
-impl How {
-    /// The task, and which of the batches that it makes is meant.
-    pub fn task(&self) -> (Task<'_>, Part) {
-        match self {
-            How::Job(job, part) => (Task::Job(*job), *part),
-            How::Program(program) => (Task::Program(program, None), Part::Result(0)),
-            How::Gather(gather) => (Task::Gather(gather), Part::Result(0)),
-        }
-    }
-}
-
-impl Task<'_> {
+impl Task {
     /// Numbers in each result.
     pub fn count(&self) -> usize {
         match self {
@@ -94,18 +66,14 @@ impl Task<'_> {
         matches!(self, Task::Job(job) if job.wanted != Wanted::Nothing)
     }
 
-    /// How one of the batches was made.
+    /// How one of the batches was made: a result in declared order, or flags behind them all.
     pub fn recipe(&self, index: usize, operands: Operands<'_>) -> Recipe {
-        match self {
-            Task::Job(job) if index < job.shapes().len() => {
-                job.recipe(operands, Part::Result(index))
-            }
-            Task::Job(job) => job.recipe(operands, Part::Flags),
-            Task::Program(program, _) => {
-                Recipe::new(How::Program(Arc::new((*program).clone())), operands)
-            }
-            Task::Gather(gather) => Recipe::new(How::Gather(Arc::new((*gather).clone())), operands),
-        }
+        let (task, own) = (self.clone(), operands.to_vec());
+        Recipe::new(operands, move |engine, numbers| {
+            let made = task.on_host(engine, &own, numbers)?;
+            let node = made.into_nodes().nth(index);
+            Ok(node.expect("a task makes again what it made"))
+        })
     }
 
     /// What a device makes of some of the numbers; none where it is for the CPU to say.
@@ -117,7 +85,7 @@ impl Task<'_> {
         numbers: Range<usize>,
     ) -> Result<Option<Made>, Error> {
         match self {
-            Task::Job(job) => engine.compute_on_device(device, *job, operands, numbers),
+            Task::Job(job) => on_device::compute(engine.tuning(), device, *job, operands, numbers),
             Task::Program(program, kernel) => {
                 let kernel = kernel.expect("a program on a device has a kernel");
                 let made = program.run_on_device(device, kernel, operands, numbers)?;
@@ -141,11 +109,7 @@ impl Task<'_> {
                 ..gather.shape
             };
             let limbs = gather.limbs(engine, operands, numbers)?;
-            return Ok(Computed {
-                results: vec![Node::on_host(engine, shape, limbs)],
-                flags: None,
-                first: None,
-            });
+            return Ok(Computed::of(Node::on_host(engine, shape, limbs)));
         }
         let sliced;
         let operands = match count == self.count() {
@@ -169,12 +133,10 @@ impl Task<'_> {
         };
         let mut computed = match self {
             Task::Gather(_) => unreachable!("it is done by now"),
-            Task::Job(job) => engine.compute_on_host(job.with_count(count), operands)?,
-            Task::Program(program, _) => Computed {
-                results: vec![program.with_count(count).run_on_host(engine, operands)?],
-                flags: None,
-                first: None,
-            },
+            Task::Job(job) => on_host::compute(engine, job.with_count(count), operands)?,
+            Task::Program(program, _) => {
+                Computed::of(program.with_count(count).run_on_host(engine, operands)?)
+            }
         };
         computed.first = computed.first.map(|index| numbers.start + index);
         Ok(computed)
@@ -191,5 +153,29 @@ impl Task<'_> {
             flags,
             first,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inner::Resort;
+    use crate::members::Members;
+    use crate::{Options, Tuning};
+    use bigint_core::{Layout, Operation};
+
+    #[test]
+    fn a_result_that_the_host_has_lets_its_operands_go() {
+        let members = Members::new(Vec::new());
+        let engine = Arc::new(Inner::new(members, Resort::Always, Tuning::default()));
+        let shape = Shape::new(1, 1, Layout::Contiguous);
+        let a = Arc::new(Node::on_host(&engine, shape, vec![3]));
+        let options = Options::default();
+        let job = Job::new(Operation::Add, &[shape; 2], &[1], options, Wanted::Nothing).unwrap();
+        let recipe = Task::Job(job).recipe(0, &[Arc::clone(&a), Arc::clone(&a)]);
+        let sum = Node::on_devices(&engine, shape, Vec::new(), Some(recipe));
+        assert_eq!((sum.depth(), Arc::strong_count(&a)), (1, 3));
+        assert_eq!(sum.limbs().unwrap(), [6]);
+        assert_eq!((sum.depth(), Arc::strong_count(&a)), (0, 1));
     }
 }

@@ -1,99 +1,14 @@
 //! What transforms take beside rows, by blocks and by the whole device: who multiplies wide
 //! numbers.
 
+use crate::Tuning;
 use crate::job::Job;
-use crate::pieces::Pieces;
-use crate::{Tuning, grid, ntt};
+use crate::transform::{
+    FftTuning, Transform, grid_point_bytes, ntt_point_bytes, numbers_at_a_time, stays_in_cache,
+};
 use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
-use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Algorithm, Level, Operation};
-use serde::Deserialize;
-
-/// A transform by a block, of up to `8 lanes` limbs ([`Plan::lanes`]), takes so many
-/// `nanoseconds` of a batch that fills the device.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FftTuning {
-    /// 32, 64, 128, 256, 512 or 1024.
-    pub lanes: u32,
-    /// For one product.
-    pub nanoseconds: f64,
-    /// For one square.
-    pub square_nanoseconds: f64,
-}
-
-/// A round of launches on the whole device takes `launch_nanoseconds` at least, and so many
-/// `digit_nanoseconds` for each digit of a transform's length and each number.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GridTuning {
-    /// For all launches of a round.
-    pub launch_nanoseconds: f64,
-    /// For one digit of a product.
-    pub digit_nanoseconds: f64,
-    /// For one digit of a square.
-    pub square_digit_nanoseconds: f64,
-    /// For one digit of a product whose points leave the cache between launches.
-    pub far_digit_nanoseconds: f64,
-    /// The same of a square.
-    pub far_square_digit_nanoseconds: f64,
-}
-
-/// What transforms modulo primes take in the same way, for each limb of their length.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NttTuning {
-    /// For all launches of a round.
-    pub launch_nanoseconds: f64,
-    /// For one limb of the length of a product.
-    pub limb_nanoseconds: f64,
-    /// For one limb of the length of a square.
-    pub square_limb_nanoseconds: f64,
-    /// Limbs of the longest: longer products are made of several, of pieces of their operands.
-    /// 512 at least.
-    pub longest: usize,
-}
-
-/// By which transform the whole device multiplies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Transform {
-    Fft(GridPlan),
-    Ntt(NttPlan),
-    /// Several modulo primes.
-    Pieces(Pieces),
-}
-
-impl Transform {
-    /// Those of products of `n` by `m` limbs, of which `width` are wanted, and how many limbs
-    /// transforms modulo primes may have.
-    pub fn of(n: usize, m: usize, width: usize, longest: usize) -> impl Iterator<Item = Transform> {
-        let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
-        let (n, m) = (n.min(width), m.min(width));
-        let ntt = NttPlan::of(n, m).filter(|plan| plan.length() as usize <= longest);
-        let ntt = match ntt {
-            Some(plan) => Transform::Ntt(plan),
-            None => Transform::Pieces(Pieces::of(n, m, longest)),
-        };
-        fft.into_iter().chain([ntt])
-    }
-
-    /// Whether blocks fit a device that has so many bytes of shared memory for each.
-    pub fn fits(&self, shared_bytes: u32) -> bool {
-        match self {
-            Transform::Fft(plan) => plan.fits(shared_bytes),
-            Transform::Ntt(plan) => plan.fits(shared_bytes),
-            Transform::Pieces(pieces) => pieces.fits(shared_bytes),
-        }
-    }
-
-    fn algorithm(&self) -> Algorithm {
-        match self {
-            Transform::Fft(_) => Algorithm::Fft,
-            Transform::Ntt(_) | Transform::Pieces(_) => Algorithm::Ntt,
-        }
-    }
-}
 
 impl Tuning {
     /// Whether a number of `n` limbs is squared as one, and not as the product of two that
@@ -113,7 +28,7 @@ impl Tuning {
     /// Whether transforms multiply numbers of these widths in less time than rows do.
     fn transforms(&self, n: usize, m: usize) -> bool {
         let product = Operation::Mul;
-        self.transform(product, n, m).1 < self.rows(product, n, m)
+        self.blocks(product, n, m).one < self.rows(product, n, m)
     }
 
     /// The plan by which the whole device multiplies numbers of these widths: where that is
@@ -128,7 +43,13 @@ impl Tuning {
         if !is_product || width > n + m && named != Algorithm::Ntt {
             return None;
         }
+        let is_short = |transform: &Transform| match transform {
+            Transform::Ntt(plan) => (plan.length() as usize) < self.mul.ntt.shortest,
+            _ => false,
+        };
+        let has_other = named == Algorithm::Auto && GridPlan::of(n.max(m)).is_some();
         let (by_grid, chosen) = Transform::of(n, m, width, self.mul.ntt.longest)
+            .filter(|transform| !(has_other && is_short(transform)))
             .filter(|transform| named == Algorithm::Auto || named == transform.algorithm())
             .map(|transform| (self.on_the_whole_device(job, transform, is_kept), transform))
             .min_by(|(x, _), (y, _)| x.total_cmp(y))?;
@@ -142,10 +63,8 @@ impl Tuning {
             _ => return None,
         }
         // Blocks that wait for no other: a few numbers take as long as one.
-        let (lanes, one) = self.transform(operation, n, m);
-        let blocks = self.mul.multiprocessors * Plan::of(lanes).blocks as usize;
-        let alone = self.mul.alone_share * blocks as f64;
-        let by_blocks = one * alone.max(job.count() as f64);
+        let blocks = self.blocks(operation, n, m);
+        let by_blocks = blocks.alone.max(blocks.one * job.count() as f64);
         (by_grid < by_blocks).then_some(chosen)
     }
 
@@ -157,11 +76,11 @@ impl Tuning {
             true => self.mul.ntt.square_limb_nanoseconds,
             false => self.mul.ntt.limb_nanoseconds,
         };
-        let (bytes, one, least) = match transform {
+        let (bytes, one, launches) = match transform {
             Transform::Fft(plan) => {
                 let tuning = &self.mul.grid;
-                let bytes = grid::point_bytes(&plan, operands);
-                let digit = match (is_square, grid::stays_in_cache(bytes)) {
+                let bytes = grid_point_bytes(&plan, operands);
+                let digit = match (is_square, stays_in_cache(bytes)) {
                     (true, true) => tuning.square_digit_nanoseconds,
                     (false, true) => tuning.digit_nanoseconds,
                     (true, false) => tuning.far_square_digit_nanoseconds,
@@ -177,7 +96,7 @@ impl Tuning {
                 // Either has one transform less than a product.
                 let limb = of_primes(is_square || is_kept);
                 (
-                    ntt::point_bytes(&plan, operands),
+                    ntt_point_bytes(&plan, operands),
                     f64::from(plan.length()) * limb,
                     self.mul.ntt.launch_nanoseconds,
                 )
@@ -188,9 +107,9 @@ impl Tuning {
             }
         };
         let count = job.count().max(1);
-        let at_once = grid::numbers_at_a_time(bytes).min(count);
+        let at_once = numbers_at_a_time(bytes).min(count);
         let rounds = count.div_ceil(at_once) as f64;
-        rounds * (at_once as f64 * one).max(least)
+        rounds * launches + count as f64 * one
     }
 
     /// What a product or square by rows takes, in nanoseconds.
@@ -202,23 +121,37 @@ impl Tuning {
         share * self.mul.school_nanoseconds * n as f64 * m as f64
     }
 
-    /// How many lanes multiply numbers of these widths by transforms in the least time, and
-    /// in what time: wider operands are cut into pieces.
-    pub(crate) fn transform(&self, operation: Operation, n: usize, m: usize) -> (u32, f64) {
+    /// How blocks multiply numbers of these widths by transforms in the least time: wider
+    /// operands are cut into pieces.
+    pub(crate) fn blocks(&self, operation: Operation, n: usize, m: usize) -> Blocks {
         let time = |row: &FftTuning| {
             let piece = Plan::of(row.lanes).limbs() as usize;
             let pieces = n.div_ceil(piece) * m.div_ceil(piece);
-            let one = match (operation, pieces) {
+            let (one, alone) = match (operation, pieces) {
                 // The kernels' own condition: `bigint_core::facts::is_square`.
-                (Operation::Square, 1) => row.square_nanoseconds,
-                _ => row.nanoseconds,
+                (Operation::Square, 1) => (row.square_nanoseconds, row.square_alone_nanoseconds),
+                _ => (row.nanoseconds, row.alone_nanoseconds),
             };
-            (row.lanes, pieces as f64 * one)
+            Blocks {
+                lanes: row.lanes,
+                one: pieces as f64 * one,
+                alone: pieces as f64 * alone,
+            }
         };
         let times = self.mul.fft.iter().map(time);
-        let least = times.min_by(|(_, x), (_, y)| x.total_cmp(y));
+        let least = times.min_by(|x, y| x.one.total_cmp(&y.one));
         least.expect("a table has at least one row")
     }
+}
+
+/// How blocks multiply by transforms, and in what time, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blocks {
+    pub lanes: u32,
+    /// A product, of a batch that fills the device.
+    pub one: f64,
+    /// One by itself.
+    pub alone: f64,
 }
 
 #[cfg(test)]
@@ -239,7 +172,7 @@ mod tests {
         };
         let auto = Options::default();
         assert!(is_for_all(1, 1 << 15, 1 << 15, auto));
-        assert!(is_for_all(1000, 1 << 15, 1 << 15, auto));
+        assert!(is_for_all(1000, 1 << 16, 1 << 16, auto));
         assert!(!is_for_all(1000, 1 << 12, 1 << 12, auto));
         assert!(!is_for_all(1, 1 << 8, 1 << 8, auto));
         assert!(!is_for_all(1, 1 << 15, 1, auto));

@@ -1,6 +1,6 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
-use crate::transform_tuning::{FftTuning, GridTuning, NttTuning};
+use crate::transform::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
 use bigint_core::kernel::{
     DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, WIDEST_MODULUS, placed_width, slot_fours,
@@ -91,6 +91,13 @@ pub struct MulTuning {
     /// about as wide as each other: a tile of neighbouring numbers then goes by way of
     /// shared memory ([`placed_width`]).
     pub thread_placed_max_width: usize,
+    /// The widest operand of [many](Self::thread_many_min_count) products that one thread
+    /// computes in the same way, of numbers whose limbs lanes move four at a time.
+    pub thread_many_fours_max_width: usize,
+    /// The same of any other numbers.
+    pub thread_many_max_width: usize,
+    /// So many products are enough threads, where lanes could share each.
+    pub thread_many_min_count: usize,
     /// The widest operand that a thread multiplies by columns.
     pub comba_max_width_thread: usize,
     /// The widest operand whose high half of a product, or product with a sum, is made by
@@ -111,10 +118,6 @@ pub struct MulTuning {
     pub school_nanoseconds: f64,
     /// What a transform takes, by the lanes of its block, fewest first.
     pub fft: Vec<FftTuning>,
-    /// Multiprocessors of the device that was measured.
-    pub multiprocessors: usize,
-    /// The share of the time of blocks that fill the device which takes one block alone.
-    pub alone_share: f64,
     /// What transforms on the whole device take.
     pub grid: GridTuning,
     /// What those modulo primes take.
@@ -127,9 +130,12 @@ pub struct MulTuning {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DivTuning {
-    /// The widest operand of common divisors, inverses and square roots for which `auto` uses
-    /// a device.
+    /// The widest operand of common divisors and inverses for which `auto` uses a device.
     pub gcd_device_max_width: usize,
+    /// The same of square roots.
+    pub root_device_max_width: usize,
+    /// The widest number whose square root a thread finds by itself.
+    pub root_thread_max_width: usize,
     /// The widest divisor for which `auto` uses a device.
     pub device_max_width: usize,
     /// Lanes per number by the width of the divisor, narrowest first; 1 for a thread, which
@@ -265,7 +271,7 @@ impl Tuning {
         if operation.multiplies_modulo() {
             return self.kernel_of_modulus(operation, widths, shape.layout, options);
         }
-        if operation.divides() {
+        if operation.divides() || operation == Operation::Isqrt {
             return self.kernel_of_divisor(operation, widths, shape.layout, options);
         }
         let Shape {
@@ -274,7 +280,7 @@ impl Tuning {
             layout,
         } = shape;
         let by_threads = match (operation, layout) {
-            (Operation::Mul, _) if self.is_placed((n, m), width) => true,
+            (Operation::Mul, _) if self.is_placed((n, m), shape) => true,
             (Operation::Mul, Layout::Contiguous) => n.max(m) <= self.mul.thread_max_width,
             // Lanes would touch a line of memory for each limb, which only products wide
             // enough to be busy multiplying can afford.
@@ -300,8 +306,8 @@ impl Tuning {
         };
         check_lanes(options)?;
         let named = options.algorithm_for(operation);
-        let (lanes_of_block, by_transform) = self.transform(operation, n, m);
-        let is_wide = operation.has(Algorithm::Fft) && by_transform < self.rows(operation, n, m);
+        let blocks = self.blocks(operation, n, m);
+        let is_wide = operation.has(Algorithm::Fft) && blocks.one < self.rows(operation, n, m);
         let chosen = match options.lanes {
             _ if operation.lanes(Level::Warp).is_empty() => Level::Thread,
             _ if operation.lanes(Level::Thread).is_empty() => Level::Warp,
@@ -331,7 +337,7 @@ impl Tuning {
                 .filter(|lanes| known.contains(lanes))
                 .unwrap_or_else(|| {
                     if level == Level::Block {
-                        return lanes_of_block;
+                        return blocks.lanes;
                     }
                     if operation == Operation::Square {
                         let holds = |lanes: &&u32| n <= SQUARE_DIGIT * **lanes as usize;
@@ -354,7 +360,7 @@ impl Tuning {
         let fills_slots = slot_fours(Algorithm::School, n, m, width) > 0;
         let layout = match (operation, algorithm, level) {
             (Operation::Mul, Algorithm::School, Level::Thread)
-                if self.is_placed((n, m), width) && !fills_slots =>
+                if self.is_placed((n, m), shape) && !fills_slots =>
             {
                 Layout::Interleaved
             }
@@ -402,7 +408,8 @@ impl Tuning {
         })
     }
 
-    /// The kernel for a division: lanes whose registers hold the divisor, or a thread.
+    /// The kernel for a division or a root: lanes whose registers hold the divisor or the root, or
+    /// a thread.
     fn kernel_of_divisor(
         &self,
         operation: Operation,
@@ -413,7 +420,14 @@ impl Tuning {
         check_lanes(options)?;
         let width = widths.last().copied().unwrap_or(0);
         let is_near = layout == Layout::Contiguous || width > DIVISOR_IN_REGISTERS;
-        let rows: &[_] = if is_near { &self.div.lanes } else { &[THREAD] };
+        let max_width = usize::MAX;
+        let [thread, pair] = [1, 2].map(|lanes| [LanesTuning { max_width, lanes }]);
+        let rows: &[_] = match operation {
+            Operation::Isqrt if width > self.div.root_thread_max_width => &pair,
+            Operation::Isqrt => &thread,
+            _ if is_near => &self.div.lanes,
+            _ => &thread,
+        };
         let fewest = fewest_lanes(options, rows, width);
         let of_lanes = |fewest| of_registers(operation, Algorithm::School, widths, layout, fewest);
         of_lanes(fewest)
@@ -430,9 +444,20 @@ impl Tuning {
     }
 
     /// Whether threads that multiply by rows have operands of `n` and `m` limbs in shared
-    /// memory, of whose products `width` limbs are wanted.
-    fn is_placed(&self, (n, m): (usize, usize), width: usize) -> bool {
-        n.max(m) <= self.mul.thread_placed_max_width && placed_width(n, m, width) > 0
+    /// memory, of whose products those of this shape are wanted.
+    fn is_placed(&self, (n, m): (usize, usize), shape: Shape) -> bool {
+        let Shape {
+            count,
+            width,
+            layout,
+        } = shape;
+        let are_fours = layout == Layout::Contiguous && (n | m | width).is_multiple_of(4);
+        let widest = match count >= self.mul.thread_many_min_count {
+            true if are_fours => self.mul.thread_many_fours_max_width,
+            true => self.mul.thread_many_max_width,
+            false => self.mul.thread_placed_max_width,
+        };
+        n.max(m) <= widest && placed_width(n, m, width) > 0
     }
 
     fn algorithm(&self, operation: Operation, (n, m): (usize, usize), level: Level) -> Algorithm {
@@ -454,12 +479,6 @@ impl Tuning {
         }
     }
 }
-
-/// A thread, whatever the width.
-const THREAD: LanesTuning = LanesTuning {
-    max_width: usize::MAX,
-    lanes: 1,
-};
 
 /// The fewest lanes for a modulus or divisor of `width` limbs that `options`, or else the
 /// tuned `rows`, allow.
@@ -560,17 +579,26 @@ mod tests {
     #[test]
     fn threads_take_wider_products_only_where_they_come_through_shared_memory() {
         let tuning = Tuning::default();
-        let level = |n, m, layout| {
-            let shape = Shape::new(1000, n + m, layout);
+        let level = |count, n, m, layout| {
+            let shape = Shape::new(count, n + m, layout);
             let kernel = tuning.kernel(Operation::Mul, &[n, m], shape, Options::default());
             kernel.unwrap().level
         };
         for layout in Layout::ALL {
-            assert_eq!(level(32, 32, layout), Level::Thread);
-            assert_eq!(level(32, 17, layout), Level::Thread);
-            assert_eq!(level(32, 16, layout), Level::Warp);
-            assert_eq!(level(33, 33, layout), Level::Warp);
+            for count in [1000, 1 << 20] {
+                assert_eq!(level(count, 32, 32, layout), Level::Thread);
+                assert_eq!(level(count, 32, 17, layout), Level::Thread);
+                assert_eq!(level(count, 32, 16, layout), Level::Warp);
+                assert_eq!(level(count, 49, 48, layout), Level::Warp);
+            }
+            assert_eq!(level(1000, 33, 33, layout), Level::Warp);
+            assert_eq!(level(1 << 20, 33, 33, layout), Level::Thread);
+            assert_eq!(level(1 << 20, 40, 40, layout), Level::Thread);
+            assert_eq!(level(1 << 20, 45, 48, layout), Level::Thread);
         }
+        // Lanes move limbs of these four at a time.
+        assert_eq!(level(1 << 20, 48, 44, Layout::Contiguous), Level::Warp);
+        assert_eq!(level(1 << 20, 48, 44, Layout::Interleaved), Level::Thread);
     }
 
     #[test]
@@ -632,7 +660,7 @@ mod tests {
         assert_eq!(choice(129), (Level::Warp, 32));
         assert_eq!(choice(256), (Level::Block, 32));
         assert_eq!(choice(4096), (Level::Block, 512));
-        assert_eq!([16, 17].map(|n| tuning.squares(n)), [false, true]);
+        assert_eq!([32, 33].map(|n| tuning.squares(n)), [false, true]);
     }
 
     #[test]

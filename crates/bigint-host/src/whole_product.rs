@@ -1,11 +1,13 @@
 //! High halves of products, and products with a sum, of wide operands: rows and transforms
 //! give the whole product, from which the rest is a pass over memory.
 
-use crate::Error;
-use crate::batch::Node;
-use crate::compute::Inner;
-use crate::job::{Computed, Job, Operands, Part, Wanted};
-use bigint_core::{LIMB_BITS, Limb, Operation, Shape};
+use crate::inner::Inner;
+use crate::job::{Job, Wanted};
+use crate::made::Computed;
+use crate::node::{Node, Operands};
+use crate::task::Task;
+use crate::{Error, on_host, spread};
+use bigint_core::{LIMB_BITS, Limb, Operation, Shape, WIDEST_COUNTED};
 use std::sync::Arc;
 
 /// Computes the job by its operands' whole product, if that takes less time on devices than
@@ -26,10 +28,15 @@ pub(crate) fn compute(
     if !is_left_open || engine.device().is_none() || !is_wide {
         return Ok(None);
     }
+    if rest.is_none() && n + m > WIDEST_COUNTED {
+        // No shift takes the product.
+        return on_host::compute(engine, job, operands).map(Some);
+    }
     let run = |operation, operands: &[Arc<Node>], width| {
         let shapes: Vec<_> = operands.iter().map(|operand| operand.shape).collect();
         let job = Job::new(operation, &shapes, &[width], job.options, Wanted::Nothing)?;
-        Ok::<_, Error>(engine.compute(job, operands)?.results.swap_remove(0))
+        let mut computed = spread::compute(engine, &Task::Job(job), operands)?;
+        Ok::<_, Error>(computed.results.swap_remove(0))
     };
     let width = job.shapes()[0].width;
     let product_width = match rest {
@@ -59,13 +66,9 @@ pub(crate) fn compute(
         // It remembers the job, not the product, whose memory is free again.
         false => {
             let recipe = engine.falls_back();
-            let recipe = recipe.then(|| job.recipe(operands, Part::Result(0)));
+            let recipe = recipe.then(|| Task::Job(job).recipe(0, operands));
             Node::on_devices(engine, result.shape, shares, recipe)
         }
     };
-    Ok(Some(Computed {
-        results: vec![result],
-        flags: None,
-        first: None,
-    }))
+    Ok(Some(Computed::of(result)))
 }

@@ -12,7 +12,7 @@
 
 use crate::gpu::carry;
 use bigint_core::Limb;
-use bigint_core::kernel::CEILING_MULTIPLY_ADDS;
+use bigint_core::modules::CEILING_MULTIPLY_ADDS;
 
 /// Multiply-adds of one turn of the loop: 8 chains of 16 links.
 const TURN: u64 = 128;

@@ -20,8 +20,8 @@
 //! So a pair of fours `I < J` has 16 products, a four with itself 6, and each limb its
 //! square: `n (n + 1) / 2` for a multiple of four limbs.
 //!
-//! Bound: a column has at most 2^26 products below 2^64, and takes at most 2^64 - 1 from
-//! the one below: less than 2^91. Four columns and the three begun, as one number, are
+//! Bound: a column has at most 2^28 products below 2^64, and takes at most 2^64 - 1 from
+//! the one below: less than 2^93. Four columns and the three begun, as one number, are
 //! below `B^9`, also when doubled.
 
 use crate::gpu::carry::{self, Accumulator};

@@ -17,20 +17,21 @@
 //! ```
 //!
 //! Of those whose text is told the lanes there is one for each layout, with [`TOLD`] for
-//! their number; those of a block that serve any layout, and divisors and inverses by a thread,
-//! are [`Told`] where limbs are neighbours.
+//! their number; those of a block that serve any layout, quotients, roots, and divisors and inverses by a
+//! thread, are [`Told`] where limbs are neighbours.
 
 // Exported names, and launches that the host vouches for.
 #![allow(unsafe_code)]
 
 use crate::gpu::memory::{Any, Told, Unit};
 use crate::gpu::warp::TOLD;
-use crate::grid::{self, weighted};
+use crate::grid::{self, trial, weighted};
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
 use bigint_core::gather::GatherArguments;
 use bigint_core::transform::grid::GridArguments;
 use bigint_core::transform::ntt::NttArguments;
+use bigint_core::trial::TrialArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, for_each_operation};
 
@@ -77,8 +78,13 @@ macro_rules! row {
     (mul school warp $lanes:tt $layouts:tt) => {
         row! { @ mul school told $layouts }
     };
-    (div_rem school warp $lanes:tt $layouts:tt) => {
-        row! { @ div_rem school told $layouts }
+    (one_text $operation:ident $algorithm:ident warp $lanes:tt [interleaved]) => {
+        entry_point! { ($operation, "_", $algorithm, "_warp_interleaved")
+            arguments => warp::$operation::$algorithm::<TOLD, Told>(
+                // SAFETY: below.
+                unsafe { warp::Batches::new(&arguments) }
+            )
+        }
     };
     ($operation:ident cios warp $lanes:tt $layouts:tt) => {
         row! { @ $operation cios told $layouts }
@@ -87,6 +93,12 @@ macro_rules! row {
         row! { @ $operation window told $layouts }
     };
     // One text for both layouts, told which.
+    (div_rem school $($row:tt)*) => {
+        row! { one_text div_rem school $($row)* }
+    };
+    (isqrt school $($row:tt)*) => {
+        row! { one_text isqrt school $($row)* }
+    };
     (gcd lehmer $($row:tt)*) => {
         row! { one_text gcd lehmer $($row)* }
     };
@@ -181,7 +193,7 @@ macro_rules! told_stride {
 
 for_each_operation!(entry_points);
 
-/// [`bigint_core::kernel::CEILING`]: every thread is one number of `r`.
+/// [`bigint_core::modules::CEILING`]: every thread is one number of `r`.
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn multiply_add_ceiling(arguments: Arguments) {
     // SAFETY: who launches this kernel passes a result with one number for each
@@ -299,4 +311,12 @@ unsafe extern "ptx-kernel" fn weighted_long_rows(arguments: LongArguments) {
 unsafe extern "ptx-kernel" fn weighted_long_columns(arguments: LongArguments) {
     // SAFETY: above.
     unsafe { weighted::long::Block::new(&arguments) }.columns();
+}
+
+/// [`bigint_core::trial::TRIAL`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn trial_factors(arguments: TrialArguments) {
+    // SAFETY: who launches it passes the arguments, the blocks and the shared memory of
+    // `bigint_core::trial`.
+    unsafe { trial::Block::new(&arguments) }.factors();
 }

@@ -31,7 +31,7 @@ struct Known {
     why: &'static str,
 }
 
-const SECTORS_KNOWN: [Known; 11] = [
+const SECTORS_KNOWN: [Known; 12] = [
     Known {
         operations: &[("add", 1.26, SECTORS)],
         why: "a result is a limb wider than its operands, so that 32 limbs of them begin within \
@@ -43,10 +43,10 @@ const SECTORS_KNOWN: [Known; 11] = [
               a stretch is but a tile",
     },
     Known {
-        operations: &[("mul", 4.2, SECTORS), ("square", 8.1, 2.1)],
-        why: "three limbs, and of squares more than 32 that are no multiple of four, are loaded \
-              limb by limb; lanes store four limbs, which are half a sector, and those that \
-              square have limbs of four interleaved numbers at a time, which are as much",
+        operations: &[("mul", 2.1, SECTORS), ("square", 8.1, 2.1)],
+        why: "of squares more than 32 limbs that are no multiple of four are loaded limb by limb; \
+              lanes store four limbs, which are half a sector, and those that square have limbs \
+              of four interleaved numbers at a time, which are as much",
     },
     Known {
         operations: &[("mul_high", 22.0, 11.2), ("mul_add", 14.4, 7.2)],
@@ -54,19 +54,23 @@ const SECTORS_KNOWN: [Known; 11] = [
     },
     Known {
         operations: &[
-            ("div_rem", 12.2, 3.2),
-            ("div", 13.5, 3.8),
-            ("rem", 13.5, 3.8),
             ("gcd", 7.1, SECTORS),
             ("inv_mod", 8.2, 2.4),
             ("inv_odd_mod", 9.7, 2.4),
         ],
-        why: "a thread has a number to itself and takes its limbs one by one; divisors of more \
-              than 32 limbs stand in scratch",
+        why: "a thread has a number to itself and takes its limbs one by one",
     },
     Known {
-        operations: &[("lcm", 74.0, 64.0), ("isqrt", 33.5, 24.3)],
-        why: "quotients and roots grow in scratch, which every step reads and writes",
+        operations: &[
+            ("div_rem", 5.6, SECTORS),
+            ("div", 5.3, SECTORS),
+            ("rem", 6.4, SECTORS),
+        ],
+        why: "lanes take two limbs of the dividend at a time",
+    },
+    Known {
+        operations: &[("lcm", 74.0, 64.0), ("isqrt", 21.0, 11.7)],
+        why: "quotients and roots by a thread grow in scratch, which every step reads and writes",
     },
     Known {
         operations: &[
@@ -104,8 +108,8 @@ const SECTORS_KNOWN: [Known; 11] = [
         why: "read and written as above; a sum is made, compared with the modulus and made again",
     },
     Known {
-        operations: &[("add_segments", 1.47, 6.8)],
-        why: "marks are two limbs to 32, less than a sector of narrow numbers; a warp takes the limbs \
+        operations: &[("add_segments", 1.8, 6.8)],
+        why: "marks are three limbs to 32, less than a sector of narrow numbers; a warp takes the limbs \
               of interleaved ones, of which lists have none, one by one",
     },
     Known {
@@ -120,9 +124,10 @@ const SECTORS_KNOWN: [Known; 11] = [
 ];
 
 const CONFLICTS_KNOWN: [Known; 1] = [Known {
-    operations: &[("mul", 0.52, 0.52), ("square", 0.52, 0.68)],
+    operations: &[("mul", 0.52, 0.63), ("square", 0.52, 0.68)],
     why: "slots and places are as far apart as threads want them; the copies of whole lines to \
-          them and from them meet in a bank here and there",
+          them and from them meet in a bank here and there, and threads two by two in places of \
+          as many limbs as are no multiple of four, but of two",
 }];
 
 /// The limit of an operation in a layout.

@@ -133,8 +133,8 @@ impl Bench {
     }
 }
 
-/// Results narrower and wider than a lane's limbs under way, of fours of limbs and not, a stretch that begins and ends
-/// within a number, and more numbers than there are lanes; told by a limb, by as many as a lane
+/// Results narrower and wider than what a warp loads at once, of fours of limbs and not, in rows that
+/// end within a four, a stretch that begins and ends within a number, and more numbers than there are lanes; told by a limb, by as many as a lane
 /// looks at, by more, and by one number for all.
 #[test]
 fn what_an_operand_tells_is_told_to_every_limb() {
@@ -161,11 +161,15 @@ fn what_an_operand_tells_is_told_to_every_limb() {
             (1, 70),
             (4, 70),
             (5, 203),
+            (6, 301),
+            (7, 129),
             (8, 130),
             (9, 120),
             (12, 97),
             (36, 50),
             (37, 33),
+            (127, 9),
+            (129, 31),
             (300, 7),
         ] {
             for tells in [1, 3, 4, 8, 17, 70] {

@@ -212,7 +212,7 @@ fn products_and_sums_are_right() {
     );
 }
 
-/// Every width up to 33 limbs and wider operands of unlike widths, whole products and parts,
+/// Every width up to 65 limbs and wider operands of unlike widths, whole products and parts,
 /// of a part of a tile and of more than one.
 #[test]
 fn products_by_way_of_shared_memory_are_right_at_every_width() {
@@ -224,16 +224,36 @@ fn products_by_way_of_shared_memory_are_right_at_every_width() {
         (Layout::Contiguous, kernel(Layout::Interleaved)),
         (Layout::Interleaved, kernel(Layout::Interleaved)),
     ] {
-        for n in 1..=33_usize {
+        for n in 1..=65_usize {
             for (m, width, count) in [
                 (n, 2 * n, 33),
                 (n, n, 3),
                 (n / 2 + 1, n + n / 2 + 1, 130),
-                (n.next_power_of_two().min(32), 2 * n + 1, 31),
+                (n.next_power_of_two().min(64), 2 * n + 1, 31),
             ] {
                 bench.check_in(layout, kernel, &[n, m], width, count);
                 bench.check_in(layout, kernel, &[m, n], width, count);
             }
+        }
+    }
+}
+
+/// Numbers of up to eight limbs that threads move together, of tiles that end with whole fours and
+/// not.
+#[test]
+fn products_by_columns_are_right_at_every_width() {
+    let mut bench = Bench::new(MUL);
+    let contiguous = Layout::Contiguous;
+    let kernel = Kernel::find(
+        Operation::Mul,
+        Algorithm::Comba,
+        Level::Thread,
+        1,
+        contiguous,
+    );
+    for n in 1..=9 {
+        for count in [1, 4, 127, 128, 130, 263, 516] {
+            bench.check(kernel.unwrap(), &[n, n], 2 * n, count);
         }
     }
 }
@@ -298,6 +318,10 @@ fn products_of_widths_that_are_told_are_right() {
             [31, 31, 62],
             [32, 30, 62],
             [32, 32, 64],
+            [33, 33, 66],
+            [40, 41, 81],
+            [48, 37, 85],
+            [64, 64, 128],
         ] {
             bench.check_in(layout, thread, &[n, m], width, 69);
         }

@@ -5,7 +5,8 @@
 //! outside an operand, leaves a lane behind at a shuffle, or lets two blocks meet
 //! in memory; so each launch here also proves that there is none of that.
 
-use bigint_core::kernel::{BLOCK, CEILING, CEILING_MULTIPLY_ADDS};
+use bigint_core::kernel::BLOCK;
+use bigint_core::modules::{CEILING, CEILING_MULTIPLY_ADDS};
 use bigint_core::{
     Algorithm, Arguments, Kernel, LIMB_BITS, Launch, Layout, Level, Limb, MatrixArgument,
     Operation, Shape,

@@ -1,7 +1,8 @@
 //! One conformance suite for every back end.
 //!
 //! [`run`] takes an engine and compares what it computes, operation by operation,
-//! form by form and choice by choice (algorithm, level, lanes), with num-bigint.
+//! form by form and choice by choice (algorithm, level, lanes), with num-bigint;
+//! [`run_against`] with another library.
 //! The operands are adversarial ([`operands`]); widths, layouts and batch lengths
 //! walk through lists made of the boundaries ([`trial`]). Equal seeds give equal
 //! cases on every machine.
@@ -11,4 +12,4 @@ pub mod oracle;
 mod suite;
 pub mod trial;
 
-pub use suite::{Extent, Failure, Mismatch, Report, Tally, run};
+pub use suite::{Extent, Failure, Mismatch, Oracle, Report, Tally, run, run_against};

@@ -70,7 +70,7 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
             vec![sum.magnitude().clone().into(), negative.into()]
         }
         Operation::AddSegments => {
-            let limbs = widths[0].max(widths[1]).max(16 * widths[2]) + 32;
+            let limbs = widths[0].max(widths[1]).max(11 * widths[2]) + 32;
             vec![segments(operands, limbs).into()]
         }
         Operation::BitLength => vec![operands[0].bits().into()],
@@ -124,7 +124,7 @@ fn fixed(operands: &[&BigUint], widths: &[usize]) -> BigUint {
 fn segments(operands: &[&BigUint], limbs: usize) -> BigUint {
     let digits: Vec<Vec<u32>> = operands.iter().map(|x| x.to_u32_digits()).collect();
     let digit = |i: usize, at: usize| digits[i].get(at).copied().unwrap_or(0);
-    let mark = |which, at: usize| digit(2, at / 32 * 2 + which) >> (at % 32) & 1;
+    let mark = |which, at: usize| digit(2, at / 32 * 3 + which) >> (at % 32) & 1;
     let mut all = Vec::with_capacity(limbs);
     while all.len() < limbs {
         let start = all.len();
@@ -132,9 +132,9 @@ fn segments(operands: &[&BigUint], limbs: usize) -> BigUint {
         let end = end.unwrap_or(limbs);
         let a = BigUint::new((start..end).map(|at| digit(0, at)).collect());
         // Of random marks some change within a segment: there a complement is added.
-        let b = (start..end).map(|at| match mark(1, at) {
-            0 => digit(1, at),
-            _ => !digit(1, at),
+        let b = (start..end).map(|at| {
+            let digit = if mark(2, at) == 1 { 0 } else { digit(1, at) };
+            if mark(1, at) == 1 { !digit } else { digit }
         });
         let sum = a + BigUint::new(b.collect()) + mark(1, start);
         let sum = sum.to_u32_digits().into_iter().chain(std::iter::repeat(0));

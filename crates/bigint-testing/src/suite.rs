@@ -1,4 +1,4 @@
-//! Runs trials on an engine and compares every number with num-bigint.
+//! Runs trials on an engine and compares every number with an oracle's.
 
 use crate::trial::{Trial, WIDTHS};
 use crate::{operands, oracle};
@@ -41,7 +41,7 @@ pub struct Tally {
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The engine's answer is not num-bigint's.
+    /// The engine's answer is not the oracle's.
     #[error("{0}")]
     Mismatch(Box<Mismatch>),
     /// The engine gave an error where it should have given an answer.
@@ -69,7 +69,7 @@ pub struct Mismatch {
     pub index: usize,
     /// The operands, by their declared names.
     pub operands: Vec<(&'static str, BigUint)>,
-    /// What num-bigint says.
+    /// What the oracle says.
     pub expected: String,
     /// What the engine says.
     pub found: String,
@@ -87,12 +87,30 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Compares this much of each of these operations. `progress` is told the operation and
-/// the cases of it done so far.
+/// Who knows the values of an operation's results: [`oracle::values`] is one.
+pub type Oracle = fn(Operation, &[&BigUint], &[usize]) -> Vec<BigInt>;
+
+/// Compares this much of each of these operations with num-bigint. `progress` is told the
+/// operation and the cases of it done so far.
 ///
 /// # Errors
 /// The first [`Failure`].
 pub fn run(
+    engine: &Engine,
+    operations: &[Operation],
+    extent: Extent,
+    seed: u64,
+    progress: &mut dyn FnMut(Operation, usize),
+) -> Result<Report, Failure> {
+    run_against(oracle::values, engine, operations, extent, seed, progress)
+}
+
+/// [`run`] against another oracle.
+///
+/// # Errors
+/// The first [`Failure`].
+pub fn run_against(
+    oracle: Oracle,
     engine: &Engine,
     operations: &[Operation],
     extent: Extent,
@@ -114,7 +132,7 @@ pub fn run(
         };
         while !is_done(&tally) {
             let trial = Trial::new(tally.batches, &choices, &mut rng).of(operation);
-            Batches::new(operation, trial, seed, &mut rng).check(engine)?;
+            Batches::new(oracle, operation, trial, seed, &mut rng).check(engine)?;
             tally.batches += 1;
             tally.cases += trial.count;
             progress(operation, tally.cases);
@@ -126,6 +144,7 @@ pub fn run(
 
 /// The operands of a trial, each as long as the batch or a single number.
 struct Batches {
+    oracle: Oracle,
     operation: Operation,
     trial: Trial,
     seed: u64,
@@ -133,7 +152,13 @@ struct Batches {
 }
 
 impl Batches {
-    fn new(operation: Operation, trial: Trial, seed: u64, rng: &mut ChaCha8Rng) -> Self {
+    fn new(
+        oracle: Oracle,
+        operation: Operation,
+        trial: Trial,
+        seed: u64,
+        rng: &mut ChaCha8Rng,
+    ) -> Self {
         let arity = operation.declaration().operands.len();
         let mut operands = vec![Vec::with_capacity(trial.count); arity];
         for _ in 0..trial.count {
@@ -150,6 +175,7 @@ impl Batches {
             last.truncate(1);
         }
         Batches {
+            oracle,
             operation,
             trial,
             seed,
@@ -210,10 +236,10 @@ impl Batches {
         operands.map(|numbers| &numbers[number(numbers)]).collect()
     }
 
-    /// Compares what the engine says with what num-bigint does, number by number.
+    /// Compares what the engine says with what the oracle does, number by number.
     fn same(&self, form: Form, outcome: Result<Outcome, Error>) -> Result<(), Failure> {
         let values = map(0..self.trial.count, threads(), |index| {
-            oracle::values(self.operation, &self.numbers(index), &self.trial.widths)
+            (self.oracle)(self.operation, &self.numbers(index), &self.trial.widths)
         });
         let negative = |value: &Vec<BigInt>| value.iter().any(|v| v.sign() == Sign::Minus);
         let flag = self.operation.declaration().flag;
@@ -335,6 +361,7 @@ mod tests {
         let mut trial = Trial::new(0, &engine.choices(Operation::Mul), &mut rng);
         (trial.count, trial.broadcast) = (3, false);
         let mut batches = Batches {
+            oracle: oracle::values,
             operation: Operation::Mul,
             trial,
             seed: 3,

@@ -99,34 +99,33 @@ impl Trial {
     }
 
     /// The same with what `operation` can take: moduli that a warp's registers hold, and of
-    /// powers, which cost as many products as the exponent has bits, few and short ones; of
-    /// inverses in constant time short ones.
+    /// powers, which cost as many products as the exponent has bits, short ones, and but two where
+    /// the modulus has more than two limbs; of inverses in constant time short ones.
     pub fn of(self, operation: Operation) -> Self {
         let [a, b, c] = self.widths;
+        let modulus = 1 + c % 20;
+        let powers = self.count.min(if modulus > 2 { 2 } else { 33 });
         match operation {
             Operation::MontMul => Trial {
                 widths: [a, b, c.min(WIDEST_MODULUS)],
                 ..self
             },
             Operation::PowMod => Trial {
-                widths: [a.min(70), 1 + usize::from(b % 8 == 0), 1 + c % 20],
-                count: self.count.min(2),
+                widths: [a.min(70), 1 + usize::from(b % 8 == 0), modulus],
+                count: powers,
                 ..self
             },
             Operation::PowPair => Trial {
-                widths: [a.min(70), 1 + b % 4, 1 + c % 20],
-                count: self.count.min(2),
+                widths: [a.min(70), 1 + b % 4, modulus],
+                count: powers,
                 ..self
             },
             // The first operand is a table of windows of 64 entries.
-            Operation::PowFixed => {
-                let modulus = 1 + c % 20;
-                Trial {
-                    widths: [64 * modulus * (1 + a % 5), 1 + b % 2, modulus],
-                    count: self.count.min(2),
-                    ..self
-                }
-            }
+            Operation::PowFixed => Trial {
+                widths: [64 * modulus * (1 + a % 5), 1 + b % 2, modulus],
+                count: powers,
+                ..self
+            },
             // Rounds go over all digits, whatever the numbers.
             Operation::InvOddMod => Trial {
                 widths: [1 + a % 40, 1 + b % 24, c],

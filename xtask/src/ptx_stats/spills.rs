@@ -16,7 +16,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 4] = [
+const KNOWN: [Known; 5] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,
@@ -27,6 +27,12 @@ const KNOWN: [Known; 4] = [
         kernels: "weighted_long_",
         most_bytes: 500,
         why: "as mul_fft, with a carry for each of the 16; told the length it is a third of that",
+    },
+    Known {
+        kernels: "div_rem_school_thread",
+        most_bytes: 2000,
+        why: "a thread keeps the divisor, the window and what they multiply in registers; a slot \
+              that is not told has room for its widest",
     },
     Known {
         kernels: "mont_mul_cios_",

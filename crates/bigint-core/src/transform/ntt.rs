@@ -42,7 +42,6 @@
 
 use crate::arguments::MatrixArgument;
 use crate::kernel::EntryPoint;
-use crate::shape::MAX_WIDTH;
 
 /// Threads in a block of each kernel.
 pub const THREADS: u32 = 512;
@@ -71,6 +70,9 @@ const fn entry(name: &'static str) -> EntryPoint {
 
 /// The binary logarithm of the order of [`Prime::root`], and of the greatest length.
 pub const LOG_ORDER: u32 = 26;
+
+/// Limbs of the longest transform: longer products are made of several.
+pub const LONGEST: usize = 1 << LOG_ORDER;
 
 /// The primes below `2^31` that have roots of order `2^26`: all there are.
 pub const PRIMES: [Prime; 3] = [
@@ -314,7 +316,7 @@ impl NttPlan {
     /// assert_eq!(NttPlan::of(1 << 20, 1 << 18).unwrap().length(), 5 << 18);
     /// ```
     pub fn of(n: usize, m: usize) -> Option<NttPlan> {
-        let limbs = n.checked_add(m).filter(|limbs| *limbs <= MAX_WIDTH)?;
+        let limbs = n.checked_add(m).filter(|limbs| *limbs <= LONGEST)?;
         let plans = NttPlan::all().filter(|plan| limbs <= plan.length() as usize);
         plans.min_by_key(NttPlan::length)
     }
@@ -324,7 +326,7 @@ impl NttPlan {
     /// products.
     pub fn wraps(n: usize) -> Option<NttPlan> {
         let mut plans = NttPlan::all().filter(|plan| plan.odd == 1);
-        plans.find(|plan| plan.length() as usize == n && n <= MAX_WIDTH / 2)
+        plans.find(|plan| plan.length() as usize == n && n <= LONGEST / 2)
     }
 
     /// Every plan there is.
@@ -459,7 +461,7 @@ mod tests {
         }
         let room: u128 = PRIMES.iter().map(|prime| u128::from(prime.p)).product();
         let limb = u128::from(u32::MAX);
-        assert!((MAX_WIDTH as u128 / 2) * limb * limb < room);
+        assert!((LONGEST as u128 / 2) * limb * limb < room);
     }
 
     #[test]
@@ -474,14 +476,14 @@ mod tests {
             assert!(depth + plan.log_row <= LOG_ORDER);
         }
         lengths.sort_unstable();
-        assert_eq!(lengths.last(), Some(&(MAX_WIDTH as u32)));
+        assert_eq!(lengths.last(), Some(&(LONGEST as u32)));
         assert!(
             lengths[2..]
                 .windows(2)
                 .all(|pair| pair[1] <= pair[0] / 2 * 3)
         );
-        assert_eq!(NttPlan::of(1, MAX_WIDTH), None);
-        assert!(NttPlan::of(MAX_WIDTH / 2, MAX_WIDTH / 2).is_some());
+        assert_eq!(NttPlan::of(1, LONGEST), None);
+        assert!(NttPlan::of(LONGEST / 2, LONGEST / 2).is_some());
     }
 
     #[test]

@@ -60,6 +60,20 @@ pub const STAGE: Field = Field { at: 17, bits: 2 };
 /// And of either kernel: a row's points, in [`POINTS`].
 pub const ROW: Field = Field { at: 19, bits: 2 };
 
+/// Whether a launch of either begins before the last kernel has ended, which it waits for at once:
+/// what it takes to begin is saved. The host then writes [`WAITS`] into the PTX.
+pub const EARLY: Field = Field { at: 31, bits: 1 };
+
+/// The oldest compute capability that can do that,
+pub const EARLY_CAPABILITY: (u32, u32) = (9, 0);
+
+/// and what the PTX says of it: its version, its target, and what a kernel begins with.
+pub const WAITS: [&str; 3] = [
+    ".version 7.8",
+    ".target sm_90",
+    "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\n",
+];
+
 /// Which part of an iteration a launch of [`LONG_COLUMNS`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {

@@ -1,10 +1,10 @@
-//! Quotients and remainders of a batch: [`number::division`] for each.
+//! Quotients and remainders of a batch: in lanes, or [`number::division`] for each.
 
 use bigint_core::Limb;
 
 use super::number::division;
 use super::wordwise::{Words, store, wordwise};
-use super::{Cpu, number};
+use super::{Cpu, lanes, number};
 use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, Results, memory};
 
@@ -15,11 +15,18 @@ pub(super) fn div_rem(
     a: Numbers<'_>,
     b: Numbers<'_>,
 ) -> Result<(), Error> {
-    wordwise(cpu, results, &[a, b], work(a, b), |words| {
-        let Words { r, s, operands } = words;
-        let [a, b, _] = operands;
-        number(cpu, r, s, a, b)
-    })
+    wordwise(
+        cpu,
+        results,
+        &[a, b],
+        work(a, b),
+        Some(lanes::div_rem),
+        |words| {
+            let Words { r, s, operands } = words;
+            let [a, b, _] = operands;
+            number(cpu, r, s, a, b)
+        },
+    )
 }
 
 /// The quotients alone.
@@ -29,10 +36,17 @@ pub(super) fn div(
     a: Numbers<'_>,
     b: Numbers<'_>,
 ) -> Result<(), Error> {
-    wordwise(cpu, results, &[a, b], work(a, b), |words| {
-        let [a, b, _] = words.operands;
-        number(cpu, words.r, &mut [], a, b)
-    })
+    wordwise(
+        cpu,
+        results,
+        &[a, b],
+        work(a, b),
+        Some(lanes::div),
+        |words| {
+            let [a, b, _] = words.operands;
+            number(cpu, words.r, &mut [], a, b)
+        },
+    )
 }
 
 /// The remainders alone.
@@ -42,10 +56,17 @@ pub(super) fn rem(
     a: Numbers<'_>,
     b: Numbers<'_>,
 ) -> Result<(), Error> {
-    wordwise(cpu, results, &[a, b], work(a, b), |words| {
-        let [a, b, _] = words.operands;
-        number(cpu, &mut [], words.r, a, b)
-    })
+    wordwise(
+        cpu,
+        results,
+        &[a, b],
+        work(a, b),
+        Some(lanes::rem),
+        |words| {
+            let [a, b, _] = words.operands;
+            number(cpu, &mut [], words.r, a, b)
+        },
+    )
 }
 
 /// What a division takes, in the unit of [`Sharing`](crate::Sharing): a product of two

@@ -27,6 +27,7 @@ mod root;
 mod shift;
 mod stream;
 mod sub;
+pub mod trial;
 mod tune;
 mod tuning;
 mod words;

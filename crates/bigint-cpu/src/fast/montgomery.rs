@@ -47,7 +47,7 @@ pub(super) fn pow_mod<const SCAN: bool>(
     let products = LIMB_BITS * e.shape().width * 5 / 4 + 2 * LIMB_BITS;
     let work = products.saturating_mul(2 * width * width);
     let in_lanes = shape.count > 1 && a.shape().width <= width && lanes::montgomery::suits(width);
-    let is_in_lanes = in_lanes && lanes::montgomery::of(cpu.path());
+    let is_in_lanes = in_lanes && lanes::have_multipliers(cpu.path());
     // Rows of an interleaved result are cut between lines.
     let granule = if is_in_lanes { 16 } else { 1 };
     let cut = cpu

@@ -1,14 +1,14 @@
-//! Roots of a batch: [`number::root`] for each.
+//! Roots of a batch: square roots in lanes, or [`number::root`](super::number::root) for each.
 
-use super::Cpu;
 use super::number::root;
 use super::wordwise::{Words, store, wordwise};
+use super::{Cpu, lanes};
 use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, Results};
 
 /// Square roots, and what they leave as the second result.
 pub(super) fn isqrt(cpu: &Cpu, results: Results<'_>, a: Numbers<'_>) -> Result<(), Error> {
-    wordwise(cpu, results, &[a], work(a), |words| {
+    wordwise(cpu, results, &[a], work(a), Some(lanes::isqrt), |words| {
         let Words { r, s, operands } = words;
         let (root, rest) = root::sqrt(operands[0], cpu.path());
         store(r, &root);
@@ -24,7 +24,7 @@ pub(super) fn iroot(
     a: Numbers<'_>,
     k: Numbers<'_>,
 ) -> Result<(), Error> {
-    wordwise(cpu, results, &[a, k], work(a), |words| {
+    wordwise(cpu, results, &[a, k], work(a), None, |words| {
         let Words { r, s, operands } = words;
         let [a, k, _] = operands;
         let k = match k {

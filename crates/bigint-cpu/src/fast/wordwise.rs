@@ -1,10 +1,11 @@
 //! Operations on numbers as 64-bit words, one number after another: what is too long a
-//! computation for its words to be fetched in place to matter.
+//! computation for its words to be fetched in place to matter. Where lanes compute some numbers
+//! of a batch at once, they are asked first.
 
 use bigint_core::Limb;
 
-use super::Cpu;
 use super::mul::{pack, unpack};
+use super::{Cpu, lanes};
 use crate::memory::{grow, or_out_of_memory, scratch};
 use crate::piece::Piece;
 use crate::share::share;
@@ -21,6 +22,30 @@ pub(super) struct Words<'a> {
     pub operands: [&'a [u64]; 3],
 }
 
+/// As many numbers of a batch as lanes take at once, or the last ones.
+pub(super) struct Group<'g, 'p> {
+    pub r: &'g mut Piece<'p>,
+    /// The second result, of operations that have two.
+    pub s: Option<&'g mut Piece<'p>>,
+    /// The first number in the pieces.
+    pub i: usize,
+    pub operands: &'g [Numbers<'g>],
+}
+
+impl Group<'_, '_> {
+    /// The first number in the operands.
+    pub fn first(&self) -> usize {
+        self.r.first + self.i
+    }
+}
+
+/// What computes a group in lanes: it answers a bit for each number that is right and whose
+/// flag is 0. The others are computed one after another.
+pub(super) type InLanes = fn(Group<'_, '_>) -> u8;
+
+/// Numbers that are worth a group.
+const FEWEST: usize = 2;
+
 /// `number(words)` for every number, which answers the flag; `work` is what a number takes
 /// in the unit of [`Sharing`](crate::Sharing).
 pub(super) fn wordwise(
@@ -28,12 +53,16 @@ pub(super) fn wordwise(
     results: Results<'_>,
     operands: &[Numbers<'_>],
     work: usize,
+    in_lanes: Option<InLanes>,
     number: impl Fn(Words<'_>) -> Limb + Sync,
 ) -> Result<(), Error> {
     let Results { r, s, flags } = results;
     reference::check(&r, operands, flags.as_deref())?;
     let count = r.shape().count;
-    let cut = cpu.tuning().sharing.cut(count, work, count, 1);
+    let in_lanes = in_lanes.filter(|_| lanes::have_multipliers(cpu.path()));
+    // Rows of an interleaved result are cut between lines, and groups are whole.
+    let granule = if in_lanes.is_some() { 16 } else { 1 };
+    let cut = cpu.tuning().sharing.cut(count, work, count, granule);
     let size = cut.size.max(1);
     let pieces = Piece::cut(r, flags, size);
     let mut seconds: Vec<_> = match s {
@@ -44,39 +73,90 @@ pub(super) fn wordwise(
     let both = pieces.into_iter().zip(seconds);
     or_out_of_memory(|| {
         share(both, cut.threads, |(piece, second)| {
-            numbers(piece, second, operands, &number);
+            numbers(piece, second, operands, in_lanes, &number);
         });
     })
 }
 
-fn numbers(
-    mut piece: Piece<'_>,
-    mut second: Option<Piece<'_>>,
+fn numbers<'p>(
+    mut piece: Piece<'p>,
+    mut second: Option<Piece<'p>>,
     operands: &[Numbers<'_>],
+    in_lanes: Option<InLanes>,
     number: impl Fn(Words<'_>) -> Limb,
 ) {
-    let mut limbs = Vec::new();
-    let mut words: [Vec<u64>; 3] = Default::default();
-    for (words, operand) in words.iter_mut().zip(operands) {
-        *words = scratch(operand.shape().width.div_ceil(2));
-    }
-    let mut r: Vec<u64> = scratch(piece.width.div_ceil(2));
-    let mut s: Vec<u64> = scratch(second.as_ref().map_or(0, |s| s.width.div_ceil(2)));
-    for i in 0..piece.count {
-        for (words, operand) in words.iter_mut().zip(operands) {
-            pack(words, operand.gather(piece.first + i, &mut limbs));
+    let mut buffers = None;
+    for i in (0..piece.count).step_by(LANES) {
+        let live = LANES.min(piece.count - i);
+        let done = match in_lanes {
+            Some(group) if live >= FEWEST => group(Group {
+                r: &mut piece,
+                s: second.as_mut(),
+                i,
+                operands,
+            }),
+            _ => 0,
+        };
+        for lane in 0..live {
+            if done >> lane & 1 == 1 {
+                piece.store_carry(i + lane, 0);
+                continue;
+            }
+            let width = second.as_ref().map_or(0, |s| s.width);
+            buffers
+                .get_or_insert_with(|| Buffers::new(operands, [piece.width, width]))
+                .number(&mut piece, &mut second, i + lane, operands, &number);
         }
+    }
+}
+
+/// Numbers of a group.
+const LANES: usize = 8;
+
+/// The memory of one number.
+struct Buffers {
+    limbs: Vec<Limb>,
+    operands: [Vec<u64>; 3],
+    results: [Vec<u64>; 2],
+}
+
+impl Buffers {
+    fn new(operands: &[Numbers<'_>], widths: [usize; 2]) -> Self {
+        let mut words: [Vec<u64>; 3] = Default::default();
+        for (words, operand) in words.iter_mut().zip(operands) {
+            *words = scratch(operand.shape().width.div_ceil(2));
+        }
+        Buffers {
+            limbs: Vec::new(),
+            operands: words,
+            results: widths.map(|width| scratch(width.div_ceil(2))),
+        }
+    }
+
+    fn number(
+        &mut self,
+        piece: &mut Piece<'_>,
+        second: &mut Option<Piece<'_>>,
+        i: usize,
+        operands: &[Numbers<'_>],
+        number: impl Fn(Words<'_>) -> Limb,
+    ) {
+        let limbs = &mut self.limbs;
+        for (words, operand) in self.operands.iter_mut().zip(operands) {
+            pack(words, operand.gather(piece.first + i, limbs));
+        }
+        let [r, s] = &mut self.results;
         r.fill(0);
         s.fill(0);
         let flag = number(Words {
-            r: &mut r,
-            s: &mut s,
-            operands: [&words[0], &words[1], &words[2]].map(|words| trimmed(words)),
+            r,
+            s,
+            operands: self.operands.each_ref().map(|words| trimmed(words)),
         });
         piece.store_carry(i, flag);
-        put(&mut piece, i, &r, &mut limbs);
-        if let Some(second) = &mut second {
-            put(second, i, &s, &mut limbs);
+        put(piece, i, r, limbs);
+        if let Some(second) = second {
+            put(second, i, s, limbs);
         }
     }
 }

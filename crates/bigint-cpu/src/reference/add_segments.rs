@@ -2,28 +2,31 @@
 //!
 //! Operands of any widths, above which they are zeros; no scratch.
 
+use bigint_core::kernel::MARKS;
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::limb;
 
 /// Limb after limb: where `marks` says that a segment begins, the carry begins anew, as 1 where
-/// it says that `b` is subtracted, whose complement is added there: `x - y = x + y' + 1`.
+/// it says that `b` is subtracted, whose complement is added there: `x - y = x + y' + 1`. Where it
+/// says that `b` has ended, its limb is 0.
 ///
 /// ```
 /// // 7 + 9 in one limb, and 5 - 2 + 2^32 (1 - 0) in two.
 /// let mut r = [0; 3];
-/// bigint_cpu::reference::add_segments::ripple(&mut r, &[7, 5, 1], &[9, 2, 0], &[0b011, 0b110]);
+/// bigint_cpu::reference::add_segments::ripple(&mut r, &[7, 5, 1], &[9, 2, 8], &[0b011, 0b110, 0b100]);
 /// assert_eq!(r, [16, 3, 1]);
 /// ```
 pub fn ripple(r: &mut [Limb], a: &[Limb], b: &[Limb], marks: &[Limb]) {
     let mut carry = 0;
     for (i, r) in r.iter_mut().enumerate() {
-        let mark = |which| limb(marks, i / LIMB_BITS * 2 + which) >> (i % LIMB_BITS) & 1;
+        let mark = |which| limb(marks, i / LIMB_BITS * MARKS + which) >> (i % LIMB_BITS) & 1;
         let (begins, subtracts) = (mark(0) == 1 || i == 0, mark(1));
         if begins {
             carry = u64::from(subtracts);
         }
-        let y = limb(b, i) ^ subtracts.wrapping_neg();
+        let y = if mark(2) == 1 { 0 } else { limb(b, i) };
+        let y = y ^ subtracts.wrapping_neg();
         let sum = u64::from(limb(a, i)) + u64::from(y) + carry;
         *r = sum as Limb;
         carry = sum >> LIMB_BITS;

@@ -1,33 +1,27 @@
 //! A device: its context, one stream in which everything happens in order but that large
 //! copies to the host leave it, and what is loaded there.
 
-use super::buffer::Buffer;
 use super::modules::Modules;
-use super::reach::Reaching;
 use super::staging::{STAGED, Staging};
-use super::{count, describe, failure, raw_device};
+use super::{count, describe, early, failure, raw_device};
 use crate::{DeviceError, DeviceErrorKind};
-use bigint_core::facts::Facts;
-use bigint_core::kernel::EntryPoint;
+use bigint_core::Limb;
 use bigint_core::transform::grid::{GridPlan, TREE, fill_tree};
 use bigint_core::transform::ntt::{FACTORS, fill_tables};
 use bigint_core::transform::{ROOTS, fill_roots};
-use bigint_core::{Launch, Limb};
 use cust::context::{Context, CurrentContext};
-use cust::error::{CudaError, CudaResult};
-use cust::event::{Event, EventFlags};
-use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceCopy};
-use cust::stream::{Stream, StreamFlags, StreamWaitEventFlags};
+use cust::error::CudaResult;
+use cust::memory::DeviceBuffer;
+use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The oldest compute capability that the kernels' PTX is for.
 const OLDEST_CAPABILITY: (u32, u32) = (7, 5);
 
 /// Dynamic shared memory that a block may have without asking, in bytes.
-const FREE_SHARED_BYTES: u32 = 48 << 10;
+pub(super) const FREE_SHARED_BYTES: u32 = 48 << 10;
 
 /// Of a device's memory, the part that its pool keeps for later while nobody uses it.
 const KEPT_PART: u64 = 4;
@@ -45,31 +39,33 @@ static OPEN: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
 pub(crate) struct Device {
     ordinal: usize,
     // Dropped in this order: modules, pinned memory, stream and memory need the context.
-    modules: Modules,
+    pub(super) modules: Modules,
     /// For large copies, of each [`Way`], from the first one on; then `None` if no memory
     /// could be pinned.
     staging: [Mutex<Option<Option<Staging>>>; 2],
-    stream: Stream,
+    pub(super) stream: Stream,
     /// For large copies to the host, each behind what the other stream had to do.
-    outgoing: Stream,
-    /// Tables of roots of unity, once kernels need them. They are no [`Buffer`]s: those
+    pub(super) outgoing: Stream,
+    /// Tables of roots of unity, once kernels need them. They are no `Buffer`s: those
     /// would keep the device open.
     roots: Mutex<HashMap<Roots, DeviceBuffer<u64>>>,
     context: Context,
     /// Dynamic shared memory that a block may have, in bytes.
     shared_bytes: u32,
+    /// Whether a kernel can begin before the last one has ended.
+    is_early: bool,
     /// Whether memory is taken and freed in the stream's order, which neither
     /// waits for the device nor for the operating system.
-    has_memory_pools: bool,
+    pub(super) has_memory_pools: bool,
     /// Why the device can no longer be used.
-    lost: OnceLock<String>,
+    pub(super) lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
 }
 
 /// Which way a large copy goes: each has pinned memory of its own, so that neither waits for
 /// the other.
 #[derive(Clone, Copy)]
-enum Way {
+pub(super) enum Way {
     In,
     Out,
 }
@@ -110,14 +106,6 @@ impl Roots {
         table.iter().flatten().map(|x| x.to_bits()).collect()
     }
 }
-
-/// The parameter of every kernel, as `cust` passes it.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-struct Parameter<A>(A);
-
-// SAFETY: the launch ABI is plain numbers, with no pointer to host memory.
-unsafe impl<A: Reaching> DeviceCopy for Parameter<A> {}
 
 /// The device of this number among those that are open, if it can be used.
 fn usable(open: &mut Vec<Weak<Device>>, ordinal: usize) -> Option<Arc<Device>> {
@@ -179,6 +167,8 @@ impl Device {
         if has_memory_pools {
             keep_memory(device, device.total_memory()? as u64 / KEPT_PART);
         }
+        // Before there are streams: of a device that is lost they could not be freed.
+        let is_early = early::is_possible(device)?;
         Ok(Device {
             ordinal,
             modules: Modules::default(),
@@ -188,6 +178,7 @@ impl Device {
             roots: Mutex::default(),
             context,
             shared_bytes: shared_bytes(device),
+            is_early,
             has_memory_pools,
             lost: OnceLock::new(),
             last_launched: Mutex::new(None),
@@ -202,6 +193,11 @@ impl Device {
     /// Dynamic shared memory that a block may have, in bytes.
     pub fn shared_bytes(&self) -> u32 {
         self.shared_bytes
+    }
+
+    /// Whether a kernel can begin before the last one has ended.
+    pub fn is_early(&self) -> bool {
+        self.is_early
     }
 
     /// The device address of a table of roots of unity, which is made when first asked for
@@ -224,7 +220,7 @@ impl Device {
     }
 
     /// Whether a table of roots has all of so many limbs at an address.
-    fn has_roots(&self, (address, limbs): (u64, u64)) -> bool {
+    pub(super) fn has_roots(&self, (address, limbs): (u64, u64)) -> bool {
         self.tables().values().any(|table| {
             let first = table.as_device_ptr().as_raw();
             let end = first + size_of::<u64>() as u64 * table.len() as u64;
@@ -232,101 +228,8 @@ impl Device {
         })
     }
 
-    /// Memory for `limbs` limbs, of any content.
-    pub fn allocate(self: &Arc<Self>, limbs: usize) -> Result<Buffer, DeviceError> {
-        let bytes = limbs.saturating_mul(size_of::<Limb>());
-        let memory = self.run("allocating device memory", bytes, || {
-            if self.has_memory_pools {
-                // SAFETY: every 32 bits are a limb, whatever was there before; and
-                // the memory is only used in the same stream, behind this.
-                unsafe { DeviceBuffer::uninitialized_async(limbs, &self.stream) }
-            } else {
-                // SAFETY: every 32 bits are a limb, whatever was there before.
-                unsafe { DeviceBuffer::uninitialized(limbs) }
-            }
-        })?;
-        Ok(Buffer::new(memory, self))
-    }
-
-    /// Memory for `limbs` limbs, all of whose bits will be ones.
-    pub fn allocate_ones(self: &Arc<Self>, limbs: usize) -> Result<Buffer, DeviceError> {
-        let mut buffer = self.allocate(limbs)?;
-        let memory = buffer.memory_mut();
-        self.run("filling device memory", 0, || {
-            // SAFETY: the memory is nobody else's, and is used and freed behind this.
-            unsafe { memory.set_8_async(0xff, &self.stream) }
-        })?;
-        Ok(buffer)
-    }
-
-    /// Frees memory behind what was launched before. A failure is one of those that
-    /// end the context, and the memory with it.
-    pub(super) fn free(&self, memory: DeviceBuffer<Limb>) {
-        if self.lost.get().is_some() {
-            // The driver has taken it back, or will when the process ends; nothing
-            // on the host belongs to it.
-            std::mem::forget(memory);
-            return;
-        }
-        let _ = self.run("freeing device memory", 0, || {
-            if self.has_memory_pools {
-                memory.drop_async(&self.stream)
-            } else {
-                DeviceBuffer::drop(memory).map_err(|(error, memory)| {
-                    std::mem::forget(memory);
-                    error
-                })
-            }
-        });
-    }
-
-    /// Copies limbs to new device memory.
-    pub fn upload(self: &Arc<Self>, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
-        let mut buffer = self.allocate(limbs.len())?;
-        let memory = buffer.memory_mut();
-        let bytes = size_of_val(limbs);
-        self.run("copying to the device", bytes, || {
-            let staged = self.staged(Way::In, limbs.len(), |staging| {
-                staging.upload(memory, limbs, &self.stream)
-            });
-            if let Some(done) = staged {
-                return done;
-            }
-            // SAFETY: the limbs stay borrowed until the stream is empty or its
-            // context is dead, and the new memory is nobody else's.
-            unsafe { memory.async_copy_from(limbs, &self.stream)? };
-            self.stream.synchronize()
-        })?;
-        Ok(buffer)
-    }
-
-    /// Waits for all work, and copies a buffer's limbs to the host, into as many; many of them
-    /// in a stream of their own, so that what other threads upload meanwhile does not wait.
-    ///
-    /// # Panics
-    /// Where the lengths differ; that is a defect of the caller.
-    pub fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
-        assert_eq!(limbs.len(), buffer.limbs());
-        self.run("copying from the device", 0, || {
-            let staged = self.staged(Way::Out, limbs.len(), |staging| {
-                let behind = Event::new(EventFlags::DISABLE_TIMING)?;
-                behind.record(&self.stream)?;
-                self.outgoing
-                    .wait_event(behind, StreamWaitEventFlags::DEFAULT)?;
-                staging.download(limbs, buffer.memory(), &self.outgoing)
-            });
-            if let Some(done) = staged {
-                return done;
-            }
-            // SAFETY: the host memory is not touched until the stream is empty or
-            // its context is dead; the device memory is written by this stream only.
-            unsafe { buffer.memory().async_copy_to(limbs, &self.stream)? };
-            self.stream.synchronize()
-        })
-    }
-
     /// Copies by way of pinned memory, if so many limbs are worth it and there is any.
-    fn staged(
+    pub(super) fn staged(
         &self,
         way: Way,
         limbs: usize,
@@ -341,122 +244,19 @@ impl Device {
         staging.as_mut().map(copy)
     }
 
-    /// Moves [`STAGED`] limbs of pinned memory `times` times, to see how long the link takes.
-    pub fn exercise_link(self: &Arc<Self>, to_device: bool, times: u32) -> Result<(), DeviceError> {
-        let mut buffer = self.allocate(STAGED)?;
-        let memory = buffer.memory_mut();
-        self.run("measuring the link", 0, || {
-            let way = if to_device { Way::In } else { Way::Out };
-            let moved = self.staged(way, STAGED, |staging| {
-                staging.exercise(memory, to_device, times, &self.stream)
-            });
-            moved.unwrap_or(Err(CudaError::OutOfMemory))
-        })
-    }
-
-    /// Queues a copy of one buffer to another of equal length behind all earlier work.
-    ///
-    /// # Panics
-    /// Where the lengths differ; that is a defect of the caller.
-    pub fn copy(&self, to: &mut Buffer, from: &Buffer) -> Result<(), DeviceError> {
-        assert_eq!(to.limbs(), from.limbs());
-        self.run("copying on the device", 0, || {
-            // SAFETY: both are device memory of equal length; the copy happens in
-            // the stream's order, and dropping either frees it behind the copy.
-            unsafe { from.memory().async_copy_to(to.memory_mut(), &self.stream) }
-        })
-    }
-
-    /// Queues a copy of some limbs of one buffer to another, from a place in it on, behind all
-    /// earlier work.
-    ///
-    /// # Panics
-    /// Where a buffer does not reach that far; that is a defect of the caller.
-    pub fn copy_part(
-        &self,
-        (to, place): (&mut Buffer, usize),
-        (from, limbs): (&Buffer, Range<usize>),
-    ) -> Result<(), DeviceError> {
-        let mut to = to.memory_mut().index(place..place + limbs.len());
-        let from = from.memory().index(limbs);
-        self.run("copying on the device", 0, || {
-            // SAFETY: as in `copy`, of parts of the buffers.
-            unsafe { from.async_copy_to(&mut to, &self.stream) }
-        })
-    }
-
     /// Waits until all earlier work is done.
     pub fn wait(&self) -> Result<(), DeviceError> {
         self.run("waiting for the device", 0, || self.stream.synchronize())
     }
 
-    /// Queues a kernel behind all earlier work. The facts are those of the arguments.
-    ///
-    /// `buffers` are the device memory that the arguments are about. The kernel reads
-    /// and writes the matrices and the carries in the arguments, reads the device's own
-    /// tables of roots, and touches nothing else.
-    ///
-    /// # Panics
-    /// Where the arguments reach out of the buffers; that is a defect of the caller.
-    pub fn launch<A: Reaching>(
-        &self,
-        entry: EntryPoint,
-        facts: Facts,
-        launch: Launch,
-        arguments: A,
-        buffers: &[&Buffer],
-    ) -> Result<(), DeviceError> {
-        let mut roots = arguments.roots().into_iter();
-        assert!(
-            buffers.iter().all(|buffer| buffer.is_of(self))
-                && arguments.lies_within(buffers)
-                && roots.all(|roots| roots.1 == 0 || self.has_roots(roots)),
-            "the arguments of {} reach out of their buffers",
-            entry.name
-        );
-        let failed = |kind| self.failed(&format!("launching {}", entry.name), kind);
-        self.enter().map_err(failed)?;
-        let module = self.modules.of(entry, facts).map_err(failed)?;
-        let parameter = Parameter(arguments);
-        let stream = &self.stream;
-        let launched = module.get_function(entry.name).and_then(|function| {
-            if launch.shared_bytes > FREE_SHARED_BYTES {
-                // SAFETY: the handle is the module's, which is loaded; the answer is one of
-                // the codes that `cust_raw` has known since the function exists.
-                let code = unsafe {
-                    sys::cuFuncSetAttribute(
-                        function.to_raw(),
-                        sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                        launch.shared_bytes.cast_signed(),
-                    )
-                };
-                if code != sys::CUresult::CUDA_SUCCESS {
-                    return Err(CudaError::LaunchOutOfResources);
-                }
-            }
-            // SAFETY: the kernel takes these arguments and this launch by the ABI
-            // that host and device share. It touches the memory in the arguments
-            // only, which lies in buffers that are alive; if they are dropped they
-            // are freed behind the kernel.
-            unsafe {
-                cust::launch!(
-                    function<<<launch.grid, launch.block, launch.shared_bytes, stream>>>(parameter)
-                )
-            }
-        });
-        launched.map_err(|error| failed(failure::kind(error, 0)))?;
-        *self.last_launched() = Some(entry.name);
-        Ok(())
-    }
-
-    fn last_launched(&self) -> MutexGuard<'_, Option<&'static str>> {
+    pub(super) fn last_launched(&self) -> MutexGuard<'_, Option<&'static str>> {
         self.last_launched
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the context the calling thread's, unless the device is lost.
-    fn enter(&self) -> Result<(), DeviceErrorKind> {
+    pub(super) fn enter(&self) -> Result<(), DeviceErrorKind> {
         if let Some(why) = self.lost.get() {
             return Err(DeviceErrorKind::Lost(why.clone()));
         }
@@ -464,7 +264,7 @@ impl Device {
     }
 
     /// Does `work` in the context; `bytes` is what it asks memory for.
-    fn run<T>(
+    pub(super) fn run<T>(
         &self,
         during: &str,
         bytes: usize,
@@ -476,7 +276,7 @@ impl Device {
     }
 
     /// The error to return, having noted it where the device does not survive it.
-    fn failed(&self, during: &str, kind: DeviceErrorKind) -> DeviceError {
+    pub(super) fn failed(&self, during: &str, kind: DeviceErrorKind) -> DeviceError {
         let kind = match kind {
             DeviceErrorKind::Lost(why) => {
                 let noted = self.lost.get_or_init(|| match *self.last_launched() {
@@ -554,6 +354,7 @@ fn keep_memory(device: cust::device::Device, bytes: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cuda::Buffer;
 
     #[test]
     fn devices_engines_and_what_they_hold_go_between_threads() {

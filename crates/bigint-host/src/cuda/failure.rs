@@ -1,7 +1,7 @@
 //! What the driver's error codes mean for the work.
 
 use crate::DeviceErrorKind;
-use cust::error::CudaError;
+use cust::error::{CudaError, CudaResult};
 
 /// The code's name and number.
 ///
@@ -44,24 +44,44 @@ pub(super) fn kind_at_opening(error: CudaError) -> DeviceErrorKind {
 /// Codes younger than `cust` come as `UnknownError`; they count as such, too, since
 /// going on after one could only repeat it.
 fn ends_the_context(error: CudaError) -> bool {
-    matches!(
-        error,
-        CudaError::Deinitialized
-            | CudaError::InvalidContext
-            | CudaError::EccUncorrectable
-            | CudaError::NvlinkUncorrectable
-            | CudaError::IllegalAddress
-            | CudaError::LaunchTimeout
-            | CudaError::ContextIsDestroyed
-            | CudaError::AssertError
-            | CudaError::HardwareStackError
-            | CudaError::IllegalInstruction
-            | CudaError::MisalignedAddress
-            | CudaError::InvalidAddressSpace
-            | CudaError::InvalidProgramCounter
-            | CudaError::LaunchFailed
-            | CudaError::UnknownError
-    )
+    ENDING.contains(&error)
+}
+
+const ENDING: [CudaError; 15] = [
+    CudaError::Deinitialized,
+    CudaError::InvalidContext,
+    CudaError::EccUncorrectable,
+    CudaError::NvlinkUncorrectable,
+    CudaError::IllegalAddress,
+    CudaError::LaunchTimeout,
+    CudaError::ContextIsDestroyed,
+    CudaError::AssertError,
+    CudaError::HardwareStackError,
+    CudaError::IllegalInstruction,
+    CudaError::MisalignedAddress,
+    CudaError::InvalidAddressSpace,
+    CudaError::InvalidProgramCounter,
+    CudaError::LaunchFailed,
+    CudaError::UnknownError,
+];
+
+/// Errors of a launch after which the device goes on.
+const OF_LAUNCHES: [CudaError; 4] = [
+    CudaError::InvalidValue,
+    CudaError::OutOfMemory,
+    CudaError::LaunchOutOfResources,
+    CudaError::NotSupported,
+];
+
+/// The answer of a launch that `cust` has no name for.
+pub(super) fn launched(code: u32) -> CudaResult<()> {
+    let mut known = OF_LAUNCHES.into_iter().chain(ENDING);
+    match code {
+        0 => Ok(()),
+        _ => Err(known
+            .find(|error| *error as u32 == code)
+            .unwrap_or(CudaError::UnknownError)),
+    }
 }
 
 #[cfg(test)]
@@ -72,6 +92,15 @@ mod tests {
     fn memory_that_ran_out_is_told_with_its_size() {
         let kind = kind(CudaError::OutOfMemory, 12);
         assert!(matches!(kind, DeviceErrorKind::OutOfMemory { bytes: 12 }));
+    }
+
+    #[test]
+    fn codes_of_launches_are_the_errors_of_cust() {
+        assert_eq!(launched(0), Ok(()));
+        for error in OF_LAUNCHES.into_iter().chain(ENDING) {
+            assert_eq!(launched(error as u32), Err(error));
+        }
+        assert_eq!(launched(54_321), Err(CudaError::UnknownError));
     }
 
     #[test]

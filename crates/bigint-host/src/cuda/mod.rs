@@ -11,7 +11,9 @@
 mod buffer;
 mod cases;
 mod device;
+mod early;
 mod failure;
+mod launch;
 mod modules;
 mod reach;
 mod staging;

@@ -8,9 +8,11 @@ use bigint_core::facts::{Facts, THREADS, UNTOLD, WARPS};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
 use bigint_core::gather::GATHER_MODULE;
-use bigint_core::kernel::{CEILING, EntryPoint};
+use bigint_core::kernel::EntryPoint;
+use bigint_core::modules::CEILING;
 use bigint_core::transform::{grid, ntt};
-use bigint_core::weighted;
+use bigint_core::trial::TRIAL_MODULE;
+use bigint_core::weighted::{self, long};
 use cust::module::Module;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_uint, c_void};
@@ -37,8 +39,9 @@ macro_rules! ptx {
             (GATHER_MODULE, &[include_str!("../../ptx/gather.ptx")]),
             (grid::MODULE, &[include_str!("../../ptx/mul_grid.ptx")]),
             (ntt::MODULE, &[include_str!("../../ptx/mul_ntt.ptx")]),
+            (TRIAL_MODULE, &[include_str!("../../ptx/trial.ptx")]),
             (weighted::MODULE, &[include_str!("../../ptx/weighted.ptx")]),
-            (weighted::long::LONG_MODULE, &[include_str!("../../ptx/weighted_long.ptx")]),
+            (long::LONG_MODULE, &[include_str!("../../ptx/weighted_long.ptx")]),
         ];
     };
 }
@@ -114,7 +117,7 @@ fn alone(entry: EntryPoint, facts: Facts) -> String {
     let told = own.replace(UNTOLD, &facts.0.to_string());
     // A field of long transforms alone; others have the bits for something else.
     let warps = match entry.module {
-        weighted::long::LONG_MODULE => facts.field(WARPS),
+        long::LONG_MODULE => facts.field(WARPS),
         _ => 0,
     };
     let told = match (warps, told.split_once(THREADS)) {
@@ -129,7 +132,28 @@ fn alone(entry: EntryPoint, facts: Facts) -> String {
         true => cases::occurring(&told),
         false => told,
     };
-    [shared, ENTRY, &own].concat()
+    match entry.module {
+        long::LONG_MODULE if facts.field(long::EARLY) == 1 => early(shared, &own),
+        _ => [shared, ENTRY, &own].concat(),
+    }
+}
+
+/// The PTX of a kernel that begins before the last one has ended.
+fn early(shared: &str, own: &str) -> String {
+    let [version, target, waits] = long::WAITS;
+    let shared = shared.lines().map(|line| match line.split(' ').next() {
+        Some(".version") => version,
+        Some(".target") => target,
+        _ => line,
+    });
+    let shared: Vec<&str> = shared.collect();
+    // Behind the declarations of registers.
+    let is_declared = |line: &&str| line.starts_with(".reg") || line.starts_with(".local");
+    let (head, body) = own.split_once("\n{\n").unwrap_or_default();
+    let declared = body.lines().take_while(is_declared);
+    let (declared, body) = body.split_at(declared.map(|line| line.len() + 1).sum());
+    let shared = shared.join("\n");
+    [&shared, "\n", ENTRY, head, "\n{\n", declared, waits, body].concat()
 }
 
 fn load(name: &str, ptx: &str) -> Result<Module, DeviceErrorKind> {
@@ -207,7 +231,7 @@ fn refusal(ptx: &CString) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bigint_core::kernel::OTHERS;
+    use bigint_core::modules::OTHERS;
     use bigint_core::{Kernel, Operation};
 
     #[test]
@@ -219,6 +243,20 @@ mod tests {
             assert_eq!(ptx.matches(".entry").count(), 1, "{entry:?}");
             assert!(ptx.contains(&format!(".entry {}(", entry.name)));
             assert_eq!(ptx.matches('{').count(), ptx.matches('}').count());
+        }
+    }
+
+    #[test]
+    fn early_kernels_wait_behind_their_declarations() {
+        let early = Facts(1 << long::EARLY.at);
+        for entry in [long::LONG_ROWS, long::LONG_COLUMNS] {
+            let [ptx, late] = [early, Facts::default()].map(|facts| alone(entry, facts));
+            let [version, target, waits] = long::WAITS;
+            assert!(ptx.contains(version) && ptx.contains(target));
+            let (before, after) = ptx.split_once(waits).unwrap();
+            assert!(before.ends_with(";\n") && !after.trim_start().starts_with('.'));
+            assert!(!late.contains(waits) && !late.contains(target));
+            assert_eq!(ptx.matches('{').count(), late.matches('{').count());
         }
     }
 
@@ -235,9 +273,9 @@ mod tests {
                 .iter()
                 .filter(move |asking| asking.operation == operation)
         };
-        assert_eq!(of(Operation::Mul).count(), 15);
+        assert_eq!(of(Operation::Mul).count(), 17);
         assert_eq!(of(Operation::PowMod).count(), 10);
-        assert_eq!(of(Operation::Rem).count(), 6);
+        assert_eq!(of(Operation::Rem).count(), 5);
         for kernel in asking {
             let ptx = alone(kernel.entry_point(), Facts(0x1234));
             assert!(!ptx.contains("told") && ptx.contains(",4660;"));

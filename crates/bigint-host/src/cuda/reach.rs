@@ -8,6 +8,7 @@ use bigint_core::kernel::MatrixArgument;
 use bigint_core::transform::ROOTS;
 use bigint_core::transform::grid::GridArguments;
 use bigint_core::transform::ntt::NttArguments;
+use bigint_core::trial::TrialArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, Limb};
 
@@ -99,6 +100,13 @@ impl Reaching for GatherArguments {
 }
 
 impl Reaching for WeightedArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let mut stretches = self.stretches().into_iter();
+        stretches.all(|(address, limbs)| contains(buffers, address, limbs))
+    }
+}
+
+impl Reaching for TrialArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let mut stretches = self.stretches().into_iter();
         stretches.all(|(address, limbs)| contains(buffers, address, limbs))

@@ -5,12 +5,14 @@ use super::program::Program;
 use super::segment::{self, Segment};
 use crate::expression::{Formula, Function, Term};
 use crate::operations::Form;
-use crate::{Batch, Engine, Error, Options, SignedBatch};
+use crate::task::Task;
+use crate::{Batch, Engine, Error, Options, SignedBatch, limbs, spread};
 use bigint_core::fused::StepKind;
 use bigint_core::operation::Signs;
 use bigint_core::{Algorithm, LIMB_BITS, MAX_WIDTH, Operation};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Calls, numbers and time of one operation on one back end.
@@ -323,10 +325,14 @@ impl<'a> Evaluator<'a> {
             }
             program.count = common_count(&inputs)?;
             let nodes: Vec<_> = inputs.iter().map(|input| input.node().clone()).collect();
-            if !program.fits(inner, &nodes) {
+            let kernel = program.kernel(&inner.tuning().fused, &nodes);
+            if kernel.is_none() && inner.device().is_some() {
                 return Ok(None);
             }
-            made = Some(Batch::new(program.run(inner, &nodes)?));
+            limbs::checked_limbs(program.shape())?;
+            let task = Task::Program(Arc::new(program), kernel);
+            let mut computed = spread::compute(inner, &task, &nodes)?;
+            made = Some(Batch::new(computed.results.swap_remove(0)));
         }
         let made = made.expect("a segment has steps");
         let value = match planned.is_signed && wrapping.is_none() {

@@ -5,13 +5,11 @@
 //! the CPU it runs block by block: so many rows at a time that what is between the steps
 //! stays in a core's cache. Either reads each input once and writes the result once.
 
-use crate::batch::Node;
-use crate::compute::Inner;
 use crate::cuda::{Buffer, Device};
-use crate::job::Operands;
-use crate::spread;
-use crate::task::{Made, Task};
-use crate::{BackEnd, Error, limbs};
+use crate::inner::Inner;
+use crate::made::Made;
+use crate::node::{Node, Operands};
+use crate::{BackEnd, Error, FusedTuning, limbs};
 use bigint_core::facts::Facts;
 use bigint_core::fused::{FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, StepKind};
 use bigint_core::{Algorithm, Layout, Limb, MatrixArgument, Operation, Shape};
@@ -61,22 +59,6 @@ impl Program {
         Shape::new(self.count, width, Layout::Contiguous)
     }
 
-    /// Runs it where the engine computes. Where a device fails, the engine `auto` goes on
-    /// with the CPU.
-    pub fn run(self, engine: &Arc<Inner>, inputs: Operands<'_>) -> Result<Node, Error> {
-        limbs::checked_limbs(self.shape())?;
-        let kernel = self
-            .kernel(engine, inputs)
-            .filter(|_| engine.device().is_some());
-        if kernel.is_none() {
-            return self.run_on_host(engine, inputs);
-        }
-        let mut computed = spread::compute(engine, Task::Program(&self, kernel), inputs)?;
-        let node = computed.results.swap_remove(0);
-        engine.save(&node)?;
-        Ok(node)
-    }
-
     /// The same for so many rows.
     pub fn with_count(&self, count: usize) -> Self {
         Program {
@@ -85,19 +67,15 @@ impl Program {
         }
     }
 
-    /// Whether one launch does it on the engine's device, or there is none.
-    pub fn fits(&self, engine: &Inner, inputs: Operands<'_>) -> bool {
-        engine.device().is_none() || self.kernel(engine, inputs).is_some()
-    }
-
-    fn kernel(&self, engine: &Inner, inputs: Operands<'_>) -> Option<FusedKernel> {
+    /// The kernel that does it in one launch, if there is one.
+    pub fn kernel(&self, tuning: &FusedTuning, inputs: Operands<'_>) -> Option<FusedKernel> {
         let multiplies = self.multiplies();
         let widest = self.widest();
         let contiguous = |node: &Arc<Node>| node.shape.layout == Layout::Contiguous;
         let fits = self.steps.len() <= MOST_STEPS
             && inputs.len() <= MOST_INPUTS
             && inputs.iter().all(contiguous)
-            && (!multiplies || widest <= engine.tuning().fused.product_max_width);
+            && (!multiplies || widest <= tuning.product_max_width);
         FusedKernel::of(multiplies, widest).filter(|_| fits)
     }
 

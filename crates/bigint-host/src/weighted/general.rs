@@ -1,6 +1,6 @@
 //! Any length, in the three launches of [`bigint_core::weighted`].
 
-use super::{Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
+use super::squares::{Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
 use crate::cuda::{Buffer, Device};
 use bigint_core::Launch;

@@ -1,14 +1,14 @@
 //! Long transforms, in the two launches of [`bigint_core::weighted::long`].
 
-use super::{Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
+use super::squares::{Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
 use crate::cuda::{Buffer, Device};
 use bigint_core::Launch;
 use bigint_core::facts::{self, Facts};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::weighted::long::{
-    FACTOR, LONG_COLUMNS, LONG_ROWS, LONG_UNIT, LONGEST, LongArguments, POINTS, ROW, ROW_BACK,
-    ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, STAGE, Stage, THREADS, Tables, WARPS, WIDTH,
+    EARLY, FACTOR, LONG_COLUMNS, LONG_ROWS, LONG_UNIT, LONGEST, LongArguments, POINTS, ROW,
+    ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, STAGE, Stage, THREADS, Tables, WARPS, WIDTH,
     last_roots, long_columns_bytes, long_rows_bytes,
 };
 use bigint_cpu::fast::number::weighted::{limbs, root};
@@ -236,6 +236,8 @@ impl Long {
         let mut buffers = vec![&self.points, &self.carries, &self.flags, &self.errors];
         buffers.extend(&self.tables);
         buffers.extend(more);
+        let early = u32::from(self.device.is_early()) << EARLY.at;
+        let facts = Facts(facts.0 | early);
         Ok(self
             .device
             .launch(entry, facts, launch, arguments, &buffers)?)

@@ -2,27 +2,18 @@
 
 mod general;
 mod long;
+mod squares;
 
-use crate::cuda::{Buffer, Device};
 use crate::{Engine, Error};
 use general::General;
 use long::Long;
-use std::sync::Arc;
+use squares::Squares;
 
 /// A residue modulo `2^p - 1` on a device, squared again and again by a weighted transform
 /// in doubles, in two launches each where it has a multiple of `2^20` words, else in three.
 /// Rounding errors are measured as on the CPU ([`bigint_cpu::fast::number::weighted`]), by
 /// the same limits.
 pub struct MersenneSquares(Box<dyn Squares + Send + Sync>);
-
-/// What either transform does: see the methods of [`MersenneSquares`].
-trait Squares {
-    fn words(&self) -> usize;
-    fn set(&mut self, limbs: &[u64]) -> Result<(), Error>;
-    fn residue(&self) -> Result<Vec<u64>, Error>;
-    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
-    fn error(&self) -> Result<f64, Error>;
-}
 
 impl Engine {
     /// Zero modulo `2^p - 1` on the engine's device, to be squared by a transform of `words`
@@ -103,50 +94,4 @@ impl MersenneSquares {
     pub fn error(&self) -> Result<f64, Error> {
         self.0.error()
     }
-}
-
-/// The digits of a residue, as doubles.
-fn upload_digits(
-    device: &Arc<Device>,
-    limbs: &[u64],
-    p: u32,
-    words: usize,
-) -> Result<Buffer, Error> {
-    let digits: Vec<f64> = bigint_cpu::fast::number::weighted::digits(limbs, p, words)
-        .map(|digit| digit as f64)
-        .collect();
-    Ok(device.upload(bytemuck::cast_slice(&digits))?)
-}
-
-/// Copies pairs of doubles to the device.
-fn upload_pairs(
-    device: &Arc<Device>,
-    pairs: impl Iterator<Item = [f64; 2]>,
-) -> Result<Buffer, Error> {
-    let pairs: Vec<[f64; 2]> = pairs.collect();
-    Ok(device.upload(bytemuck::cast_slice(&pairs))?)
-}
-
-/// Waits for all work, and copies a buffer's doubles to the host.
-fn doubles(device: &Device, buffer: &Buffer) -> Result<Vec<f64>, Error> {
-    let mut doubles = bigint_cpu::zeroed(buffer.limbs() / 2)?;
-    device.download(buffer, bytemuck::cast_slice_mut(&mut doubles))?;
-    Ok(doubles)
-}
-
-/// The greatest of errors; one that is no number is greater than all.
-fn greatest(errors: impl Iterator<Item = f64>) -> f64 {
-    errors.fold(0.0, |greatest, error| {
-        if error > greatest || error.is_nan() {
-            error
-        } else {
-            greatest
-        }
-    })
-}
-
-/// `g` of word `j`, whose weight is `2^(g / words)`.
-fn exponent(p: u32, j: usize, words: usize) -> u64 {
-    let (j, words) = (j as u64, words as u64);
-    (words - u64::from(p) * j % words) % words
 }

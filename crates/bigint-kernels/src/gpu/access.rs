@@ -185,3 +185,48 @@ pub(super) unsafe fn store_two(address: u64, [a, b]: [Limb; 2]) {
             options(nostack, preserves_flags));
     }
 }
+
+/// Limbs of a batch, all as far apart.
+#[derive(Clone, Copy)]
+pub struct Walk {
+    address: u64,
+    /// Bytes from one to the next.
+    step: u64,
+    /// How many there are.
+    steps: u32,
+}
+
+impl Walk {
+    /// So many limbs from `address` on, `step` bytes apart.
+    ///
+    /// # Safety
+    /// All of them are inside numbers, which stay allocated while the kernel runs. What other
+    /// threads write to them is ordered with this thread's loads and stores by barriers.
+    #[inline(always)]
+    pub(super) unsafe fn new(address: u64, step: u64, steps: u32) -> Self {
+        Walk {
+            address,
+            step,
+            steps,
+        }
+    }
+
+    #[inline(always)]
+    fn address_of(self, i: u32) -> u64 {
+        self.address + u64::from(i) * self.step
+    }
+
+    /// Limb `i` of them, zero where there is none.
+    #[inline(always)]
+    pub fn limb(self, i: u32) -> Limb {
+        // SAFETY: where there is one, it is allocated by the contract of `new`.
+        unsafe { load_below(i, self.steps, self.address_of(i)) }
+    }
+
+    /// Sets limb `i` of them, where there is one.
+    #[inline(always)]
+    pub fn set(self, i: u32, limb: Limb) {
+        // SAFETY: as in `limb`.
+        unsafe { store_below(i, self.steps, self.address_of(i), limb) }
+    }
+}

@@ -50,6 +50,15 @@ pub fn montgomery_digit(width: u32, lanes: u32) -> u32 {
     )
 }
 
+/// The same of a divisor.
+#[inline(always)]
+pub fn divisor_digit(width: u32, lanes: u32) -> u32 {
+    4 * told_or(
+        DIGIT,
+        kernel::divisor_digit(width as usize, lanes) as u32 / 4,
+    )
+}
+
 /// The same of a power.
 #[inline(always)]
 pub fn power_digit(width: u32, lanes: u32) -> u32 {

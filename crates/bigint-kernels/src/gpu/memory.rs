@@ -2,10 +2,12 @@
 
 #![allow(unsafe_code)] // What numbers reach of device memory is out of the compiler's sight.
 
-pub use super::access::multiply_add;
 use super::access::*;
+pub use super::access::{Walk, multiply_add};
 use super::facts::told_or;
+use super::row;
 use bigint_core::facts::NEIGHBOURS;
+use bigint_core::kernel::PIECE;
 use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::arch::asm;
 
@@ -114,7 +116,7 @@ impl Stride for Told {
 ///
 /// Loads above its width give zero and stores there do nothing, so a `Number` is
 /// its own zero-extension and truncation. Widths and indices fit 32 bits: the widest
-/// product has 2^27 limbs. Copies name the same memory; Rust holds
+/// product has 2^29 limbs. Copies name the same memory; Rust holds
 /// no reference to it, so they may overlap as the algorithm likes.
 #[derive(Clone, Copy)]
 pub struct Number<S> {
@@ -248,11 +250,31 @@ impl<S: Stride> Number<S> {
         self.address + LIMB_BYTES * self.stride.to(at)
     }
 
+    /// Where it begins, how far limbs are apart, in bytes, and how many may be touched.
+    #[inline(always)]
+    pub(super) fn parts(self) -> (u64, u64, u32) {
+        (self.address, LIMB_BYTES * self.stride.limbs(), self.reach)
+    }
+
     /// Limb `at`.
     #[inline(always)]
     pub fn limb(self, at: u32) -> Limb {
         // SAFETY: where `at` is inside the number, it is allocated.
         unsafe { load_below(at, self.reach, self.address_of(at)) }
+    }
+
+    /// Limbs `at .. at + N` of a number whose limbs are neighbours. Places wrap around: those
+    /// below limb 0 are above every number, and zero.
+    #[inline(always)]
+    pub fn near<const N: usize>(self, at: u32) -> [Limb; N] {
+        let address = (self.address).wrapping_add_signed(LIMB_BYTES as i64 * i64::from(at as i32));
+        let mut limbs = [0; N];
+        for (i, limb) in (0..).zip(&mut limbs) {
+            let address = address.wrapping_add(LIMB_BYTES * u64::from(i));
+            // SAFETY: where the place is inside the number, it is allocated.
+            *limb = unsafe { load_below(at.wrapping_add(i), self.reach, address) };
+        }
+        limbs
     }
 
     /// Limbs `at .. at + N`; `N` is a multiple of 4.
@@ -279,6 +301,46 @@ impl<S: Stride> Number<S> {
             }
         }
         limbs
+    }
+
+    /// So many limbs in registers from limb `from` on, zero where there are none: four at a time
+    /// where they are neighbours, all there, and stand in memory where fours do.
+    #[inline(always)]
+    pub fn registers<R: row::Row>(self, from: u32) -> R {
+        let is_inside = from < self.reach && R::LIMBS <= self.reach - from;
+        let address = self.address_of(from);
+        if R::LIMBS % 4 == 0 && self.stride.is_unit() && is_inside && address % 16 == 0 {
+            let mut four = [0; 4];
+            R::of(|i| {
+                if i % 4 == 0 {
+                    // SAFETY: all limbs are inside the number, which is allocated; they are
+                    // neighbours and aligned to 16 bytes.
+                    four = unsafe { load_four(address + LIMB_BYTES * u64::from(i)) };
+                }
+                four[i as usize % 4]
+            })
+        } else {
+            R::of(|i| self.limb(from.wrapping_add(i)))
+        }
+    }
+
+    /// Sets so many limbs from limb `from` on, as [`registers`](Self::registers) gets them.
+    #[inline(always)]
+    pub fn set_registers<R: row::Row>(self, from: u32, limbs: R) {
+        let is_inside = from < self.reach && R::LIMBS <= self.reach - from;
+        let address = self.address_of(from);
+        if R::LIMBS % 4 == 0 && self.stride.is_unit() && is_inside && address % 16 == 0 {
+            let mut four = [0; 4];
+            limbs.each(|i, limb| {
+                four[i as usize % 4] = limb;
+                if i % 4 == 3 {
+                    // SAFETY: as in `registers`.
+                    unsafe { store_four(address + LIMB_BYTES * u64::from(i - 3), four) }
+                }
+            });
+        } else {
+            limbs.each(|i, limb| self.set(from.wrapping_add(i), limb));
+        }
     }
 
     /// Whether four limbs can be moved at once, at places that are multiples of 4. It is
@@ -394,66 +456,6 @@ impl Column {
     }
 }
 
-/// The limbs of a contiguous batch, its numbers taken for one, from some limb on.
-#[derive(Clone, Copy)]
-pub struct Row(u64);
-
-impl Row {
-    /// The limbs from `start` on.
-    ///
-    /// # Safety
-    /// As for [`Number::new`], of all numbers that have limbs that are asked for or set; and
-    /// the batch's numbers follow one another without a gap.
-    #[inline(always)]
-    pub unsafe fn new(argument: &MatrixArgument, start: u64) -> Self {
-        Row(argument.limbs + LIMB_BYTES * start)
-    }
-
-    /// The limbs from `by` further on.
-    #[inline(always)]
-    pub fn up(self, by: u32) -> Self {
-        Row(self.0 + LIMB_BYTES * u64::from(by))
-    }
-
-    /// Limb `at`, or limb `last` where that is lower, both of the batch: without a condition,
-    /// which the driver's compiler would keep from the load to what uses it, and loads, of
-    /// which it has few conditions, one after the other.
-    #[inline(always)]
-    pub fn limb(self, at: u32, last: u32) -> Limb {
-        // SAFETY: the limb is allocated.
-        unsafe { load(self.up(at.min(last)).0) }
-    }
-
-    /// Sets limb `at` where that is below `end`, which the batch has.
-    #[inline(always)]
-    pub fn set(self, at: u32, end: u32, limb: Limb) {
-        // SAFETY: where `at` is below `end`, the limb is allocated.
-        unsafe { store_below(at, end, self.up(at).0, limb) }
-    }
-
-    /// Four `at` of a row that begins where fours do, or four `last` where that is lower, both of
-    /// the batch; as [`limb`](Self::limb) without a condition.
-    #[inline(always)]
-    pub fn four(self, at: u32, last: u32) -> [Limb; 4] {
-        // SAFETY: the four is allocated, and aligned to 16 bytes.
-        unsafe { load_four(self.up(4 * at.min(last)).0) }
-    }
-
-    /// Four `at` of a row that begins where fours do, where `at < end`; else zeros.
-    #[inline(always)]
-    pub fn four_below(self, at: u32, end: u32) -> [Limb; 4] {
-        // SAFETY: where `at` is below `end`, the four is allocated.
-        unsafe { load_four_below(at, end, self.up(4 * at).0) }
-    }
-
-    /// Sets four `at`, likewise.
-    #[inline(always)]
-    pub fn set_four_below(self, at: u32, end: u32, limbs: [Limb; 4]) {
-        // SAFETY: as in `four_below`.
-        unsafe { store_four_below(at, end, self.up(4 * at).0, limbs) }
-    }
-}
-
 /// The numbers of a batch, counted from one of them.
 #[derive(Clone, Copy)]
 pub struct Batch<S> {
@@ -483,7 +485,37 @@ impl<S: Stride> Batch<S> {
     #[inline(always)]
     fn address_of(self, number: i32, limb: u32) -> u64 {
         let number = multiply_add(number, self.number_stride, self.address);
-        number.wrapping_add(LIMB_BYTES * (u64::from(limb) * self.stride.limbs()))
+        number.wrapping_add(LIMB_BYTES * self.stride.to(limb))
+    }
+
+    /// Whether limbs are neighbours.
+    #[inline(always)]
+    pub fn is_unit(self) -> bool {
+        self.stride.is_unit()
+    }
+
+    /// The limbs of a piece that a lane moves, of so many numbers: eight limbs of each from limb
+    /// `from` on, where limbs are neighbours one of each of eight numbers, else its own number's.
+    #[inline(always)]
+    pub fn walk(self, lane: u32, from: u32, numbers: u32) -> Walk {
+        let (number, limb) = if self.is_unit() {
+            (lane - lane % PIECE, lane % PIECE)
+        } else {
+            (lane, 0)
+        };
+        let limb = from.wrapping_add(limb);
+        let numbers = numbers.saturating_sub(number);
+        let limbs = self.width.saturating_sub(limb);
+        let apart = LIMB_BYTES * self.stride.limbs();
+        let (step, steps) = match self.is_unit() {
+            true if limbs == 0 => (0, 0),
+            true => (self.number_stride as u64, numbers),
+            false if numbers == 0 => (0, 0),
+            false => (apart, limbs),
+        };
+        let address = self.address_of(number as i32, limb);
+        // SAFETY: by the contract of `new`, as no limb is above its number.
+        unsafe { Walk::new(address, step, steps) }
     }
 
     /// Limbs in each number.
@@ -542,6 +574,29 @@ impl<S: Stride> Batch<S> {
     pub fn limb(self, number: i32, limb: u32, at: u32, end: u32) -> Limb {
         // SAFETY: where the limb is inside the number, it is allocated.
         unsafe { load_below_both((limb, self.width), (at, end), self.address_of(number, limb)) }
+    }
+
+    /// Limb `limb` of number `number`, or limbs `4 limb .. 4 limb + 4` where `UNIT` is 4 and
+    /// numbers are [in fours](MatrixArgument::in_fours), likewise.
+    #[inline(always)]
+    pub fn unit<const UNIT: usize>(
+        self,
+        number: i32,
+        limb: u32,
+        at: u32,
+        end: u32,
+    ) -> [Limb; UNIT] {
+        let mut limbs = [0; UNIT];
+        if UNIT == 4 {
+            let at = if 4 * limb < self.width { at } else { end };
+            // SAFETY: where the four is inside the number, it is allocated; by `in_fours` its
+            // limbs are neighbours and aligned.
+            let four = unsafe { load_four_below(at, end, self.address_of(number, 4 * limb)) };
+            limbs.copy_from_slice(&four);
+        } else {
+            limbs[0] = self.limb(number, limb, at, end);
+        }
+        limbs
     }
 
     /// Sets limb `limb`, below the width, of number `number` where `at < end`.

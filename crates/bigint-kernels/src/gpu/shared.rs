@@ -11,7 +11,7 @@
 
 use super::thread;
 use bigint_core::Limb;
-use bigint_core::kernel::place;
+use bigint_core::kernel::{PIECE, place};
 use core::arch::{asm, global_asm, nvptx};
 
 // The block's shared memory, as long as the launch asks for.
@@ -216,7 +216,7 @@ impl Places {
             address: part_of_warp(bytes) + LIMB_BYTES * before,
             width,
             place: place(width as usize) as u32,
-            // There are at most 16 fours in a number and 2^9 in all, so that the quotient
+            // There are at most 32 fours in a number and 2^10 in all, so that the quotient
             // is never off by as much as one of a number's fours.
             numbers_per_four: if width % 4 == 0 {
                 (1 << 16) / (width / 4).max(1) + 1
@@ -278,6 +278,21 @@ impl Places {
         }
     }
 
+    /// The limbs of a piece in these places that a lane moves, as
+    /// [`Batch::walk`](super::memory::Batch::walk) finds them in device memory: `i` is below 8.
+    #[inline(always)]
+    pub fn walk(self, lane: u32, is_unit: bool) -> impl Fn(u32) -> Spot + Copy {
+        let limb = lane % PIECE;
+        let (first, step) = match is_unit {
+            true => ((lane - limb) * self.place + limb, self.place),
+            false => (lane * self.place, 1),
+        };
+        let (address, step) = (self.address + LIMB_BYTES * first, LIMB_BYTES * step);
+        move |i| Spot {
+            address: address + i * step,
+        }
+    }
+
     /// The place of one thread.
     #[inline(always)]
     pub fn of_lane(self, lane: u32) -> Place {
@@ -323,6 +338,38 @@ pub struct Slot<const FOURS: u32> {
     lane: u32,
 }
 
+/// The limbs of a slot below some limb; above it there are zeros.
+#[derive(Clone, Copy)]
+pub struct Below<const FOURS: u32> {
+    slot: Slot<FOURS>,
+    end: u32,
+}
+
+impl<const FOURS: u32> Slot<FOURS> {
+    /// The limbs below `end`, a multiple of 4.
+    #[inline(always)]
+    pub fn below(self, end: u32) -> Below<FOURS> {
+        Below { slot: self, end }
+    }
+}
+
+impl<const FOURS: u32> Fours for Below<FOURS> {
+    #[inline(always)]
+    fn four(self, at: u32) -> [Limb; 4] {
+        match at < self.end {
+            true => self.slot.four(at),
+            false => [0; 4],
+        }
+    }
+
+    #[inline(always)]
+    fn set_four(self, at: u32, limbs: [Limb; 4]) {
+        if at < self.end {
+            self.slot.set_four(at, limbs);
+        }
+    }
+}
+
 impl<const FOURS: u32> Fours for Slot<FOURS> {
     #[inline(always)]
     fn four(self, at: u32) -> [Limb; 4] {
@@ -352,6 +399,28 @@ impl Fours for Place {
         self.set(at + 1, x1);
         self.set(at + 2, x2);
         self.set(at + 3, x3);
+    }
+}
+
+/// A limb in places.
+#[derive(Clone, Copy)]
+pub struct Spot {
+    address: u32,
+}
+
+impl Spot {
+    /// The limb.
+    #[inline(always)]
+    pub fn limb(self) -> Limb {
+        // SAFETY: by the contract of `Places::new`.
+        unsafe { load(self.address) }
+    }
+
+    /// Sets the limb.
+    #[inline(always)]
+    pub fn set(self, limb: Limb) {
+        // SAFETY: as in `limb`.
+        unsafe { store(self.address, limb) }
     }
 }
 

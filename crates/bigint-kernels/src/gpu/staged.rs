@@ -5,13 +5,14 @@
 //! number's limbs there are zeros up to the next four. A warp's numbers are one run of
 //! device memory, which it moves in whole lines: limb `q` of the run is limb `q mod width`
 //! of number `q div width`, and a lane that goes on by 32 limbs meets at most one number's
-//! end, as numbers are no narrower.
+//! end, as numbers are no narrower. Where widths are told it moves them number by number, 32
+//! limbs at a time: lines are not whole then, but nothing is reckoned.
 
 // Shared memory is reached through `ld.shared` and `st.shared`, with 32-bit addresses of
 // its own.
 #![allow(unsafe_code)]
 
-use super::memory::Row;
+use super::flat::Row;
 use super::{shared, thread};
 use bigint_core::Limb;
 use core::arch::asm;
@@ -57,6 +58,40 @@ impl Stage {
         }
     }
 
+    /// The same from limb `at` of each number on.
+    #[inline(always)]
+    fn up(self, at: u32) -> Self {
+        let address = self.address + LIMB_BYTES * at;
+        Stage { address, ..self }
+    }
+
+    /// The same from number `index` on.
+    #[inline(always)]
+    fn number_up(self, index: u32) -> Self {
+        let address = self.address + index * self.pitch;
+        Stage { address, ..self }
+    }
+
+    /// The limbs of number `i` that are first here and 32 further on, where `at` and `at + 32` are
+    /// below the width; else zeros.
+    #[inline(always)]
+    fn take_rows(self, i: u32, at: u32) -> [Limb; 2] {
+        let address = self.number_up(i).address;
+        // SAFETY: by the contract of `new`, as the number has the limbs.
+        [0, WARP].map(|up| unsafe { load_below(at + up, self.width, address + LIMB_BYTES * up) })
+    }
+
+    /// Sets them, likewise.
+    #[inline(always)]
+    fn put_rows(self, i: u32, at: u32, [below, above]: [Limb; 2]) {
+        let address = self.number_up(i).address;
+        // SAFETY: as in `take_rows`.
+        unsafe {
+            store_below(at, self.width, address, below);
+            store_below(at + WARP, self.width, address + LIMB_BYTES * WARP, above);
+        }
+    }
+
     /// The number of the warp's group `index`.
     #[inline(always)]
     pub fn number(self, index: u32) -> Staged {
@@ -73,18 +108,13 @@ impl Stage {
         self.pitch - LIMB_BYTES * self.width
     }
 
-    /// The place of limb `at` of the numbers' run, at most 128.
+    /// The place of limb `at` of the numbers' run, below 32.
     #[inline(always)]
     fn place(self, at: u32) -> Place {
-        let mut place = Place {
+        Place {
             address: LIMB_BYTES * at,
             limb: at,
-        };
-        // Numbers have 32 limbs or more.
-        for _ in 0..4 {
-            place = self.within(place);
         }
-        place
     }
 
     /// The place that is meant, where it may be in the number above.
@@ -121,34 +151,6 @@ impl Stage {
         // SAFETY: as in `take`.
         unsafe { store_below(at, end, self.address + place.address, limb) };
         self.go_on(place, ONE_EACH);
-    }
-
-    /// Where limb `i` of the four at `place` is, which may be the next number's.
-    #[inline(always)]
-    fn address_in_four(self, place: Place, i: u32) -> u32 {
-        let is_above = place.limb + i >= self.width;
-        let gap = if is_above { self.gap() } else { 0 };
-        self.address + place.address + gap + LIMB_BYTES * i
-    }
-
-    /// The four at `place` where `at < end`, else zeros.
-    #[inline(always)]
-    fn take_four(self, place: Place, at: u32, end: u32) -> [Limb; 4] {
-        // SAFETY: by the contract of `new`, as the run has the four.
-        [0, 1, 2, 3].map(|i| unsafe { load_below(at, end, self.address_in_four(place, i)) })
-    }
-
-    /// Sets the four at `place` where `at < end`.
-    #[inline(always)]
-    fn put_four(self, place: Place, at: u32, end: u32, [x0, x1, x2, x3]: [Limb; 4]) {
-        let put = |i: u32, limb: Limb| {
-            // SAFETY: as in `take_four`.
-            unsafe { store_below(at, end, self.address_in_four(place, i), limb) };
-        };
-        put(0, x0);
-        put(1, x1);
-        put(2, x2);
-        put(3, x3);
     }
 }
 
@@ -207,63 +209,71 @@ pub fn bring_out(numbers: u32, (r, from): (Row, Stage)) {
     }
 }
 
-/// Brings the numbers of two operands in, of all groups, four limbs at a time: rows begin where
-/// fours do, and end there. Eight loads are on their way before the first has come.
+/// Numbers of which a warp moves two rows of 32 limbs in a turn of its loop.
+pub const NUMBERS: u32 = 2;
+
+/// Brings the numbers of two operands in, of all groups, which are as many as [`NUMBERS`] or a
+/// multiple: number by number, so that where widths are told no place is reckoned, and all limbs of
+/// a turn are at distances that are known. Sixteen loads are on their way before the first has come.
 #[inline(always)]
-pub fn bring_fours_in(numbers: u32, [(a, to_a), (b, to_b)]: [(Row, Stage); 2]) {
-    let lane = thread::lane();
-    let (mut a_place, mut b_place) = (to_a.place(4 * lane), to_b.place(4 * lane));
-    let (a_turn, b_turn) = (to_a.place(TURN), to_b.place(TURN));
-    let (a_end, b_end) = (numbers * to_a.width / 4, numbers * to_b.width / 4);
-    let mut first = 0;
-    while first < a_end.max(b_end) {
-        let at = |k: u32| first + WARP * k + lane;
-        let from_a = |k: u32| a.four_below(at(k), a_end);
-        let from_b = |k: u32| b.four_below(at(k), b_end);
-        let (a0, a1, a2, a3) = (from_a(0), from_a(1), from_a(2), from_a(3));
-        let (b0, b1, b2, b3) = (from_b(0), from_b(1), from_b(2), from_b(3));
-        let mut put_a = |k: u32, four: [Limb; 4]| {
-            // The same in the whole warp.
-            if first + WARP * k < a_end {
-                to_a.put_four(a_place, at(k), a_end, four);
-                to_a.go_on(&mut a_place, a_turn);
-            }
-        };
-        put_a(0, a0);
-        put_a(1, a1);
-        put_a(2, a2);
-        put_a(3, a3);
-        let mut put_b = |k: u32, four: [Limb; 4]| {
-            if first + WARP * k < b_end {
-                to_b.put_four(b_place, at(k), b_end, four);
-                to_b.go_on(&mut b_place, b_turn);
-            }
-        };
-        put_b(0, b0);
-        put_b(1, b1);
-        put_b(2, b2);
-        put_b(3, b3);
-        first += TURN;
+pub fn bring_numbers_in(groups: u32, operands: [(Row, Stage); 2]) {
+    let [(_, Stage { width: n, .. }), (_, Stage { width: m, .. })] = operands;
+    let mut at = thread::here(thread::lane());
+    // The same in the whole warp.
+    let mut from = 0;
+    while from < n.max(m) {
+        let mut number = 0;
+        while number < groups {
+            let first = thread::here(number);
+            let [(a, to_a), (b, to_b)] = operands.map(|(row, stage)| {
+                let width = stage.width;
+                (row.up(first * width + at), stage.number_up(first).up(at))
+            });
+            let limbs = |row: Row, width: u32, i: u32| {
+                let row = row.up(i * width);
+                [
+                    row.first_below(at, width),
+                    row.up(WARP).first_below(at + WARP, width),
+                ]
+            };
+            let four = |i: u32| (limbs(a, n, i), limbs(b, m, i));
+            let (of_0, of_1) = (four(0), four(1));
+            let put = |i: u32, (of_a, of_b): ([Limb; 2], [Limb; 2])| {
+                to_a.put_rows(i, at, of_a);
+                to_b.put_rows(i, at, of_b);
+            };
+            put(0, of_0);
+            put(1, of_1);
+            number += NUMBERS;
+        }
+        from += 2 * WARP;
+        at += 2 * WARP;
     }
 }
 
 /// Brings the results of all groups out, likewise.
 #[inline(always)]
-pub fn bring_fours_out(numbers: u32, (r, from): (Row, Stage)) {
-    let lane = thread::lane();
-    let mut place = from.place(4 * lane);
-    let turn = from.place(TURN);
-    let end = numbers * from.width / 4;
-    let mut at = lane;
-    while at - lane < end {
-        let mut four = |k: u32| {
-            let four = from.take_four(place, at + WARP * k, end);
-            from.go_on(&mut place, turn);
-            four
-        };
-        let (r0, r1) = (four(0), four(1));
-        r.set_four_below(at, end, r0);
-        r.set_four_below(at + WARP, end, r1);
+pub fn bring_numbers_out(groups: u32, (r, stage): (Row, Stage)) {
+    let width = stage.width;
+    let mut at = thread::here(thread::lane());
+    let mut from = 0;
+    while from < width {
+        let mut number = 0;
+        while number < groups {
+            let first = thread::here(number);
+            let (r, stage) = (r.up(first * width + at), stage.number_up(first).up(at));
+            let rows = [0, 1].map(|i| stage.take_rows(i, at));
+            let put = |i: u32, [below, above]: [Limb; 2]| {
+                let row = r.up(i * width);
+                row.set_first_below(at, width, below);
+                row.up(WARP).set_first_below(at + WARP, width, above);
+            };
+            let [of_0, of_1] = rows;
+            put(0, of_0);
+            put(1, of_1);
+            number += NUMBERS;
+        }
+        from += 2 * WARP;
         at += 2 * WARP;
     }
 }

@@ -26,7 +26,7 @@ pub const TOLD: u32 = 0;
 
 /// `LANES` neighbouring lanes of a warp, seen from one of them.
 ///
-/// `LANES` is 4, 8, 16 or 32, or [`TOLD`] to be one of these: how many there are says
+/// `LANES` is 2, 4, 8, 16 or 32, or [`TOLD`] to be one of these: how many there are says
 /// [`lanes`](Self::lanes). The other groups of the warp run the same
 /// instructions at the same time on numbers of their own. A group of 1 is a thread by
 /// itself, which asks nothing of its warp and goes where it likes.

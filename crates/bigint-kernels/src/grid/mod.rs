@@ -2,6 +2,7 @@
 
 pub mod mul;
 pub mod ntt;
+pub mod trial;
 pub mod weighted;
 
 /// The columns of a matrix that a block has, in launches that have such of every operand.

@@ -1,7 +1,7 @@
 //! Columns of pairs of digits, in shared memory or scratch: what Euclid's algorithm and division
 //! steps keep their numbers in, two side by side.
 
-use crate::gpu::{memory, shared, thread};
+use crate::gpu::{memory, shared};
 use bigint_core::Limb;
 
 /// Where a thread keeps pairs of digits.
@@ -132,39 +132,5 @@ impl<C: Column> Column for Above<C> {
     #[inline(always)]
     fn set_pair(self, i: u32, pair: [i32; 2]) {
         self.column.set_pair(self.from + i, pair);
-    }
-}
-
-/// A column whose digits stand with their top bits turned, as a [`Sum`](super::lehmer::Sum) gives
-/// them. What is loaded is turned back: the driver's compiler puts a load that nothing near
-/// waits for behind all else, and then what comes next waits for it.
-#[derive(Clone, Copy)]
-pub struct Turned<C>(pub C);
-
-#[inline(always)]
-fn turned([x, y]: [i32; 2]) -> [i32; 2] {
-    [x ^ i32::MIN, y ^ i32::MIN]
-}
-
-impl<C: Column> Column for Turned<C> {
-    #[inline(always)]
-    fn pair(self, i: u32) -> [i32; 2] {
-        turned(self.0.pair(i))
-    }
-
-    #[inline(always)]
-    fn set_pair(self, i: u32, pair: [i32; 2]) {
-        self.0.set_pair(i, turned(pair));
-    }
-
-    #[inline(always)]
-    fn four(self, i: u32) -> [[i32; 2]; 4] {
-        let here = |digit: i32| thread::here(digit as Limb) as i32;
-        self.0.four(i).map(|pair| turned(pair).map(here))
-    }
-
-    #[inline(always)]
-    fn set_four(self, i: u32, four: [[i32; 2]; 4]) {
-        self.0.set_four(i, four.map(turned));
     }
 }

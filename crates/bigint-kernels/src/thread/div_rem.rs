@@ -4,12 +4,10 @@
 use super::{Batches, division};
 use crate::gpu::memory::Stride;
 
-/// The numbers that fall to the calling thread.
+/// The numbers that fall to the calling thread's warp.
 #[inline(always)]
 pub fn school<S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
-        let (q, r) = (work.r, work.s);
-        let flag = division::number(q, r, work.a, work.b, work.scratch);
-        work.carry.set(flag);
+    for tile in batches.tiles_of_one() {
+        division::numbers(tile);
     }
 }

@@ -1,5 +1,5 @@
-//! Division by rows (School; Knuth's algorithm D), what [`div_rem`](super::div_rem),
-//! whose kernels are those of `div` and `rem` too, and [`lcm`](super::lcm) share.
+//! Division by rows (School; Knuth's algorithm D), for [`div_rem`](super::div_rem), whose kernels
+//! are those of `div` and `rem` too.
 //!
 //! With `B` = 2^32 and the divisor shifted to the left until its top bit is set, `v`, the
 //! dividend alike, the quotient comes limb by limb from the top. What is left of the
@@ -9,54 +9,123 @@
 //! q = floor((u B + x) / v),     u' = u B + x - q v.
 //! ```
 //!
-//! `q` is the quotient of the top three limbs of `u B + x` by the top two of `v`, by their
-//! reciprocal (Moller and Granlund, *Improved division by invariant integers*, 2011,
-//! algorithms 4 and 6), or one less. In place of `- q v` stands `+ q w`, `w = B^N - v`: the
-//! limb above `N` then is `q` where `q` was right, and `q - 1` where it was too large.
+//! `q` comes from the top two limbs of `u B + x` and the reciprocal of the top two of `v`, two limbs
+//! as well ([`Top`]; Moller and Granlund, *Improved division by invariant integers*, 2011), right
+//! or one too large. In registers two limbs come at a time, as if `B` were 2^64 ([`LongTop`]). In
+//! place of `- q v` stands `+ q w`, `w = B^N - v`: the limb above `N` then is `q` where `q` was
+//! right, and `q - 1` where it was too large.
 //!
 //! For 123 by 7 in tens: shifted by 10, `v` = 70 and `w` = 30 with `N` = 2; `u` = 12,
 //! `x` = 3: `q` = 1, 23 + 1 * 30 = 053 and 1 + 0 = `q`, so `u` = 53; `x` = 0: `q` = 7,
 //! 30 + 7 * 30 = 240 and 5 + 2 = `q`, so `u` = 40: 17, and 4 is left.
 //!
 //! Divisors up to `DIVISOR_IN_REGISTERS` limbs stand in registers, with what is left of the
-//! dividend, in arrays of 2, 4, 8, ... limbs ([`divisor_class`]): shorter ones are shifted by
+//! dividend, in arrays of 4, 8, 16 or 32 limbs ([`divisor_class`]): shorter ones are shifted by
 //! whole limbs as well. Longer divisors stand in scratch.
 //!
-//! Cost: `(n - m + 1) N` multiply-adds, as many additions, and some 25 instructions for
-//! each limb of the quotient. Scratch: none, or `n + m + 1` limbs. Results are no operands.
+//! Cost: `(n - m + 1) N` multiply-adds, half as many additions, and some 25 instructions for
+//! each two limbs of the quotient. Scratch: none, or `n + m + 1` limbs. Results are no operands.
 
-use super::{CHUNK, pick, place::word, scan};
+use super::pieces::Pieces;
+use super::place::word;
+use super::places::each_of_eight;
+use super::reciprocal::{LongTop, Top};
+use super::scan;
+use super::tile::Tile;
 use crate::gpu::facts;
 use crate::gpu::memory::{Any, Number, Stride};
 use crate::gpu::row::Row;
+use crate::gpu::window::{Slide, Window};
 use bigint_core::facts::{DIVISOR, divisor_class};
+use bigint_core::kernel::PIECE;
 use bigint_core::{LIMB_BITS, Limb};
 
-/// `q` and `r` are quotient and remainder of `a` by `b`, cut or extended to their widths;
-/// answers 1, and zeros in both, where `b` is zero.
+/// Where the limbs of a warp's dividends come from, and those of the quotients go, one by one from the
+/// top down: by way of pieces, or each thread by itself where divisors differ in length.
+struct Flow<S> {
+    pieces: Pieces<S>,
+    a: Number<S>,
+    together: bool,
+}
+
+impl<S: Stride> Flow<S> {
+    /// Whether it is so in all threads that take and give limbs together.
+    #[inline(always)]
+    fn all(&self, is_so: bool) -> bool {
+        self.pieces.all(is_so)
+    }
+
+    /// Begins to take limbs, limb `at` first, which all threads `together` do or not; and to give
+    /// so many limbs of the quotient, zeros above.
+    #[inline(always)]
+    fn begin(&mut self, at: u32, together: bool, quotient: u32) {
+        self.together = together;
+        if together {
+            self.pieces.begin(at);
+        }
+        self.pieces.begin_to_give(quotient);
+    }
+
+    /// Takes limb `at`, the one below the last; zero above the dividend and below.
+    #[inline(always)]
+    fn next(&mut self, at: u32) -> Limb {
+        match self.together {
+            true => self.pieces.next(at),
+            false => self.a.limb(at),
+        }
+    }
+
+    /// Gives limbs `at` and `at + 1`, those below the last; `at` is even.
+    #[inline(always)]
+    fn give(&mut self, at: u32, limbs: [Limb; 2]) {
+        self.pieces.give(at, limbs);
+    }
+
+    /// Gives the remainder, if it can be given as whole eights of limbs; all threads together.
+    #[inline(always)]
+    fn give_remainder<const N: usize>(&mut self, limbs: [Limb; N]) -> bool {
+        if !self.together || N % PIECE as usize != 0 {
+            return false;
+        }
+        for piece in 0..N / PIECE as usize {
+            // An index that the compiler does not know would put the limbs in memory.
+            let limb = |i: u32| {
+                let mut picked = 0;
+                for (at, eight) in limbs.as_chunks::<{ PIECE as usize }>().0.iter().enumerate() {
+                    picked = if at == piece {
+                        eight[i as usize]
+                    } else {
+                        picked
+                    };
+                }
+                picked
+            };
+            self.pieces
+                .give_eight(PIECE * piece as u32, each_of_eight(limb));
+        }
+        true
+    }
+}
+
+/// The quotients and remainders of a tile, cut or extended to their widths; flags 1, and zeros
+/// in both, where a divisor is zero.
 #[inline(always)]
-pub fn number(
-    q: Number<impl Stride>,
-    r: Number<impl Stride>,
-    a: Number<impl Stride>,
-    b: Number<impl Stride>,
-    scratch: Number<Any>,
-) -> Limb {
-    let m = significant(b);
-    if m == 0 {
-        clear(q, 0);
-        clear(r, 0);
-        return 1;
-    }
-    match facts::told_or(DIVISOR, divisor_class(b.width())) {
-        1 => in_registers::<2>(q, r, a, b, m),
-        2 => in_registers::<4>(q, r, a, b, m),
-        3 => in_registers::<8>(q, r, a, b, m),
-        4 => in_registers::<16>(q, r, a, b, m),
-        5 => in_registers::<32>(q, r, a, b, m),
-        _ => in_scratch(q, r, a, b, m, scratch),
-    }
-    0
+pub fn numbers<S: Stride>(tile: Tile<S>) {
+    let work = tile.work();
+    let (q, r, a, b) = (work.r, work.s, work.a, work.b);
+    let flow = Flow {
+        pieces: tile.pieces(),
+        a,
+        together: false,
+    };
+    let flag = match facts::told_or(DIVISOR, divisor_class(b.width())) {
+        2 => in_registers::<4>(r, a, b, flow),
+        3 => in_registers::<8>(r, a, b, flow),
+        4 => in_registers::<16>(r, a, b, flow),
+        5 => in_registers::<32>(r, a, b, flow),
+        _ => in_scratch(q, r, a, b, work.scratch),
+    };
+    work.carry.set(flag);
 }
 
 /// Limbs without the zeros on top.
@@ -91,208 +160,136 @@ pub fn right(high: Limb, low: Limb, bits: u32) -> Limb {
     (word(high, low) >> bits) as Limb
 }
 
-/// The top of a divisor whose highest bit is set.
-#[derive(Clone, Copy)]
-pub struct Top {
-    /// Its two highest limbs.
-    limbs: u64,
-    /// `floor((B^3 - 1) / limbs) - B`.
-    reciprocal: Limb,
-}
-
-impl Top {
-    /// Of these limbs.
-    #[inline(always)]
-    pub fn new(high: Limb, low: Limb) -> Top {
-        // A check for zero would be a trap.
-        let mut v = u64::MAX.checked_div(u64::from(high)).unwrap_or(0) as Limb;
-        let mut p = high.wrapping_mul(v).wrapping_add(low);
-        if p < low {
-            v = v.wrapping_sub(1);
-            if p >= high {
-                v = v.wrapping_sub(1);
-                p = p.wrapping_sub(high);
-            }
-            p = p.wrapping_sub(high);
-        }
-        let t = u64::from(v) * u64::from(low);
-        let (p, over) = p.overflowing_add((t >> LIMB_BITS) as Limb);
-        let limbs = word(high, low);
-        if over {
-            v = v.wrapping_sub(1);
-            if word(p, t as Limb) >= limbs {
-                v = v.wrapping_sub(1);
-            }
-        }
-        Top {
-            limbs,
-            reciprocal: v,
-        }
-    }
-
-    /// The quotient of three limbs by the divisor's two, or `B - 1` where it is `B`.
-    #[inline(always)]
-    pub fn quotient(self, [low, middle, high]: [Limb; 3]) -> Limb {
-        let upper = word(high, middle);
-        let estimate = (u64::from(self.reciprocal) * u64::from(high)).wrapping_add(upper);
-        let mut q = (estimate >> LIMB_BITS) as Limb;
-        let top = (self.limbs >> LIMB_BITS) as Limb;
-        let rest = word(middle.wrapping_sub(q.wrapping_mul(top)), low)
-            .wrapping_sub(u64::from(self.limbs as Limb) * u64::from(q));
-        let mut less = rest.wrapping_sub(self.limbs);
-        q = q.wrapping_add(1);
-        if (less >> LIMB_BITS) as Limb >= estimate as Limb {
-            q = q.wrapping_sub(1);
-            less = rest;
-        }
-        if less >= self.limbs {
-            q = q.wrapping_add(1);
-        }
-        if upper >= self.limbs { Limb::MAX } else { q }
-    }
-}
-
-/// The limbs of a number, from some place downwards, and zeros below it.
-struct Downwards<S> {
-    number: Number<S>,
-    at: u32,
-    four: [Limb; CHUNK as usize],
-}
-
-impl<S: Stride> Downwards<S> {
-    /// The limbs below `at`, which may have wrapped around below zero.
-    #[inline(always)]
-    fn new(number: Number<S>, at: u32) -> Self {
-        let mut limbs = Downwards {
-            number,
-            at,
-            four: [0; CHUNK as usize],
-        };
-        if at % CHUNK != 0 {
-            limbs.fetch(at - at % CHUNK);
-        }
-        limbs
-    }
-
-    #[inline(always)]
-    fn fetch(&mut self, at: u32) {
-        self.four = if at < self.number.width() {
-            self.number.limbs(at)
-        } else {
-            [0; CHUNK as usize]
-        };
-    }
-
-    #[inline(always)]
-    fn next(&mut self) -> Limb {
-        if self.at % CHUNK == 0 {
-            self.fetch(self.at.wrapping_sub(CHUNK));
-        }
-        self.at = self.at.wrapping_sub(1);
-        pick(self.four, self.at % CHUNK)
-    }
-}
-
-/// `N` limbs of `x` from limb `at - by` on; what is not there is zero.
-#[inline(always)]
-fn load<const N: usize>(x: Number<impl Stride>, at: u32, by: u32) -> [Limb; N] {
-    let mut limbs = [0; N];
-    let (fours, rest) = limbs.as_chunks_mut::<4>();
-    if at >= by && rest.is_empty() {
-        for (i, four) in fours.iter_mut().enumerate() {
-            *four = x.limbs(at - by + 4 * i as u32);
-        }
-    } else {
-        for (i, limb) in limbs.iter_mut().enumerate() {
-            *limb = x.limb((at + i as u32).wrapping_sub(by));
-        }
-    }
-    limbs
-}
-
 /// `x` shifted to the left by fewer than 32 bits, those of `below` coming in.
 #[inline(always)]
-fn shifted<const N: usize>(x: [Limb; N], below: Limb, bits: u32) -> [Limb; N] {
-    core::array::from_fn(|i| left(x[i], if i == 0 { below } else { x[i - 1] }, bits))
+fn shifted<const N: usize>(x: [Limb; N], below: Limb, bits: u32) -> [Limb; N]
+where
+    [Limb; N]: Row,
+{
+    Row::of(|i| {
+        let low = if i == 0 { below } else { x[i as usize - 1] };
+        left(x[i as usize], low, bits)
+    })
 }
 
-/// Division by `b` of `m` limbs that are significant, `m <= N`.
+/// Division by `b` in arrays of `N` limbs, which hold it; answers whether it is zero.
 #[inline(always)]
 fn in_registers<const N: usize>(
-    q: Number<impl Stride>,
     r: Number<impl Stride>,
     a: Number<impl Stride>,
     b: Number<impl Stride>,
-    m: u32,
-) where
+    mut flow: Flow<impl Stride>,
+) -> Limb
+where
     [Limb; N]: Row,
+    Window<N>: Slide<Digit = [Limb; N]>,
 {
-    let bits = b.limb(m - 1).leading_zeros();
-    let limbs = N as u32 - m;
-    let mut w: [Limb; N] = shifted(load(b, 0, limbs), 0, bits);
-    let top = Top::new(w[N - 1], w[N - 2]);
+    // Limbs of the divisor that are significant, and by how many it is shifted.
+    let mut m = b.width();
+    let mut limbs = N as u32 - m;
+    // Limbs of the longest quotient of all threads.
+    let quotients = |m: u32| (a.width() + 1).saturating_sub(m).max(1);
+    let mut j = quotients(m);
+    let mut v: [Limb; N] = b.registers(0_u32.wrapping_sub(limbs));
+    let mut is_zero = false;
+    let together = flow.all(v[N - 1] != 0);
+    if !together {
+        m = significant(b);
+        is_zero = m == 0;
+        m = if is_zero { b.width() } else { m };
+        limbs = N as u32 - m;
+        while !flow.all(quotients(m) <= j) {
+            j += 1;
+        }
+        v = Row::of(|i| b.limb(i.wrapping_sub(limbs)));
+        v[N - 1] |= if is_zero { 1 << (LIMB_BITS - 1) } else { 0 };
+    }
+    let bits = v[N - 1].leading_zeros();
+    let keep = Limb::from(is_zero).wrapping_sub(1);
+
+    // Two limbs at a time. The dividend's limbs from here on are known.
+    j = j.next_multiple_of(2);
+    let mut at = (j - 2).wrapping_sub(limbs);
+    let window: [Limb; N] = a.registers(at);
+    let [lower, upper] = [0, 1].map(|i| a.limb(at.wrapping_add(N as u32 + i)));
+    at = at.wrapping_sub(1);
+    flow.begin(at, together, j);
+    let mut above = flow.next(at);
+    let mut high = [left(lower, window[N - 1], bits), left(upper, lower, bits)];
+    let mut window = shifted(window, above, bits);
+
+    let v = shifted(v, 0, bits);
+    let top = LongTop::new([v[N - 4], v[N - 3], v[N - 2], v[N - 1]]);
     let mut carry = true;
-    for limb in &mut w {
-        (*limb, carry) = (!*limb).overflowing_add(Limb::from(carry));
-    }
-    // Limbs of the quotient; those of the dividend from there on are less than `v`.
-    let mut j = (a.width() + 1).saturating_sub(m);
-    clear(q, j);
-    let mut next = Downwards::new(a, j.wrapping_sub(limbs));
-    let mut above = next.next();
-    let mut u: [Limb; N] = shifted(load(a, j, limbs), above, bits);
-    let mut quotients = [0; CHUNK as usize];
-    while j > 0 {
-        j -= 1;
-        let below = next.next();
-        let x = left(above, below, bits);
+    let w: [Limb; N] = Row::of(|i| {
+        let limb;
+        (limb, carry) = (!v[i as usize]).overflowing_add(Limb::from(carry));
+        limb
+    });
+    let both = |[low, high]: [Limb; 2]| word(high, low);
+    let u = loop {
+        j -= 2;
+        let mut quotient = top.quotient([window[N - 1], high[0], high[1]]);
+        let (mut u, over) = window.multiply_add(quotient, w);
+        if both(high).wrapping_add(both(over)) != both(quotient) {
+            let less = both(quotient) - 1;
+            quotient = [less as Limb, (less >> LIMB_BITS) as Limb];
+            (u, _) = Window::<N>::subtract(u, w, 0);
+        }
+        flow.give(j, quotient.map(|limb| limb & keep));
+        if j == 0 {
+            break u;
+        }
+        let middle = flow.next(at.wrapping_sub(1));
+        at = at.wrapping_sub(2);
+        let below = flow.next(at);
+        high = [u[N - 2], u[N - 1]];
+        let come = [left(middle, below, bits), left(above, middle, bits)];
+        window = Row::of(|i| {
+            if i < 2 {
+                come[i as usize]
+            } else {
+                u[i as usize - 2]
+            }
+        });
         above = below;
-        let third = if N > 2 { u[N - 3] } else { x };
-        let mut quotient = top.quotient([third, u[N - 2], u[N - 1]]);
-        let window: [Limb; N] = core::array::from_fn(|i| if i == 0 { x } else { u[i - 1] });
-        let (rest, over) = window.multiply_add(quotient, w, 0);
-        if u[N - 1].wrapping_add(over) == quotient {
-            u = rest;
+    };
+
+    let remainder: [Limb; N] = Row::of(|i| {
+        let high = if i as usize + 1 < N {
+            u[i as usize + 1]
         } else {
-            quotient -= 1;
-            (u, _) = window.multiply_add(quotient, w, 0);
-        }
-        let [q0, q1, q2, _] = quotients;
-        quotients = [quotient, q0, q1, q2];
-        if j % CHUNK == 0 {
-            q.set_limbs(j, quotients);
-        }
-    }
-    let remainder: [Limb; N] =
-        core::array::from_fn(|i| right(if i + 1 < N { u[i + 1] } else { 0 }, u[i], bits));
-    let (fours, rest) = remainder.as_chunks::<4>();
-    if limbs == 0 && rest.is_empty() {
-        for (i, four) in fours.iter().enumerate() {
-            r.set_limbs(4 * i as u32, *four);
-        }
-    } else {
-        for (i, limb) in remainder.iter().enumerate() {
-            // Below limb 0 there are zeros, and no place for them.
-            r.set((i as u32).wrapping_sub(limbs), *limb);
-        }
+            0
+        };
+        right(high, u[i as usize], bits) & keep
+    });
+    if limbs != 0 || !flow.give_remainder(remainder) {
+        // Below limb 0 there are zeros, and no place for them.
+        r.set_registers(0_u32.wrapping_sub(limbs), remainder);
     }
     clear(r, m);
+    Limb::from(is_zero)
 }
 
-/// Division by `b` of `m` limbs that are significant, all in scratch.
+/// Division by `b`, all in scratch; answers whether it is zero.
 #[inline(always)]
 fn in_scratch(
     q: Number<impl Stride>,
     r: Number<impl Stride>,
     a: Number<impl Stride>,
     b: Number<impl Stride>,
-    m: u32,
     scratch: Number<Any>,
-) {
-    let n = a.width();
+) -> Limb {
+    let (n, m) = (a.width(), significant(b));
+    if m == 0 {
+        clear(q, 0);
+        clear(r, 0);
+        return 1;
+    }
     if n < m {
         clear(q, 0);
-        return scan::copy(r, a);
+        scan::copy(r, a);
+        return 0;
     }
     let bits = b.limb(m - 1).leading_zeros();
     let u = scratch.part(0, n + 1);
@@ -317,8 +314,7 @@ fn in_scratch(
     while j > 0 {
         j -= 1;
         let high = u.limb(j + m);
-        let third = u.limb((j + m).wrapping_sub(2));
-        let mut quotient = top.quotient([third, u.limb(j + m - 1), high]);
+        let mut quotient = top.quotient([u.limb(j + m - 1), high]);
         let (mut i, mut carry) = (0, 0);
         while i < m {
             // At most (B - 1)^2 + 2 (B - 1) = B^2 - 1.
@@ -347,4 +343,5 @@ fn in_scratch(
         i += 1;
     }
     clear(r, m);
+    0
 }

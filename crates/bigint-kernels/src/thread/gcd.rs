@@ -4,7 +4,7 @@
 //! Scratch: a column of digits for both operands, or none where the launch has shared
 //! memory for it.
 
-use super::column::{Column, Turned};
+use super::column::Column;
 use super::lehmer::{Pair, Step};
 use super::{Batches, Work};
 use crate::gpu::facts::columns_are_shared;
@@ -36,7 +36,6 @@ pub fn number(
     column: impl Column,
     pairs: u32,
 ) {
-    let column = Turned(column);
     let mut pair = Pair::new(column, pairs, a, b);
     while let Some(step) = pair.step() {
         match step {

@@ -19,7 +19,7 @@
 //! Cost: twice that of a divisor. Scratch: a column of digits, or none where the launch has
 //! shared memory for it.
 
-use super::column::{Column, Reversed, Turned, digit_of, with_digit};
+use super::column::{Column, Reversed, digit_of, with_digit};
 use super::lehmer::{Multiple, Pair, Step, Sum};
 use super::{Batches, Work, division};
 use crate::gpu::facts::columns_are_shared;
@@ -57,7 +57,6 @@ fn number<C: Column>(
     column: C,
     pairs: u32,
 ) -> Limb {
-    let column = Turned(column);
     let mut pair = Pair::new(column, pairs, m, a);
     let last = pairs - 1;
     let mut cofactors = Pair::zero_and_one(Reversed { column, last });

@@ -22,10 +22,10 @@
 //! Cost: `n^2 / 8` multiply-adds for the root of `n` limbs, and as many for the square.
 //! Scratch: `2 n + 4` limbs. Results are no operands.
 
-use super::division::{self, Top};
+use super::division;
 use super::place::word;
+use super::reciprocal::{Top, root_of_word};
 use super::{Batches, Work, mul, scan, sub};
-use crate::gpu::float;
 use crate::gpu::memory::{Any, Number, Stride};
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -85,7 +85,7 @@ fn number(root: Number<Any>, a: Number<impl Stride>, scratch: Number<Any>) {
     while at > 0 {
         // The limb of `u` that must become zero.
         let high = k + at;
-        let mut q = reciprocal.quotient([half(u, high - 2), half(u, high - 1), half(u, high)]);
+        let mut q = reciprocal.quotient([half(u, high - 1), half(u, high)]);
         at -= 1;
         twice.set(at, q);
         let mut negative = subtract(u.part(2 * at, 2 * k), twice.part(at, k + 1), q);
@@ -146,18 +146,4 @@ fn add(u: Number<Any>, d: Number<Any>, carried: bool) -> bool {
         i += 1;
     }
     carry
-}
-
-/// `floor(sqrt(x))`, for `x` of which one of the two top bits is set.
-#[inline(always)]
-fn root_of_word(x: u64) -> u64 {
-    let most = u64::from(Limb::MAX);
-    // One off at most.
-    let root = (float::sqrt(x as f64) as u64).min(most);
-    let root = if root * root > x { root - 1 } else { root };
-    if root < most && (root + 1) * (root + 1) <= x {
-        root + 1
-    } else {
-        root
-    }
 }

@@ -15,7 +15,8 @@
 //! than `2^-26` of what the first `x` was, so that entries stay below `2^29`; twelve of them
 //! mostly get there, and then a round takes 26 bits from both numbers by one pass over them.
 //!
-//! Where `b` is so much shorter than `a` that no entry holds the quotient, a round takes
+//! A quotient of 26 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
+//! entry holds the quotient, a round takes
 //! `t b B^k` from `a`, `B` = 2^32 and `t` of up to 62 bits in two digits: more bits, of one
 //! number, by half the multiply-adds.
 //!
@@ -160,6 +161,12 @@ impl<C: Column> Pair<C> {
             .max(float::upper(0.5));
         if float::upper(small) >= least {
             return Some(Step::Matrix(matrix(large, small, least, swap)));
+        }
+        // A quotient by itself that an entry holds, though it be off by 2^-20 of itself. Products
+        // stay below 2^31 * 2^31 + 2^31.
+        let most = f64::from(i32::MAX - (1 << 12));
+        if float::upper(large) <= float::upper(small * most) {
+            return Some(Step::Matrix(single(large, small, swap)));
         }
         match self.digits(!swap, self.length) {
             0 => None,
@@ -349,6 +356,21 @@ fn matrix(x: f64, y: f64, least: u32, swap: bool) -> [[i32; 2]; 2] {
         (y, of_y) = euclid(y, of_y, x, of_x, least);
     }
     [of_x.map(integer), of_y.map(integer)]
+}
+
+/// The matrix of one step, whose quotient has up to 31 bits.
+#[inline(always)]
+fn single(x: f64, y: f64, swap: bool) -> [[i32; 2]; 2] {
+    // A step of Newton's: within 2^-38.
+    let reciprocal = float::reciprocal(y);
+    let off = float::multiply_add(-y, reciprocal, 1.0);
+    let reciprocal = float::multiply_add(reciprocal, off, reciprocal);
+    let t = integer(x * reciprocal).wrapping_neg();
+    if swap {
+        [[t, 1], [1, 0]]
+    } else {
+        [[1, t], [0, 1]]
+    }
 }
 
 /// `x - t y` and its row, `t` the integer next to `x / y`, about.

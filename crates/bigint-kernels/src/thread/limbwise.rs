@@ -32,6 +32,29 @@ pub trait Limbwise {
     fn four<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> [Limb; 4] {
         [0, 1, 2, 3].map(|i| Self::limb(operands, plan, at + i))
     }
+
+    /// Whether a limb of the result is made of those [in its place](Self::in_place) in the operands
+    /// that do not tell.
+    const IS_IN_PLACE: bool = false;
+
+    /// Whether that takes the limbs of operand 0, and of operand 1.
+    #[inline(always)]
+    fn wants(_: Self::Plan) -> [bool; 2] {
+        [true, false]
+    }
+
+    /// Limb `at` where those in its place are `a` and `b`.
+    #[inline(always)]
+    fn in_place(_: Self::Plan, _: u32, a: Limb, _: Limb) -> Limb {
+        a
+    }
+
+    /// Limbs `at .. at + 4` of numbers whose limbs are neighbours. Places wrap around: what is
+    /// below limb 0 may be anything.
+    #[inline(always)]
+    fn any_four<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> [Limb; 4] {
+        [0, 1, 2, 3].map(|i| Self::limb(operands, plan, at.wrapping_add(i)))
+    }
 }
 
 /// The value of a number, or all ones where a limb does not hold it.

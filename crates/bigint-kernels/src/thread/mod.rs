@@ -11,6 +11,7 @@ pub mod count_ones;
 pub mod div_rem;
 pub mod division;
 pub mod equal;
+pub mod exact;
 pub mod gcd;
 pub mod inv_mod;
 pub mod inv_odd_mod;
@@ -29,9 +30,11 @@ pub mod mul_add;
 pub mod mul_high;
 pub mod not;
 pub mod or;
+pub mod pieces;
 pub mod place;
 pub mod places;
 pub mod pow_mod;
+pub mod reciprocal;
 pub mod scan;
 pub mod select;
 pub mod set_bit;
@@ -53,16 +56,11 @@ use core::marker::PhantomData;
 /// addresses alone would take so many registers that half as many threads fit.
 const CHUNK: u32 = 4;
 
-/// Limb `at` of a chunk. (Told apart by an index, the limbs would be put in memory.)
+/// Limb `at` of a chunk. (Told apart by an index, or in a loop, the limbs would be put in memory.)
 #[inline(always)]
-fn pick(limbs: [Limb; CHUNK as usize], at: u32) -> Limb {
-    let mut picked = 0;
-    for (i, limb) in limbs.into_iter().enumerate() {
-        if i as u32 == at {
-            picked = limb;
-        }
-    }
-    picked
+fn pick([a, b, c, d]: [Limb; CHUNK as usize], at: u32) -> Limb {
+    let [first, second] = if at & 2 == 0 { [a, b] } else { [c, d] };
+    if at & 1 == 0 { first } else { second }
 }
 
 /// One number's operands and where its results go.

@@ -130,8 +130,9 @@ impl<S: Stride> Placed<S> {
     }
 }
 
+/// What `limb` gives for 0 to 7. (In a loop the limbs would be put in memory.)
 #[inline(always)]
-fn each_of_eight(limb: impl Fn(u32) -> Limb) -> [Limb; 8] {
+pub fn each_of_eight(limb: impl Fn(u32) -> Limb) -> [Limb; 8] {
     [
         limb(0),
         limb(1),
@@ -144,8 +145,9 @@ fn each_of_eight(limb: impl Fn(u32) -> Limb) -> [Limb; 8] {
     ]
 }
 
+/// `take` of each limb, with its place.
 #[inline(always)]
-fn for_each_of_eight([x0, x1, x2, x3, x4, x5, x6, x7]: [Limb; 8], take: impl Fn(u32, Limb)) {
+pub fn for_each_of_eight([x0, x1, x2, x3, x4, x5, x6, x7]: [Limb; 8], take: impl Fn(u32, Limb)) {
     take(0, x0);
     take(1, x1);
     take(2, x2);

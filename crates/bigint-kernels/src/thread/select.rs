@@ -34,6 +34,18 @@ impl Limbwise for Select {
         let number = if is_first { a } else { b };
         number.fours::<4, true>(at)
     }
+
+    const IS_IN_PLACE: bool = true;
+
+    #[inline(always)]
+    fn wants(is_first: bool) -> [bool; 2] {
+        [is_first, !is_first]
+    }
+
+    #[inline(always)]
+    fn in_place(is_first: bool, _: u32, a: Limb, b: Limb) -> Limb {
+        if is_first { a } else { b }
+    }
 }
 
 /// The numbers that fall to the calling thread.

@@ -38,6 +38,13 @@ impl Limbwise for SetBit {
         }
         limbs
     }
+
+    const IS_IN_PLACE: bool = true;
+
+    #[inline(always)]
+    fn in_place(place: Place, at: u32, a: Limb, _: Limb) -> Limb {
+        a | Limb::from(at == place.limbs) << place.bits
+    }
 }
 
 /// The numbers that fall to the calling thread.

@@ -39,6 +39,12 @@ impl Limbwise for Shl {
         let limbs = five(a, from);
         [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) << by.bits >> LIMB_BITS) as Limb)
     }
+
+    #[inline(always)]
+    fn any_four<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> [Limb; 4] {
+        let limbs: [Limb; 5] = a.near(at.wrapping_sub(by.limbs).wrapping_sub(1));
+        [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) << by.bits >> LIMB_BITS) as Limb)
+    }
 }
 
 /// The numbers that fall to the calling thread.

@@ -36,6 +36,12 @@ impl Limbwise for Shr {
         let limbs = five(a, at + by.limbs);
         [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) >> by.bits) as Limb)
     }
+
+    #[inline(always)]
+    fn any_four<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> [Limb; 4] {
+        let limbs: [Limb; 5] = a.near(at.wrapping_add(by.limbs));
+        [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) >> by.bits) as Limb)
+    }
 }
 
 /// The numbers that fall to the calling thread.

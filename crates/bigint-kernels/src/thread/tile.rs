@@ -6,6 +6,7 @@
 //! number; a thread that fetched a number by itself would take a small piece of a line
 //! from each of many lines.
 
+use super::pieces::Pieces;
 use super::places::Placed;
 use super::{Batches, Work};
 use crate::gpu::facts;
@@ -13,9 +14,9 @@ use crate::gpu::memory::{Batch, CarryOut, Number, Stride, Unit};
 use crate::gpu::shared::{Places, Slots};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::facts::{DENSE, ROOM, are_dense};
+use bigint_core::facts::{DENSE, NO_SLOTS, ROOM, SLOT, are_dense, slot_width};
 use bigint_core::kernel::{
-    numbers_at_a_time, place, place_bytes, placed_width, slot_fours, square_bytes,
+    PIECE, numbers_at_a_time, piece_bytes, place, place_bytes, placed_width, square_bytes,
 };
 use bigint_core::{Algorithm, Arguments, Limb, MatrixArgument};
 use core::marker::PhantomData;
@@ -77,7 +78,7 @@ impl<S: Stride> Tile<S> {
                 b: Number::new(&arguments.b, index),
                 c: Number::new(&arguments.c, index),
                 scratch: Number::new(&arguments.scratch, self.worker),
-                carry: CarryOut::new(arguments, index),
+                carry: CarryOut::new(arguments, index).switched(own < arguments.count),
             }
         }
     }
@@ -173,6 +174,28 @@ impl<S: Stride> Tile<S> {
         }
     }
 
+    /// The tile as one whose dividends come in pieces, and whose quotients and remainders go so;
+    /// for threads of a launch with [`piece_bytes`] of shared memory for each.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn pieces(&self) -> Pieces<S> {
+        let Arguments { r, s, a, .. } = &self.arguments;
+        let places = |before| {
+            // SAFETY: by the contract of `Batches::new` the launch has these bytes.
+            unsafe { Places::new(piece_bytes() as u32, before, PIECE) }
+        };
+        let behind = WARP * place(PIECE as usize) as u32;
+        // SAFETY: as above: the tile is in the batch, and no other warp has its results.
+        let batch = |argument| unsafe { Batch::new(argument, self.first) };
+        Pieces::new(
+            self.group,
+            self.numbers,
+            (batch(a), places(0)),
+            [batch(r), batch(s)],
+            places(behind),
+        )
+    }
+
     /// The warp's slots in shared memory, for a dense tile. `FOURS` is that of
     /// [`slot_fours`] for numbers of `dense_width` limbs.
     #[inline(always)]
@@ -202,31 +225,45 @@ impl<'a, S: Stride> Batches<'a, S> {
     #[inline(always)]
     pub fn tiles<const BY_ROWS: bool>(self) -> Tiles<'a, S, BY_ROWS> {
         let arguments = self.arguments;
-        let Arguments { r, a, b, .. } = arguments;
-        let width = a.width as usize;
         let algorithm = match BY_ROWS {
             true => Algorithm::School,
             false => Algorithm::Comba,
         };
-        let is_dense = S::UNIT
-            && has_no_gaps(r)
-            && has_no_gaps(a)
-            && has_no_gaps(b)
-            && a.width == b.width
-            && r.width == 2 * a.width
-            && slot_fours(algorithm, width, width, 2 * width) > 0;
+        let width = match S::UNIT {
+            true => facts::told_or(SLOT, slot_width(algorithm, arguments)),
+            false => NO_SLOTS,
+        };
+        let is_dense = width != NO_SLOTS;
         Tiles {
             arguments,
             // SAFETY: by the contract of `Batches::new` the warp is here as a whole.
             group: unsafe { Group::new() },
             worker: thread::index_1d(),
             first: 0,
-            dense_width: if is_dense { width as u32 } else { 0 },
+            dense_width: if is_dense { width } else { 0 },
             at_a_time: if is_dense {
-                numbers_at_a_time(algorithm, width, width) as u64
+                numbers_at_a_time(algorithm, width as usize, width as usize) as u64
             } else {
                 1
             },
+            stride: PhantomData,
+        }
+    }
+}
+
+impl<'a, S: Stride> Batches<'a, S> {
+    /// The same of a kernel whose numbers do not go by way of slots.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn tiles_of_one(self) -> Tiles<'a, S, true> {
+        Tiles {
+            arguments: self.arguments,
+            // SAFETY: by the contract of `Batches::new` the warp is here as a whole.
+            group: unsafe { Group::new() },
+            worker: thread::index_1d(),
+            first: 0,
+            dense_width: 0,
+            at_a_time: 1,
             stride: PhantomData,
         }
     }

@@ -18,56 +18,72 @@
 //! r          2   0   1   8   2      102 and 28
 //! ```
 //!
-//! Who computes what, and what a stretch that begins inside a segment does for its carry, is as
-//! in [`lookahead`](super::lookahead) with the segment in place of the number.
+//! Where an operand ends below its segment's top the marks say so, and lanes that have nothing but
+//! such limbs of it load none: a short number costs no more than its limbs.
 //!
-//! Cost: two votes a chunk, 64 bits of marks to 32 limbs, and one chunk in `stretch / 32 + 1`
+//! A lane has four neighbouring limbs where they can be moved at once, else one. What comes into
+//! four goes through where each of them propagates and none begins a segment. Who computes what,
+//! and what a stretch that begins inside a segment does for its carry, is as in
+//! [`lookahead`](super::lookahead) with the segment in place of the number.
+//!
+//! Cost: two votes a chunk, 96 bits of marks to 32 limbs, and one chunk in `stretch / 32 + 1`
 //! loaded twice. No scratch.
 
 use super::Batches;
 use super::lookahead::{Place, Step, carries, carry_into, of_lane};
-use crate::gpu::memory::{Batch, Row, Stride};
+use crate::gpu::flat::Row;
+use crate::gpu::memory::{Batch, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::kernel::TILE;
+use bigint_core::kernel::{MARKS, TILE};
 use bigint_core::{LIMB_BITS, Limb};
 use core::num::NonZero;
 
 /// Lanes of a warp.
 const LANES: u32 = 32;
 
-/// Chunks of a tile, which are loaded before any is computed; of limbs that lie apart, as lists
-/// have none such, one is, which takes less code.
-const CHUNKS: usize = (TILE / LANES as u64) as usize;
+/// Chunks that are loaded before any is computed.
+const CHUNKS: u32 = 2;
+const _: () = assert!(TILE % (CHUNKS * LANES * 4) as u64 == 0);
 
-/// A limb of the result before it takes a carry.
+/// What the marks say of a lane's limbs: bit `i` of limb `i`.
 #[derive(Clone, Copy)]
-struct Digit {
-    limb: Limb,
-    generates: bool,
-    begins: bool,
+struct Marks {
+    begins: u32,
+    subtracts: u32,
+    absent: u32,
 }
 
-impl Digit {
-    /// That of the limbs of both operands at `place`, and the marks there.
+/// The limbs that a lane has of both operands, neighbours, and their marks.
+#[derive(Clone, Copy)]
+struct Digits<const UNIT: usize> {
+    x: [Limb; UNIT],
+    y: [Limb; UNIT],
+    marks: Marks,
+}
+
+impl<const UNIT: usize> Digits<UNIT> {
+    /// The limbs of the result where `carry` comes in, and the carry out.
     #[inline(always)]
-    fn new(place: Place, (x, y): (Limb, Limb), (begin, subtracted): (Limb, Limb)) -> Self {
-        let bit = place.limb % LIMB_BITS as u32;
-        let begins = (begin >> bit & 1 != 0) | (place.limb == 0);
-        let subtracts = subtracted >> bit & 1;
-        let (sum, first) = x.overflowing_add(y ^ subtracts.wrapping_neg());
-        let (limb, second) = sum.overflowing_add(if begins { subtracts } else { 0 });
-        Digit {
-            limb,
-            generates: first | second,
-            begins,
+    fn sum(self, mut carry: Limb) -> ([Limb; UNIT], Limb) {
+        let Digits { x, y, marks } = self;
+        let mut limbs = [0; UNIT];
+        for i in 0..UNIT {
+            let subtracts = marks.subtracts >> i & 1;
+            let begins = marks.begins >> i & 1 != 0;
+            let into = if begins { subtracts } else { carry };
+            let (sum, first) = x[i].overflowing_add(y[i] ^ subtracts.wrapping_neg());
+            let (limb, second) = sum.overflowing_add(into);
+            limbs[i] = limb;
+            carry = Limb::from(first | second);
         }
+        (limbs, carry)
     }
 }
 
-/// The operands of a stretch.
+/// The operands of a stretch, whose lanes have `UNIT` limbs each: places are counted in so many.
 #[derive(Clone, Copy)]
-struct Operands<S> {
+struct Operands<S, const UNIT: usize> {
     group: Group<LANES>,
     step: Step,
     a: Batch<S>,
@@ -75,42 +91,81 @@ struct Operands<S> {
     marks: Batch<S>,
 }
 
-impl<S: Stride> Operands<S> {
-    /// The limbs of both operands at `place`, or zeros where `at` is not below `end`.
+impl<S: Stride, const UNIT: usize> Operands<S, UNIT> {
+    /// The same, of which a lane has one limb.
     #[inline(always)]
-    fn limbs(self, place: Place, at: u32, end: u32) -> (Limb, Limb) {
-        let Place { number, limb } = place;
-        (
-            self.a.limb(number, limb, at, end),
-            self.b.limb(number, limb, at, end),
-        )
+    fn by_limbs(self, width: NonZero<u32>) -> Operands<S, 1> {
+        let Operands {
+            group, a, b, marks, ..
+        } = self;
+        Operands {
+            group,
+            step: Step::new(width),
+            a,
+            b,
+            marks,
+        }
     }
 
-    /// The words of marks that `place` is in, or zeros likewise.
+    /// The marks of the limbs at `place`, or none where `at` is not below `end`.
     #[inline(always)]
-    fn marks(self, place: Place, at: u32, end: u32) -> (Limb, Limb) {
+    fn marks(self, place: Place, at: u32, end: u32) -> Marks {
+        let limb = place.limb * UNIT as u32;
+        let (words, bit) = (
+            limb / LIMB_BITS as u32 * MARKS as u32,
+            limb % LIMB_BITS as u32,
+        );
+        let word = |which| self.marks.limb(place.number, words + which, at, end) >> bit;
+        Marks {
+            begins: word(0) | u32::from(limb == 0),
+            subtracts: word(1),
+            absent: word(2),
+        }
+    }
+
+    /// The limbs of both operands at `place`, or zeros likewise.
+    #[inline(always)]
+    fn digits(self, marks: Marks, place: Place, at: u32, end: u32) -> Digits<UNIT> {
         let Place { number, limb } = place;
-        let word = limb / LIMB_BITS as u32 * 2;
-        (
-            self.marks.limb(number, word, at, end),
-            self.marks.limb(number, word + 1, at, end),
-        )
+        let all = (1 << UNIT) - 1;
+        let is_absent = marks.absent & all == all;
+        let x = self.a.unit(number, limb, at, end);
+        let mut y = self
+            .b
+            .unit(number, limb, if is_absent { end } else { at }, end);
+        for (i, y) in y.iter_mut().enumerate() {
+            *y = if marks.absent >> i & 1 != 0 { 0 } else { *y };
+        }
+        Digits { x, y, marks }
     }
 
     /// The words of lanes that generate and of lanes that propagate a carry.
     #[inline(always)]
-    fn votes(self, digit: Digit) -> (u64, u64) {
+    fn votes(self, digits: Digits<UNIT>) -> (u64, u64) {
+        let (limbs, out) = digits.sum(0);
+        let begins = digits.marks.begins & ((1 << UNIT) - 1) != 0;
+        let are_full = limbs.iter().fold(Limb::MAX, |all, limb| all & limb) == Limb::MAX;
         (
-            self.group.ballot(digit.generates),
-            self.group.ballot((digit.limb == Limb::MAX) & !digit.begins),
+            self.group.ballot(out != 0),
+            self.group.ballot(are_full & !begins),
         )
     }
 }
 
 /// The sums and differences of the calling warp's stretch.
-#[allow(unsafe_code)]
 #[inline(always)]
 pub fn carry_lookahead<S: Stride>(batches: Batches<'_, 32, S>) {
+    let arguments = batches.arguments;
+    let in_fours = arguments.r.in_fours() && arguments.a.in_fours() && arguments.b.in_fours();
+    match S::UNIT && in_fours {
+        true => stretch::<S, 4>(batches),
+        false => stretch::<S, 1>(batches),
+    }
+}
+
+#[allow(unsafe_code)]
+#[inline(always)]
+fn stretch<S: Stride, const UNIT: usize>(batches: Batches<'_, 32, S>) {
     let Batches {
         arguments, group, ..
     } = batches;
@@ -128,97 +183,78 @@ pub fn carry_lookahead<S: Stride>(batches: Batches<'_, 32, S>) {
     if start >= row {
         return;
     }
-    let end = (row - start).min(stretch) as u32;
+    let unit = UNIT as u32;
+    let end = (row - start).min(stretch) as u32 / unit;
     let first = start / NonZero::<u64>::from(width);
     let limb = (start % NonZero::<u64>::from(width)) as u32;
     let lane = group.lane();
+    let Some(units) = NonZero::new(width.get() / unit) else {
+        return;
+    };
     // SAFETY: by the contract of `Batches::new`. The numbers that are reached are those
     // of the stretch and, for the carry into it, those just below; all are of the batch.
     // No other warp stores what this one does. (What is branched on is the same in all
     // lanes: widths, the batch, the stretch, and votes.)
     let (operands, r, mut flat) = unsafe {
         (
-            Operands {
+            Operands::<S, UNIT> {
                 group,
-                step: Step::new(width),
-                a: Batch::<S>::new(&arguments.a, first),
-                b: Batch::<S>::new(&arguments.b, first),
-                marks: Batch::<S>::new(&arguments.c, first),
+                step: Step::new(units),
+                a: Batch::new(&arguments.a, first),
+                b: Batch::new(&arguments.b, first),
+                marks: Batch::new(&arguments.c, first),
             },
             Batch::<S>::new(&arguments.r, first),
-            Row::new(&arguments.r, start + u64::from(lane)),
+            Row::new(&arguments.r, start + u64::from(unit * lane)),
         )
     };
     let step = operands.step;
-    let mut place = step.place(limb, lane);
+    let mut place = step.place(limb / unit, lane);
     let mut carry = 0;
     let mut at = 0;
     while at < end {
-        // Limbs from the lane's first here to the stretch's end.
+        // Units from the lane's first here to the stretch's end.
         let left = (end - at).saturating_sub(lane);
-        let mut limbs = [(0, 0); CHUNKS];
-        let mut marks = [(0, 0); CHUNKS];
-        if S::UNIT {
-            let mut ahead = place;
-            for (u, limbs) in limbs.iter_mut().enumerate() {
-                *limbs = operands.limbs(ahead, LANES * u as u32, left);
-                ahead = step.up(ahead);
-            }
-            ahead = place;
-            for (u, marks) in marks.iter_mut().enumerate() {
-                *marks = operands.marks(ahead, LANES * u as u32, left);
-                ahead = step.up(ahead);
-            }
-        } else {
-            limbs[0] = operands.limbs(place, 0, left);
-            marks[0] = operands.marks(place, 0, left);
-        }
+        let places = [place, step.up(place)];
+        let marks = [0, 1].map(
+            #[inline(always)]
+            |u| operands.marks(places[u], LANES * u as u32, left),
+        );
+        let digits = [0, 1].map(
+            #[inline(always)]
+            |u| operands.digits(marks[u], places[u], LANES * u as u32, left),
+        );
         // Only now, so that the limbs from here on are on their way meanwhile.
         if at == 0 && limb > 0 {
+            // A limb to a lane: fewer of what lies below are loaded again.
+            let below = operands.by_limbs(width);
             carry = carry_into(
-                step,
-                place,
+                below.step,
+                below.step.place(limb, lane),
                 start,
                 #[inline(always)]
                 |place| {
-                    let limbs = operands.limbs(place, 0, 1);
-                    operands.votes(Digit::new(place, limbs, operands.marks(place, 0, 1)))
+                    let marks = below.marks(place, 0, 1);
+                    below.votes(below.digits(marks, place, 0, 1))
                 },
             );
         }
-        let mut digit = |u: u32, limbs: (Limb, Limb), marks: (Limb, Limb)| {
-            let digit = Digit::new(place, limbs, marks);
-            let (generate, propagate) = operands.votes(digit);
+        for u in 0..CHUNKS {
+            let (digits, Place { number, limb }) = (digits[u as usize], places[u as usize]);
+            let (generate, propagate) = operands.votes(digits);
             let carries = carries(generate, propagate, carry);
             carry = (carries >> LANES) as Limb;
-            let own = if digit.begins {
-                0
+            let (limbs, _) = digits.sum(of_lane(carries, lane));
+            if UNIT == 4 {
+                flat.set_four_below(LANES * u, left, *limbs.first_chunk().unwrap_or(&[0; 4]));
+            } else if S::UNIT {
+                flat.set(LANES * u, left, limbs[0]);
             } else {
-                of_lane(carries, lane)
-            };
-            let value = digit.limb.wrapping_add(own);
-            if S::UNIT {
-                flat.set(LANES * u, left, value);
-            } else {
-                r.set(place.number, place.limb, LANES * u, left, value);
+                r.set(number, limb, LANES * u, left, limbs[0]);
             }
-            place = step.up(place);
-        };
-        let [a, b, c, d, e, f, g, h] = limbs;
-        let [i, j, k, l, m, n, o, p] = marks;
-        digit(0, a, i);
-        // One by one: a loop over them would keep them in memory.
-        if S::UNIT {
-            digit(1, b, j);
-            digit(2, c, k);
-            digit(3, d, l);
-            digit(4, e, m);
-            digit(5, f, n);
-            digit(6, g, o);
-            digit(7, h, p);
         }
-        let done = if S::UNIT { TILE as u32 } else { LANES };
-        flat = flat.up(done);
-        at += done;
+        place = step.up(places[1]);
+        flat = flat.up(CHUNKS * LANES * unit);
+        at += CHUNKS * LANES;
     }
 }

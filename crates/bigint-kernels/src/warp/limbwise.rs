@@ -20,7 +20,8 @@
 //! What an operand tells all limbs of a number, by how much it is shifted or which of two is
 //! selected, the warp finds out once for the numbers of its stretch, where they are contiguous
 //! and wide enough that there are fewer of them than lanes in what is loaded at once: lane `k`
-//! keeps it of the `k`th number, and those that have a limb of it ask lane `k`.
+//! keeps it of the `k`th number, and those that have a limb of it ask lane `k`. Where these are no
+//! fours a lane has four neighbouring limbs of the row all the same, of one number or of two.
 //!
 //! Cost: an operation's own, a limb; where an operand tells something, a shuffle a limb, or all
 //! of that operand's limbs in each lane. No scratch.
@@ -28,7 +29,8 @@
 use super::Batches;
 use super::lookahead::{self, Step};
 use crate::gpu::facts;
-use crate::gpu::memory::{Batch, Number, Row, Stride};
+use crate::gpu::flat::Row;
+use crate::gpu::memory::{Batch, Number, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::thread::limbwise::{Limbwise, plan};
@@ -44,16 +46,16 @@ const LANES: u64 = 32;
 const AHEAD: usize = 4;
 
 /// Fours that it has of numbers that it is told something of.
-const FOURS_AHEAD: usize = 2;
+const FOURS_AHEAD: u64 = 2;
 
 /// Limbs that are moved, and that a lane looks at, together.
 const FOUR: usize = 4;
 
-// What is loaded at once has limbs of no more numbers than there are lanes: it begins anywhere in
-// a number, but with a number where these have two fours.
+// What is loaded at once, and the number above it, has limbs of no more numbers than there are
+// lanes: it begins anywhere in a number, but with a number where these have two fours.
 const _: () = {
-    assert!((LANES * AHEAD as u64 - 2) / NARROWEST_ONCE + 2 <= LANES);
-    let fours = LANES * FOURS_AHEAD as u64;
+    assert!((LANES * FOUR as u64 - 2) / NARROWEST_ONCE + 3 <= LANES);
+    let fours = LANES * FOURS_AHEAD;
     assert!(fours / 2 <= LANES && (fours - 2) / 3 + 2 <= LANES);
 };
 
@@ -196,8 +198,11 @@ fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
     if let (Some(operand), true) = (O::TELLS, S::UNIT)
         && facts::told_or(ONCE, once(arguments.r.width)) == 1
     {
-        let told = Told::<S>::new(batches, period, (start, end), operand);
-        told_stretch::<O, S, UNIT>(told, (end - start) as u32);
+        let told = Told::<S>::new(batches, period, (start, end), operand, O::IS_IN_PLACE);
+        match UNIT {
+            FOUR => told_stretch::<O, S>(told, (end - start) as u32),
+            _ => told_row::<O, S>(told, (end - start) as u32),
+        }
         return;
     }
     let Some(period) = NonZero::new(period.get() / UNIT as u64) else {
@@ -251,6 +256,9 @@ struct Told<S> {
     tells: Batch<S>,
     /// The result from the stretch's first limb on.
     r: Row,
+    /// The same of operands 0 and 1, where limbs of the result [are made of those in their
+    /// places](Limbwise::IS_IN_PLACE), and operands are as wide, without gaps.
+    rows: Option<[Row; 2]>,
     /// The limb of number 0 that the stretch begins with.
     limb: u32,
     width: NonZero<u32>,
@@ -262,13 +270,13 @@ struct Told<S> {
     own: Limb,
 }
 
-/// Computes a stretch of so many limbs, where an operand tells those of each number something:
-/// `UNIT` limbs of the result at a time, of which a lane has [`AHEAD`] or [`FOURS_AHEAD`] under way.
+/// Computes a stretch of so many limbs, where an operand tells those of each number something, of
+/// numbers of whole fours.
 #[inline(always)]
-fn told_stretch<O: Limbwise, S: Stride, const UNIT: usize>(mut told: Told<S>, end: u32) {
+fn told_stretch<O: Limbwise, S: Stride>(mut told: Told<S>, end: u32) {
     told.find();
     let lane = thread::lane();
-    let limbs = UNIT as u32;
+    let limbs = FOUR as u32;
     let Some(width) = NonZero::new(told.width.get() / limbs) else {
         return;
     };
@@ -278,55 +286,72 @@ fn told_stretch<O: Limbwise, S: Stride, const UNIT: usize>(mut told: Told<S>, en
     let mut r = told.r.up(limbs * lane);
     let mut at = 0;
     while at < end {
-        let first = place;
-        let second = step.up(first);
-        let (third, fourth) = match UNIT {
-            FOUR => (second, second),
-            _ => (step.up(second), step.up(step.up(second))),
-        };
-        // The same in the whole warp.
-        let top = told.warp.shuffle(fourth.number as u32, LANES as u32 - 1);
-        if top.min(told.last) >= told.first + LANES as u32 {
-            told.first = told.warp.shuffle(first.number as u32, 0);
-            told.find();
-        }
+        let (first, second) = (place, step.up(place));
+        told.know(first.number as u32, second.number as u32);
         // From the lane's first to the stretch's end.
         let left = (end - at).saturating_sub(lane);
-        let unit = |u: u32, place: lookahead::Place| {
-            let known = told
-                .warp
-                .shuffle(told.own, place.number as u32 - told.first);
+        let four = |u: u32, place: lookahead::Place| {
             let on = LANES as u32 * u < left;
-            let number = |batch: Batch<S>| batch.number(place.number).switched(on);
-            let [a, b, c] = told.operands;
-            let operands = [number(a), number(b), number(c)];
-            unit::<O, S, UNIT>(operands, O::plan(known), place.limb * limbs)
+            let (operands, plan) = told.number::<O>(place.number as u32, on);
+            O::four(operands, plan, place.limb * limbs)
         };
-        let set = |u: u32, limbs: [Limb; UNIT]| match limbs.first_chunk::<FOUR>() {
-            Some(four) => r.set_four_below(LANES as u32 * u, left, *four),
-            None => r.set(LANES as u32 * u, left, limbs[0]),
+        let (x, y) = (four(0, first), four(1, second));
+        r.set_four_below(0, left, x);
+        r.set_four_below(LANES as u32, left, y);
+        place = step.up(second);
+        r = r.up((LANES * FOURS_AHEAD) as u32 * limbs);
+        at += (LANES * FOURS_AHEAD) as u32;
+    }
+}
+
+/// The same of numbers of any width: each lane has four neighbouring limbs of the row, of one
+/// number or of two.
+#[inline(always)]
+fn told_row<O: Limbwise, S: Stride>(mut told: Told<S>, end: u32) {
+    const CHUNK: u32 = LANES as u32 * FOUR as u32;
+    told.find();
+    let own = FOUR as u32 * thread::lane();
+    let width = told.width;
+    let (mut number, mut limb) = ((told.limb + own) / width, (told.limb + own) % width);
+    let mut r = told.r.up(own);
+    let rows = told.rows.map(|rows| rows.map(|row| row.up(own)));
+    let mut at = 0;
+    while at < end {
+        told.know(number, number + 1);
+        // From the lane's first to the stretch's end, and to its number's.
+        let left = (end - at).saturating_sub(own);
+        let below = width.get() - limb;
+        let is_of_two = below < left && below < FOUR as u32;
+        let (operands, plan) = told.number::<O>(number, left > 0);
+        let (above, plan_above) = told.number::<O>(number + 1, is_of_two);
+        let is_lower = [0, 1, 2, 3].map(|i| i < below);
+        let limbs = if let Some([a, b]) = rows {
+            let (wants, also) = (O::wants(plan), O::wants(plan_above));
+            let four = |row: Row, k: usize| {
+                let on = wants[k] || is_of_two && also[k];
+                row.up(at).four_of(if on { left } else { 0 })
+            };
+            let (a, b) = (four(a, 0), four(b, 1));
+            [0, 1, 2, 3].map(|i| match is_lower[i] {
+                true => O::in_place(plan, limb + i as u32, a[i], b[i]),
+                false => O::in_place(plan_above, i as u32 - below, a[i], b[i]),
+            })
+        } else {
+            let lower = O::any_four(operands, plan, limb);
+            let upper = O::any_four(above, plan_above, below.wrapping_neg());
+            [0, 1, 2, 3].map(|i| if is_lower[i] { lower[i] } else { upper[i] })
         };
-        // One by one: a loop over them would keep them in memory. The first to come is the first
-        // to be stored.
-        let (w, x) = (unit(0, first), unit(1, second));
-        let ahead = match UNIT {
-            FOUR => {
-                set(0, w);
-                set(1, x);
-                FOURS_AHEAD
-            }
-            _ => {
-                let (y, z) = (unit(2, third), unit(3, fourth));
-                set(0, w);
-                set(1, x);
-                set(2, y);
-                set(3, z);
-                AHEAD
-            }
-        };
-        place = step.up(fourth);
-        r = r.up(LANES as u32 * ahead as u32 * limbs);
-        at += LANES as u32 * ahead as u32;
+        r.set_four_below(0, left / FOUR as u32, limbs);
+        let rest = if left < FOUR as u32 { left } else { 0 };
+        r.set(0, rest, limbs[0]);
+        r.set(1, rest, limbs[1]);
+        r.set(2, rest, limbs[2]);
+        (number, limb) = (number + CHUNK / width, limb + CHUNK % width);
+        if limb >= width.get() {
+            (number, limb) = (number + 1, limb - width.get());
+        }
+        r = r.up(CHUNK);
+        at += CHUNK;
     }
 }
 
@@ -339,9 +364,14 @@ impl<S: Stride> Told<S> {
         period: NonZero<u64>,
         (start, end): (u64, u64),
         operand: usize,
+        is_in_place: bool,
     ) -> Self {
         let Arguments { r, a, b, c, .. } = batches.arguments;
         let first = start / period;
+        let in_row = |batch: &MatrixArgument| {
+            batch.width == r.width && batch.number_stride == r.width && batch.limbs % 16 == 0
+        };
+        let are_rows = is_in_place && in_row(a) && (operand == 1 || in_row(b));
         // SAFETY: by the contract of `Batches::new`: the stretch's numbers are of the batch, and
         // no other warp stores its limbs. (Branches depend on widths, the stretch, and what
         // lanes vote or ask of one lane.)
@@ -351,13 +381,15 @@ impl<S: Stride> Told<S> {
                 Batch::new(b, first),
                 Batch::new(c, first),
             ];
-            (operands, Row::new(r, start))
+            (operands, [r, a, b].map(|batch| Row::new(batch, start)))
         };
+        let [r_row, a_row, b_row] = row;
         Told {
             warp: batches.group,
             operands,
             tells: operands[operand],
-            r: row,
+            r: r_row,
+            rows: are_rows.then_some([a_row, b_row]),
             limb: (start % period) as u32,
             // Numbers are of fewer than 2^32 limbs.
             width: NonZero::new(r.width as u32).unwrap_or(NonZero::<u32>::MAX),
@@ -367,9 +399,31 @@ impl<S: Stride> Told<S> {
         }
     }
 
+    /// Sees to it that what is told is known of all numbers from `lowest` of lane 0 to `highest` of
+    /// the top lane.
+    #[inline(always)]
+    fn know(&mut self, lowest: u32, highest: u32) {
+        // The same in the whole warp.
+        let top = self.warp.shuffle(highest, LANES as u32 - 1);
+        if top.min(self.last) >= self.first + LANES as u32 {
+            self.first = self.warp.shuffle(lowest, 0);
+            self.find();
+        }
+    }
+
+    /// The operands of a number, and what is made of what is known of it.
+    #[inline(always)]
+    fn number<O: Limbwise>(self, number: u32, on: bool) -> ([Number<S>; 3], O::Plan) {
+        let known = self.warp.shuffle(self.own, number - self.first);
+        let [a, b, c] = self
+            .operands
+            .map(|batch| batch.number(number as i32).switched(on));
+        ([a, b, c], O::plan(known))
+    }
+
     /// Number `first + index` of the operand that tells, or the last one.
     #[inline(always)]
-    fn number(self, index: u32) -> Number<S> {
+    fn telling(self, index: u32) -> Number<S> {
         self.tells
             .number((self.first + index).min(self.last) as i32)
     }
@@ -381,7 +435,7 @@ impl<S: Stride> Told<S> {
     fn find(&mut self) {
         let lane = thread::lane();
         if self.tells.width() <= WIDEST_OF_LANE {
-            let number = self.number(lane);
+            let number = self.telling(lane);
             let [lowest, mut above, x, y] = number.limbs(0);
             above |= x | y;
             let mut at = FOUR as u32;
@@ -395,7 +449,7 @@ impl<S: Stride> Told<S> {
         }
         let mut index = 0;
         while index < LANES as u32 && self.first + index <= self.last {
-            let numbers = [0, 1, 2, 3].map(|k| self.number(index + k));
+            let numbers = [0, 1, 2, 3].map(|k| self.telling(index + k));
             let limbs = numbers.map(|number| number.limb(lane));
             let lowest = limbs.map(|limb| self.warp.shuffle(limb, 0));
             let mut above = limbs.map(|limb| if lane == 0 { 0 } else { limb });

@@ -43,7 +43,8 @@
 //! scratch.
 
 use super::Batches;
-use crate::gpu::memory::{Batch, CarryOut, Number, Row, Stride};
+use crate::gpu::flat::Row;
+use crate::gpu::memory::{Batch, CarryOut, Number, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use bigint_core::kernel::TILE;

@@ -1,4 +1,4 @@
-//! `LANES` lanes of a warp per number, 4, 8, 16 or 32, or as many as is
+//! `LANES` lanes of a warp per number, 2, 4, 8, 16 or 32, or as many as is
 //! [told](bigint_core::facts): limb `j` belongs to lane
 //! `j mod LANES`, so that a chunk of `LANES` limbs stands in one register of each.
 //! Addition, subtraction and what is limbwise know no such groups: there all 32 lanes work
@@ -19,6 +19,7 @@ pub mod count_ones;
 pub mod div_rem;
 pub mod equal;
 pub mod gather;
+pub mod isqrt;
 pub mod limbwise;
 pub mod lookahead;
 pub mod max;

@@ -48,7 +48,8 @@
 
 use super::lookahead::carries;
 use super::program::Program;
-use crate::gpu::memory::{Batch, Row, Unit};
+use crate::gpu::flat::Row;
+use crate::gpu::memory::{Batch, Unit};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use bigint_core::fused::{FusedArguments, Step, StepKind};

@@ -3,6 +3,7 @@
 //! of secrets.
 
 mod powers;
+mod roots;
 
 use bigint_core::facts::{BASES, SCAN, UNTOLD};
 use bigint_core::kernel::{BLOCK, montgomery_digit, power_window, widest_window};
@@ -85,20 +86,30 @@ impl Bench {
 
     fn matrix(&self, shape: Shape, numbers: Option<&[BigUint]>) -> MatrixArgument {
         let address = self.device.alloc(4 * shape.limbs() as u64).unwrap();
-        if let Some(numbers) = numbers {
-            let mut limbs: Vec<Limb> = vec![0; shape.limbs()];
-            for (i, number) in numbers.iter().enumerate() {
-                for (j, limb) in number.iter_u32_digits().enumerate() {
-                    limbs[shape.index(i, j)] = limb;
-                }
+        // What a kernel does not write is not zero by chance.
+        let unwritten = Limb::from_le_bytes([0xA5; 4]);
+        let mut limbs = vec![numbers.map_or(unwritten, |_| 0); shape.limbs()];
+        for (i, number) in numbers.unwrap_or_default().iter().enumerate() {
+            for (j, limb) in number.iter_u32_digits().enumerate() {
+                limbs[shape.index(i, j)] = limb;
             }
-            let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
-            self.device.write(address, &bytes).unwrap();
         }
+        let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+        self.device.write(address, &bytes).unwrap();
         MatrixArgument::new(address, shape.width, shape.strides())
     }
 
     fn launch(&self, kernel: &Kernel, operands: Operands<'_>, width: usize) -> Made {
+        self.launch_in(kernel.layout, kernel, operands, width)
+    }
+
+    fn launch_in(
+        &self,
+        layout: Layout,
+        kernel: &Kernel,
+        operands: Operands<'_>,
+        width: usize,
+    ) -> Made {
         let count = operands
             .iter()
             .map(|(_, numbers)| numbers.len())
@@ -107,7 +118,7 @@ impl Bench {
         let widths: Vec<usize> = operands.iter().map(|(width, _)| *width).collect();
         let launch = kernel.launch(count, &widths, width);
         let matrices = operands.iter().map(|(width, numbers)| {
-            let shape = Shape::new(numbers.len(), *width, kernel.layout);
+            let shape = Shape::new(numbers.len(), *width, layout);
             let mut matrix = self.matrix(shape, Some(numbers));
             if numbers.len() < count {
                 matrix.number_stride = 0;
@@ -115,9 +126,11 @@ impl Bench {
             matrix
         });
         let matrices: Vec<_> = matrices.collect();
-        let shape = Shape::new(count, width, kernel.layout);
+        let shape = Shape::new(count, width, layout);
         let r = self.matrix(shape, None);
-        let remainders = Shape::new(count, width.min(widths[1]), kernel.layout);
+        // A root's is a limb wider than it is.
+        let of_remainders = widths.get(1).map_or(width + 1, |m| width.min(*m));
+        let remainders = Shape::new(count, of_remainders, layout);
         let s = self.matrix(remainders, None);
         let flags = self.device.alloc(4 * count as u64).unwrap();
         let scratch = (launch.scratch_width * launch.workers).max(1);
@@ -158,7 +171,7 @@ impl Bench {
         let has_flag = divides || tells;
         let made = Made {
             values: numbers(r, shape),
-            remainders: match divides {
+            remainders: match divides || kernel.operation == Operation::Isqrt {
                 true => numbers(s, remainders),
                 false => Vec::new(),
             },
@@ -329,11 +342,11 @@ fn powers_agree(bench: &mut Bench, algorithm: Algorithm) {
 }
 
 /// Dividends and divisors: of any widths and lengths, quotients of all ones and neighbours of
-/// multiples among them, and divisors of zero.
-fn dividends(bench: &mut Bench, n: usize, m: usize, count: usize) -> [Operand; 2] {
+/// multiples among them, and divisors of zero; all divisors with the bits of `bits` set.
+fn dividends(bench: &mut Bench, n: usize, m: usize, count: usize, bits: &BigUint) -> [Operand; 2] {
     let one = BigUint::from(1u8);
-    let (top, divisors) = (&one << (32 * n), (0..count).map(|_| bench.number(m)));
-    let divisors: Vec<_> = divisors.collect();
+    let top = &one << (32 * n);
+    let divisors: Vec<_> = (0..count).map(|_| bench.number(m) | bits).collect();
     let dividend = |b: &BigUint| {
         let quotient = match bench.next() % 3 {
             0 => (&one << (32 * n.saturating_sub(m))) - 1u8,
@@ -354,33 +367,64 @@ fn dividends(bench: &mut Bench, n: usize, m: usize, count: usize) -> [Operand; 2
 }
 
 #[test]
-fn quotients_and_remainders_by_lanes_are_right() {
+fn quotients_and_remainders_are_right() {
     let mut bench = Bench::new(Operation::DivRem);
-    for kernel in kernels(Operation::DivRem).filter(|kernel| kernel.lanes > 1) {
+    for kernel in kernels(Operation::DivRem) {
         let lanes = kernel.lanes as usize;
-        for (round, m) in widths(kernel).into_iter().chain([3 * lanes]).enumerate() {
-            let n = [2 * m, m, m + 1, 3 * m + 2, m / 2 + 1][round % 5];
-            let count = 64 / lanes + 9;
-            let operands = dividends(&mut bench, n, m, count);
-            // The quotient whole or cut, the remainder as wide as the divisor or the quotient.
-            let width = [n, n, m.min(n), n + 3][round % 4];
-            let made = bench.launch(kernel, &operands, width);
-            for i in 0..count {
-                let (a, b) = (&operands[0].1[i], &operands[1].1[i]);
-                let is_zero = *b == BigUint::ZERO;
-                let (q, r) = match is_zero {
-                    true => (BigUint::ZERO, BigUint::ZERO),
-                    false => (a / b, a % b),
+        let around = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 33];
+        let divisors = match lanes {
+            1 => around.to_vec(),
+            _ => [widths(kernel), vec![3 * lanes, 24 * lanes, 32 * lanes]].concat(),
+        };
+        for (round, m) in divisors.into_iter().enumerate() {
+            for layout in Layout::ALL {
+                let round = round + layout as usize;
+                let n = [2 * m, m, m + 1, 3 * m + 2, m / 2 + 1][round % 5];
+                let count = 64 / lanes + 9;
+                // All divisors as long as they are wide, or any.
+                let top = match round % 2 {
+                    0 => BigUint::from(1u8) << (32 * m - 1 - round % 32),
+                    _ => BigUint::ZERO,
                 };
-                let cut = |x: BigUint, width: usize| x % (BigUint::from(1u8) << (32 * width));
-                let found = (&made.values[i], &made.remainders[i], made.flags[i]);
-                let name = kernel.name;
-                assert_eq!(
-                    found,
-                    (&cut(q, width), &cut(r, width.min(m)), Limb::from(is_zero)),
-                    "{name}, {lanes} lanes: {a:x} by {b:x}"
-                );
+                let operands = dividends(&mut bench, n, m, count, &top);
+                // The quotient whole or cut, the remainder as wide as the divisor or the quotient.
+                let width = [n, n, m.min(n), n + 3][round % 4];
+                let made = bench.launch_in(layout, kernel, &operands, width);
+                for i in 0..count {
+                    let (a, b) = (&operands[0].1[i], &operands[1].1[i]);
+                    let is_zero = *b == BigUint::ZERO;
+                    let (q, r) = match is_zero {
+                        true => (BigUint::ZERO, BigUint::ZERO),
+                        false => (a / b, a % b),
+                    };
+                    let cut = |x: BigUint, width: usize| x % (BigUint::from(1u8) << (32 * width));
+                    let found = (&made.values[i], &made.remainders[i], made.flags[i]);
+                    let name = kernel.name;
+                    assert_eq!(
+                        found,
+                        (&cut(q, width), &cut(r, width.min(m)), Limb::from(is_zero)),
+                        "{name}, {lanes} lanes, {layout:?}: {a:x} by {b:x}"
+                    );
+                }
             }
+        }
+    }
+}
+
+#[test]
+fn least_common_multiples_are_right() {
+    let mut bench = Bench::new(Operation::Lcm);
+    for kernel in kernels(Operation::Lcm) {
+        for (n, m) in [(1, 1), (4, 4), (7, 8), (16, 9), (31, 32), (33, 20)] {
+            let mut numbers = |n| (n, (0..40).map(|_| bench.number(n)).collect());
+            let operands = [numbers(n), numbers(m)];
+            bench.check(kernel, &operands, n + m, |x| {
+                let (mut a, mut b) = (x[0].clone(), x[1].clone());
+                while b > BigUint::ZERO {
+                    (a, b) = (b.clone(), a % b);
+                }
+                x[0] * x[1] / a.max(BigUint::from(1u8))
+            });
         }
     }
 }

@@ -108,6 +108,124 @@ impl Avx512 {
     }
 }
 
+/// What division, roots and divisors need besides: shifts that differ from lane to lane, masks of
+/// lanes, and doubles.
+// SAFETY (of every intrinsic below): `self` proves that the machine has the instructions;
+// see `Avx512::detect`.
+impl Avx512 {
+    /// `x << s` in each lane, 0 from 64 on.
+    #[inline(always)]
+    pub(super) fn shift_left_each(self, x: __m512i, s: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_sllv_epi64(x, s) }
+    }
+
+    /// `x >> s` in each lane without sign, 0 from 64 on.
+    #[inline(always)]
+    pub(super) fn shift_right_each(self, x: __m512i, s: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_srlv_epi64(x, s) }
+    }
+
+    /// The lanes in which `x` has one of these bits.
+    #[inline(always)]
+    pub(super) fn test(self, x: __m512i, bits: u64) -> u8 {
+        // SAFETY: see above.
+        unsafe { _mm512_test_epi64_mask(x, self.splat(bits)) }
+    }
+
+    /// `x` in the lanes of the mask, `y` in the others.
+    #[inline(always)]
+    pub(super) fn select(self, mask: u8, x: __m512i, y: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_mask_blend_epi64(mask, y, x) }
+    }
+
+    /// `x >> N` with sign.
+    #[inline(always)]
+    pub(super) fn shift_arithmetic<const N: u32>(self, x: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_srai_epi64::<N>(x) }
+    }
+
+    /// The lanes in which `x < y`, without sign.
+    #[inline(always)]
+    pub(super) fn less(self, x: __m512i, y: __m512i) -> u8 {
+        // SAFETY: see above.
+        unsafe { _mm512_cmplt_epu64_mask(x, y) }
+    }
+
+    /// `x - y` in the lanes of the mask, `x` in the others.
+    #[inline(always)]
+    pub(super) fn sub_in(self, mask: u8, x: __m512i, y: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_mask_sub_epi64(x, mask, x, y) }
+    }
+
+    /// The lanes in which a double is more than 0.
+    #[inline(always)]
+    pub(super) fn positive(self, x: __m512d) -> u8 {
+        // SAFETY: see above.
+        unsafe { _mm512_cmp_pd_mask::<_CMP_GT_OQ>(x, self.splat_double(0.0)) }
+    }
+
+    /// Signed words as doubles.
+    #[inline(always)]
+    pub(super) fn double(self, x: __m512i) -> __m512d {
+        // SAFETY: see above.
+        unsafe { _mm512_cvtepi64_pd(x) }
+    }
+
+    /// Doubles, rounded to signed words.
+    #[inline(always)]
+    pub(super) fn rounded(self, x: __m512d) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_cvtpd_epi64(x) }
+    }
+
+    /// `x y + z`, rounded once.
+    #[inline(always)]
+    pub(super) fn fused(self, x: __m512d, y: __m512d, z: __m512d) -> __m512d {
+        // SAFETY: see above.
+        unsafe { _mm512_fmadd_pd(x, y, z) }
+    }
+
+    /// `x y` of doubles.
+    #[inline(always)]
+    pub(super) fn times(self, x: __m512d, y: __m512d) -> __m512d {
+        // SAFETY: see above.
+        unsafe { _mm512_mul_pd(x, y) }
+    }
+
+    /// `x / y` of doubles.
+    #[inline(always)]
+    pub(super) fn over(self, x: __m512d, y: __m512d) -> __m512d {
+        // SAFETY: see above.
+        unsafe { _mm512_div_pd(x, y) }
+    }
+
+    /// The square root of doubles.
+    #[inline(always)]
+    pub(super) fn root(self, x: __m512d) -> __m512d {
+        // SAFETY: see above.
+        unsafe { _mm512_sqrt_pd(x) }
+    }
+
+    /// The same double in every lane.
+    #[inline(always)]
+    pub(super) fn splat_double(self, x: f64) -> __m512d {
+        // SAFETY: see above.
+        unsafe { _mm512_set1_pd(x) }
+    }
+
+    /// The place of the highest bit of words below `2^53`, and 1023 added; of zero 0.
+    #[inline(always)]
+    pub(super) fn exponent(self, x: __m512i) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_srli_epi64::<52>(_mm512_castpd_si512(self.double(x))) }
+    }
+}
+
 // SAFETY (of every intrinsic without a pointer below): `self` proves that the
 // machine has the instructions; see `Avx512::detect`.
 impl Vector for Avx512 {

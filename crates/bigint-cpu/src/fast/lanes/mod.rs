@@ -12,21 +12,31 @@
 //! 3. `digits`: columns carried through and packed into a block of words; [`transfer`]:
 //!    the block transposed back and stored as limbs.
 //!
-//! `fixed` does this for short numbers, with their length a constant.
+//! `fixed` does this for short numbers, with their length a constant. `montgomery`, `division`,
+//! `root` and `gcd` compute other things than products with digits in lanes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod digits;
+#[cfg(target_arch = "x86_64")]
+mod division;
 mod fixed;
+#[cfg(target_arch = "x86_64")]
+mod gcd;
 mod karatsuba;
 pub(super) mod montgomery;
+#[cfg(target_arch = "x86_64")]
+mod reciprocal;
+#[cfg(target_arch = "x86_64")]
+mod root;
 mod school;
 mod transfer;
 mod vector;
 
 use super::prefetch::Lines;
+use super::wordwise::Group;
 use super::{LaneTuning, Path};
 use crate::Numbers;
 use crate::piece::Piece;
@@ -63,6 +73,78 @@ pub(super) fn compiled<R>(path: Path, f: impl FnOnce() -> R) -> R {
         Path::Portable => {}
     }
     f()
+}
+
+/// Whether lanes of a path multiply and add digits in one instruction: else words are as
+/// fast for anything but products.
+pub(super) fn have_multipliers(path: Path) -> bool {
+    cfg!(target_arch = "x86_64") && path == Path::Avx512Ifma
+}
+
+/// Quotients and remainders of a group of [`wordwise`](super::wordwise).
+pub(super) fn div_rem(group: Group<'_, '_>) -> u8 {
+    let first = group.first();
+    let Group { r, s, i, operands } = group;
+    quotients([Some(r), s], i, first, operands)
+}
+
+/// The quotients alone.
+pub(super) fn div(group: Group<'_, '_>) -> u8 {
+    let first = group.first();
+    quotients([Some(group.r), None], group.i, first, group.operands)
+}
+
+/// The remainders alone.
+pub(super) fn rem(group: Group<'_, '_>) -> u8 {
+    let first = group.first();
+    quotients([None, Some(group.r)], group.i, first, group.operands)
+}
+
+fn quotients(
+    results: [Option<&mut Piece<'_>>; 2],
+    i: usize,
+    first: usize,
+    operands: &[Numbers<'_>],
+) -> u8 {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(isa), &[a, b]) = (Avx512::detect(), operands) {
+        return division::div_rem(isa, results, i, first, [a, b]);
+    }
+    let _ = (results, i, first, operands);
+    0
+}
+
+/// Square roots of a group and what they leave.
+pub(super) fn isqrt(group: Group<'_, '_>) -> u8 {
+    let first = group.first();
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(isa), &[a], Some(rest)) = (Avx512::detect(), group.operands, group.s) {
+        return root::isqrt(isa, [group.r, rest], group.i, first, a);
+    }
+    let _ = first;
+    0
+}
+
+/// The greatest common divisors of a group.
+pub(super) fn gcd(group: Group<'_, '_>) -> u8 {
+    let first = group.first();
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(isa), &[a, b]) = (Avx512::detect(), group.operands) {
+        return gcd::gcd(isa, group.r, group.i, first, [a, b]);
+    }
+    let _ = first;
+    0
+}
+
+/// The inverses of a group.
+pub(super) fn inv_mod(group: Group<'_, '_>) -> u8 {
+    let first = group.first();
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(isa), &[a, m]) = (Avx512::detect(), group.operands) {
+        return gcd::inv_mod(isa, group.r, group.i, first, [a, m]);
+    }
+    let _ = first;
+    0
 }
 
 /// Numbers that are multiplied at once on `path`.

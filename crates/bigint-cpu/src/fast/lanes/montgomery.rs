@@ -23,7 +23,6 @@
 use bigint_core::kernel::power_window;
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::super::Path;
 use super::digits::{digits_of_bits, digits_of_blocks, normalise};
 use super::transfer::{load, store};
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
@@ -46,12 +45,6 @@ const fn digits(width: usize) -> usize {
 /// Whether lanes take moduli of `width` limbs.
 pub(in crate::fast) fn suits(width: usize) -> bool {
     width > 0 && digits(width) <= MOST_DIGITS
-}
-
-/// Whether lanes of a path multiply and add digits in one instruction: else words are as
-/// fast.
-pub(in crate::fast) fn of(path: Path) -> bool {
-    cfg!(target_arch = "x86_64") && path == Path::Avx512Ifma
 }
 
 /// The powers of a piece modulo odd numbers; what is computed modulo even ones means

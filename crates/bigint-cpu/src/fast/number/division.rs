@@ -27,14 +27,14 @@
 //! `2 M(n) + M(n / 2) log n` for Karatsuba's, and five products of `m` limbs by reciprocal.
 //! **Scratch**: taken inside, at most a few times the operands.
 
-use super::limbs::{add_assign, decrement, shift_right_by, sub_assign, sub_with_borrow, trim};
+use super::limbs::{add_assign, decrement, shift_right_by, sub_assign, sub_product, trim};
 use super::reciprocal::{Reciprocal, shift_left};
 use super::with_scratch;
 use crate::Path;
 use crate::memory::scratch;
 
 /// Limbs of a quotient from which it is divided in halves.
-const RECURSIVE: usize = 48;
+const RECURSIVE: usize = 24;
 
 /// Limbs of a divisor and a quotient from which a reciprocal is faster than halves.
 const RECIPROCAL: usize = 3000;
@@ -117,23 +117,6 @@ fn school(q: &mut [u64], a: &mut [u64], d: &[u64]) {
         }
         *q = quotient;
     }
-}
-
-/// `a -= d q`, `a` a limb longer; answers whether that is negative.
-#[inline(always)]
-fn sub_product(a: &mut [u64], d: &[u64], q: u64) -> bool {
-    let (low, high) = a.split_at_mut(d.len());
-    let mut carry = 0;
-    for (a, &d) in low.iter_mut().zip(d) {
-        let product = u128::from(d) * u128::from(q) + u128::from(carry);
-        let borrow;
-        (*a, borrow) = a.overflowing_sub(product as u64);
-        // A high half of 2^64 - 1 comes with a low half of 0, which borrows nothing.
-        carry = (product >> 64) as u64 + u64::from(borrow);
-    }
-    let borrow;
-    (high[0], borrow) = sub_with_borrow(high[0], carry, false);
-    borrow
 }
 
 /// [`below`] by a divisor of one limb.

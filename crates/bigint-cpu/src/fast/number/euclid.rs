@@ -1,26 +1,28 @@
 //! Euclid's algorithm on one number by Lehmer's steps, and by halves where it is long: greatest
 //! common divisors, and the cofactors that modular inverses are.
 //!
-//! As long as both numbers are long, their top 128 bits `x >= y` stand for them: quotients
-//! of these are theirs as long as what is cut off cannot change one. With the rows
+//! The top 64 bits `x >= y` of both stand for them: quotients of these are theirs as long as
+//! what is cut off cannot change one. Where each is off by no more than `E`, and with the rows
 //! `x = |u a - v b|` and so on of what has been reached, quotient by quotient, the next
 //! remainder `r` of `x` by `y` is the numbers' own if
 //!
 //! ```text
-//! r > max(u', v'),    y - r >= max(u + u', v + v'),
+//! r >= E (u' + v' + 1),    y - r >= E (u + u' + v + v')
 //! ```
 //!
 //! `(u, v)` the row of `y` and `(u', v')` that of `r` (after Jebelean, *A double-digit
-//! Lehmer-Euclid algorithm*, 1995; these conditions do not ask which sign is whose, and leave
-//! numbers of `n` words no shorter than `n - 2`). The
-//! rows, below `2^62`, then take some 62 bits from both numbers by one pass. Where not one
-//! quotient is certain, because it is too large, the numbers are divided.
+//! Lehmer-Euclid algorithm*, 1995; these conditions do not ask which sign is whose). That makes
+//! rows below `2^31`. They are applied to the top 128 bits, the top 64 of what these leave
+//! give rows once more, and the product of both takes some 62 bits from the numbers by one
+//! pass, which leaves numbers of `n` words no shorter than `n - 2`: `r` is one more than it may
+//! be off. Numbers of two words are their own tops, and nothing is cut off in the end: `E = 0`.
+//! Where not one quotient is certain, because it is too large, the numbers are divided.
 //!
 //! Signs of a row alternate, so that magnitudes are kept and a flag; cofactors go through the
 //! same rows with sums in the place of differences.
 //!
-//! Cost: `n / 62` passes of 4 products a word; large quotients cost one division, which
-//! takes as many bits.
+//! Cost: `n / 62` passes of 4 products a word, and a division of words for each 1.7 bits;
+//! large quotients cost one of numbers, which takes as many bits.
 //!
 //! **Halves.** (After Moeller, *On Schoenhage's algorithm and subquadratic integer gcd
 //! computation*, 2008.) What is above the lowest `p` words of both stands for them longer, if it
@@ -42,8 +44,11 @@ use super::reciprocal::product;
 use super::root::is_less;
 use crate::Path;
 
-/// A row's entries stay below this.
-const MOST: u64 = 1 << 62;
+/// What a row's entries add up to stays below this.
+const MOST: u64 = 1 << 31;
+
+/// What the numbers that were begun with go into two that were reached, a row each.
+type Rows = [[u64; 2]; 2];
 
 /// Words that are reduced by themselves at least. Of 50, 100, 200, 400 and 800, 50 and 100 took the
 /// least time from 800 words on: at 1600 half of what one pass after the other took, at 12800 a
@@ -207,59 +212,67 @@ impl Euclid {
 
     /// The rows that the top words allow, and whether their number is odd; none where no
     /// quotient is certain.
-    fn rows(&self) -> Option<([[u64; 2]; 2], bool)> {
+    fn rows(&self) -> Option<(Rows, bool)> {
         let (n, m) = (self.a.len(), self.b.len());
-        if n < 3 || m + 1 < n {
+        if m + 1 < n {
             return None;
         }
-        let bits = self.a[n - 1].leading_zeros();
-        let top = |x: &[u64]| {
-            let word = |i: usize| u128::from(x.get(i).copied().unwrap_or(0));
-            let both = word(n - 1) << 64 | word(n - 2);
-            both << bits | word(n - 3) << bits >> 64
+        let word = |x: &[u64], i: usize| u128::from(x.get(i).copied().unwrap_or(0));
+        let (mut x, mut y) = if n <= 2 {
+            let both = |x: &[u64]| word(x, 1) << 64 | word(x, 0);
+            (both(&self.a), both(&self.b))
+        } else {
+            let bits = self.a[n - 1].leading_zeros();
+            let top = |x: &[u64]| {
+                let both = word(x, n - 1) << 64 | word(x, n - 2);
+                both << bits | word(x, n - 3) << bits >> 64
+            };
+            (top(&self.a), top(&self.b))
         };
-        let (mut x, mut y) = (top(&self.a), top(&self.b));
-        let (mut of_x, mut of_y) = ([1, 0], [0, 1]);
-        let mut odd = false;
-        while y != 0 {
-            let (quotient, r) = quotient(x, y);
-            let Ok(quotient) = u64::try_from(quotient) else {
-                break;
+        // What `x` and `y` may be off by.
+        let mut off = u64::from(n > 2);
+        let (mut rows, mut is_odd) = ([[1, 0], [0, 1]], false);
+        for _ in 0..2 {
+            let cut = 64_u32.saturating_sub(x.leading_zeros());
+            let off_in_words = match cut {
+                0 => off,
+                _ if off.checked_shr(cut).unwrap_or(0) == 0 => 2,
+                _ => break,
             };
-            let next = |i: usize| {
-                let product = u128::from(quotient) * u128::from(of_y[i]) + u128::from(of_x[i]);
-                u64::try_from(product).unwrap_or(u64::MAX)
+            let (next, turns) = quotients((x >> cut) as u64, (y >> cut) as u64, off_in_words);
+            let of = |row: [u64; 2]| {
+                let [u, v] = row.map(u128::from);
+                u.wrapping_mul(x).wrapping_sub(v.wrapping_mul(y))
             };
-            let of_r = [next(0), next(1)];
-            if of_r[0].max(of_r[1]) >= MOST
-                || r <= of_r[0].max(of_r[1]).into()
-                || y - r < (of_r[0] + of_y[0]).max(of_r[1] + of_y[1]).into()
-            {
-                break;
-            }
-            (x, y, of_x, of_y) = (y, r, of_y, of_r);
-            odd = !odd;
+            (x, y) = if turns {
+                (of(next[0]).wrapping_neg(), of(next[1]))
+            } else {
+                (of(next[0]), of(next[1]).wrapping_neg())
+            };
+            rows = next.map(|[u, v]| [0, 1].map(|i| u * rows[0][i] + v * rows[1][i]));
+            is_odd ^= turns;
+            off *= MOST;
         }
-        (of_x[1] != 0).then_some(([of_x, of_y], odd))
+        (rows[0][1] != 0).then_some((rows, is_odd))
     }
 
     /// Both numbers by their rows.
-    fn reduce(&mut self, rows: [[u64; 2]; 2], odd: bool) {
-        let n = self.a.len();
-        self.b.resize(n, 0);
+    fn reduce(&mut self, rows: Rows, is_odd: bool) {
+        self.b.resize(self.a.len(), 0);
         // Of an even number of steps the first row is u a - v b, of an odd one v b - u a,
         // and the second row the other way round.
-        let signed = |x: u64| i128::from(x);
-        let sign = if odd { -1 } else { 1 };
-        let (mut first, mut second) = (0_i128, 0_i128);
+        let [[u, v], [w, z]] = rows;
+        let ([u, v], [w, z]) = if is_odd {
+            ([v, u], [z, w])
+        } else {
+            ([u, v], [w, z])
+        };
+        let (mut first, mut second) = (Difference::default(), Difference::default());
         for (a, b) in self.a.iter_mut().zip(&mut self.b) {
-            let (x, y) = (signed(*a), signed(*b));
-            first += (signed(rows[0][0]) * x - signed(rows[0][1]) * y) * sign;
-            second += (signed(rows[1][1]) * y - signed(rows[1][0]) * x) * sign;
-            (*a, *b) = (first as u64, second as u64);
-            (first, second) = (first >> 64, second >> 64);
+            let (x, y) = if is_odd { (*b, *a) } else { (*a, *b) };
+            (*a, *b) = (first.next([u, x], [v, y]), second.next([z, y], [w, x]));
         }
-        debug_assert!(first == 0 && second == 0);
+        debug_assert!(first.is_zero() && second.is_zero());
         trim_in_place(&mut self.a);
         trim_in_place(&mut self.b);
         for [of_a, of_b] in &mut self.cofactors {
@@ -278,7 +291,7 @@ impl Euclid {
             trim_in_place(of_a);
             trim_in_place(of_b);
         }
-        self.is_odd ^= odd;
+        self.is_odd ^= is_odd;
     }
 
     /// One quotient, whatever it is, if `b` keeps its least number of words.
@@ -299,17 +312,55 @@ impl Euclid {
     }
 }
 
-/// `x / y` and `x mod y`; most quotients are small.
+/// The rows of as many quotients of `x >= y` as are certain where both may be `off` by so much,
+/// and whether their number is odd.
 #[inline(always)]
-fn quotient(x: u128, y: u128) -> (u128, u128) {
-    let mut r = x;
-    for quotient in 0..4 {
-        if r < y {
-            return (quotient, r);
+fn quotients(mut x: u64, mut y: u64, off: u64) -> (Rows, bool) {
+    let (mut of_x, mut of_y) = ([1, 0], [0, 1]);
+    let mut is_odd = false;
+    while y != 0 {
+        let quotient = x / y;
+        if quotient >= MOST {
+            break;
         }
-        r -= y;
+        let r = x - quotient * y;
+        let of_r = [0, 1].map(|i| of_x[i] + quotient * of_y[i]);
+        let sum = of_r[0] + of_r[1];
+        if sum >= MOST || r < off * (sum + 1) || y - r < off * (sum + of_y[0] + of_y[1]) {
+            break;
+        }
+        (x, y, of_x, of_y) = (y, r, of_y, of_r);
+        is_odd = !is_odd;
     }
-    (4 + r / y, r % y)
+    ([of_x, of_y], is_odd)
+}
+
+/// The difference of two products of a word, one word after another from below.
+#[derive(Default)]
+struct Difference {
+    carries: [u64; 2],
+    borrow: bool,
+}
+
+impl Difference {
+    /// The next word of `plus[0] plus[1] - minus[0] minus[1]`.
+    #[inline(always)]
+    fn next(&mut self, plus: [u64; 2], minus: [u64; 2]) -> u64 {
+        let mut product = |i: usize, [u, x]: [u64; 2]| {
+            let product = u128::from(u) * u128::from(x) + u128::from(self.carries[i]);
+            self.carries[i] = (product >> 64) as u64;
+            product as u64
+        };
+        let (plus, minus) = (product(0, plus), product(1, minus));
+        let difference;
+        (difference, self.borrow) = plus.borrowing_sub(minus, self.borrow);
+        difference
+    }
+
+    /// Whether nothing is left above.
+    fn is_zero(&self) -> bool {
+        self.carries[0] == self.carries[1].wrapping_add(u64::from(self.borrow))
+    }
 }
 
 fn trim_in_place(x: &mut Vec<u64>) {

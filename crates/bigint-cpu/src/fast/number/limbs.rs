@@ -167,9 +167,9 @@ pub(crate) fn add_product(a: &mut [u64], b: &[u64], y: u64) {
     }
 }
 
-/// `a -= b y` modulo `2^(64 a.len())`, for `a.len() >= b.len()`.
-#[inline]
-pub(crate) fn sub_product(a: &mut [u64], b: &[u64], y: u64) {
+/// `a -= b y` modulo `2^(64 a.len())`, for `a.len() >= b.len()`; returns whether it is negative.
+#[inline(always)]
+pub(crate) fn sub_product(a: &mut [u64], b: &[u64], y: u64) -> bool {
     let (low, high) = a.split_at_mut(b.len());
     let mut carry = 0;
     for (z, &x) in low.iter_mut().zip(b) {
@@ -179,8 +179,9 @@ pub(crate) fn sub_product(a: &mut [u64], b: &[u64], y: u64) {
         // A high half of 2^64 - 1 comes with a low half of 0, which borrows nothing.
         carry = (t >> 64) as u64 + u64::from(borrow);
     }
-    if !high.is_empty() {
-        sub_assign(high, &[carry]);
+    match high {
+        [] => carry > 0,
+        high => sub_assign(high, &[carry]),
     }
 }
 

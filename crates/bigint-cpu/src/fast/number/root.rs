@@ -40,8 +40,13 @@ pub(crate) fn sqrt(a: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) {
     shift_left(a, bits, &mut x);
     x.truncate(2 * k);
     let mut root = scratch(k);
-    of_half(&mut root, &mut x, path);
+    let over = of_half(&mut root, &mut x, path);
     let odd = 64 * (2 * k - a.len()) as u32;
+    if odd + bits == 0 {
+        x.truncate(k);
+        x.push(over.into());
+        return (root, trim(x));
+    }
     // By at most 62 bits.
     shift_right_by(&mut root, (odd + bits) / 2);
     let root = trim(root);
@@ -56,10 +61,9 @@ pub(crate) fn sqrt(a: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) {
 fn of_half(root: &mut [u64], x: &mut [u64], path: Path) -> bool {
     let k = root.len();
     if k == 1 {
-        let value = u128::from(x[1]) << 64 | u128::from(x[0]);
-        let s = value.isqrt();
-        let rest = value - s * s;
-        (root[0], x[0]) = (s as u64, rest as u64);
+        let rest;
+        (root[0], rest) = of_words(x[1], x[0]);
+        x[0] = rest as u64;
         return rest >> 64 != 0;
     }
     let (l, h) = (k / 2, k - k / 2);
@@ -75,10 +79,11 @@ fn of_half(root: &mut [u64], x: &mut [u64], path: Path) -> bool {
     q[l - 1] |= above << 63;
     above >>= 1;
     let mut rest = i64::from(is_odd && add_assign(&mut x[l..l + h], s));
-    let mut square = scratch(2 * l);
-    super::mul(&mut square, q, q, path, false);
     let whole = &mut x[..k];
-    rest -= i64::from(sub_assign(whole, &square));
+    super::with_scratch(2 * l, |square| {
+        super::mul(square, q, q, path, false);
+        rest -= i64::from(sub_assign(whole, square));
+    });
     if above > 0 {
         // q = B^l.
         rest -= match whole.get_mut(2 * l..) {
@@ -95,6 +100,27 @@ fn of_half(root: &mut [u64], x: &mut [u64], path: Path) -> bool {
         decrement(root);
     }
     rest > 0
+}
+
+/// The root of two words, one of the two top bits set, and what it leaves.
+///
+/// The double's root is off by less than 2^12, and by less than 1 after one step of Newton's.
+fn of_words(high: u64, low: u64) -> (u64, u128) {
+    let value = u128::from(high) << 64 | u128::from(low);
+    let root = (high as f64 * 2_f64.powi(64)).sqrt() as u64;
+    let rest = value.wrapping_sub(u128::from(root) * u128::from(root)) as i128;
+    let step = rest as f64 / (2.0 * root as f64);
+    let mut root = root.saturating_add_signed(step as i64);
+    let mut rest = value.wrapping_sub(u128::from(root) * u128::from(root));
+    while (rest as i128) < 0 {
+        root -= 1;
+        rest = rest.wrapping_add(2 * u128::from(root) + 1);
+    }
+    while rest > 2 * u128::from(root) {
+        rest -= 2 * u128::from(root) + 1;
+        root += 1;
+    }
+    (root, rest)
 }
 
 /// The `k`-th root of `a`, trimmed, rounded down, and what it leaves, `k` not zero.

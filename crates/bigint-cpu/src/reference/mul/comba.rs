@@ -1,8 +1,8 @@
 //! Multiplication by columns (Honda).
 //!
 //! Column `k` is the sum of all `a[i] b[j]` with `i + j = k`; each limb of the
-//! result is written once. A column of at most 2^26 products below 2^64, and what
-//! the columns below hand on, stays below 2^91: three words hold it.
+//! result is written once. A column of at most 2^28 products below 2^64, and what
+//! the columns below hand on, stays below 2^93: three words hold it.
 //! Cost: `n m` multiply-adds; no scratch; operands of any widths.
 
 use bigint_core::{LIMB_BITS, Limb};

@@ -13,7 +13,8 @@
 //!
 //! Digits are balanced, so that they are half as great in size: one with its top bit set
 //! counts a power of two less, and the one above 1 more. They have 16 bits as long as the
-//! bound on the error allows, else 8, which it allows up to the widest number there is.
+//! bound on the error allows, else 8, and beyond 2^31 bits 4, which it allows up to the widest
+//! number there is.
 //!
 //! Cost: `3/2 L log2(L/4)` butterflies, `L` the next power of two from the digits of the
 //! wider operand; `32 L` bytes of scratch.
@@ -83,8 +84,8 @@ pub fn fft(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
         // Every level up multiplies by roots.
         error_bound(length, *bits, true, length.trailing_zeros()) < 0.5
     };
-    let bits = [16, 8].into_iter().find(is_exact);
-    let bits = bits.expect("digits of 8 bits are exact for the widest numbers");
+    let bits = [16, 8, 4].into_iter().find(is_exact);
+    let bits = bits.expect("digits of 4 bits are exact for the widest numbers");
     let length = length(bits);
     let quarter = Turns {
         numerator: 1,
@@ -212,8 +213,8 @@ mod tests {
     }
 
     #[test]
-    fn digits_of_eight_bits_are_exact_for_the_widest_numbers() {
-        let length = 4 * bigint_core::MAX_WIDTH as u64;
-        assert!(error_bound(length, 8, true, length.trailing_zeros()) < 0.5);
+    fn digits_of_four_bits_are_exact_for_the_widest_numbers() {
+        let length = 8 * bigint_core::MAX_WIDTH as u64;
+        assert!(error_bound(length, 4, true, length.trailing_zeros()) < 0.5);
     }
 }

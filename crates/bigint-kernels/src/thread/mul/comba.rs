@@ -8,10 +8,10 @@
 //! columns `4(I+J) .. 4(I+J) + 7`. When all pairs with `I + J = K` are summed,
 //! columns `4K .. 4K+3` are complete and columns `4K+4 .. 4K+6` are begun.
 //!
-//! Bound: a column has at most 2^26 products below 2^64, and takes at most
-//! 2^64 - 1 from the one below: less than 2^91.
+//! Bound: a column has at most 2^28 products below 2^64, and takes at most
+//! 2^64 - 1 from the one below: less than 2^93.
 //!
-//! Operands of 1, 2, 4 or 8 limbs, as wide as each other, are moved by the whole warp (see
+//! Operands of 1 to 4 or 8 limbs, as wide as each other, are moved by the whole warp (see
 //! [`tile`](crate::thread::tile)) and multiplied in registers.
 //!
 //! Cost: `ceil4(n) ceil4(m)` products, an add for each; each limb of the result
@@ -19,9 +19,13 @@
 
 use crate::columns::{Columns, STEP};
 use crate::gpu::carry::Accumulator;
-use crate::gpu::memory::{Number, Stride};
+use crate::gpu::memory::{Number, Stride, Unit};
+use crate::gpu::shared::Fours;
 use crate::thread::tile::{Tile, bring_in, bring_out};
 use bigint_core::{LIMB_BITS, Limb};
+
+/// Threads in a warp.
+const WARP: u32 = 32;
 
 /// The products of a tile.
 #[inline(always)]
@@ -31,6 +35,7 @@ pub fn products<S: Stride>(tile: Tile<S>) {
         1 => short::<S, 1, false>(tile),
         2 if tile.numbers() % 2 == 0 => short::<S, 2, true>(tile),
         2 => short::<S, 2, false>(tile),
+        3 => four_threes(tile),
         4 => short::<S, 4, true>(tile),
         8 => eight(tile),
         _ => {
@@ -108,6 +113,98 @@ fn two([a0, a1]: [Limb; 2], [b0, b1]: [Limb; 2]) -> [Limb; 4] {
     column.add_product(a1, b1);
     let [r2, r3, _] = column.limbs();
     [r0, r1, r2, r3]
+}
+
+#[inline(always)]
+fn three(a: [Limb; 3], b: [Limb; 3]) -> [Limb; 6] {
+    let mut column = Accumulator::default();
+    let mut limbs = [0; 6];
+    for k in 0..5 {
+        for i in 0..3 {
+            if k >= i && k < i + 3 {
+                column.add_product(a[i], b[k - i]);
+            }
+        }
+        limbs[k] = column.shift();
+    }
+    [limbs[5], ..] = column.limbs();
+    limbs
+}
+
+/// Operands of three limbs, of four numbers at a time: a slot is three fours of `a` and three of
+/// `b`, and becomes six fours of products.
+#[inline(always)]
+fn four_threes<S: Stride>(tile: Tile<S>) {
+    let lane = tile.lane();
+    let slots = tile.slots::<7>();
+    let is_whole = tile.numbers() % 4 == 0;
+    let (a, b) = if is_whole {
+        (
+            threes::<true>(tile.a(), lane),
+            threes::<true>(tile.b(), lane),
+        )
+    } else {
+        (
+            threes::<false>(tile.a(), lane),
+            threes::<false>(tile.b(), lane),
+        )
+    };
+    let set = |k: u32, from: u32, four: [Limb; 4]| {
+        let at = lane + WARP * k;
+        slots.set_four(at / 3, from + at % 3, four);
+    };
+    set(0, 0, a[0]);
+    set(1, 0, a[1]);
+    set(2, 0, a[2]);
+    set(0, 3, b[0]);
+    set(1, 3, b[1]);
+    set(2, 3, b[2]);
+    tile.sync();
+    let slot = slots.of_lane(lane);
+    let (a, b): ([Limb; 12], [Limb; 12]) = (slot.limbs(0), slot.limbs(12));
+    let product = |k: usize| {
+        let limbs = |x: [Limb; 12]| [x[3 * k], x[3 * k + 1], x[3 * k + 2]];
+        three(limbs(a), limbs(b))
+    };
+    let [a0, a1, a2, a3, a4, a5] = product(0);
+    let [b0, b1, b2, b3, b4, b5] = product(1);
+    slot.set_limbs(0, [a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5]);
+    let [a0, a1, a2, a3, a4, a5] = product(2);
+    let [b0, b1, b2, b3, b4, b5] = product(3);
+    slot.set_limbs(12, [a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5]);
+    tile.sync();
+    let four = |k: u32| {
+        let at = lane + WARP * k;
+        slots.four(at / 6, at % 6)
+    };
+    let fours = [four(0), four(1), four(2), four(3), four(4), four(5)];
+    if is_whole {
+        set_sixes::<true>(tile.r(), lane, fours);
+    } else {
+        set_sixes::<false>(tile.r(), lane, fours);
+    }
+    // The next tile takes the place of this one.
+    tile.sync();
+}
+
+/// Three fours of a run, as far apart as a warp has lanes.
+#[inline(always)]
+fn threes<const WHOLE: bool>(run: Number<Unit>, lane: u32) -> [[Limb; 4]; 3] {
+    let four = |k: u32| run.fours::<4, WHOLE>(4 * (lane + WARP * k));
+    [four(0), four(1), four(2)]
+}
+
+/// Sets six of them.
+#[inline(always)]
+fn set_sixes<const WHOLE: bool>(run: Number<Unit>, lane: u32, fours: [[Limb; 4]; 6]) {
+    let set = |k: u32, four| run.set_fours::<4, WHOLE>(4 * (lane + WARP * k), four);
+    let [u, v, w, x, y, z] = fours;
+    set(0, u);
+    set(1, v);
+    set(2, w);
+    set(3, x);
+    set(4, y);
+    set(5, z);
 }
 
 /// Operands of eight limbs. A slot is `a`, `b`, and becomes the product.

@@ -31,11 +31,14 @@
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::shared::{Fours, Place};
+use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{self, Slide, Window};
 use crate::thread::places::Placed;
 use crate::thread::tile::{Tile, bring_in, bring_out};
 use bigint_core::Limb;
+use bigint_core::facts::LONG;
+use bigint_core::kernel::WIDEST_PLACED;
 
 /// Limbs of `b` in a row.
 const ROW: usize = 8;
@@ -145,20 +148,27 @@ fn double_in_slots(tile: Tile<impl Stride>) {
         digit: slot.limbs(LOW),
         window: Window::<16>::new([0; 16]),
     };
-    steps.sixteen(A, LOW);
-    steps.sixteen(A + 16, HANDED);
-    let (limbs, _) = steps.window.sum();
-
-    let window = Window::<16>::new(slot.limbs(HANDED));
-    slot.set_limbs(HANDED, limbs);
-    let digit = slot.limbs(HIGH);
-    let mut steps = Steps {
-        digit,
-        window,
-        ..steps
-    };
-    steps.sixteen_below(A, A, slot, HANDED);
-    steps.sixteen(A + 16, A + 16);
+    // Half a row in each turn. The driver's compiler takes four times as long for all in a line.
+    let mut turn = 0;
+    while turn < thread::here(4) {
+        let upper = 16 * (turn & 1);
+        let to = match turn {
+            0 => LOW,
+            1 => HANDED,
+            _ => A + upper,
+        };
+        // What the first row hands to the second comes in by its first half.
+        let end = if turn == 2 { HANDED + 16 } else { HANDED };
+        steps.sixteen_below(A + upper, to, slot.below(end), HANDED);
+        turn += 1;
+        if turn == 2 {
+            let window = Window::<16>::new(slot.limbs(HANDED));
+            let (limbs, _) = steps.window.sum();
+            slot.set_limbs(HANDED, limbs);
+            steps.window = window;
+            steps.digit = slot.limbs(HIGH);
+        }
+    }
     let (limbs, _) = steps.window.sum();
     slot.set_limbs(HIGH, limbs);
     tile.sync();
@@ -175,7 +185,8 @@ fn in_places(tile: Placed<impl Stride>) {
     match tile.room {
         8 => whole::<8>(tile.group, places),
         16 => whole::<16>(tile.group, places),
-        _ => double(tile.group, places),
+        32 => double(tile.group, places),
+        _ => in_turn(tile.group, places),
     }
     tile.group.sync();
     tile.bring_out();
@@ -213,7 +224,8 @@ fn double(warp: Group<32>, [a, b, r]: [Place; 3]) {
         place.set_limbs(0, upper);
         place
     };
-    let handed = r.part(0, r.width().min(a.width() + X));
+    let n = a.width();
+    let handed = r.part(0, r.width().min(n + X));
 
     let mut steps = Steps {
         a,
@@ -222,9 +234,9 @@ fn double(warp: Group<32>, [a, b, r]: [Place; 3]) {
         window: Window::<16>::new([0; 16]),
     };
     steps.sixteen(0, 0);
-    steps.sixteen(X, X);
+    steps.rest(X, X, n);
     let (top, _) = steps.window.sum();
-    handed.set_limbs(2 * X, top);
+    handed.set_limbs(n, top);
 
     let window = Window::<16>::new(handed.limbs(X));
     let mut steps = Steps {
@@ -234,9 +246,92 @@ fn double(warp: Group<32>, [a, b, r]: [Place; 3]) {
         window,
     };
     steps.sixteen_below(0, X, handed, 2 * X);
-    steps.sixteen(X, 2 * X);
+    steps.rest(X, 2 * X, n);
     let (top, _) = steps.window.sum();
-    r.set_limbs(3 * X, top);
+    r.set_limbs(n + X, top);
+    clear(r, n + 2 * X);
+}
+
+/// Operands of 33 to 48 limbs: rows with digits of 16, and a last one of 8 where these are enough.
+/// Digits wait for their row above what there is of the product.
+#[inline(always)]
+fn in_turn(warp: Group<32>, [a, b, r]: [Place; 3]) {
+    const X: usize = LONG as usize;
+    const HALF: usize = X / 2;
+    let (n, m) = (a.width(), b.width());
+    let waiting = if r.width() < n + m {
+        b
+    } else {
+        // One array of all would be kept in memory.
+        const { assert!(WIDEST_PLACED == 48) };
+        let (low, high): ([Limb; 32], [Limb; 16]) = (b.limbs(0), b.limbs(32));
+        // The product takes the place of `b`.
+        warp.sync();
+        let waiting = r.part(n, n + m);
+        waiting.set_limbs(0, low);
+        waiting.set_limbs(32, high);
+        waiting
+    };
+    let (mut j, mut end) = (0, 0);
+    while j < m && j < r.width() {
+        end = match m - j <= HALF as u32 {
+            true => row_below::<HALF>(a, r, waiting.limbs(j), j),
+            false => row_below::<X>(a, r, waiting.limbs(j), j),
+        };
+        j += X as u32;
+    }
+    clear(r, end);
+}
+
+/// Sets limbs from `at` on to zero: a product that is wanted wider than it is.
+#[inline(always)]
+fn clear(r: Place, mut at: u32) {
+    while at < r.width() {
+        r.set(at, 0);
+        at += 1;
+    }
+}
+
+/// Adds the row that begins at limb `j` to the product, of which there are `n + j` limbs so far,
+/// or none where this is the first row; says where it ends.
+#[inline(always)]
+fn row_below<const X: usize>(a: Place, r: Place, digit: [Limb; X], j: u32) -> u32
+where
+    Window<X>: Slide<Digit = [Limb; X]>,
+{
+    let n = a.width();
+    let earlier = match j {
+        0 => r.part(0, 0),
+        _ => r.part(0, r.width().min(n + j)),
+    };
+    // Above its end digits wait.
+    let end = r.width().min(n + j + X as u32);
+    let r = r.part(0, end);
+    let mut steps = Steps {
+        a,
+        r,
+        digit,
+        window: Window::<X>::new(earlier.limbs(j)),
+    };
+    let mut i = 0;
+    // After `X` steps every limb of the window is in the same register again, so that a turn
+    // of the loop moves none.
+    while i + X as u32 <= n {
+        steps.next_four(i, j, earlier);
+        steps.next_four(i + 4, j, earlier);
+        if X == LONG as usize {
+            steps.next_four(i + 8, j, earlier);
+            steps.next_four(i + 12, j, earlier);
+        }
+        i += X as u32;
+    }
+    while i < n {
+        steps.next_four(i, j, earlier);
+        i += STEP as u32;
+    }
+    let (top, _) = steps.window.sum();
+    r.set_limbs(j + i, top);
+    end
 }
 
 /// The product of `a` and the digit, both of `X` limbs.
@@ -293,6 +388,40 @@ where
             self.step_below(a3, x3),
         ];
         self.r.set_four(to, limbs);
+    }
+
+    /// Steps with four limbs from `i` on of a row that begins at limb `j`.
+    #[inline(always)]
+    fn next_four(&mut self, i: u32, j: u32, earlier: impl Fours) {
+        self.four_below(i, j + i, earlier.four(j + i + X as u32));
+    }
+
+    /// Steps with limbs `from .. n`, up to sixteen of them, of which `from` is a multiple; what they
+    /// give goes to `to`, and above it there may be zeros. Where widths are told, nothing is
+    /// multiplied above them.
+    #[inline(always)]
+    fn rest(&mut self, from: u32, to: u32, n: u32) {
+        let mut four = |k: u32| {
+            if from + k + 4 <= n {
+                self.four(from + k, to + k);
+            }
+        };
+        four(0);
+        four(4);
+        four(8);
+        four(12);
+        let whole = n & !3;
+        if whole < n {
+            let [x, y, z, _] = self.a.four(whole);
+            let mut limbs = [self.step(x), 0, 0, 0];
+            if whole + 1 < n {
+                limbs[1] = self.step(y);
+            }
+            if whole + 2 < n {
+                limbs[2] = self.step(z);
+            }
+            self.r.set_four(to + whole - from, limbs);
+        }
     }
 
     /// Steps with sixteen limbs.

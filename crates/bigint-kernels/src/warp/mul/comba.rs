@@ -17,7 +17,7 @@
 //! When a chunk's columns are summed, the parts of the sums are added one and two
 //! lanes up; what passes the top lane begins the next chunk's lowest columns.
 //!
-//! Bound: a column has at most 2^26 products below 2^64: less than 2^91, with
+//! Bound: a column has at most 2^28 products below 2^64: less than 2^93, with
 //! what comes from the chunk below.
 //!
 //! Cost: two shuffles and one product a step, for `ceil(n) (ceil(m) + LANES)`

@@ -6,12 +6,13 @@
 //! device memory.
 //!
 //! Cost: that of the rows, and some seven instructions of a warp for 32 limbs of operands and
-//! products, four where widths are told and numbers have 4 or 8 lanes. Shared memory for all
+//! products, two where widths are told and numbers have 4 or 8 lanes. Shared memory for all
 //! three.
 
 use super::school;
 use crate::gpu::facts;
-use crate::gpu::memory::{Row, Stride};
+use crate::gpu::flat::Row;
+use crate::gpu::memory::Stride;
 use crate::gpu::staged::{self, Stage};
 use crate::gpu::thread;
 use crate::warp::Batches;
@@ -44,9 +45,8 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     let from_r = stage(fours(a) + fours(b), r);
     let groups = WARP >> lanes.trailing_zeros();
     let own = thread::lane() >> lanes.trailing_zeros();
-    // Four numbers fill fours of device memory, whatever their width. Where widths are not
-    // told this takes more registers than it saves time.
-    let are_fours = groups % 4 == 0 && facts::told_or(FIRST_WIDTH, 0) != 0;
+    // Where widths are not told, or numbers take many rows, places take fewer instructions.
+    let are_told = groups % staged::NUMBERS == 0 && facts::told_or(FIRST_WIDTH, 0) != 0;
     // The number of the warp's first group: the same in the whole warp.
     let mut first = group.index() - u64::from(own);
     while first < *count {
@@ -56,10 +56,10 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
             // other warp has them.
             unsafe { Row::new(batch, first * batch.width) }
         };
-        let in_fours = are_fours && numbers == groups;
+        let by_number = are_told && numbers == groups;
         let operands = [(row(a), to_a), (row(b), to_b)];
-        if in_fours {
-            staged::bring_fours_in(groups, operands);
+        if by_number {
+            staged::bring_numbers_in(groups, operands);
         } else {
             staged::bring_in(numbers, operands);
         }
@@ -72,8 +72,8 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
         group.sync();
         school::rows(group, product.switched(is_on), x, y);
         group.sync();
-        if in_fours {
-            staged::bring_fours_out(groups, (row(r), from_r));
+        if by_number {
+            staged::bring_numbers_out(groups, (row(r), from_r));
         } else {
             staged::bring_out(numbers, (row(r), from_r));
         }

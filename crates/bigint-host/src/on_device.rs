@@ -1,0 +1,212 @@
+//! A job on one device: by which kernel, and its launch; products and squares that all of the
+//! device takes go by [`grid`], [`ntt`] or [`pieces`].
+
+use crate::cuda::{Buffer, Device, Roots};
+use crate::job::{Job, Wanted};
+use crate::made::Made;
+use crate::node::{Node, Operands};
+use crate::transform::{Pieces, Transform};
+use crate::{BackEnd, Error, Tuning, grid, ntt, pieces};
+use bigint_core::facts::Facts;
+use bigint_core::kernel::MatrixArgument;
+use bigint_core::{Arguments, Kernel, Layout, Operation, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Numbers `numbers` of a job, on a device; nothing where the CPU has to say why one of
+/// them has no value.
+pub(crate) fn compute(
+    tuning: &Tuning,
+    device: &Arc<Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+) -> Result<Option<Made>, Error> {
+    // A batch's product by itself is its square: which kernel computes it, where that
+    // is left open, is a matter of widths.
+    let both;
+    let is_square = |a: &Node| tuning.squares(a.shape.width);
+    let (job, operands) = match (job.operation, operands) {
+        (Operation::Mul, [a, b])
+            if Arc::ptr_eq(a, b) && is_square(a) && job.leaves_open(Operation::Square) =>
+        {
+            (job.of(Operation::Square), &operands[..1])
+        }
+        (Operation::Square, [a]) if !is_square(a) && job.leaves_open(Operation::Mul) => {
+            both = [Arc::clone(a), Arc::clone(a)];
+            (job.of(Operation::Mul), &both[..])
+        }
+        _ => (job, operands),
+    };
+    let start = numbers.start;
+    let job = job.with_count(numbers.len());
+    let count = job.count();
+    let of = |index: usize| operands.get(index).map_or(0, |operand| operand.shape.width);
+    let is_kept = operands.iter().any(|operand| operand.kept().is_some());
+    if let Some(plan) = tuning.grid(job, of(0), of(operands.len() - 1), is_kept)
+        && plan.fits(device.shared_bytes())
+    {
+        let made = match plan {
+            Transform::Fft(plan) => grid::compute(device, job, operands, numbers, plan)?,
+            Transform::Ntt(plan) => ntt::compute(device, job, operands, numbers, plan)?,
+            Transform::Pieces(Pieces { longest, .. }) => {
+                pieces::compute(device, job, operands, numbers, longest)?
+            }
+        };
+        return Ok(Some(made));
+    }
+    // Kernels of the interleaved layout take any strides, so they also serve
+    // operands of two layouts.
+    let shapes = operands.iter().map(|operand| operand.shape);
+    let layout = if shapes
+        .clone()
+        .chain(job.shapes().iter().copied())
+        .all(|shape| shape.layout == Layout::Contiguous)
+    {
+        Layout::Contiguous
+    } else {
+        Layout::Interleaved
+    };
+    let widths: Vec<usize> = shapes.map(|shape| shape.width).collect();
+    let r_shape = job.shapes()[0];
+    let shape = Shape { layout, ..r_shape };
+    let kernel = tuning.kernel(job.operation, &widths, shape, job.options)?;
+    let kernel = fitting(kernel, device.shared_bytes());
+    let launch = kernel.launch_within(count, &widths, r_shape.width, device.shared_bytes());
+
+    let started = Instant::now();
+    let given = operands
+        .iter()
+        .map(|operand| operand.resident(device, numbers.clone()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let made = job
+        .shapes()
+        .iter()
+        .map(|shape| device.allocate(shape.limbs()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let scratch = match launch.scratch_width * launch.workers {
+        0 => None,
+        limbs => Some(device.allocate(limbs)?),
+    };
+    let (flags, first_flag) = match job.wanted {
+        Wanted::Nothing => (None, None),
+        Wanted::Flags if job.operation == Operation::PowMod => (
+            Some(device.allocate(count)?),
+            Some(device.allocate_ones(2)?),
+        ),
+        Wanted::Flags => (Some(device.allocate(count)?), None),
+        Wanted::First => (None, Some(device.allocate_ones(2)?)),
+    };
+    let address = |buffer: &Option<Buffer>| buffer.as_ref().map_or(0, Buffer::address);
+    let operand = |(node, buffer): (&Arc<Node>, &Arc<Buffer>)| {
+        let is_one = node.shape.count == 1;
+        let count = if is_one { 1 } else { count };
+        let mut strides = Shape {
+            count,
+            ..node.shape
+        }
+        .strides();
+        if is_one && numbers.len() > 1 {
+            strides.number = 0;
+        }
+        MatrixArgument::new(buffer.address(), node.shape.width, strides)
+    };
+    let result = |(shape, buffer): (&Shape, &Buffer)| {
+        MatrixArgument::new(buffer.address(), shape.width, shape.strides())
+    };
+    let results: Vec<_> = job.shapes().iter().zip(&made).map(result).collect();
+    let matrices: Vec<_> = operands.iter().zip(&given).map(operand).collect();
+    let arguments = Arguments {
+        scratch: MatrixArgument::new(
+            address(&scratch),
+            launch.scratch_width,
+            launch.scratch_strides(kernel.level),
+        ),
+        carry: address(&flags),
+        first_carry: address(&first_flag),
+        roots: match kernel.takes_roots() {
+            true => device.roots(Roots::Blocks)?,
+            false => 0,
+        },
+        count: count as u64,
+        workers: launch.workers as u64,
+        ..kernel.arguments(&results, &matrices)
+    };
+    let buffers: Vec<_> = made
+        .iter()
+        .chain(given.iter().map(|buffer| &**buffer))
+        .chain(&scratch)
+        .chain(&flags)
+        .chain(&first_flag)
+        .collect();
+    let facts = Facts::of(kernel, &arguments);
+    device.launch(kernel.entry_point(), facts, launch, arguments, &buffers)?;
+    let first = match &first_flag {
+        None => None,
+        Some(first) => {
+            let mut limbs = [0; 2];
+            device.download(first, &mut limbs)?;
+            let halves = limbs.iter().rev();
+            let number = halves.fold(0, |n, &limb| n << 32 | u64::from(limb));
+            (number != u64::MAX).then_some(number as usize)
+        }
+    };
+    if first.is_some() && job.operation == Operation::PowMod {
+        // It may be even moduli that the device tells of.
+        return Ok(None);
+    }
+    tracing::debug!(
+        back_end = %BackEnd::Cuda(device.ordinal().into()),
+        kernel = kernel.name,
+        count,
+        width = r_shape.width,
+        elapsed = ?started.elapsed(),
+        "launched"
+    );
+    let shapes = job.shapes().iter().copied();
+    let results = shapes.zip(made);
+    let flags = flags.map(|flags| (job.flags_shape(), flags));
+    Ok(Some(Made {
+        buffers: results.chain(flags).collect(),
+        first: first.map(|index| start + index),
+    }))
+}
+
+/// The kernel, or the widest like it whose blocks fit a device with so many bytes of shared
+/// memory for each: fewer threads take a product in smaller pieces.
+fn fitting(kernel: &'static Kernel, shared_bytes: u32) -> &'static Kernel {
+    let fits = |kernel: &Kernel| {
+        let needed = kernel.launch(1, &[1, 1], 2).shared_bytes;
+        needed <= shared_bytes
+    };
+    let narrower = |kernel: &&'static Kernel| {
+        let Kernel {
+            operation,
+            algorithm,
+            level,
+            lanes,
+            layout,
+            ..
+        } = **kernel;
+        Kernel::find(operation, algorithm, level, lanes / 2, layout)
+    };
+    let mut kernels = std::iter::successors(Some(kernel), narrower);
+    kernels.find(|kernel| fits(kernel)).unwrap_or(kernel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bigint_core::{Algorithm, Level};
+
+    #[test]
+    fn a_device_with_little_shared_memory_takes_fewer_threads_for_a_product() {
+        let kernel = |lanes| {
+            let (algorithm, layout) = (Algorithm::Fft, Layout::Contiguous);
+            Kernel::find(Operation::Mul, algorithm, Level::Block, lanes, layout).unwrap()
+        };
+        assert_eq!(fitting(kernel(1024), 99 << 10).lanes, 1024);
+        assert_eq!(fitting(kernel(512), 64 << 10).lanes, 64);
+    }
+}

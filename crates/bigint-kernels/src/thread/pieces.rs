@@ -1,0 +1,150 @@
+//! Pieces: eight limbs of each of a warp's numbers, on their way between device memory and the
+//! threads by way of shared memory.
+//!
+//! Of contiguous numbers a lane moves one limb of each of eight,
+//!
+//! ```text
+//! lane             0      1    ...    7      8      9    ...    31
+//! number, limb   0, 0   0, 1  ...   0, 7   8, 0   8, 1   ...  24, 7,  then 1, 0 and so on
+//! ```
+//!
+//! so that a warp asks for whole sectors and, with a ninth limb left out behind each number, meets in
+//! no bank; a thread that fetched its own limbs would ask for each
+//! of them in a sector by itself. Of interleaved numbers a lane moves its own number's, which are
+//! neighbours of the other lanes'.
+
+use super::places::{each_of_eight, for_each_of_eight};
+use crate::gpu::memory::{Batch, Stride};
+use crate::gpu::shared::Places;
+use crate::gpu::warp::Group;
+use bigint_core::Limb;
+use bigint_core::kernel::PIECE;
+
+/// Threads of a warp.
+const WARP: u32 = 32;
+
+/// Numbers whose limbs are taken and given one by one from the top down, by the threads of a
+/// warp together: all at the same limb.
+#[derive(Clone, Copy)]
+pub struct Pieces<S> {
+    group: Group<WARP>,
+    numbers: u32,
+    /// What is taken, and the places of a piece of it.
+    from: (Batch<S>, Places),
+    /// What is given.
+    to: [Batch<S>; 2],
+    /// The places of a piece that is given.
+    given: Places,
+    /// The next piece that is taken, as the lane moves it.
+    ahead: [Limb; PIECE as usize],
+}
+
+impl<S: Stride> Pieces<S> {
+    /// Of so many numbers, counted from the first ones of these batches.
+    #[inline(always)]
+    pub fn new(
+        group: Group<WARP>,
+        numbers: u32,
+        from: (Batch<S>, Places),
+        to: [Batch<S>; 2],
+        given: Places,
+    ) -> Self {
+        Pieces {
+            group,
+            numbers,
+            from,
+            to,
+            given,
+            ahead: [0; PIECE as usize],
+        }
+    }
+
+    /// Whether it is so in all threads of the warp.
+    #[inline(always)]
+    pub fn all(&self, is_so: bool) -> bool {
+        self.group.all(is_so)
+    }
+
+    /// Begins to take limbs, the first of which is limb `at`.
+    #[inline(always)]
+    pub fn begin(&mut self, at: u32) {
+        self.fetch(at & !(PIECE - 1));
+        if at % PIECE != PIECE - 1 {
+            self.place(at & !(PIECE - 1));
+        }
+    }
+
+    /// Takes limb `at`, which is the one below the last; zero above and below the number.
+    #[inline(always)]
+    pub fn next(&mut self, at: u32) -> Limb {
+        let (batch, places) = self.from;
+        let is_inside = at < batch.width();
+        if is_inside && at % PIECE == PIECE - 1 {
+            self.place(at & !(PIECE - 1));
+        }
+        // Above the piece there are zeros.
+        let at = if is_inside { at % PIECE } else { PIECE };
+        places.of_lane(self.group.lane()).limb(at)
+    }
+
+    /// Gives zeros in the first batch down to limb `end`.
+    #[inline(always)]
+    pub fn begin_to_give(&mut self, end: u32) {
+        let place = self.given.of_lane(self.group.lane());
+        for_each_of_eight([0; 8], |i, limb| place.set(i, limb));
+        let mut from = (self.to[0].width() + PIECE - 1) & !(PIECE - 1);
+        while from >= end + PIECE {
+            from -= PIECE;
+            self.give_piece::<0>(from);
+        }
+    }
+
+    /// Gives limbs `at` and `at + 1` of the first batch, those below the last; `at` is even.
+    #[inline(always)]
+    pub fn give(&mut self, at: u32, [low, high]: [Limb; 2]) {
+        let place = self.given.of_lane(self.group.lane());
+        place.set(at % PIECE, low);
+        place.set(at % PIECE + 1, high);
+        if at % PIECE == 0 {
+            self.give_piece::<0>(at);
+        }
+    }
+
+    /// Gives limbs `at .. at + 8` of the second batch, a multiple of 8.
+    #[inline(always)]
+    pub fn give_eight(&mut self, at: u32, limbs: [Limb; PIECE as usize]) {
+        let place = self.given.of_lane(self.group.lane());
+        for_each_of_eight(limbs, |i, limb| place.set(i, limb));
+        self.give_piece::<1>(at);
+    }
+
+    /// Asks for the piece from limb `from` on.
+    #[inline(always)]
+    fn fetch(&mut self, from: u32) {
+        let walk = self.from.0.walk(self.group.lane(), from, self.numbers);
+        self.ahead = each_of_eight(|i| walk.limb(i));
+    }
+
+    /// Puts the piece that was asked for, from limb `from` on, where its threads take it, and
+    /// asks for the one below.
+    #[inline(always)]
+    fn place(&mut self, from: u32) {
+        let (batch, places) = self.from;
+        let spot = places.walk(self.group.lane(), batch.is_unit());
+        self.group.sync();
+        for_each_of_eight(self.ahead, |i, limb| spot(i).set(limb));
+        self.group.sync();
+        self.fetch(from.wrapping_sub(PIECE));
+    }
+
+    #[inline(always)]
+    fn give_piece<const WHICH: usize>(&mut self, from: u32) {
+        let batch = self.to[WHICH];
+        let spot = self.given.walk(self.group.lane(), batch.is_unit());
+        let walk = batch.walk(self.group.lane(), from, self.numbers);
+        self.group.sync();
+        let limbs = each_of_eight(|i| spot(i).limb());
+        for_each_of_eight(limbs, |i, limb| walk.set(i, limb));
+        self.group.sync();
+    }
+}
