@@ -1,12 +1,14 @@
 //! What squares modulo a number: the CPU, by either arithmetic, or a GPU.
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Weighted};
-use bigint_host::{Engine, MersenneSquares};
+use bigint_cpu::fast::trial::Trial;
+use bigint_host::{Engine, MersenneSquares, TrialFactors};
 
-use crate::{Error, Number, Residue, Runner};
+use crate::{Error, Number, Residue, Runner, Tries};
 
 /// A residue on some machine that is squared again and again.
 pub trait Squaring {
@@ -56,7 +58,15 @@ pub trait Backend {
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Squaring>, Error>;
 
-    /// Whether [`squaring`](Self::squaring) has another machine to offer after this
+    /// Tries these candidates for factors: on all cores, where it has nothing faster.
+    ///
+    /// # Errors
+    /// Where the machine fails.
+    fn tries(&self, trial: &Trial) -> Result<Box<dyn Tries>, Error> {
+        Ok(Box::new(trial.clone()))
+    }
+
+    /// Whether [`squaring`](Self::squaring) and [`tries`](Self::tries) have another machine to offer after this
     /// failure.
     fn falls_back(&self, _: &Error) -> bool {
         false
@@ -300,6 +310,19 @@ impl Backend for Cuda {
             None => Err(too_long),
         }
     }
+
+    fn tries(&self, trial: &Trial) -> Result<Box<dyn Tries>, Error> {
+        Ok(match self.engine.trial_factors(trial.clone())? {
+            Some(factors) => Box::new(factors),
+            None => Box::new(trial.clone()),
+        })
+    }
+}
+
+impl Tries for TrialFactors {
+    fn divisors(&self, segments: Range<u64>) -> Result<Vec<u128>, Error> {
+        Ok(TrialFactors::divisors(self, segments)?)
+    }
 }
 
 /// The weighted transform of a device.
@@ -341,6 +364,8 @@ pub struct Auto {
     /// Exponents from which on the device is taken: below, its launches take longer than a
     /// CPU's iteration.
     pub device_from: u32,
+    /// Likewise for candidates of trial factoring.
+    pub device_from_candidates: u128,
 }
 
 impl Auto {
@@ -351,6 +376,7 @@ impl Auto {
             cpu,
             has_failed: Cell::new(false),
             device_from: 500_000,
+            device_from_candidates: 1 << 27,
         }
     }
 
@@ -382,6 +408,18 @@ impl Backend for Auto {
             }
         }
         self.cpu.squaring(number, longer_than)
+    }
+
+    fn tries(&self, trial: &Trial) -> Result<Box<dyn Tries>, Error> {
+        // Fewer take the CPU no longer than a device its first launch.
+        let is_worth_it = trial.count(&(0..trial.segments())) >= self.device_from_candidates;
+        if let Some(cuda) = self.device().filter(|_| is_worth_it) {
+            match cuda.tries(trial) {
+                Err(error) if self.falls_back(&error) => {}
+                tries => return tries,
+            }
+        }
+        self.cpu.tries(trial)
     }
 
     fn falls_back(&self, error: &Error) -> bool {

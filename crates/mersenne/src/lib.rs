@@ -3,6 +3,7 @@
 mod backend;
 mod error;
 mod exponent;
+mod folder;
 mod lucas_lehmer;
 mod number;
 mod p_minus_1;
@@ -12,10 +13,12 @@ mod prp;
 mod residue;
 mod runner;
 mod save;
+mod trial_factoring;
 
 pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Squaring};
 pub use error::Error;
 pub use exponent::{KNOWN_PRIMES, is_prime};
+pub use folder::Folder;
 pub use lucas_lehmer::LucasLehmer;
 pub use number::Number;
 pub use p_minus_1::PMinus1;
@@ -23,7 +26,8 @@ pub use proof::{Certificate, Proof};
 pub use prp::{Certification, Prp};
 pub use residue::Residue;
 pub use runner::Runner;
-pub use save::{Folder, Saved};
+pub use save::Saved;
+pub use trial_factoring::{TrialFactoring, Tries};
 
 /// What a test of a number found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

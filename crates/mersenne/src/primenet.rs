@@ -11,8 +11,11 @@ use std::time::{Duration, SystemTime};
 use md5::{Digest, Md5};
 use serde::Serialize;
 
-use crate::save::replace;
-use crate::{Number, Outcome, PMinus1, Proof, is_prime};
+use crate::folder::replace;
+use crate::{Number, Outcome, PMinus1, Proof, TrialFactoring, is_prime};
+
+/// What is wrong with a range that is no [`TrialFactoring`].
+pub const TOO_LONG: &str = "to try all candidates up to there would take for ever";
 
 /// What a line of `worktodo.txt` asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub enum Asked {
     Test(&'static str),
     /// The first stage of P-1, to this bound.
     PMinus1(u32),
+    /// Trial factoring, between powers of two with these exponents.
+    Factor(u32, u32),
     /// A certification: the residue of `M{p}.cert` squared so many times.
     Certification(u32),
 }
@@ -59,7 +64,9 @@ impl Assignment {
     /// assert_eq!((assignment.asked, assignment.id), (Asked::Test("PRP-3"), None));
     /// let assignment = Assignment::parse("Pminus1=N/A,1,2,1277,-1,5000000,0").unwrap().unwrap();
     /// assert_eq!(assignment.asked, Asked::PMinus1(5_000_000));
-    /// assert!(Assignment::parse("Factor=N/A,127,60,61").is_err());
+    /// let assignment = Assignment::parse("Factor=N/A,1277,60,61").unwrap().unwrap();
+    /// assert_eq!(assignment.asked, Asked::Factor(60, 61));
+    /// assert!(Assignment::parse("ECM2=N/A,1,2,1277,-1,1000,0,1").is_err());
     /// ```
     ///
     /// # Errors
@@ -84,7 +91,7 @@ impl Assignment {
             "Test" | "DoubleCheck" => "LL",
             "PRP" | "PRPDC" => "PRP-3",
             "Cert" | "CERT" => "Cert",
-            "Factor" => return Err(bad(line, "there is no trial factoring here")),
+            "Factor" => "TF",
             "PMinus1" | "Pminus1" => "PM1",
             "PFactor" | "Pfactor" => {
                 let what = "P-1 takes its bound from a line Pminus1=N/A,1,2,P,-1,B1,0";
@@ -94,7 +101,7 @@ impl Assignment {
             _ => {
                 return Err(bad(
                     line,
-                    "it is none of PRP, PRPDC, Test, DoubleCheck, Cert, Pminus1",
+                    "it is none of PRP, PRPDC, Test, DoubleCheck, Cert, Factor, Pminus1",
                 ));
             }
         };
@@ -117,7 +124,7 @@ impl Assignment {
                 .filter(|field| !field.is_empty())
                 .ok_or_else(missing)
         };
-        let exponent = if worktype != "LL" {
+        let exponent = if !matches!(worktype, "LL" | "TF") {
             for (i, (name, value)) in [("k", "1"), ("b", "2")].into_iter().enumerate() {
                 if field(i, name)? != value {
                     return Err(bad(
@@ -175,6 +182,15 @@ impl Assignment {
                 }
                 Asked::PMinus1(bound)
             }
+            "TF" => {
+                let most = TrialFactoring::MOST_BITS;
+                let from = number_to(1, "the exponent of the beginning", 1, most - 1)?;
+                let to = number_to(2, "the exponent of the end", from + 1, most)?;
+                if TrialFactoring::new(p, from, to).is_none() {
+                    return Err(bad(fields[2], TOO_LONG));
+                }
+                Asked::Factor(from, to)
+            }
             _ => Asked::Test(worktype),
         };
         Ok(Some(Assignment {
@@ -199,8 +215,10 @@ pub struct ResultLine {
     worktype: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     b1: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    factors: Option<[String; 1]>,
+    #[serde(flatten)]
+    range: Option<BitLevels>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    factors: Vec<String>,
     #[serde(rename = "res64", skip_serializing_if = "Option::is_none")]
     res64: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,10 +229,12 @@ pub struct ResultLine {
     errors: Option<Errors>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<ProofFile>,
-    error_code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_code: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fft_length: Option<usize>,
-    shift_count: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shift_count: Option<u32>,
     program: Program,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
@@ -232,6 +252,14 @@ struct Parts {
     b: u32,
     n: u32,
     c: i32,
+}
+
+/// What trial factoring went through.
+#[derive(Clone, Debug, Serialize)]
+struct BitLevels {
+    bitlo: u32,
+    bithi: u32,
+    rangecomplete: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -295,7 +323,8 @@ impl ResultLine {
             number: exponent.is_none().then_some(parts),
             worktype,
             b1: None,
-            factors: None,
+            range: None,
+            factors: Vec::new(),
             res64: Some(format!("{:016X}", outcome.res64)),
             sha3_hash: None,
             residue_type: (worktype == "PRP-3").then_some(1),
@@ -303,9 +332,9 @@ impl ResultLine {
                 gerbicz: outcome.errors,
             }),
             proof: None,
-            error_code: "00000000",
+            error_code: Some("00000000"),
             fft_length: words,
-            shift_count: 0,
+            shift_count: Some(0),
             program: Program {
                 name: env!("CARGO_PKG_NAME"),
                 version: env!("CARGO_PKG_VERSION"),
@@ -340,8 +369,28 @@ impl ResultLine {
         ResultLine {
             status: Some(if factor.is_some() { "F" } else { "NF" }),
             b1: Some(bound),
-            factors: factor.map(|factor| [factor]),
+            factors: factor.into_iter().collect(),
             res64: None,
+            ..self
+        }
+    }
+
+    /// The line of trial factoring that is done, with the factors that it found.
+    #[must_use]
+    pub fn with_trial(self, trial: &TrialFactoring) -> Self {
+        let ([bitlo, bithi], factors) = (trial.bits(), trial.factors());
+        ResultLine {
+            status: Some(if factors.is_empty() { "NF" } else { "F" }),
+            range: Some(BitLevels {
+                bitlo,
+                bithi,
+                rangecomplete: true,
+            }),
+            factors: factors.iter().map(u128::to_string).collect(),
+            res64: None,
+            errors: None,
+            error_code: None,
+            shift_count: None,
             ..self
         }
     }
@@ -377,8 +426,11 @@ impl ResultLine {
         let ours = serde_json::to_value(self)?;
         let is_same = |line: &str| {
             let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-            ["exponent", "k", "n", "c", "worktype", "b1", "res64", "aid"]
-                .into_iter()
+            let keys = [
+                "exponent", "k", "n", "c", "worktype", "b1", "bitlo", "bithi",
+            ];
+            keys.into_iter()
+                .chain(["res64", "aid"])
                 .all(|key| line.get(key) == ours.get(key))
         };
         if text.lines().any(is_same) {

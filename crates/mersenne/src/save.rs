@@ -7,22 +7,42 @@
 //! CRC-32 of all that, four little-endian bytes
 //! ```
 //!
-//! Residues are numbers, not words of some transform: any back end takes them up. A file
-//! is written beside (`.new`), brought to the disk, and renamed; the one before stays
-//! (`.old`). Whatever moment the program is killed at, one of the three is whole; of
-//! those that are, the furthest is taken up.
+//! Residues are numbers, not words of some transform: any back end takes them up. Trial
+//! factoring has none, and another second line ([`TrialFactoring`](crate::TrialFactoring)).
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::prp::Point;
-use crate::{Certification, Error, LucasLehmer, Number, PMinus1, Proof, Prp, Residue};
-use crate::{Runner, Step};
+use crate::{Certification, Error, LucasLehmer, Number, PMinus1, Prp, Residue, Runner, Step};
 
 const MAGIC: &[u8] = b"mersenne save 1\n";
+
+const NO_SAVE: &str = "it is no save file of this program";
+
+/// A file of this second line, and these bytes behind it.
+pub(crate) fn sealed(header: &impl Serialize, rest: impl IntoIterator<Item = u8>) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(serde_json::to_vec(header).expect("numbers and words are JSON"));
+    bytes.push(b'\n');
+    bytes.extend(rest);
+    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+    bytes
+}
+
+/// The second line of a file, and the bytes behind it.
+pub(crate) fn opened<H: DeserializeOwned>(bytes: &[u8]) -> Result<(H, &[u8]), String> {
+    let broken = || NO_SAVE.to_owned();
+    let (bytes, sum) = bytes.split_last_chunk::<4>().ok_or_else(broken)?;
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(broken)?;
+    if crc32fast::hash(bytes).to_le_bytes() != *sum {
+        return Err("its checksum is wrong: it is damaged".to_owned());
+    }
+    let line = rest.iter().position(|&byte| byte == b'\n');
+    let (header, rest) = rest.split_at(line.ok_or_else(broken)?);
+    let header = serde_json::from_slice(header).map_err(|error| error.to_string())?;
+    Ok((header, &rest[1..]))
+}
 
 /// A test of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +138,7 @@ impl Saved {
     }
 
     /// Of P-1: `B1`.
-    fn bound(&self) -> Option<u32> {
+    pub(crate) fn bound(&self) -> Option<u32> {
         match self {
             Saved::PMinus1(test) => Some(test.bound()),
             _ => None,
@@ -188,7 +208,7 @@ impl Saved {
         }
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut residues = Vec::new();
         let prp = match self {
             Saved::LucasLehmer(LucasLehmer { residue, .. })
@@ -222,31 +242,13 @@ impl Saved {
             bound: self.bound(),
             prp,
         };
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(serde_json::to_vec(&header).expect("numbers and words are JSON"));
-        bytes.push(b'\n');
-        for residue in residues {
-            bytes.extend(residue.to_bytes());
-        }
-        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        bytes
+        sealed(&header, residues.into_iter().flat_map(Residue::to_bytes))
     }
 
     /// What these bytes say of how far a test is that begins as `start`.
-    fn from_bytes(bytes: &[u8], start: &Saved) -> Result<Self, String> {
-        let broken = || "it is no save file of this program".to_owned();
-        let (bytes, sum) = bytes.split_last_chunk::<4>().ok_or_else(broken)?;
-        let rest = bytes.strip_prefix(MAGIC).ok_or_else(broken)?;
-        if crc32fast::hash(bytes).to_le_bytes() != *sum {
-            return Err("its checksum is wrong: it is damaged".to_owned());
-        }
-        let line = rest
-            .iter()
-            .position(|&byte| byte == b'\n')
-            .ok_or_else(broken)?;
-        let (header, mut rest) = rest.split_at(line);
-        let header: Header = serde_json::from_slice(header).map_err(|error| error.to_string())?;
-        rest = &rest[1..];
+    pub(crate) fn from_bytes(bytes: &[u8], start: &Saved) -> Result<Self, String> {
+        let broken = || NO_SAVE.to_owned();
+        let (header, mut rest): (Header, _) = opened(bytes)?;
         let number = Number::new(header.k, header.exponent, header.is_plus).ok_or_else(broken)?;
         let worktype = header.worktype.as_str();
         if (number, worktype, header.bound) != (start.number(), start.worktype(), start.bound()) {
@@ -305,230 +307,4 @@ impl Saved {
             _ => Err(broken()),
         }
     }
-}
-
-/// Where a test's files are.
-#[derive(Clone, Debug)]
-pub struct Folder {
-    path: PathBuf,
-}
-
-impl Folder {
-    /// This folder, which exists.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Folder { path: path.into() }
-    }
-
-    /// A file in it.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
-    }
-
-    /// A test's save file and those beside it. Each bound of P-1 has its own.
-    fn files(&self, test: &Saved) -> [PathBuf; 3] {
-        let number = test.number();
-        let stem = match (test.worktype(), test.bound(), number.exponent()) {
-            ("LL", _, Some(p)) => format!("m{p}.ll"),
-            ("Cert", _, Some(p)) => format!("m{p}.certification"),
-            (_, Some(bound), Some(p)) => format!("m{p}.{bound}.pm1"),
-            (_, _, Some(p)) => format!("m{p}.prp"),
-            (_, _, None) => format!("{}x2^{}{:+}", number.k(), number.n(), number.c()),
-        };
-        ["", ".new", ".old"].map(|end| self.file(&format!("{stem}{end}")))
-    }
-
-    /// Saves a test, so that a kill at any moment leaves this or the one before whole.
-    ///
-    /// # Errors
-    /// [`Error::File`] where it cannot be written.
-    pub fn save(&self, test: &Saved) -> Result<(), Error> {
-        let [name, new, old] = self.files(test);
-        let written = write_whole(&new, &test.to_bytes())
-            .and_then(|()| match fs::rename(&name, &old) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            })
-            .and_then(|()| fs::rename(&new, &name))
-            .and_then(|()| sync_folder(&self.path));
-        written.map_err(|source| Error::File { path: name, source })
-    }
-
-    /// The test that begins as `start`, as far as the furthest of its files has it, and what is
-    /// wrong with those that were passed over.
-    ///
-    /// # Errors
-    /// [`Error::Save`] where there are files and none of them is whole; but the first save cut
-    /// short is none.
-    pub fn load(&self, start: &Saved) -> Result<(Option<Saved>, Vec<Error>), Error> {
-        let mut wrong = Vec::new();
-        let mut found: Option<Saved> = None;
-        let files = self.files(start);
-        let was_saved = files[0].exists() || files[2].exists();
-        for path in files {
-            let read = match fs::read(&path) {
-                Ok(bytes) => Saved::from_bytes(&bytes, start),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => Err(error.to_string()),
-            };
-            match read {
-                // Another certification's of the same number is of no use.
-                Ok(test) if test.certification() != start.certification() => {}
-                Ok(test) => {
-                    let further = found
-                        .as_ref()
-                        .is_none_or(|found| found.progress() < test.progress());
-                    found = if further { Some(test) } else { found };
-                }
-                Err(what) => wrong.push(Error::Save { path, what }),
-            }
-        }
-        match (found, wrong.pop()) {
-            (None, Some(error)) if was_saved => Err(error),
-            (found, last) => {
-                wrong.extend(last);
-                Ok((found, wrong))
-            }
-        }
-    }
-
-    /// Where the residues of a test are that a proof will be made of.
-    fn residues(&self, p: u32) -> PathBuf {
-        self.file(&format!("m{p}.residues"))
-    }
-
-    /// What a certification of `2^p - 1` starts from, in the file that AutoPrimeNet leaves:
-    /// `M{p}.cert`, the residue's bytes.
-    ///
-    /// # Errors
-    /// [`Error::File`] where it cannot be read, [`Error::Save`] where it is no residue.
-    pub fn load_start(&self, p: u32) -> Result<Residue, Error> {
-        let path = self.file(&format!("M{p}.cert"));
-        match fs::read(&path) {
-            Err(source) => Err(Error::File { path, source }),
-            Ok(bytes) if bytes.len() == p.div_ceil(8) as usize => {
-                Ok(Residue::from_bytes(p, &bytes))
-            }
-            Ok(bytes) => {
-                let (found, wanted) = (bytes.len(), p.div_ceil(8));
-                let what = format!("it has {found} bytes, and a residue has {wanted}");
-                Err(Error::Save { path, what })
-            }
-        }
-    }
-
-    /// Removes that file.
-    ///
-    /// # Errors
-    /// [`Error::File`] where it cannot be removed.
-    pub fn remove_start(&self, p: u32) -> Result<(), Error> {
-        let path = self.file(&format!("M{p}.cert"));
-        fs::remove_file(&path).map_err(|source| Error::File { path, source })
-    }
-
-    /// Keeps the residue of an iteration for a proof.
-    ///
-    /// # Errors
-    /// [`Error::File`] where it cannot be written.
-    pub fn save_residue(&self, iteration: u32, residue: &Residue) -> Result<(), Error> {
-        let folder = self.residues(residue.number().n());
-        let path = folder.join(iteration.to_string());
-        let mut bytes = residue.to_bytes();
-        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        fs::create_dir_all(&folder)
-            .and_then(|()| replace(&path, &bytes))
-            .map_err(|source| Error::File { path, source })
-    }
-
-    /// The residue of an iteration of the test of `2^p - 1` that was kept for a proof.
-    ///
-    /// # Errors
-    /// [`Error::File`] where it cannot be read, [`Error::Save`] where it is damaged.
-    pub fn load_residue(&self, p: u32, iteration: u32) -> Result<Residue, Error> {
-        let path = self.residues(p).join(iteration.to_string());
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(source) => return Err(Error::File { path, source }),
-        };
-        match bytes.split_last_chunk::<4>() {
-            Some((bytes, sum))
-                if bytes.len() == p.div_ceil(8) as usize
-                    && crc32fast::hash(bytes).to_le_bytes() == *sum =>
-            {
-                Ok(Residue::from_bytes(p, bytes))
-            }
-            _ => {
-                let what = "the residue is damaged".to_owned();
-                Err(Error::Save { path, what })
-            }
-        }
-    }
-
-    /// Writes a proof into the folder, and answers with its path.
-    ///
-    /// # Errors
-    /// [`Error::File`] where it cannot be written.
-    pub fn save_proof(&self, proof: &Proof) -> Result<PathBuf, Error> {
-        let path = self.file(&format!("{}-{}.proof", proof.p(), proof.power()));
-        match replace(&path, &proof.to_bytes()) {
-            Ok(()) => Ok(path),
-            Err(source) => Err(Error::File { path, source }),
-        }
-    }
-
-    /// Removes the files of a test that is done.
-    ///
-    /// # Errors
-    /// [`Error::File`] where one cannot be removed.
-    pub fn remove(&self, test: &Saved) -> Result<(), Error> {
-        let gone = |path: PathBuf, removed: io::Result<()>| match removed {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(Error::File { path, source })
-            }
-            _ => Ok(()),
-        };
-        for path in self.files(test) {
-            let removed = fs::remove_file(&path);
-            gone(path, removed)?;
-        }
-        match (test.worktype(), test.number().exponent()) {
-            ("PRP-3", Some(p)) => {
-                let residues = self.residues(p);
-                let removed = fs::remove_dir_all(&residues);
-                gone(residues, removed)
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Writes a file beside, and lets it take the place of the one before.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut new = path.as_os_str().to_owned();
-    new.push(".new");
-    write_whole(new.as_ref(), bytes)?;
-    fs::rename(&new, path)?;
-    sync_folder(path.parent().unwrap_or(Path::new("")))
-}
-
-/// Writes a file and has it brought to the disk.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Has the names in a folder brought to the disk.
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
-    let path = if path.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        path
-    };
-    File::open(path)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }

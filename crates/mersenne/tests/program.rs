@@ -376,7 +376,13 @@ fn lines_that_ask_for_something_else_are_told_with_their_place() {
     let folder = tempfile::tempdir().unwrap();
     let worktodo = folder.path().join("worktodo.txt");
     let cases = [
-        ("Factor=N/A,1279,60,61", "1:1"),
+        ("Factor=N/A,1279,61,60", "1:20"),
+        ("Factor=N/A,1279,60", "1:8"),
+        ("Factor=N/A,1279,0,60", "1:17"),
+        ("Factor=N/A,1279,60,96", "1:20"),
+        ("Factor=N/A,1280,60,61", "1:12"),
+        ("Factor=N/A,3,1,95", "1:16"),
+        ("ECM2=N/A,1,2,1279,-1,100,0,1", "1:1"),
         ("Test=607,60,1\nPRP=N/A,3,2,1279,-1", "2:9"),
         ("\n  DoubleCheck=N/A,608,60,1", "2:19"),
         ("PRP=N/A,1,2,1279,1", "1:18"),

@@ -6,6 +6,7 @@ mod report;
 mod run;
 mod selftest;
 mod stop;
+mod trial;
 mod tune;
 mod verify;
 mod work;
@@ -19,7 +20,7 @@ use mersenne::primenet::Reporter;
 use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, Number, Proof, is_prime};
 use run::Task;
 
-/// Tests of Mersenne numbers 2^P - 1, and of K 2^N - 1 and K 2^N + 1
+/// Tests and factors of Mersenne numbers 2^P - 1, and tests of K 2^N - 1 and K 2^N + 1
 #[derive(Parser)]
 #[command(name = "mersenne", version)]
 struct Cli {
@@ -35,6 +36,8 @@ enum Command {
     Prp(Test),
     /// P-1 of 2^P - 1: a factor F of which F - 1 has no prime power above B1
     Pm1(PMinus1),
+    /// Trial factoring of 2^P - 1: all prime factors between two powers of two
+    Tf(Trial),
     /// Lucas-Lehmer-Riesel test of K 2^N - 1
     Llr(Other),
     /// Proth's test of K 2^N + 1, with Gerbicz' check
@@ -70,6 +73,18 @@ struct PMinus1 {
     /// The bound; there are 1.44 B1 squarings
     #[arg(long, value_name = "B1", value_parser = bound())]
     b1: u32,
+}
+
+#[derive(Args)]
+struct Trial {
+    #[command(flatten)]
+    test: Test,
+    /// Factors from 2^BITS on, BITS from 1
+    #[arg(long, value_name = "BITS")]
+    from: u32,
+    /// Factors below 2^BITS, BITS up to 95
+    #[arg(long, value_name = "BITS")]
+    to: u32,
 }
 
 #[derive(Args)]
@@ -214,6 +229,13 @@ impl PMinus1 {
     }
 }
 
+impl Trial {
+    fn run(&self) -> Result<(), Failure> {
+        let Test { p, json, common } = &self.test;
+        trial::alone(trial::range(*p, self.from, self.to)?, *json, common)
+    }
+}
+
 impl Other {
     fn run(&self, worktype: &'static str, is_plus: bool) -> Result<(), Failure> {
         let Other { k, n, json, common } = self;
@@ -268,6 +290,7 @@ pub fn main() -> ExitCode {
         Command::Ll(test) => test.run("LL"),
         Command::Prp(test) => test.run("PRP-3"),
         Command::Pm1(stage) => stage.run(),
+        Command::Tf(trial) => trial.run(),
         Command::Llr(test) => test.run("LLR", false),
         Command::Proth(test) => test.run("Proth", true),
         Command::Verify(arguments) => verify::run(arguments),

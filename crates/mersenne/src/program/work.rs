@@ -6,7 +6,7 @@ use mersenne::{Certification, Prp, Saved};
 
 use super::run::{self, Task};
 use super::stop::Stop;
-use super::{Common, Failure};
+use super::{Common, Failure, trial};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -35,16 +35,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Ok(());
         };
         let Assignment { asked, p, id, line } = assignment;
-        let task = match asked {
-            Asked::Test(worktype) => Task::test(worktype, p.into()),
-            Asked::PMinus1(bound) => Task::p_minus_1(p, bound)?,
+        let run = |task| run::one(task, common, id.clone(), &stop);
+        let result = match asked {
+            Asked::Test(worktype) => run(Task::test(worktype, p.into())),
+            Asked::PMinus1(bound) => run(Task::p_minus_1(p, bound)?),
+            Asked::Factor(from, to) => {
+                let range = trial::range(p, from, to)?;
+                trial::one(range, common, id.clone(), &stop)
+            }
             Asked::Certification(squarings) => {
                 let start = common.folder()?.load_start(p)?;
                 let certification = Certification { start, squarings };
-                Saved::Prp(Prp::certifying(certification)).into()
+                run(Saved::Prp(Prp::certifying(certification)).into())
             }
-        };
-        let result = run::one(task, common, id, &stop)?;
+        }?;
         println!("{}", result.to_json());
         remove_line(&path, &line)
             .map_err(|error| Failure::Running(format!("{}: {error}", path.display())))?;
