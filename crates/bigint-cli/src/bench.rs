@@ -1,5 +1,6 @@
 //! `bigint bench`: how fast this machine is, on one back end.
 
+mod ceilings;
 mod papers;
 mod plot;
 mod sample;
@@ -12,6 +13,7 @@ use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, Operation};
 use bigint_host::{BackEnd, Batch, Engine, Error, Form, Options};
 use serde::Serialize;
 
+use self::ceilings::Ceilings;
 use self::papers::Paper;
 use self::sample::{Times, arranged, operand, time};
 use crate::backend::{BackendName, algorithm_parser, operation};
@@ -98,6 +100,10 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["algorithm", "level", "lanes"])]
     every_choice: bool,
 
+    /// Keep the transform of products' second operand
+    #[arg(long)]
+    keep_transform: bool,
+
     /// Print JSON in place of a table
     #[arg(long)]
     json: bool,
@@ -169,37 +175,14 @@ struct Record {
     rows: Vec<Row>,
 }
 
-/// What the device can do at most, measured in the same run.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Ceilings {
-    copy_gigabytes_per_second: f64,
-    giga_multiply_adds_per_second: f64,
-    to_device_gigabytes_per_second: f64,
-    to_host_gigabytes_per_second: f64,
-}
-
-impl Ceilings {
-    /// Of the engine's devices, if it has any; their copies read and write so many `bytes`.
-    fn of(engine: &Engine, bytes: usize) -> Result<Option<Self>, Error> {
-        let devices = match engine.back_end() {
-            BackEnd::Cpu => 1,
-            BackEnd::Cuda(devices) => devices.ordinals().count(),
-        };
-        let measured = engine.ceilings(bytes / devices)?;
-        Ok(measured.map(|ceilings| Ceilings {
-            copy_gigabytes_per_second: ceilings.copy_bytes_per_second / 1e9,
-            giga_multiply_adds_per_second: ceilings.multiply_adds_per_second / 1e9,
-            to_device_gigabytes_per_second: ceilings.to_device_bytes_per_second / 1e9,
-            to_host_gigabytes_per_second: ceilings.to_host_bytes_per_second / 1e9,
-        }))
-    }
-}
-
 /// One measurement. Times are for one number of the batch, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     operation: &'static str,
     is_wrapping: bool,
+    /// Whether the second operand's transform is kept.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    keeps_transform: bool,
     layout: &'static str,
     algorithm: &'static str,
     level: Option<&'static str>,
@@ -343,6 +326,9 @@ fn measure_all(
                         Some(made) if made.0.len() == count => made,
                         _ => subject.operands(arguments.layout, count).map_err(running)?,
                     };
+                    if arguments.keep_transform {
+                        engine.keep_transform(&made.1);
+                    }
                     let measured = subject.on_each(teams, arguments, &made, ceilings);
                     rows.extend(measured.map_err(running)?);
                     operands = Some(made);
@@ -479,6 +465,7 @@ impl Subject {
         Ok(Row {
             operation: operation.name(),
             is_wrapping,
+            keeps_transform: arguments.keep_transform,
             layout: arguments.layout.name(),
             algorithm: options.algorithm.name(),
             level: options.level.map(Level::name),

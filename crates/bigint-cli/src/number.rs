@@ -16,7 +16,7 @@ use bigint_cpu::radix;
 
 /// The longest line that is read as one number, in bytes: any number of
 /// [`MAX_WIDTH`] limbs fits, with room for leading zeros.
-pub const MAX_TEXT: usize = 1 << 30;
+pub const MAX_TEXT: usize = 1 << 32;
 
 /// From this many digits on, decimal numbers are read in less than quadratic
 /// time; below, that takes longer.

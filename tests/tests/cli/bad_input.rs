@@ -87,9 +87,9 @@ fn a_missing_file() {
 #[test]
 fn a_result_wider_than_any_number_may_be() {
     let place = Workplace::new();
-    // 17 factors of 2^27 bits, and no number may have more than 2^31.
+    // 65 factors of 2^27 bits, and no number may have more than 2^33.
     place.file("a", format!("1\n0x{}\n", "f".repeat(1 << 25)));
-    let power = ["a"; 17].join("*");
+    let power = ["a"; 65].join("*");
     let ended = place.run(&["calc", &power, "--let", "a=a", "-o", "r"]);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     assert!(

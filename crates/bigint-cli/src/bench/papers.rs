@@ -1,6 +1,7 @@
 //! The benchmarks of papers, by their authors' names: what they measured, measured here, and
 //! what they published beside it.
 
+mod benchmark;
 mod bringgaard;
 mod carlessi;
 mod honda;
@@ -12,13 +13,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation};
-use bigint_host::{BackEnd, Form, Options};
+use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH};
+use bigint_host::BackEnd;
 use serde::Serialize;
 
-use self::lists::List;
+use self::benchmark::Benchmark;
 use self::measure::Row;
-use super::{Ceilings, plot};
+use super::ceilings::Ceilings;
+use super::plot;
 use crate::backend::BackendName;
 use crate::failure::Failure;
 use crate::hardware::Hardware;
@@ -86,105 +88,6 @@ fn width(bits: &str) -> Result<usize, String> {
         _ if bits > MAX_WIDTH * LIMB_BITS / 2 => Err("no such width".to_owned()),
         _ => Ok(bits),
     }
-}
-
-/// A paper's benchmark.
-pub struct Benchmark {
-    name: &'static str,
-    authors: &'static str,
-    /// What the paper is called.
-    title: &'static str,
-    /// On what.
-    published_on: &'static str,
-    /// In bits.
-    widths: &'static [usize],
-    /// Numbers in a batch of this width.
-    count: fn(usize) -> usize,
-    /// What the paper's figures are.
-    unit: &'static str,
-    /// The same of a width in bits and the nanoseconds that one number takes.
-    figure: fn(usize, f64) -> f64,
-    /// Samples behind each figure.
-    samples: u32,
-    /// Whether its figures are means, and ours beside them; else they are medians.
-    is_mean: bool,
-    /// What is measured of a width, on a device or on the CPU.
-    cases: fn(usize, bool) -> Vec<Case>,
-}
-
-/// One figure.
-struct Case {
-    table: String,
-    method: String,
-    work: Work,
-    who: Who,
-    options: Options,
-    layout: Layout,
-    /// What the paper has for it, by the paper's name of who or what it is of.
-    published: Vec<(&'static str, f64)>,
-}
-
-/// What is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Work {
-    /// An operation, once.
-    Of(Operation, Form),
-    /// `10 (a + b)` modulo the operands' width, by an expression: one launch on a device.
-    TenSumsAtOnce,
-    /// The same by ten operations, each of which leaves its result in memory.
-    TenSums,
-    /// A list of computations.
-    List(List),
-    /// What the paper has and nothing here is like.
-    Nothing,
-}
-
-/// Who computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
-    /// The engine that was asked for.
-    Engine,
-    /// So many threads of the CPU, or all.
-    Cpu(Option<u16>),
-}
-
-impl Case {
-    /// A case of the engine's own choice, of contiguous batches.
-    fn new(table: impl Into<String>, method: &str, work: Work) -> Self {
-        Case {
-            table: table.into(),
-            method: method.to_owned(),
-            work,
-            who: Who::Engine,
-            options: Options::default(),
-            layout: Layout::Contiguous,
-            published: Vec::new(),
-        }
-    }
-
-    /// By this algorithm, and on a device so many threads for each number.
-    fn by(mut self, algorithm: Algorithm, lanes: Option<(Level, u32)>) -> Self {
-        self.options = Options {
-            algorithm,
-            level: lanes.map(|(level, _)| level),
-            lanes: lanes.map(|(_, lanes)| lanes),
-        };
-        self
-    }
-
-    /// Beside what the paper has of that width; where it has none there is nothing.
-    fn beside(mut self, name: &'static str, published: Option<f64>) -> Self {
-        self.published
-            .extend(published.map(|figure| (name, figure)));
-        self
-    }
-}
-
-/// What a paper has in a table's column for this width: the columns' figures are as many as
-/// the `widths`, and NaN where there is none.
-fn published(widths: &[usize], column: &[f64], bits: usize) -> Option<f64> {
-    let at = widths.iter().position(|&width| width == bits)?;
-    column.get(at).copied().filter(|figure| figure.is_finite())
 }
 
 /// What `--json` prints.
@@ -376,7 +279,10 @@ fn three_digits(figure: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::benchmark::Work;
     use super::*;
+    use bigint_core::Algorithm;
+    use bigint_host::Options;
 
     #[test]
     fn every_column_is_as_long_as_its_widths_and_every_case_is_of_kernels_that_exist() {

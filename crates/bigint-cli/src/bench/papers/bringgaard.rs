@@ -4,7 +4,7 @@
 //! His tables are of digits of 64 and of 32 bits; limbs here have 32. His ten additions are
 //! `10 (a + b)`, and so are these.
 
-use super::{Benchmark, Case, Work, published};
+use super::benchmark::{Benchmark, Case, Work, published};
 use bigint_core::Operation;
 use bigint_host::Form;
 

@@ -6,7 +6,7 @@
 //! base, Comba, with the way to it; from 512 bits on it splits. School keeps a product of 5 to
 //! 32 limbs in registers, Comba reads limbs from memory for each four columns.
 
-use super::{Benchmark, Case, Work};
+use super::benchmark::{Benchmark, Case, Work};
 use bigint_core::{Algorithm, Layout, Level, Operation};
 use bigint_host::Form;
 

@@ -6,7 +6,7 @@
 //! column in each lane. Karatsuba here splits twice wherever it can, so that there is
 //! nothing beside their single split, nor beside what goes by way of shared memory.
 
-use super::{Benchmark, Case, Who, Work, published};
+use super::benchmark::{Benchmark, Case, Who, Work, published};
 use bigint_core::{Algorithm, Level, Operation};
 use bigint_host::Form;
 

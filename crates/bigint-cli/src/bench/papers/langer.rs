@@ -6,8 +6,8 @@
 //! stand longer lists, and one number of 2^20 bits among a million short ones: what bins
 //! cost a list, against batches that somebody has sorted and padded before.
 
+use super::benchmark::{Benchmark, Case, Who, Work};
 use super::lists::{Lengths, List, Way};
-use super::{Benchmark, Case, Who, Work};
 use bigint_core::Operation;
 
 pub const BENCHMARK: Benchmark = Benchmark {

@@ -8,7 +8,7 @@ use bigint_host::expression::Expression;
 use bigint_host::{BackEnd, Batch, Engine, Error};
 use serde::Serialize;
 
-use super::{Benchmark, Case, Who, Work};
+use super::benchmark::{Benchmark, Case, Who, Work};
 use crate::bench::sample::{Times, arranged, operand, time};
 use crate::failure::Failure;
 use crate::progress::Progress;
