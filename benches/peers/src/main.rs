@@ -7,6 +7,7 @@
 //! cargo run --release -- --json            # one row of JSON to a line
 //! cargo run --release -- --op mul --bits 1024,2048 --batch 64 --threads 1
 //! cargo run --release -- --check 1000000   # correctness instead of time
+//! cargo run --release -- --modular         # quotients, inverses, powers beside GMP
 //! cargo run --release -- --langer          # Langer's lists beside GMP
 //! cargo run --release -- --from RECORD --plot PLOT.svg
 //! ```
@@ -17,6 +18,7 @@ mod grid;
 mod langer;
 mod library;
 mod measure;
+mod modular;
 mod operands;
 mod plot;
 mod record;
@@ -87,9 +89,12 @@ struct Arguments {
     /// path, instead of measuring
     #[arg(long, value_name = "CASES")]
     check: Option<u64>,
+    /// Measure or check division and what is computed modulo numbers, beside GMP alone
+    #[arg(long, conflicts_with_all = ["op", "path", "from", "plot", "flint"])]
+    modular: bool,
     /// Measure lists of sums and products of numbers of normally distributed lengths
     /// beside GMP, instead of batches
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long, conflicts_with_all = ["check", "modular"])]
     langer: bool,
     /// Seed of the cases to check
     #[arg(long, default_value_t = 1)]
@@ -98,6 +103,9 @@ struct Arguments {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if let (Some(cases), true) = (arguments.check, arguments.modular) {
+        return modular::check(cases, arguments.seed);
+    }
     if let Some(cases) = arguments.check {
         let cpus = if arguments.path.is_empty() {
             supported()
@@ -105,6 +113,23 @@ fn main() -> Result<()> {
             chosen_cpus(&arguments)?
         };
         return check::run(cases, arguments.seed, &chosen_ops(&arguments), &cpus);
+    }
+    if arguments.modular {
+        let or = |given: &[usize], default: &[usize]| match given {
+            [] => default.to_vec(),
+            given => given.to_vec(),
+        };
+        let record = modular::run(
+            &or(&arguments.bits, &[256, 512, 1024, 2048, 4096]),
+            &or(&arguments.batch, &[64]),
+            usize::from(arguments.rounds),
+            &pools(&arguments)?,
+            arguments.json,
+        )?;
+        if let Some(path) = &arguments.record {
+            record.write(path)?;
+        }
+        return Ok(());
     }
     if arguments.langer {
         let record = match &arguments.from {

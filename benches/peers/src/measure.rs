@@ -341,7 +341,7 @@ impl Field {
 /// How long `work` takes: by the wall's clock, or on one thread by the time that
 /// thread was given. On an idle machine the two agree; on a busy one the wall's
 /// clock charges long calls for what others did meanwhile, and spares short ones.
-fn timed(threads: usize, work: impl FnOnce()) -> Duration {
+pub fn timed(threads: usize, work: impl FnOnce()) -> Duration {
     if threads == 1 {
         let start = ThreadTime::now();
         work();
@@ -353,15 +353,20 @@ fn timed(threads: usize, work: impl FnOnce()) -> Duration {
     }
 }
 
+/// What is told of some samples.
 #[derive(Clone, Copy)]
-struct Summary {
-    median: f64,
-    least: f64,
-    spread: f64,
+pub struct Summary {
+    /// The median.
+    pub median: f64,
+    /// The least.
+    pub least: f64,
+    /// The middle half, relative to the median.
+    pub spread: f64,
 }
 
 impl Summary {
-    fn of(samples: &mut [f64]) -> Summary {
+    /// Of these samples, which it sorts.
+    pub fn of(samples: &mut [f64]) -> Summary {
         samples.sort_unstable_by(f64::total_cmp);
         let at = |share: f64| samples[(share * (samples.len() - 1) as f64).round() as usize];
         let median = at(0.5);
@@ -374,7 +379,7 @@ impl Summary {
 }
 
 /// Four significant digits: more is noise, and records are read by people.
-fn round(value: f64) -> f64 {
+pub fn round(value: f64) -> f64 {
     if value == 0.0 {
         return value;
     }
