@@ -1,59 +1,23 @@
 //! Arithmetic modulo numbers gives num-bigint's answers, on every path this machine has and
 //! by the reference.
 
+#[path = "oracle/numbers.rs"]
+mod numbers;
+
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::{Cpu, Error, Numbers, NumbersMut, Path, Results, reference};
 use num_bigint::BigUint;
+use numbers::{Random, limbs};
 
-/// Numbers that are equal in every run: all ones, 0, 1, powers of two and their neighbours,
-/// or any.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
-        self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn number(&mut self, width: usize) -> BigUint {
-        let one = BigUint::from(1u8);
-        let all = &one << (32 * width);
-        let power = &one << (self.next() % (32 * width as u64));
-        match self.next() % 9 {
-            0 => all - 1u8,
-            1 => BigUint::ZERO,
-            2 => one,
-            3 => power,
-            4 => power - 1u8,
-            5 => (power + 1u8) % all,
-            _ => {
-                let limbs = (0..width).map(|_| (self.next() << 16 ^ self.next()) as Limb);
-                BigUint::new(limbs.collect())
-            }
-        }
-    }
-
-    /// Never zero; `odd`, if it must be.
-    fn modulus(&mut self, width: usize, odd: bool) -> BigUint {
-        let one = BigUint::from(1u8);
-        let number = match self.next() % 8 {
-            0 => one.clone(),
-            1 => BigUint::from(3u8),
-            _ => self.number(width),
-        };
-        if odd { number | one } else { number.max(one) }
-    }
-}
-
-fn limbs(shape: Shape, numbers: &[BigUint]) -> Vec<Limb> {
-    let mut limbs = vec![0; shape.limbs()];
-    for (i, number) in numbers.iter().enumerate() {
-        for (j, limb) in number.iter_u32_digits().enumerate() {
-            limbs[shape.index(i, j)] = limb;
-        }
-    }
-    limbs
+/// Never zero; `odd`, if it must be.
+fn modulus(random: &mut Random, width: usize, odd: bool) -> BigUint {
+    let one = BigUint::from(1u8);
+    let number = match random.next() % 8 {
+        0 => one.clone(),
+        1 => BigUint::from(3u8),
+        _ => random.number(width),
+    };
+    if odd { number | one } else { number.max(one) }
 }
 
 type Compute<'a> = &'a dyn Fn(Results<'_>, &[Numbers<'_>]) -> Result<(), Error>;
@@ -120,7 +84,7 @@ fn agree(operation: Operation, odd: bool, value: impl Fn([&BigUint; 3], usize) -
     each_way(operation, &[Algorithm::Auto], |name, compute| {
         let mut random = Random(operation as u64);
         for (round, n) in WIDTHS.into_iter().enumerate() {
-            let moduli: Vec<_> = (0..20).map(|_| random.modulus(n, odd)).collect();
+            let moduli: Vec<_> = (0..20).map(|_| modulus(&mut random, n, odd)).collect();
             let mut below = || {
                 let one = |m: &BigUint| match random.next() % 5 {
                     0 => m - 1u8,
@@ -173,10 +137,10 @@ fn powers_are_right() {
                 1 + (round * 5) % 12 / (1 + n / 8),
             );
             let all_odd = round % 4 > 0;
-            let mut batch = |width, alone: bool, modulus: bool| {
+            let mut batch = |width, alone: bool, is_modulus: bool| {
                 let count = if alone { 1 } else { count };
-                let number = |_| match modulus {
-                    true => random.modulus(width, all_odd),
+                let number = |_| match is_modulus {
+                    true => modulus(&mut random, width, all_odd),
                     false => random.number(width),
                 };
                 (width, (0..count).map(number).collect::<Vec<_>>())

@@ -1,22 +1,16 @@
 //! The program as hunters meet it: kills, worktodo.txt, results.json.txt.
 
+#[path = "common/program.rs"]
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use mersenne::{Folder, LucasLehmer, PMinus1, Proof, Prp, Saved, Step};
+use program::{mersenne, run};
 use sha3::{Digest, Sha3_256};
-
-fn mersenne(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mersenne"));
-    command.args(arguments).arg("--folder").arg(folder);
-    command
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    mersenne(folder, arguments).output().unwrap()
-}
 
 fn last_json(output: &Output) -> serde_json::Value {
     let text = String::from_utf8_lossy(&output.stdout);

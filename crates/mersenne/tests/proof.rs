@@ -1,17 +1,14 @@
 //! Proofs as the program makes and checks them.
 
+#[path = "common/program.rs"]
+mod program;
+
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use md5::{Digest, Md5};
 use mersenne::{Cpu, Folder, Proof, Prp, Saved, Step};
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mersenne"));
-    let command = command.args(arguments).arg("--folder").arg(folder);
-    command.output().unwrap()
-}
+use program::run;
 
 fn json(output: &Output) -> serde_json::Value {
     let text = String::from_utf8_lossy(&output.stdout);

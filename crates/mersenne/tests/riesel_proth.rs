@@ -2,13 +2,13 @@
 //! are known.
 
 mod common;
-
-use std::path::Path;
-use std::process::{Command, Output};
+#[path = "common/program.rs"]
+mod program;
 
 use common::outcome;
 use mersenne::{Cpu, Folder, Number, Saved, Step, is_prime};
 use num_bigint::BigUint;
+use program::run;
 
 fn number(k: u32, n: u32, is_plus: bool) -> Number {
     Number::new(k, n, is_plus).unwrap()
@@ -135,12 +135,6 @@ fn a_test_at_rest_is_taken_up_again() {
         // 9 2^2297 + 1 is a prime.
         assert_eq!(whole.is_prime, is_plus);
     }
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mersenne"));
-    let command = command.args(arguments).arg("--folder").arg(folder);
-    command.output().unwrap()
 }
 
 #[test]

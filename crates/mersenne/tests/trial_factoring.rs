@@ -2,17 +2,19 @@
 
 #[path = "../../bigint-host/tests/simulated_gpu/process.rs"]
 mod process;
+#[path = "common/program.rs"]
+mod program;
 #[path = "../../cuda-sim-driver/tests/support/mod.rs"]
 mod support;
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use mersenne::{Auto, Backend, Cpu, Cuda, Folder, TrialFactoring, is_prime};
 use num_bigint::BigUint;
 use process::on_simulator;
+use program::{mersenne, run};
 
 /// The prime factors that the range has on this machine.
 fn factors(p: u32, from: u32, to: u32, backend: &dyn Backend) -> Vec<u128> {
@@ -115,16 +117,6 @@ fn a_lost_device_costs_no_factor() {
         }
     }
     assert_eq!((failures, trial.factors()), (1, &[3_454_817][..]));
-}
-
-fn mersenne(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mersenne"));
-    command.args(arguments).arg("--folder").arg(folder);
-    command
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    mersenne(folder, arguments).output().unwrap()
 }
 
 fn json(line: &str) -> serde_json::Value {
