@@ -9,6 +9,7 @@ use crate::{BackEnd, Error, Integers};
 use bigint_core::Operation;
 use bigint_cpu::{Cpu, LIMB_WORK, share};
 use std::cmp::Reverse;
+use std::iter::repeat_n;
 
 /// Limbs that the operands of one batch may take, unless it is a single computation: for
 /// the CPU so few that threads have bins to choose from, for a device so many that a launch
@@ -83,32 +84,26 @@ impl<'a> List<'a> {
         let ways = list.resolve(granule)?;
         let mut kinds: Vec<Kind> = Vec::new();
         let mut known = Keys::default();
-        // Neighbours are often of one kind.
-        let mut last = (PASSES, 0);
         let mut segments = 0;
-        for (of, &way) in ways.iter().enumerate() {
-            if way != last.0 && way != PASSES && way != IS_SEGMENT {
-                let at = *known.entry(way).or_insert(kinds.len());
-                if at == kinds.len() {
-                    let kind = Kind::of(integers, &list.resolved[of], granule);
-                    kinds.push(kind);
-                }
-                last = (way, at);
-            }
-            list.places.push(match way {
+        // Neighbours are often of one kind.
+        for alike in ways.chunk_by(PartialEq::eq) {
+            let (start, count) = (list.places.len(), alike.len());
+            let place = match alike[0] {
                 PASSES => IN_PASSING,
                 IS_SEGMENT => {
-                    segments += 1;
+                    segments += count;
                     IN_SEGMENTS
                 }
-                _ => {
-                    kinds[last.1].count += 1;
-                    Place {
-                        bin: last.1,
-                        row: 0,
+                way => {
+                    let bin = *known.entry(way).or_insert(kinds.len());
+                    if bin == kinds.len() {
+                        kinds.push(Kind::of(&list.resolved[start], granule));
                     }
+                    kinds[bin].count += count;
+                    Place { bin, row: 0 }
                 }
-            });
+            };
+            list.places.extend(repeat_n(place, count));
         }
         let (kinds, bin_of) = match back_end {
             BackEnd::Cpu => {
@@ -165,18 +160,11 @@ impl<'a> List<'a> {
         let (integers, sums) = (self.integers, self.sums);
         let mut computations = self.computations.iter();
         computations.try_for_each(|computation| check(integers, computation))?;
-        let way = |computation: &Computation, resolved: &mut Resolved| {
-            if sums == Sums::Passing && is_in_passing(computation.operation) {
-                return PASSES;
-            }
-            *resolved = Resolved::of(integers, computation);
-            let is_segment = matches!(sums, Sums::Segments(_))
+        let is_in_passing = |operation| sums == Sums::Passing && is_in_passing(operation);
+        let is_segment = |resolved: &Resolved| {
+            matches!(sums, Sums::Segments(_))
                 && resolved.is_sum()
-                && resolved.limbs_of_sum(integers) <= WIDEST_SEGMENT;
-            match is_segment {
-                true => IS_SEGMENT,
-                false => Kind::of(integers, resolved, granule).key(),
-            }
+                && resolved.limbs_of_sum() <= WIDEST_SEGMENT
         };
         let count = self.computations.len();
         let mut ways = bigint_cpu::zeroed(count)?;
@@ -185,10 +173,27 @@ impl<'a> List<'a> {
         let size = cut.size.max(1);
         let resolved = self.resolved.chunks_mut(size).zip(ways.chunks_mut(size));
         let parts = self.computations.chunks(size).zip(resolved);
-        share(parts, cut.threads, |(computations, (resolved, ways))| {
-            let computations = computations.iter().zip(resolved).zip(ways);
-            for ((computation, resolved), of) in computations {
-                *of = way(computation, resolved);
+        share(parts, cut.threads, |part| {
+            let (computations, (resolved, ways)): (&[_], (&mut [_], &mut [_])) = part;
+            // Neighbours are often alike, and then of one kind.
+            let mut last = (None, PASSES);
+            for (of, way) in ways.iter_mut().enumerate() {
+                let computation = &computations[of];
+                if is_in_passing(computation.operation) {
+                    *way = PASSES;
+                    continue;
+                }
+                let found = Resolved::of(integers, computation);
+                let seen = Some((found.operation, found.lengths(), found.is_of_one()));
+                if last.0 != seen {
+                    let way = match is_segment(&found) {
+                        true => IS_SEGMENT,
+                        false => Kind::of(&found, granule).key(),
+                    };
+                    last = (seen, way);
+                }
+                *way = last.1;
+                resolved[of] = found;
             }
         });
         Ok(ways)
@@ -214,13 +219,8 @@ pub(crate) struct Kind {
 impl Kind {
     /// The kind of a computation, of which none is counted yet; numbers that are wider than
     /// `granule` limbs are as wide as so many.
-    fn of(integers: &Integers, resolved: &Resolved, granule: usize) -> Self {
-        let Resolved {
-            operation,
-            operands: [a, b],
-            ..
-        } = *resolved;
-        let (n, m) = (integers.length(a), integers.length(b));
+    fn of(resolved: &Resolved, granule: usize) -> Self {
+        let (operation, [n, m]) = (resolved.operation, resolved.lengths());
         let padded = |width| match padded(width) {
             width if width > granule => multiple_of(granule, width),
             width => width,
@@ -233,7 +233,7 @@ impl Kind {
         Kind {
             operation,
             widths,
-            is_of_one: a == b,
+            is_of_one: resolved.is_of_one(),
             count: 0,
         }
     }

@@ -34,56 +34,68 @@ impl Computation {
 pub(crate) struct Resolved {
     /// Of numbers of unlike signs a sum is a difference, and a difference a sum.
     pub operation: Operation,
-    /// The greater first where they are subtracted, the longer where that is no matter.
-    pub operands: [usize; 2],
     /// Whether the result is negative, where that follows from the operands alone.
     pub negative: Option<bool>,
+    /// The greater first where they are subtracted, the longer where that is no matter.
+    pub operands: [usize; 2],
+    /// Their limbs; widths have 27 bits.
+    lengths: [u32; 2],
 }
 
 impl Resolved {
-    /// As it stands.
+    /// As it stands, of numbers that nobody has looked at.
     pub fn unchanged(&Computation { operation, a, b }: &Computation) -> Self {
         Resolved {
             operation,
-            operands: [a, b],
             negative: None,
+            operands: [a, b],
+            lengths: [0; 2],
         }
     }
 
     /// Of magnitudes.
-    pub fn of(integers: &Integers, computation: &Computation) -> Self {
-        let &Computation { operation, a, b } = computation;
-        let (minus_a, minus_b) = (integers.is_negative(a), integers.is_negative(b));
-        let resolved = |operation, operands, negative| Resolved {
+    #[inline]
+    pub fn of(integers: &Integers, &Computation { operation, a, b }: &Computation) -> Self {
+        let length = |i| integers.length(i) as u32;
+        let (n, m) = (length(a), length(b));
+        let is_longer_first = n >= m;
+        let resolved = |operation, is_first: bool, negative| Resolved {
             operation,
-            operands,
             negative,
+            operands: if is_first { [a, b] } else { [b, a] },
+            lengths: if is_first { [n, m] } else { [m, n] },
         };
         let signs = operation.declaration().signs;
-        let longer_first = match integers.length(a) < integers.length(b) {
-            true => [b, a],
-            false => [a, b],
-        };
+        let (minus_a, minus_b) = (integers.is_negative(a), integers.is_negative(b));
         match signs {
             Signs::Sum | Signs::Difference => {
                 let minus_b = minus_b != (signs == Signs::Difference);
                 if minus_a == minus_b {
-                    resolved(Operation::Add, longer_first, Some(minus_a))
-                } else if order(integers.magnitude(a), integers.magnitude(b)).is_lt() {
-                    resolved(Operation::Sub, [b, a], Some(minus_b))
-                } else {
-                    resolved(Operation::Sub, [a, b], Some(minus_a))
+                    return resolved(Operation::Add, is_longer_first, Some(minus_a));
                 }
+                let is_first = match n == m {
+                    true => !order(integers.magnitude(a), integers.magnitude(b)).is_lt(),
+                    false => is_longer_first,
+                };
+                let negative = if is_first { minus_a } else { minus_b };
+                resolved(Operation::Sub, is_first, Some(negative))
             }
             _ => {
-                let operands = match commutes(operation) {
-                    true => longer_first,
-                    false => [a, b],
-                };
+                let is_first = is_longer_first || !commutes(operation);
                 let negative = (signs == Signs::Product).then_some(minus_a != minus_b);
-                resolved(operation, operands, negative)
+                resolved(operation, is_first, negative)
             }
         }
+    }
+
+    /// The limbs of its operands.
+    pub fn lengths(&self) -> [usize; 2] {
+        self.lengths.map(|length| length as usize)
+    }
+
+    /// Whether both operands are one number.
+    pub fn is_of_one(&self) -> bool {
+        self.operands[0] == self.operands[1]
     }
 
     /// Whether it is a sum or difference.
@@ -92,20 +104,19 @@ impl Resolved {
     }
 
     /// The limbs that the result has at most, where that is seen at once.
-    pub fn most_limbs(&self, integers: &Integers) -> Option<usize> {
-        let [n, m] = self.operands.map(|i| integers.length(i));
+    pub fn most_limbs(&self) -> Option<usize> {
         match self.operation {
-            Operation::Add | Operation::Sub => Some(self.limbs_of_sum(integers)),
-            Operation::Mul => Some(n + m),
+            Operation::Add | Operation::Sub => Some(self.limbs_of_sum()),
+            Operation::Mul => Some(self.lengths().iter().sum()),
             _ => None,
         }
     }
 
-    /// The limbs that a sum needs as a segment: a difference is no longer than the greater.
-    pub fn limbs_of_sum(&self, integers: &Integers) -> usize {
-        let [a, b] = self.operands;
-        let (n, m) = (integers.length(a), integers.length(b));
-        (n.max(m) + usize::from(self.operation == Operation::Add)).max(1)
+    /// The limbs that a sum needs as a segment: a difference is no longer than the greater, which
+    /// is the first.
+    pub fn limbs_of_sum(&self) -> usize {
+        let [n, _] = self.lengths();
+        (n + usize::from(self.operation == Operation::Add)).max(1)
     }
 }
 

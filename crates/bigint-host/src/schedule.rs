@@ -419,7 +419,7 @@ impl List<'_> {
             } = made.swap_remove(0);
             let number = |of: usize| {
                 let resolved = &self.resolved[of];
-                let most = resolved.most_limbs(integers).unwrap_or(width);
+                let most = resolved.most_limbs().unwrap_or(width);
                 (most, resolved.negative.unwrap_or_else(|| negative[of]))
             };
             return Ok(Column::of_rows(rows, width, number, pool)?.into());
@@ -437,9 +437,9 @@ impl List<'_> {
         let (Place { bin, row }, resolved) = (self.places[of], &self.resolved[of]);
         let made = &made[bin];
         let magnitude = match self.bins[bin].is_of_segments() {
-            true => &made.rows[row..][..resolved.limbs_of_sum(self.integers)],
+            true => &made.rows[row..][..resolved.limbs_of_sum()],
             false => {
-                let most = resolved.most_limbs(self.integers).unwrap_or(made.width);
+                let most = resolved.most_limbs().unwrap_or(made.width);
                 &made.rows[row * made.width..][..most]
             }
         };

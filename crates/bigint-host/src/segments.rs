@@ -30,7 +30,7 @@ pub(crate) fn lay_out(list: &mut List<'_>) {
         if list.places[of].bin != IN_SEGMENTS.bin {
             continue;
         }
-        let limbs = list.resolved[of].limbs_of_sum(list.integers);
+        let limbs = list.resolved[of].limbs_of_sum();
         if end % ROW + limbs > ROW {
             end = end.next_multiple_of(ROW);
         }
@@ -81,7 +81,7 @@ impl Engine {
             let of_row = &order[before(row)..before(row + 1)];
             of_row.iter().map(move |&of| {
                 let (sum, start) = (&list.resolved[of], list.places[of].row - row * width);
-                (sum, start..start + sum.limbs_of_sum(list.integers))
+                (sum, start..start + sum.limbs_of_sum())
             })
         };
         let admitted = |width, fill: &(dyn Fn(usize, &mut [Limb]) + Sync)| {
@@ -105,7 +105,7 @@ impl Engine {
             marks.fill(0);
             for (sum, place) in of_row(row) {
                 mark(marks, 0, place.start..place.start + 1);
-                let shorter = list.integers.length(sum.operands[1]);
+                let [_, shorter] = sum.lengths();
                 mark(marks, 2, place.start + shorter..place.end);
                 if sum.operation == Operation::Sub {
                     mark(marks, 1, place);
@@ -162,7 +162,7 @@ mod tests {
         let mut end = 0;
         for &of in order {
             let Computation { operation, a, b } = list.computations[of];
-            let limbs = list.resolved[of].limbs_of_sum(&integers);
+            let limbs = list.resolved[of].limbs_of_sum();
             assert!(operation != Operation::Mul && limbs <= WIDEST_SEGMENT);
             let most = lengths[a].max(lengths[b]);
             assert!(limbs == most.max(1) || limbs == most + 1);
