@@ -250,6 +250,12 @@ impl<S: Stride> Number<S> {
         self.address + LIMB_BYTES * self.stride.to(at)
     }
 
+    /// Whether limbs are neighbours, and every fourth is aligned to 16 bytes.
+    #[inline(always)]
+    pub fn is_in_fours(self) -> bool {
+        self.stride.is_unit() && self.address.is_multiple_of(16)
+    }
+
     /// Limbs `at` and `at + 1`; places below limb 0 wrap around, and are zero.
     #[inline(always)]
     pub fn two(self, at: u32) -> [Limb; 2] {

@@ -255,12 +255,19 @@ where
     let mut window = shifted(window, above).pairs();
     let divisor = Divisor::<LANES, X>::new(group, shifted(v, 0));
 
-    // There are two lanes at least, and two limbs up to the next four at most.
-    let mut end = j.next_multiple_of(4);
-    q.set(if j == end { Limb::MAX } else { j + (lane & 1) }, 0);
+    let mut end = j;
+    if group.all(q.is_in_fours()) {
+        // Up to four there are two limbs or none, and lanes two at least.
+        end = j.next_multiple_of(4);
+        q.set(if j == end { Limb::MAX } else { j + (lane & 1) }, 0);
+        while end < q.width() {
+            q.set_registers(end + 4 * lane, [0; 4]);
+            end += 4 * lanes;
+        }
+    }
     while end < q.width() {
-        q.set_registers(end + 4 * lane, [0; 4]);
-        end += 4 * lanes;
+        q.set(end + lane, 0);
+        end += lanes;
     }
     let mut quotients = 0;
     // The limb of the quotient that the lane gives, when it has this digit at `j`.
