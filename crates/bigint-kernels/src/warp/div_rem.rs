@@ -331,6 +331,13 @@ where
             step!('all);
             step!('all);
             step!('all);
+            // Of 32 limbs more in a turn are no faster.
+            if X == 16 {
+                step!('all);
+                step!('all);
+                step!('all);
+                step!('all);
+            }
         };
         let step = divisor.correct(step, new);
         let with_step = with(quotients, j - 2, step.q);
