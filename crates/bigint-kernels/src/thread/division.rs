@@ -260,6 +260,7 @@ where
             above = below;
         };
     }
+    // Two steps in a turn: at its end limbs change their registers.
     let u = 'all: loop {
         step!('all);
         step!('all);
