@@ -250,10 +250,31 @@ impl<S: Stride> Number<S> {
         self.address + LIMB_BYTES * self.stride.to(at)
     }
 
-    /// Where it begins, how far limbs are apart, in bytes, and how many may be touched.
+    /// Whether limbs are neighbours, and every fourth is aligned to 16 bytes.
     #[inline(always)]
-    pub(super) fn parts(self) -> (u64, u64, u32) {
-        (self.address, LIMB_BYTES * self.stride.limbs(), self.reach)
+    pub fn is_in_fours(self) -> bool {
+        self.stride.is_unit() && self.address.is_multiple_of(16)
+    }
+
+    /// Limbs `at` and `at + 1`; places below limb 0 wrap around, and are zero.
+    #[inline(always)]
+    pub fn two(self, at: u32) -> [Limb; 2] {
+        let stride = LIMB_BYTES * self.stride.limbs();
+        let (address, above) = if self.stride.is_unit() {
+            let address = multiply_add(at as i32, LIMB_BYTES as i32, self.address);
+            (address, address.wrapping_add(LIMB_BYTES))
+        } else {
+            let limbs = i64::from(at as i32);
+            let address = (self.address).wrapping_add(stride.wrapping_mul(limbs as u64));
+            (address, address.wrapping_add(stride))
+        };
+        // SAFETY: where the limbs are inside the number, they are allocated.
+        unsafe {
+            [
+                load_below(at, self.reach, address),
+                load_below(at.wrapping_add(1), self.reach, above),
+            ]
+        }
     }
 
     /// Limb `at`.

@@ -6,7 +6,6 @@
 mod access;
 pub mod block;
 pub mod carry;
-pub mod descent;
 pub mod facts;
 pub mod flat;
 pub mod float;

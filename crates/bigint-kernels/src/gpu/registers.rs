@@ -40,3 +40,17 @@ pub fn known_later(x: u32) -> u32 {
     }
     known
 }
+
+/// `x` in another register. The compilers do not know that `zero` is, and take it for something else:
+/// where branches that are hardly ever gone meet, limbs would else be brought to common registers
+/// before each of them.
+#[inline(always)]
+pub fn moved(x: u32, zero: u32) -> u32 {
+    let moved;
+    // SAFETY: register arithmetic only.
+    unsafe {
+        asm!("xor.b32 {moved}, {x}, {zero};", moved = out(reg32) moved, x = in(reg32) x,
+            zero = in(reg32) zero, options(nostack, nomem, preserves_flags));
+    }
+    moved
+}

@@ -14,6 +14,8 @@ unsafe extern "C" {
     fn shuffle_index(lanes: u32, value: u32, source: u32, segment: u32) -> u32;
     #[link_name = "llvm.nvvm.vote.ballot.sync"]
     fn vote_ballot(lanes: u32, predicate: bool) -> u32;
+    #[link_name = "llvm.nvvm.vote.all.sync"]
+    fn vote_all(lanes: u32, predicate: bool) -> bool;
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     fn barrier(lanes: u32);
 }
@@ -148,7 +150,7 @@ impl<const LANES: u32> Group<LANES> {
             return predicate;
         }
         // SAFETY: the warp is converged by the contract of `new`.
-        unsafe { vote_ballot(ALL, predicate) == ALL }
+        unsafe { vote_all(ALL, predicate) }
     }
 
     /// Waits for the warp: what its lanes wrote before, all of them may read after.

@@ -34,7 +34,7 @@ use super::scan;
 use super::tile::Tile;
 use crate::gpu::facts;
 use crate::gpu::memory::{Any, Number, Stride};
-use crate::gpu::row::Row;
+use crate::gpu::row::{Row, halves, pair};
 use crate::gpu::window::{Slide, Window};
 use bigint_core::facts::{DIVISOR, divisor_class};
 use bigint_core::kernel::PIECE;
@@ -72,6 +72,15 @@ impl<S: Stride> Flow<S> {
         match self.together {
             true => self.pieces.next(at),
             false => self.a.limb(at),
+        }
+    }
+
+    /// Takes limbs `at - 1` and `at`, those below the last.
+    #[inline(always)]
+    fn next_two(&mut self, at: u32) -> [Limb; 2] {
+        match self.together {
+            true => self.pieces.next_two(at),
+            false => [self.a.limb(at.wrapping_sub(1)), self.a.limb(at)],
         }
     }
 
@@ -201,7 +210,7 @@ where
         while !flow.all(quotients(m) <= j) {
             j += 1;
         }
-        v = Row::of(|i| b.limb(i.wrapping_sub(limbs)));
+        v = <[Limb; N]>::of(|i| b.limb(i.wrapping_sub(limbs)));
         v[N - 1] |= if is_zero { 1 << (LIMB_BITS - 1) } else { 0 };
     }
     let bits = v[N - 1].leading_zeros();
@@ -215,8 +224,9 @@ where
     at = at.wrapping_sub(1);
     flow.begin(at, together, j);
     let mut above = flow.next(at);
-    let mut high = [left(lower, window[N - 1], bits), left(upper, lower, bits)];
-    let mut window = shifted(window, above, bits);
+    let mut high = left(lower, window[N - 1], bits);
+    let highest = left(upper, lower, bits);
+    let mut window = shifted(window, above, bits).pairs();
 
     let v = shifted(v, 0, bits);
     let top = LongTop::new([v[N - 4], v[N - 3], v[N - 2], v[N - 1]]);
@@ -226,35 +236,37 @@ where
         (limb, carry) = (!v[i as usize]).overflowing_add(Limb::from(carry));
         limb
     });
-    let both = |[low, high]: [Limb; 2]| word(high, low);
-    let u = loop {
-        j -= 2;
-        let mut quotient = top.quotient([window[N - 1], high[0], high[1]]);
-        let (mut u, over) = window.multiply_add(quotient, w);
-        if both(high).wrapping_add(both(over)) != both(quotient) {
-            let less = both(quotient) - 1;
-            quotient = [less as Limb, (less >> LIMB_BITS) as Limb];
-            (u, _) = Window::<N>::subtract(u, w, 0);
-        }
-        flow.give(j, quotient.map(|limb| limb & keep));
-        if j == 0 {
-            break u;
-        }
-        let middle = flow.next(at.wrapping_sub(1));
-        at = at.wrapping_sub(2);
-        let below = flow.next(at);
-        high = [u[N - 2], u[N - 1]];
-        let come = [left(middle, below, bits), left(above, middle, bits)];
-        window = Row::of(|i| {
-            if i < 2 {
-                come[i as usize]
-            } else {
-                u[i as usize - 2]
+    let mut digit = top.quotient([<[Limb; N]>::highest(window)[2], high, highest]);
+    macro_rules! step {
+        ($out:lifetime) => {
+            j -= 2;
+            let (mut u, [over, _]) = <[Limb; N]>::add_rows(window, digit, w);
+            // What is above is the digit, or one less where that was too large.
+            if high.wrapping_add(over) != digit[0] {
+                digit = halves(pair(digit) - 1);
+                u = Window::<N>::subtract(<[Limb; N]>::of_pairs(u), w, 0).0.pairs();
             }
-        });
-        above = below;
+            flow.give(j, digit.map(|limb| limb & keep));
+            if j == 0 {
+                break $out u;
+            }
+            let highest = <[Limb; N]>::highest(u);
+            digit = top.quotient(highest);
+            let [below, middle] = flow.next_two(at.wrapping_sub(1));
+            at = at.wrapping_sub(2);
+            high = highest[1];
+            let come = [left(middle, below, bits), left(above, middle, bits)];
+            window = <[Limb; N]>::slide(u, pair(come));
+            above = below;
+        };
+    }
+    // Two steps in a turn: at its end limbs change their registers.
+    let u = 'all: loop {
+        step!('all);
+        step!('all);
     };
 
+    let u = <[Limb; N]>::of_pairs(u);
     let remainder: [Limb; N] = Row::of(|i| {
         let high = if i as usize + 1 < N {
             u[i as usize + 1]

@@ -87,6 +87,29 @@ impl<S: Stride> Pieces<S> {
         places.of_lane(self.group.lane()).limb(at)
     }
 
+    /// Takes limbs `at - 1` and `at`, which are those below the last, as [`next`](Self::next) does.
+    #[inline(always)]
+    pub fn next_two(&mut self, at: u32) -> [Limb; 2] {
+        let (batch, places) = self.from;
+        let below = at.wrapping_sub(1);
+        let place = places.of_lane(self.group.lane());
+        // Above the piece there are zeros.
+        let limb = |at: u32| {
+            place.limb(if at < batch.width() {
+                at % PIECE
+            } else {
+                PIECE
+            })
+        };
+        let mut upper = limb(at);
+        // The lower one's piece begins with it, or with the upper one.
+        if below % PIECE >= PIECE - 2 && below < batch.width() {
+            self.place(below & !(PIECE - 1));
+            upper = if at % PIECE == 0 { upper } else { limb(at) };
+        }
+        [limb(below), upper]
+    }
+
     /// Gives zeros in the first batch down to limb `end`.
     #[inline(always)]
     pub fn begin_to_give(&mut self, end: u32) {
@@ -95,7 +118,8 @@ impl<S: Stride> Pieces<S> {
         let mut from = (self.to[0].width() + PIECE - 1) & !(PIECE - 1);
         while from >= end + PIECE {
             from -= PIECE;
-            self.give_piece::<0>(from);
+            let walk = self.to[0].walk(self.group.lane(), from, self.numbers);
+            for_each_of_eight([0; 8], |i, limb| walk.set(i, limb));
         }
     }
 

@@ -15,21 +15,23 @@
 //! above, into its four lowest. Only where that still carries, once in 2^32 by chance, or
 //! where `q` was too large, are carries found as in [`lookahead`].
 //!
+//! What goes to the lane above changes nothing in the top lane's top limbs. So while it is on its
+//! way, the top lane finds the next `q`, and all send up what moves: both are done again where
+//! carries go further.
+//!
 //! Numbers of a warp go together: quotients have as many limbs as the longest of them.
 //!
 //! Cost: `(n - m + 1) X LANES` multiply-adds, and for each two limbs of the quotient in every lane
-//! some 70 instructions, six shuffles and a vote. No scratch. Results are no operands.
+//! `X` additions, some 80 instructions, six shuffles and a vote. No scratch. Results are no operands.
 
 use super::{Batches, Work, lookahead};
-use crate::gpu::carry;
-use crate::gpu::descent::Descent;
 use crate::gpu::facts::divisor_digit;
 use crate::gpu::memory::Stride;
-use crate::gpu::row::Row;
+use crate::gpu::registers::{afresh, moved};
+use crate::gpu::row::{Row, halves, pair};
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use crate::thread::division::{left, right};
-use crate::thread::place::word;
 use crate::thread::reciprocal::LongTop;
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -75,46 +77,75 @@ where
         }
     }
 
-    /// What a digit of the quotient leaves of the lane's limbs, in the top lane with `high` above.
+    /// What digit `q`, as the top lane has found it, leaves of the lane's limbs, in the top lane with
+    /// `high` above; and the next digit, when limbs `new` have come.
     #[inline(always)]
-    fn step(self, limbs: [Limb; X], high: [Limb; 2]) -> Step<X> {
+    fn step(
+        self,
+        limbs: <[Limb; X] as Row>::Pairs,
+        high: Limb,
+        q: [Limb; 2],
+        new: [Limb; 2],
+    ) -> Step<X> {
         let group = self.group;
-        let q = self.top.quotient([limbs[X - 1], high[0], high[1]]);
         let q = q.map(|limb| group.shuffle(limb, group.lanes() - 1));
-        let (mut left, over) = limbs.multiply_add(q, self.complement);
+        let (left, over) = <[Limb; X]>::add_rows(limbs, q, self.complement);
         let below = over.map(|limb| {
             let below = group.rotate_up(limb, 1);
             if group.lane() == 0 { 0 } else { below }
         });
-        let low = [left[0], left[1], left[2], left[3]];
-        let (low, carry) = carry::add(low, [below[0], below[1], 0, 0], 0);
-        left[..4].copy_from_slice(&low);
-        let above = both(high).wrapping_add(both(over));
+        let (left, carry) = <[Limb; X]>::add_below(left, below);
         Step {
             left,
             q,
-            above,
+            above: high.wrapping_add(over[0]),
             carry,
-            is_done: group.all(carry == 0 && (!self.is_top || above == both(q))),
+            next: self.next(left, new),
         }
     }
 
-    /// The same, with carries that have gone further, and of a digit that was right.
+    /// Whether all is right in all lanes of the warp.
     #[inline(always)]
-    fn correct(self, step: Step<X>) -> Step<X> {
+    fn is_done(self, step: Step<X>) -> bool {
+        let of_top = Limb::from(self.is_top).wrapping_neg();
+        self.group
+            .all((step.above ^ step.q[0]) & of_top | step.carry == 0)
+    }
+
+    /// How the lanes begin the next step, of what a step leaves and limbs that come.
+    #[inline(always)]
+    fn next(self, left: <[Limb; X] as Row>::Pairs, new: [Limb; 2]) -> Next {
+        let group = self.group;
+        let highest = <[Limb; X]>::highest(left);
+        let [_, low, high] = highest;
+        // The top lane sends the lowest one what comes new into the window.
+        let up = [
+            if self.is_top { new[0] } else { low },
+            if self.is_top { new[1] } else { high },
+        ];
+        Next {
+            lowest: up.map(|limb| group.rotate_up(limb, 1)),
+            // Now, while limbs are on their way, and not behind the branch.
+            q: self.top.quotient(highest).map(afresh),
+        }
+    }
+
+    /// The same step, with carries that have gone further, and of a digit that was right.
+    #[inline(always)]
+    fn correct(self, step: Step<X>, new: [Limb; 2]) -> Step<X> {
         let group = self.group;
         let bit = |carries: u64, place: u32| (carries >> place) as Limb & 1;
         let carry = Row::of(|i| if i == 4 { step.carry } else { 0 });
-        let (limbs, carry) = Window::<X>::add_digits(step.left, carry);
+        let (limbs, carry) = Window::<X>::add_digits(<[Limb; X]>::of_pairs(step.left), carry);
         let carries = lookahead::carries(
             group.ballot(carry != 0),
             group.ballot(Window::<X>::are_all_ones(limbs)),
             0,
         );
         let (limbs, _) = Window::<X>::add(limbs, bit(carries, group.lane()));
-        let out = u64::from(bit(carries, group.lanes()));
+        let out = bit(carries, group.lanes());
         // It was too large by one.
-        let is_less = self.is_top && step.above.wrapping_add(out) != both(step.q);
+        let is_less = self.is_top && step.above.wrapping_add(out) != step.q[0];
         let less = Limb::from(group.ballot(is_less) != 0);
         let w = Row::of(|i| self.complement[i as usize] & less.wrapping_neg());
         let (limbs, borrow) = Window::<X>::subtract(limbs, w, 0);
@@ -123,29 +154,41 @@ where
             group.ballot(Window::<X>::are_zero(limbs)),
             0,
         );
-        let (left, _) = Window::<X>::subtract(limbs, [0; X], bit(borrows, group.lane()));
-        let right = both(step.q) - u64::from(less);
-        let q = [right as Limb, (right >> LIMB_BITS) as Limb];
-        Step { left, q, ..step }
+        let (limbs, _) = Window::<X>::subtract(limbs, [0; X], bit(borrows, group.lane()));
+        let left = limbs.pairs();
+        Step {
+            left,
+            q: halves(pair(step.q) - u64::from(less)),
+            next: self.next(left, new),
+            ..step
+        }
     }
 }
 
 /// What a step has found: a digit of the quotient, two limbs, and what it leaves.
 #[derive(Clone, Copy)]
-struct Step<const X: usize> {
-    left: [Limb; X],
+struct Step<const X: usize>
+where
+    [Limb; X]: Row,
+{
+    left: <[Limb; X] as Row>::Pairs,
     q: [Limb; 2],
-    /// In the top lane what is above, which is the digit where that was right.
-    above: u64,
+    /// In the top lane the lower limb of what is above, which is the digit where that was right, and
+    /// else one less.
+    above: Limb,
     /// Out of the lane's four lowest limbs.
     carry: Limb,
-    /// Whether all is right in all lanes of the warp.
-    is_done: bool,
+    /// The next step, if all was right.
+    next: Next,
 }
 
-#[inline(always)]
-fn both([low, high]: [Limb; 2]) -> u64 {
-    word(high, low)
+/// How a lane begins a step.
+#[derive(Clone, Copy)]
+struct Next {
+    /// The limbs that come up from the lane below, or are new.
+    lowest: [Limb; 2],
+    /// In the top lane the digit.
+    q: [Limb; 2],
 }
 
 #[inline(always)]
@@ -185,12 +228,12 @@ where
         while !group.all(quotients(m) <= j) {
             j += 1;
         }
-        v = Row::of(|i| b.limb((own + i).wrapping_sub(limbs)));
+        v = <[Limb; X]>::of(|i| b.limb((own + i).wrapping_sub(limbs)));
         v[X - 1] |= if is_zero { 1 << (LIMB_BITS - 1) } else { 0 };
     }
     let bits = group.shuffle(v[X - 1], lanes - 1).leading_zeros();
     let keep = Limb::from(is_zero).wrapping_sub(1);
-    let shifted = |limbs: [Limb; X], lowest: Limb| {
+    let shifted = |limbs: [Limb; X], lowest: Limb| -> [Limb; X] {
         let below = group.rotate_up(limbs[X - 1], 1);
         let below = if lane == 0 { lowest } else { below };
         Row::of(|i| {
@@ -205,78 +248,103 @@ where
     let window: [Limb; X] = a.registers(at.wrapping_add(own));
     let [lower, upper] = [0, 1].map(|i| a.limb(at.wrapping_add(X as u32 * lanes + i)));
     let mut above = a.limb(at.wrapping_sub(1));
-    let mut below = Descent::new(a, at.wrapping_sub(1));
-    let mut come = below.two();
-    let mut high = [left(lower, window[X - 1], bits), left(upper, lower, bits)];
-    let mut window = shifted(window, above);
+    let mut below = at.wrapping_sub(3);
+    let mut come = a.two(below);
+    let mut high = left(lower, window[X - 1], bits);
+    let highest = left(upper, lower, bits);
+    let mut window = shifted(window, above).pairs();
     let divisor = Divisor::<LANES, X>::new(group, shifted(v, 0));
 
-    let mut end = j + lane;
-    while end - lane < q.width() {
-        q.set(end, 0);
+    let mut end = j;
+    if group.all(q.is_in_fours()) {
+        // Up to four there are two limbs or none, and lanes two at least.
+        end = j.next_multiple_of(4);
+        q.set(if j == end { Limb::MAX } else { j + (lane & 1) }, 0);
+        while end < q.width() {
+            q.set_registers(end + 4 * lane, [0; 4]);
+            end += 4 * lanes;
+        }
+    }
+    while end < q.width() {
+        q.set(end + lane, 0);
         end += lanes;
     }
     let mut quotients = 0;
-    let mut give = |step: Step<X>| {
-        j -= 2;
-        let place = j & (lanes - 1);
-        quotients = if lane == place { step.q[0] } else { quotients };
-        quotients = if lane == place + 1 {
-            step.q[1]
+    // The limb of the quotient that the lane gives, when it has this digit at `j`.
+    let with = |quotients: Limb, j: u32, digit: [Limb; 2]| {
+        let own = digit[if lane & 1 == 0 { 0 } else { 1 }];
+        if (j ^ lane) & (lanes - 2) == 0 {
+            own
         } else {
             quotients
-        };
-        if place == 0 {
-            q.set(j + lane, quotients & keep);
-            quotients = 0;
         }
-        j == 0
     };
-    // The top lane sends the lowest one what comes new into the window.
-    let mut slide = |u: [Limb; X]| {
+    let mut come_on = || {
         let new = [left(come[1], come[0], bits), left(above, come[1], bits)];
         above = come[0];
-        come = below.two();
-        let high = [u[X - 2], u[X - 1]];
-        let lowest: [Limb; 2] =
-            [0, 1].map(|i| group.rotate_up(if is_top { new[i] } else { high[i] }, 1));
-        let window = Row::of(|i| {
-            if i < 2 {
-                lowest[i as usize]
-            } else {
-                u[i as usize - 2]
-            }
-        });
-        (window, high)
+        below = below.wrapping_sub(2);
+        come = a.two(below);
+        new
     };
-    // Corrections stand outside of the loop of steps, and two steps in one turn of it: more limbs
-    // keep their registers.
-    let u = 'all: loop {
-        let step = loop {
-            let step = divisor.step(window, high);
-            if !step.is_done {
-                break step;
+    let mut digit = divisor
+        .top
+        .quotient([<[Limb; X]>::highest(window)[2], high, highest]);
+    // What is corrected stands in registers of its own: the steps would else move theirs to
+    // where all can be corrected.
+    let zero = a.width() >> (LIMB_BITS - 1);
+    let apart = |step: Step<X>| {
+        let limbs = <[Limb; X]>::of_pairs(step.left);
+        let left = <[Limb; X]>::of(|i| moved(limbs[i as usize], zero)).pairs();
+        Step { left, ..step }
+    };
+    macro_rules! go_on {
+        ($out:lifetime, $step:ident, $with:ident) => {
+            j -= 2;
+            quotients = $with;
+            if j & (lanes - 1) == 0 {
+                q.set(j + lane, quotients & keep);
             }
-            if give(step) {
-                break 'all step.left;
+            if j == 0 {
+                break $out $step.left;
             }
-            (window, high) = slide(step.left);
-            let step = divisor.step(window, high);
-            if !step.is_done {
-                break step;
-            }
-            if give(step) {
-                break 'all step.left;
-            }
-            (window, high) = slide(step.left);
+            high = <[Limb; X]>::highest($step.left)[1];
+            window = <[Limb; X]>::slide($step.left, pair($step.next.lowest));
+            digit = $step.next.q;
         };
-        let step = divisor.correct(step);
-        if give(step) {
-            break step.left;
-        }
-        (window, high) = slide(step.left);
+    }
+    macro_rules! step {
+        ($out:lifetime) => {
+            let new = come_on();
+            let step = divisor.step(window, high, digit, new);
+            let with_step = afresh(with(quotients, j - 2, step.q));
+            if !divisor.is_done(step) {
+                break (apart(step), new.map(|limb| moved(limb, zero)));
+            }
+            go_on!($out, step, with_step);
+        };
+    }
+    // Corrections stand outside of the loop of steps, and several steps in one turn of it: limbs keep
+    // their registers from one to the next, and change them at the end of a turn.
+    let u = 'all: loop {
+        let (step, new) = loop {
+            step!('all);
+            step!('all);
+            step!('all);
+            step!('all);
+            // Of 32 limbs more in a turn are no faster.
+            if X == 16 {
+                step!('all);
+                step!('all);
+                step!('all);
+                step!('all);
+            }
+        };
+        let step = divisor.correct(step, new);
+        let with_step = with(quotients, j - 2, step.q);
+        go_on!('all, step, with_step);
     };
 
+    let u = <[Limb; X]>::of_pairs(u);
     let above = group.rotate_down(u[0]);
     let above = if is_top { 0 } else { above };
     let remainder: [Limb; X] = Row::of(|i| {

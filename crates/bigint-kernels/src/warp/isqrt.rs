@@ -31,7 +31,6 @@
 
 use super::{Batches, Work, lookahead};
 use crate::gpu::carry;
-use crate::gpu::descent::Descent;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::row::Row;
 use crate::gpu::warp::Group;
@@ -253,8 +252,8 @@ fn number<const LANES: u32, S: Stride>(work: Work<LANES, S>) {
     let window: Limbs = a.registers(at.wrapping_add(own));
     let at = at.wrapping_sub(1);
     let mut next = a.limb(at);
-    let mut below = Descent::new(a, at);
-    let mut come = below.two();
+    let mut below = at.wrapping_sub(2);
+    let mut come = a.two(below);
     let under = group.rotate_up(window[X - 1], 1);
     let under = if lane == 0 { next } else { under };
     let [low, high] = limbs(left_over as u64);
@@ -293,7 +292,8 @@ fn number<const LANES: u32, S: Stride>(work: Work<LANES, S>) {
         let rest = now.rest;
         let new = [left(come[1], come[0], bits), left(next, come[1], bits)];
         next = come[0];
-        come = below.two();
+        below = below.wrapping_sub(2);
+        come = a.two(below);
         let highest = [rest[X - 2], rest[X - 1]];
         let lowest: [Limb; 2] =
             [0, 1].map(|i| group.rotate_up(if is_top { !new[i] } else { highest[i] }, 1));
