@@ -58,13 +58,15 @@ pub const fn power_window(width: usize, most: usize) -> usize {
 /// read whole, lanes and threads read half of one at a time.
 pub const TABLE_WINDOW: usize = 6;
 
-/// The widest windows for a modulus of `width` limbs: where the whole table is read for each, or
-/// there are two (`small`), the tables of all that a device computes at once must stay near it.
+/// The widest windows for a modulus of `width` limbs: where the whole table is read for each
+/// (`scan`), or there are two (`pair`), the tables of all that a device computes at once must stay
+/// near it.
 #[inline(always)]
-pub const fn widest_window(width: usize, small: bool) -> usize {
+pub const fn widest_window(width: usize, scan: bool, pair: bool) -> usize {
     match width {
-        0..=16 if small => 3,
-        _ if small => 4,
+        0..=16 if pair => 3,
+        17..=32 if scan => 3,
+        _ if scan || pair => 4,
         _ => 5,
     }
 }

@@ -10,6 +10,7 @@ pub mod descent;
 pub mod facts;
 pub mod flat;
 pub mod float;
+pub mod fours;
 pub mod handed;
 pub mod local;
 pub mod memory;
