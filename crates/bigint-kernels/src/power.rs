@@ -10,11 +10,12 @@
 //! By hand, 3^11 with `w` = 2: 11 is 10 11 in binary, so (3^2)^4 3^3 = 6561 * 27 = 177147.
 //! The powers `a^0 .. a^(2^w - 1)` are a table in scratch, in Montgomery's form.
 //!
-//! Everything is one chain of products in a loop, in stages, so that the product's code
-//! stands there once, and a thread's code of squares beside it:
+//! Everything is one loop of products, in stages, so that the product's code stands there once.
+//! Squares are a loop of their own within, which chooses nothing, where there is code for them: of
+//! threads, and of [two and four lanes](Modulus::lanes_square); other lanes square by the product.
 //!
-//! 1. `R^2 mod m`, the form of `R`: from the form of 2, squared and doubled by the bits of
-//!    the exponent `32 k` that `R` = `B^k` has.
+//! 1. `R^2 mod m`, the form of `R` = `2^(d 2^s)`: that of `2^d` by doubling 1, which costs less
+//!    than squares do while `d` is small, and `s` squares.
 //! 2. The form of `a`, which may be wider than `m`: `k` limbs at a time from the top,
 //!    `x = (x + a[i]) R^2 / R`, for the form of what has come is that number times `R`.
 //! 3. The table.
@@ -32,8 +33,9 @@
 //! `a` or `e`, but for their widths. Else windows that are zero in all numbers of the warp
 //! cost no product, and at the top of the exponent no squares.
 //!
-//! Cost: `32 n + 32 n / w + 2^w` products for an exponent of `n` limbs, and `log2 32 k` and
-//! five for the rest. Scratch: `2^w + 1` numbers of `X LANES` limbs.
+//! Cost: `32 n` squares and `32 n / w + 2^w` products for an exponent of `n` limbs, and some ten for
+//! the rest. Scratch: `2^w + 1` numbers of `X LANES` limbs, four by four: four `i` of all threads
+//! lies side by side ([`Fours`]), so that a warp reads whole lines.
 
 use crate::gpu::facts::bases;
 use crate::gpu::fours::Fours;

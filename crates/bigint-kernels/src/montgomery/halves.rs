@@ -1,27 +1,44 @@
-//! Squares by two lanes that share a number, each two limbs multiplied once.
+//! Squares by two or four lanes that share a number, each two limbs multiplied once.
 //!
-//! With `a = a0 + a1 B^X`, where lane 0 has `a0` and lane 1 has `a1`,
+//! A pair of lanes squares what it has, `a = a0 + a1 B^X`, `a0` in its first lane:
 //!
 //! ```text
 //! a^2 = a0^2 + 2 a0 a1 B^X + a1^2 B^2X
 //!
 //! limbs        0 .. X   X .. 2X   2X .. 3X   3X .. 4X
-//! a0^2        [ low   |  high  ]                          lane 0
-//! 2 a0 a1              [  half  |  and half ]             both
-//! a1^2                          [   low    |  high  ]     lane 1
-//! then        lane 0     lane 1     lane 0     lane 1
-//!             \__ reduced as a whole ___/\__ added ___/
+//! a0^2        [  low  |  high  ]                          by the first lane
+//! a1^2                          [   low    |  high  ]     by the second
+//! 2 a0 a1              [       the middle  ]              by both
+//! then in      first    second      first      second
 //! ```
 //!
 //! Lanes make the squares of their own limbs ([`triangle`]), and half of the rows of `a0 a1`
-//! each: both have `a0`, lane 0 multiplies it by the lower half of `a1`, lane 1 by the upper.
-//! They give one another what is not theirs. Then the lower `2 X` limbs are taken away as
-//! multiples of `m`, as a thread does, and the upper ones are added. By hand, with `B` = 10, two
-//! limbs to a lane and `a` = 1234: 34^2 is 1156, 12^2 is 144; lane 0 makes 34 times 2, lane 1 34
-//! times 1, so 2 (68 + 340) = 816, and 1156 + 81600 + 1440000 = 1522756.
+//! each: both have `a0`, the first multiplies it by the lower half of `a1`, the second by the
+//! upper. Then they give one another what is not theirs. By hand, with `B` = 10, two limbs to a
+//! lane and `a` = 1234: 34^2 is 1156 and 12^2 is 144; the first lane makes 34 times 2, the second
+//! 34 times 1, so 2 (68 + 340) = 816, and 1156 + 81600 + 1440000 = 1522756.
 //!
-//! Cost: `X (X + 1) / 2 + X^2 / 2 + 2 X^2` multiply-adds in each lane, where the product takes
-//! `4 X^2`; `3.5 X` shuffles beside the two of each of `2 X` steps.
+//! Four lanes do the same with pairs in place of lanes: each pair squares its own, and of the
+//! product of both each lane makes a quarter, its own digit times one of the other pair's:
+//!
+//! ```text
+//! in digits     2        3        4        5
+//! a0 a2      [ low  |  high ]                       by lane 2
+//! a0 a3               [ low  |  high ]              by lane 0
+//! a1 a2               [ low  |  high ]              by lane 1
+//! a1 a3                        [ low  |  high ]     by lane 3
+//! then in    lane 2   lane 3   lane 0   lane 1
+//! ```
+//!
+//! So the lower half of the square is in the lanes that have such limbs of a number, and the upper
+//! half likewise. The lower half is taken away as multiples of `m`, as a thread does, a limb at
+//! a time as in a product, and the upper half added.
+//!
+//! What lanes do depends on widths alone.
+//!
+//! Cost: multiply-adds in each lane `X (X + 1) / 2 + X^2 / 2 + 2 X^2` of two, where the product takes
+//! `4 X^2`, and `X (X + 1) / 2 + 1.5 X^2 + 4 X^2` of four, where it takes `8 X^2`; besides two shuffles
+//! for each limb of `R`, `3.5 X` and `8.5 X`. No scratch.
 
 use super::Modulus;
 use crate::gpu::triangle;
