@@ -63,10 +63,9 @@ pub const TABLE_WINDOW: usize = 6;
 /// near it.
 #[inline(always)]
 pub const fn widest_window(width: usize, scan: bool, pair: bool) -> usize {
-    match width {
-        0..=16 if pair => 3,
-        17..=32 if scan => 3,
-        _ if scan || pair => 4,
+    match (width, scan, pair) {
+        (0..=16, _, true) | (17..=32, true, _) | (49..=128, true, false) => 3,
+        (_, true, _) | (_, _, true) | (13..=16, ..) => 4,
         _ => 5,
     }
 }
