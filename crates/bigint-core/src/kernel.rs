@@ -517,7 +517,7 @@ impl Kernel {
                 let scan = matches!(self.algorithm, Algorithm::Window);
                 let pair = matches!(self.operation, Operation::PowPair);
                 let (bases, exponent) = if pair { (2, m.div_ceil(2)) } else { (1, m) };
-                let window = power_window(exponent, widest_window(modulus, scan || pair));
+                let window = power_window(exponent, widest_window(modulus, scan, pair));
                 let digit = power_digit(modulus, self.lanes);
                 ((bases << window) + 1) * self.lanes as usize * digit
             }

@@ -58,13 +58,14 @@ pub const fn power_window(width: usize, most: usize) -> usize {
 /// read whole, lanes and threads read half of one at a time.
 pub const TABLE_WINDOW: usize = 6;
 
-/// The widest windows for a modulus of `width` limbs: where the whole table is read for each, or
-/// there are two (`small`), the tables of all that a device computes at once must stay near it.
+/// The widest windows for a modulus of `width` limbs: where the whole table is read for each
+/// (`scan`), or there are two (`pair`), the tables of all that a device computes at once must stay
+/// near it.
 #[inline(always)]
-pub const fn widest_window(width: usize, small: bool) -> usize {
-    match width {
-        0..=16 if small => 3,
-        _ if small => 4,
+pub const fn widest_window(width: usize, scan: bool, pair: bool) -> usize {
+    match (width, scan, pair) {
+        (0..=16, _, true) | (17..=32, true, _) | (49..=128, true, false) => 3,
+        (_, true, _) | (_, _, true) | (13..=16, ..) => 4,
         _ => 5,
     }
 }

@@ -601,8 +601,8 @@ macro_rules! for_each_operation {
                 kernels: {
                     window thread [1] [interleaved]
                     window_vartime thread [1] [interleaved]
-                    window warp [4 8 16 32] [interleaved]
-                    window_vartime warp [4 8 16 32] [interleaved]
+                    window warp [2 4 8 16 32] [interleaved]
+                    window_vartime warp [2 4 8 16 32] [interleaved]
                 }
             }
             /// `a0^e0 a1^e1` modulo an odd `m`: two bases, the lower half of `a` (of an odd width a
@@ -616,8 +616,8 @@ macro_rules! for_each_operation {
                 kernels: {
                     window thread [1] [interleaved]
                     window_vartime thread [1] [interleaved]
-                    window warp [4 8 16 32] [interleaved]
-                    window_vartime warp [4 8 16 32] [interleaved]
+                    window warp [2 4 8 16 32] [interleaved]
+                    window_vartime warp [2 4 8 16 32] [interleaved]
                 }
             }
             /// `g^e` modulo an odd `m` of `n` limbs; entry `64 i + d` of the table `t`, of `n` limbs, is
@@ -631,8 +631,8 @@ macro_rules! for_each_operation {
                 kernels: {
                     window thread [1] [interleaved]
                     window_vartime thread [1] [interleaved]
-                    window warp [4 8 16 32] [interleaved]
-                    window_vartime warp [4 8 16 32] [interleaved]
+                    window warp [2 4 8 16 32] [interleaved]
+                    window_vartime warp [2 4 8 16 32] [interleaved]
                 }
             }
         }

@@ -154,6 +154,8 @@ pub struct ModularTuning {
     /// The same of powers in constant time, which read their whole table again and again:
     /// more warps wait for it together.
     pub scan_lanes: Vec<LanesTuning>,
+    /// The same of powers of a base by its table, in constant time: products alone.
+    pub table_lanes: Vec<LanesTuning>,
 }
 
 /// Thresholds of programs that are one launch, widths in limbs.
@@ -221,6 +223,7 @@ impl Tuning {
             ("scan", &tuning.scan.lanes, Operation::Compare),
             ("modular", &tuning.modular.lanes, Operation::PowMod),
             ("modular", &tuning.modular.scan_lanes, Operation::PowMod),
+            ("modular", &tuning.modular.table_lanes, Operation::PowFixed),
             ("div", &tuning.div.lanes, Operation::DivRem),
         ];
         for (name, rows, operation) in tables {
@@ -388,6 +391,7 @@ impl Tuning {
             named => named,
         };
         let rows = match algorithm {
+            Algorithm::Window if operation == Operation::PowFixed => &self.modular.table_lanes,
             Algorithm::Window => &self.modular.scan_lanes,
             _ => &self.modular.lanes,
         };

@@ -40,6 +40,8 @@
 //! Cost: `2 k X L + k` products for `L` lanes: `2 n^2 + n` where the limbs of lanes are full;
 //! three shuffles a limb of `a`. A thread's square takes `X (X + 1) / 2 + X^2 + X`. No scratch.
 
+mod halves;
+
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::triangle;
 use crate::gpu::warp::Group;

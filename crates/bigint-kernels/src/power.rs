@@ -10,11 +10,12 @@
 //! By hand, 3^11 with `w` = 2: 11 is 10 11 in binary, so (3^2)^4 3^3 = 6561 * 27 = 177147.
 //! The powers `a^0 .. a^(2^w - 1)` are a table in scratch, in Montgomery's form.
 //!
-//! Everything is one chain of products in a loop, in stages, so that the product's code
-//! stands there once, and a thread's code of squares beside it:
+//! Everything is one loop of products, in stages, so that the product's code stands there once.
+//! Squares are a loop of their own within, which chooses nothing, where there is code for them: of
+//! threads, and of [two and four lanes](Modulus::lanes_square); other lanes square by the product.
 //!
-//! 1. `R^2 mod m`, the form of `R`: from the form of 2, squared and doubled by the bits of
-//!    the exponent `32 k` that `R` = `B^k` has.
+//! 1. `R^2 mod m`, the form of `R` = `2^(d 2^s)`: that of `2^d` by doubling 1, which costs less
+//!    than squares do while `d` is small, and `s` squares.
 //! 2. The form of `a`, which may be wider than `m`: `k` limbs at a time from the top,
 //!    `x = (x + a[i]) R^2 / R`, for the form of what has come is that number times `R`.
 //! 3. The table.
@@ -32,15 +33,17 @@
 //! `a` or `e`, but for their widths. Else windows that are zero in all numbers of the warp
 //! cost no product, and at the top of the exponent no squares.
 //!
-//! Cost: `32 n + 32 n / w + 2^w` products for an exponent of `n` limbs, and `log2 32 k` and
-//! five for the rest. Scratch: `2^w + 1` numbers of `X LANES` limbs.
+//! Cost: `32 n` squares and `32 n / w + 2^w` products for an exponent of `n` limbs, and some ten for
+//! the rest. Scratch: `2^w + 1` numbers of `X LANES` limbs, four by four: four `i` of all threads
+//! lies side by side ([`Fours`]), so that a warp reads whole lines.
 
 use crate::gpu::facts::bases;
+use crate::gpu::fours::Fours;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
-use crate::montgomery::{Modulus, load, load_up, store};
+use crate::montgomery::{Modulus, load, load_up};
 use bigint_core::kernel::{TABLE_WINDOW, power_window, widest_window};
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -64,7 +67,7 @@ pub fn power<const LANES: u32, const X: usize>(
     scan: bool,
     r: Number<impl Stride>,
     [a, e, m]: [Number<impl Stride>; 3],
-    scratch: Number<impl Stride>,
+    scratch: Fours,
 ) -> bool
 where
     Window<X>: Slide<Digit = [Limb; X]>,
@@ -72,7 +75,7 @@ where
     let modulus = Modulus::<LANES, X>::new(group, m);
     let (is_pair, is_fixed) = (bases() == 2, bases() == 3);
     // Two tables are to take no more memory than one.
-    let widest = widest_window(m.width() as usize, scan || is_pair);
+    let widest = widest_window(m.width() as usize, scan, is_pair);
     // A window of a base's table, or of what is read whole each half of one.
     let whole = TABLE_WINDOW as u32;
     let window = match is_fixed {
@@ -80,11 +83,7 @@ where
         true => whole,
         false => power_window(half(is_pair, e, 0).width() as usize, widest) as u32,
     };
-    let table = Table {
-        scratch,
-        own: modulus.own(),
-        entry: X as u32 * group.lanes(),
-    };
+    let table = Table(scratch);
     let entries = 1 << window;
     let radix = if is_pair { 2 * entries } else { entries };
     let limbs_of_r = modulus.limbs_of_r();
@@ -113,13 +112,36 @@ where
         if is_pair {
             table.set(entries, one);
         }
-        x = modulus.sum(one, one);
-        (stage, squares) = (Stage::Radix, 1);
-        left = BITS - 1 - (BITS * limbs_of_r).leading_zeros();
+        // `R = 2^(times 2^squares)`: the form of `2^times` by sums, which cost less than squares.
+        let bits = BITS * limbs_of_r;
+        squares = bits.trailing_zeros().min(limbs_of_r.ilog2() + 1);
+        let mut times = bits >> squares;
+        while times > 0 {
+            x = modulus.sum(x, x);
+            times -= 1;
+        }
+        stage = Stage::Radix;
     } else if left == 0 {
         stage = Stage::Plain;
     }
     loop {
+        if LANES == 1 {
+            while squares > 0 {
+                squares -= 1;
+                x = modulus.square(x);
+            }
+        } else if modulus.lanes_square() {
+            while squares > 0 {
+                squares -= 1;
+                x = modulus.square_by_lanes(x);
+            }
+        }
+        if stage == Stage::Radix && squares == 0 {
+            table.set(radix, x);
+            x = [0; X];
+            let width = half(is_pair, a, 0).width();
+            (stage, left) = (Stage::Base, width.div_ceil(limbs_of_r));
+        }
         let is_square = squares > 0;
         let mut is_one = false;
         let mut factor = x;
@@ -153,29 +175,10 @@ where
                 }
             };
         }
-        // Lanes square by the product, whose code stands here once.
-        if LANES == 1 && is_square {
-            x = modulus.square(x);
-        } else if !is_one {
+        if !is_one {
             x = modulus.product(x, factor);
         }
         if is_square {
-            if stage == Stage::Radix {
-                left -= 1;
-                if (BITS * limbs_of_r) >> left & 1 == 1 {
-                    x = modulus.sum(x, x);
-                }
-                if left == 0 {
-                    table.set(radix, x);
-                    x = [0; X];
-                    (stage, left) = (
-                        Stage::Base,
-                        half(is_pair, a, 0).width().div_ceil(limbs_of_r),
-                    );
-                } else {
-                    squares = 1;
-                }
-            }
             continue;
         }
         match stage {
@@ -243,22 +246,17 @@ fn digit(e: Number<impl Stride>, i: u32, window: u32) -> u32 {
 
 /// The calling lane's limbs of numbers in scratch.
 #[derive(Clone, Copy)]
-struct Table<S> {
-    scratch: Number<S>,
-    own: u32,
-    /// Limbs of a number.
-    entry: u32,
-}
+struct Table(Fours);
 
-impl<S: Stride> Table<S> {
+impl Table {
     #[inline(always)]
     fn get<const X: usize>(self, i: u32) -> [Limb; X] {
-        load(self.scratch, thread::here(self.entry * i + self.own))
+        self.0.limbs(thread::here(X as u32 / 4 * i))
     }
 
     #[inline(always)]
     fn set<const X: usize>(self, i: u32, limbs: [Limb; X]) {
-        store(self.scratch, thread::here(self.entry * i + self.own), limbs);
+        self.0.set_limbs(thread::here(X as u32 / 4 * i), limbs);
     }
 }
 

@@ -114,7 +114,7 @@ const SECTORS_KNOWN: [Known; 12] = [
     },
     Known {
         operations: &[
-            ("pow_mod", 214.0, 190.0),
+            ("pow_mod", 291.0, 274.0),
             ("pow_pair", 250.0, 250.0),
             ("pow_fixed", 20.0, 10.0),
         ],

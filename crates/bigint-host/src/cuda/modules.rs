@@ -274,7 +274,7 @@ mod tests {
                 .filter(move |asking| asking.operation == operation)
         };
         assert_eq!(of(Operation::Mul).count(), 17);
-        assert_eq!(of(Operation::PowMod).count(), 10);
+        assert_eq!(of(Operation::PowMod).count(), 12);
         assert_eq!(of(Operation::Rem).count(), 5);
         for kernel in asking {
             let ptx = alone(kernel.entry_point(), Facts(0x1234));

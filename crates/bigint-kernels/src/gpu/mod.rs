@@ -9,6 +9,7 @@ pub mod carry;
 pub mod facts;
 pub mod flat;
 pub mod float;
+pub mod fours;
 pub mod handed;
 pub mod local;
 pub mod memory;

@@ -47,6 +47,7 @@ pub mod tile;
 pub mod trailing_zeros;
 pub mod xor;
 
+use crate::gpu::fours::Fours;
 use crate::gpu::memory::{self, Any, CarryOut, Number, Stride};
 use crate::gpu::{shared, thread};
 use bigint_core::{Arguments, Limb};
@@ -120,6 +121,14 @@ impl<'a, S: Stride> Batches<'a, S> {
     pub fn column_in_scratch(self, row: u32) -> memory::Column {
         // SAFETY: by the contract of `new`; scratch of threads is interleaved.
         unsafe { memory::Column::new(&self.arguments.scratch, thread::index_1d(), row) }
+    }
+
+    /// The thread's own column of fours of limbs in scratch, where the launch has it.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn fours_in_scratch(self) -> Fours {
+        // SAFETY: by the contract of `new`.
+        unsafe { Fours::new(&self.arguments.scratch) }
     }
 
     /// The numbers that fall to the calling thread.

@@ -6,6 +6,7 @@
 
 use super::{Batches, Work};
 use crate::gpu::facts::{power_digit, scan};
+use crate::gpu::fours::Fours;
 use crate::gpu::memory::Stride;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
@@ -16,23 +17,24 @@ use bigint_core::Limb;
 /// time that depends on the exponents.
 #[inline(always)]
 pub fn window<S: Stride>(batches: Batches<'_, S>) {
+    let scratch = batches.fours_in_scratch();
     for work in batches.numbers() {
         match power_digit(work.c.width(), 1) {
-            4 => number::<4, S>(work),
-            8 => number::<8, S>(work),
-            12 => number::<12, S>(work),
-            16 => number::<16, S>(work),
-            _ => number::<32, S>(work),
+            4 => number::<4, S>(work, scratch),
+            8 => number::<8, S>(work, scratch),
+            12 => number::<12, S>(work, scratch),
+            16 => number::<16, S>(work, scratch),
+            _ => number::<32, S>(work, scratch),
         }
     }
 }
 
 #[inline(always)]
-fn number<const X: usize, S: Stride>(work: Work<S>)
+fn number<const X: usize, S: Stride>(work: Work<S>, scratch: Fours)
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let Work { r, a, b, c, .. } = work;
-    let is_odd = power::<1, X>(Group::thread(), scan(), r, [a, b, c], work.scratch);
+    let is_odd = power::<1, X>(Group::thread(), scan(), r, [a, b, c], scratch);
     work.carry.set(Limb::from(!is_odd));
 }

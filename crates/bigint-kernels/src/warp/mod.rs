@@ -48,6 +48,7 @@ pub mod test_bit;
 pub mod trailing_zeros;
 pub mod xor;
 
+use crate::gpu::fours::Fours;
 use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
 use crate::gpu::warp::Group;
 use bigint_core::Arguments;
@@ -112,6 +113,14 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
             group: unsafe { Group::of_launch(arguments.workers) },
             stride: PhantomData,
         }
+    }
+
+    /// The lane's own column of fours of limbs in scratch, where the launch has it.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn fours_in_scratch(self) -> Fours {
+        // SAFETY: by the contract of `new`.
+        unsafe { Fours::new(&self.arguments.scratch) }
     }
 
     /// The numbers that fall to the calling lane's group.

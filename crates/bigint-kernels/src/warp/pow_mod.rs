@@ -6,6 +6,7 @@
 
 use super::{Batches, Work};
 use crate::gpu::facts::{power_digit, scan};
+use crate::gpu::fours::Fours;
 use crate::gpu::memory::Stride;
 use crate::gpu::window::{Slide, Window};
 use crate::power::power;
@@ -15,21 +16,22 @@ use bigint_core::Limb;
 /// so, in time that depends on the exponents.
 #[inline(always)]
 pub fn window<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
+    let scratch = batches.fours_in_scratch();
     for work in batches.numbers() {
         match power_digit(work.c.width(), work.group.lanes()) {
-            8 => number::<LANES, 8, S>(work),
-            16 => number::<LANES, 16, S>(work),
-            _ => number::<LANES, 32, S>(work),
+            8 => number::<LANES, 8, S>(work, scratch),
+            16 => number::<LANES, 16, S>(work, scratch),
+            _ => number::<LANES, 32, S>(work, scratch),
         }
     }
 }
 
 #[inline(always)]
-fn number<const LANES: u32, const X: usize, S: Stride>(work: Work<LANES, S>)
+fn number<const LANES: u32, const X: usize, S: Stride>(work: Work<LANES, S>, scratch: Fours)
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let Work { r, a, b, c, .. } = work;
-    let is_odd = power::<LANES, X>(work.group, scan(), r, [a, b, c], work.scratch);
+    let is_odd = power::<LANES, X>(work.group, scan(), r, [a, b, c], scratch);
     work.carry.set(Limb::from(!is_odd));
 }

@@ -525,7 +525,7 @@ fn a_threads_power_takes_at_most_a_tenth_more_than_its_squares_and_products() {
         let operands = [(n, bases), (n, vec![exponent]), (n, moduli)];
         let counts = bench.launch(kernel, &operands, n).counts;
         let each = counts.multiply_adds as f64 / count as f64;
-        let window = power_window(n, widest_window(n, false));
+        let window = power_window(n, widest_window(n, false, false));
         let products = (32 * n).div_ceil(window) + (1 << window) + 2;
         let squares = 32 * n + (32 * n).ilog2() as usize;
         let least = squares * (n * (n + 1) / 2 + n * n + n) + products * (2 * n * n + n);
@@ -554,7 +554,7 @@ fn traces(
     for kernel in kernels(operation).filter(|kernel| kernel.algorithm == algorithm) {
         // The widest are of the widest digits that powers have, by few lanes, as they take long.
         let lanes = kernel.lanes as usize;
-        let widths = [3, 8 + lanes, 16 * lanes + 1].into_iter();
+        let widths = [3, 8 + lanes, 16 * lanes + 1, 31 * lanes].into_iter();
         for n in widths.filter(|&n| n < 128 && kernel.takes(&[n, n, n])) {
             let trace = |round| {
                 // A device of its own for each, so that batches lie at the same addresses.

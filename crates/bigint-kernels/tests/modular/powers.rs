@@ -2,7 +2,7 @@
 
 use super::{Bench, Operand, are_equal, kernels, module, secret_powers, traces};
 use bigint_core::kernel::TABLE_WINDOW;
-use bigint_core::{Algorithm, Kernel, Operation};
+use bigint_core::{Algorithm, Kernel, Layout, Level, Operation};
 use cuda_sim::DeviceConfig;
 use num_bigint::BigUint;
 
@@ -42,6 +42,39 @@ fn products_of_two_powers_are_right() {
                     power(a0, e0) * power(a1, e1) % x[2]
                 });
             }
+        }
+    }
+}
+
+/// Lanes that have 32 limbs each square what a base stands for in Montgomery's form: here digits of
+/// zeros, ones and all ones, so that lanes send one another every carry there is.
+#[test]
+fn lanes_square_digits_of_zeros_and_of_all_ones() {
+    let algorithm = Algorithm::WindowVartime;
+    let module = module(Operation::PowMod, algorithm);
+    let bench = Bench::of(&module, DeviceConfig::default());
+    for (lanes, own) in [(2, 2), (4, 3), (4, 4)] {
+        let layout = Layout::Interleaved;
+        let kernel =
+            Kernel::find(Operation::PowMod, algorithm, Level::Warp, lanes, layout).unwrap();
+        let n = 32 * own as usize;
+        let one = BigUint::from(1u8);
+        let radix = &one << (32 * n);
+        let digits = [BigUint::ZERO, one.clone(), (&one << 1024) - 1u8];
+        let digit = |number: usize, lane: u32| &digits[number / 3_usize.pow(lane) % 3];
+        let number = |number| {
+            (0..own)
+                .map(|lane| digit(number, lane) << (1024 * lane))
+                .sum()
+        };
+        let numbers: Vec<BigUint> = (0..3_usize.pow(own)).map(number).collect();
+        for modulus in [&radix - 1u8, (&radix >> 1) + 1u8] {
+            let inverse = radix.modinv(&modulus).unwrap();
+            let bases = numbers.iter().map(|x| x * &inverse % &modulus).collect();
+            // A window that is 1, and then squares.
+            let exponent = BigUint::from(64u8);
+            let operands = [(n, bases), (1, vec![exponent]), (n, vec![modulus])];
+            bench.check(kernel, &operands, n, |x| x[0].modpow(x[1], x[2]));
         }
     }
 }
