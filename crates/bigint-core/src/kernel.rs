@@ -10,7 +10,7 @@ pub use crate::divsteps::{DIGIT_BITS, divstep_digits, divstep_pairs, divstep_rou
 pub use crate::entry_point::EntryPoint;
 use crate::karatsuba;
 use crate::lehmer::{COLUMN_BYTES, PAIR, columns_of_warp};
-pub use crate::lehmer::{gcd_digits, inverse_digits};
+pub use crate::lehmer::{ZEROS_BELOW, gcd_digits, inverse_digits};
 pub use crate::modulus::{
     TABLE_WINDOW, WIDEST_MODULUS, divisor_digit, montgomery_digit, power_digit, power_window,
     widest_window,

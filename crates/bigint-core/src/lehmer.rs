@@ -3,11 +3,15 @@
 /// Pairs of digits that a pass takes at a time.
 const STEP: usize = 4;
 
-/// Pairs in a column for two numbers of `n` and `m` limbs: a digit more than the wider has
-/// limbs, and what a pass by fours reads above.
+/// Zeros below the lowest digits of both numbers, for who looks at their top digits where they have
+/// few.
+pub const ZEROS_BELOW: usize = 3;
+
+/// Pairs in a column for two numbers of `n` and `m` limbs: zeros below, a digit more than the wider
+/// has limbs, and what a pass by fours reads above.
 #[inline(always)]
 pub const fn gcd_digits(n: usize, m: usize) -> usize {
-    (wider(n, m) + STEP).next_multiple_of(STEP)
+    ZEROS_BELOW + (wider(n, m) + STEP).next_multiple_of(STEP)
 }
 
 /// Pairs in a column that has cofactors too, from its other end.
@@ -20,7 +24,7 @@ pub const fn gcd_digits(n: usize, m: usize) -> usize {
 /// shorter by as many.
 #[inline(always)]
 pub const fn inverse_digits(n: usize, m: usize) -> usize {
-    (wider(n, m) + 2 * STEP).next_multiple_of(STEP)
+    ZEROS_BELOW + (wider(n, m) + 2 * STEP).next_multiple_of(STEP)
 }
 
 const fn wider(n: usize, m: usize) -> usize {

@@ -30,12 +30,13 @@
 //!
 //! Cost: 4 multiply-adds a digit and round, `n / 26` rounds of 32-bit digits; time depends
 //! on the numbers. The digits of both stand in columns: a thread's own, neighbours side by
-//! side, in shared memory or scratch. A pass takes four pairs at a time, and has asked for the
-//! next four before: there are few warps to wait for one another.
+//! side, in shared memory or scratch. A pass takes eight pairs at a time, and computes with four
+//! while the others are on their way: there are few warps to wait for one another.
 
 use super::column::{Column, digit_of, with_digit};
-use crate::gpu::float;
+use crate::gpu::float::{self, ROUNDING};
 use crate::gpu::memory::{Number, Stride, multiply_add};
+use bigint_core::kernel::ZEROS_BELOW;
 use bigint_core::{LIMB_BITS, Limb};
 
 /// Steps of a round.
@@ -44,11 +45,7 @@ const STEPS: usize = 12;
 /// `B`.
 const RADIX: f64 = 4_294_967_296.0;
 
-/// Added to a double and taken off again, it rounds to an integer, which then stands in
-/// the lower 32 bits.
-const ROUNDING: f64 = 6_755_399_441_055_744.0;
-
-/// Two numbers of so many digits. Above these stand three zeros at least.
+/// Two numbers of so many digits. Above these stand three zeros at least, and three below.
 #[derive(Clone, Copy)]
 pub struct Pair<C> {
     column: C,
@@ -75,7 +72,8 @@ pub struct Multiple {
 }
 
 impl<C: Column> Pair<C> {
-    /// `a` and `b`, in a column of so many pairs, four more than the wider has limbs at least.
+    /// `a` and `b`, in a column of so many pairs, four more than the wider has limbs at least, and
+    /// three below.
     #[inline(always)]
     pub fn new(column: C, pairs: u32, a: Number<impl Stride>, b: Number<impl Stride>) -> Self {
         let digit = |limb: Limb, carry: &mut Limb| {
@@ -97,6 +95,9 @@ impl<C: Column> Pair<C> {
                 column.set_four(i + 4, high);
             }
             i += 8;
+        }
+        for by in 1..=ZEROS_BELOW as u32 {
+            column.set_pair(by.wrapping_neg(), [0, 0]);
         }
         let length = a.width().max(b.width()) + 1;
         Pair { column, length }
@@ -130,35 +131,38 @@ impl<C: Column> Pair<C> {
         length
     }
 
-    /// The pair so many below digit `length`; zeros below digit 0.
+    /// The pair so many below digit `length`: up to four, where that is not 0.
     #[inline(always)]
     fn below(self, length: u32, by: u32) -> [i32; 2] {
-        let pair = self.column.pair(length.saturating_sub(by));
-        pair.map(|digit| if length >= by { digit } else { 0 })
+        self.column.pair(length.wrapping_sub(by))
     }
 
     /// What the next round does; nothing where one of the numbers is zero.
     #[inline(always)]
     pub fn step(&mut self) -> Option<Step> {
-        let mut top = [1, 2, 3, 4].map(|by| self.below(self.length, by));
-        while self.length > 0 && top[0] == [0, 0] {
+        // Mostly the numbers are a digit shorter after a round, or not.
+        let four = [1, 2, 3, 4].map(|by| self.below(self.length, by));
+        let is_shorter = four[0] == [0, 0];
+        let mut top = [0, 1, 2].map(|k| {
+            let [here, below] = [four[k], four[k + 1]];
+            [0, 1].map(|i| if is_shorter { below[i] } else { here[i] })
+        });
+        self.length -= u32::from(is_shorter);
+        while top[0] == [0, 0] {
+            if self.length == 0 {
+                return None;
+            }
             self.length -= 1;
-            top = [top[1], top[2], top[3], self.below(self.length, 4)];
+            top = [1, 2, 3].map(|by| self.below(self.length, by));
         }
-        // Numbers of fewer digits are taken as they are, so that 1 is 1.
-        let scale = match self.length {
-            0 => return None,
-            1 => 1.0 / (RADIX * RADIX),
-            2 => 1.0 / RADIX,
-            _ => 1.0,
-        };
-        let [x, y] = [0, 1].map(|i| value([0, 1, 2].map(|k| top[k][i])) * scale);
+        let [x, y] = [0, 1].map(|i| value([0, 1, 2].map(|k| top[k][i])));
         let swap = float::upper(x) < float::upper(y);
         let (large, small) = if swap { (y, x) } else { (x, y) };
-        // 2^-26 of the larger, and at least a half, so that zero is below it.
-        let least = float::upper(large)
-            .saturating_sub(26 << 20)
-            .max(float::upper(0.5));
+        // 2^-26 of the larger, and at least a half of 1, which is B or B^2 where zeros below the
+        // numbers are among their digits: so that zero is below it.
+        let zeros = 3_u32.saturating_sub(self.length);
+        let half = float::upper(0.5) + (zeros << 25);
+        let least = (float::upper(large) - (26 << 20)).max(half);
         if float::upper(small) >= least {
             return Some(Step::Matrix(matrix(large, small, least, swap)));
         }
@@ -210,15 +214,15 @@ impl<C: Column> Pair<C> {
                 sums[1].digit(second, [x, y], 0),
             ]
         };
-        let (mut i, mut four) = (0, self.column.four(0));
-        loop {
-            let above = i + 4;
-            let next = self.column.four(if above < length { above } else { i });
-            self.column.set_four(i, four.map(&mut new));
-            if above >= length {
-                return;
-            }
-            (i, four) = (above, next);
+        let mut i = 0;
+        while i + 4 < length {
+            let (low, high) = (self.column.four(i), self.column.four(i + 4));
+            self.column.set_four(i, low.map(&mut new));
+            self.column.set_four(i + 4, high.map(&mut new));
+            i += 8;
+        }
+        if i < length {
+            self.column.set_four(i, self.column.four(i).map(&mut new));
         }
     }
 
@@ -338,24 +342,18 @@ fn value(digits: [i32; 3]) -> f64 {
     float::multiply_add(upper, RADIX, low)
 }
 
-/// The integer next to a double of at most 31 bits.
-#[inline(always)]
-fn integer(x: f64) -> i32 {
-    (x + ROUNDING).to_bits() as i32
-}
-
 /// The matrix of [`STEPS`] steps with `|x| >= |y|`, of the numbers as they stand, or the
 /// other way round where `swap` says so. A step by what is less than `least` does nothing.
 #[inline(always)]
 fn matrix(x: f64, y: f64, least: u32, swap: bool) -> [[i32; 2]; 2] {
-    let unit = if swap { [0.0, 1.0] } else { [1.0, 0.0] };
+    let unit = if swap { [0, 1] } else { [1, 0] };
     let (mut of_x, mut of_y) = (unit, [unit[1], unit[0]]);
     let (mut x, mut y) = (x, y);
     for _ in 0..STEPS / 2 {
-        (x, of_x) = euclid(x, of_x, y, of_y, least);
-        (y, of_y) = euclid(y, of_y, x, of_x, least);
+        (x, of_x) = float::euclid(x, of_x, y, of_y, least);
+        (y, of_y) = float::euclid(y, of_y, x, of_x, least);
     }
-    [of_x.map(integer), of_y.map(integer)]
+    [of_x, of_y]
 }
 
 /// The matrix of one step, whose quotient has up to 31 bits.
@@ -365,21 +363,10 @@ fn single(x: f64, y: f64, swap: bool) -> [[i32; 2]; 2] {
     let reciprocal = float::reciprocal(y);
     let off = float::multiply_add(-y, reciprocal, 1.0);
     let reciprocal = float::multiply_add(reciprocal, off, reciprocal);
-    let t = integer(x * reciprocal).wrapping_neg();
+    let t = (ROUNDING - x * reciprocal).to_bits() as i32;
     if swap {
         [[t, 1], [1, 0]]
     } else {
         [[1, t], [0, 1]]
     }
-}
-
-/// `x - t y` and its row, `t` the integer next to `x / y`, about.
-#[inline(always)]
-fn euclid(x: f64, of_x: [f64; 2], y: f64, of_y: [f64; 2], least: u32) -> (f64, [f64; 2]) {
-    let reciprocal = float::reciprocal(y).to_bits() & 0xffff_ffff_0000_0000;
-    let is_enough = float::upper(y) >= least;
-    let reciprocal = f64::from_bits(if is_enough { reciprocal } else { 0 });
-    let t = float::multiply_add(x, reciprocal, ROUNDING) - ROUNDING;
-    let less = |x: f64, y: f64| float::multiply_add(-t, y, x);
-    (less(x, y), [less(of_x[0], of_y[0]), less(of_x[1], of_y[1])])
 }
