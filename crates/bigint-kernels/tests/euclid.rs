@@ -14,11 +14,15 @@ use num_integer::Integer;
 const GCD: &str = include_str!("../../bigint-host/ptx/gcd.ptx");
 const INV_MOD: &str = include_str!("../../bigint-host/ptx/inv_mod.ptx");
 
-/// Bits of quotients: around 2^26, where one is too much for a matrix, 2^62, where it is for a
+/// Bits of quotients: around 2^15, of which one and not two make a matrix, 2^29, where one is too
+/// much for steps with others, 2^62, where it is for a
 /// multiple of two digits, 2^94, where it is for what is free in a column, and whole digits.
-const QUOTIENTS: [&[u32]; 22] = [
+const QUOTIENTS: [&[u32]; 25] = [
     &[1],
     &[2, 1],
+    &[14, 15],
+    &[28, 29, 30],
+    &[29],
     &[25, 26, 27],
     &[26],
     &[27],
@@ -96,10 +100,10 @@ impl Euclid {
             };
             euclid.pair(divisor, QUOTIENTS[i % QUOTIENTS.len()], narrower)
         };
-        let pair = |i: usize| match i % 26 {
+        let pair = |i: usize| match i % 29 {
             i if i < QUOTIENTS.len() => of_quotients(i, self),
-            22 => [self.number(32 * n as u32), self.number(32)],
-            23 => [self.number(16), self.number(32 * m as u32)],
+            25 => [self.number(32 * n as u32), self.number(32)],
+            26 => [self.number(16), self.number(32 * m as u32)],
             _ => [self.number(32 * n as u32), self.number(32 * m as u32 - 1)],
         };
         (0..count).map(pair).collect()

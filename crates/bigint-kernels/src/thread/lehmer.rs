@@ -11,11 +11,16 @@
 //! The steps together are a matrix of integers whose determinant is 1 or -1, so that
 //! `(a, b)` times the matrix has the divisors that `(a, b)` has, whatever the quotients
 //! are: one that is off costs progress and nothing else. A quotient comes from an
-//! approximate reciprocal and five operations on doubles. The steps end where `y` is less
-//! than `2^-26` of what the first `x` was, so that entries stay below `2^29`; twelve of them
-//! mostly get there, and then a round takes 26 bits from both numbers by one pass over them.
+//! approximate reciprocal and two operations on doubles, which leave it both as a double, for
+//! `x - t y`, and as an integer, for the entries. The steps end where `y` is less than `2^-29` of
+//! what the first `x` was. Then entries are `2^30` at most: with rows `(u, v)` of `x` and `(p, q)`
+//! of `y` the first `x` is `q x - v y` or its negative, and after a step `|x| <= |y| / 2` and
+//! `|q| <= |v|`, so that `|v y|` is at most twice the first `|x|`. (A quotient `t` that is off by
+//! `2^-18 t` leaves a longer `x`, and a `q` that is shorter by `t`.) Doubles are good for the first
+//! 26 bits or so, and most quotients after these are still right: a round of twelve steps takes 26
+//! bits from both numbers on average by one pass over them, and 24 where it ends at `2^-26`.
 //!
-//! A quotient of 26 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
+//! A quotient of 29 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
 //! entry holds the quotient, a round takes
 //! `t b B^k` from `a`, `B` = 2^32 and `t` of up to 62 bits in two digits: more bits, of one
 //! number, by half the multiply-adds.
@@ -30,8 +35,9 @@
 //!
 //! Cost: 4 multiply-adds a digit and round, `n / 26` rounds of 32-bit digits; time depends
 //! on the numbers. The digits of both stand in columns: a thread's own, neighbours side by
-//! side, in shared memory or scratch. A pass takes eight pairs at a time, and computes with four
-//! while the others are on their way: there are few warps to wait for one another.
+//! side, in shared memory or scratch. A pass takes sixteen pairs at a time as long as it can, then
+//! eight and four: it computes with the first ones while the others are on their way, as there are
+//! few warps to wait for one another.
 
 use super::column::{Column, digit_of, with_digit};
 use crate::gpu::float::{self, ROUNDING};
@@ -158,11 +164,11 @@ impl<C: Column> Pair<C> {
         let [x, y] = [0, 1].map(|i| value([0, 1, 2].map(|k| top[k][i])));
         let swap = float::upper(x) < float::upper(y);
         let (large, small) = if swap { (y, x) } else { (x, y) };
-        // 2^-26 of the larger, and at least a half of 1, which is B or B^2 where zeros below the
+        // 2^-29 of the larger, and at least a half of 1, which is B or B^2 where zeros below the
         // numbers are among their digits: so that zero is below it.
         let zeros = 3_u32.saturating_sub(self.length);
         let half = float::upper(0.5) + (zeros << 25);
-        let least = (float::upper(large) - (26 << 20)).max(half);
+        let least = (float::upper(large) - (29 << 20)).max(half);
         if float::upper(small) >= least {
             return Some(Step::Matrix(matrix(large, small, least, swap)));
         }
@@ -207,7 +213,7 @@ impl<C: Column> Pair<C> {
     pub fn transform(self, rows: [[i32; 2]; 2], length: u32) {
         let mut sums = [Sum::new(); 2];
         let mut new = |[x, y]: [i32; 2]| {
-            // Below 2 * 2^29 * 2^31 + 2^31.
+            // Below 2 * 2^30 * 2^31 + 2^31.
             let [first, second] = rows;
             [
                 sums[0].digit(first, [x, y], 0),
@@ -215,6 +221,14 @@ impl<C: Column> Pair<C> {
             ]
         };
         let mut i = 0;
+        while i + 12 < length {
+            let fours = [0, 4, 8, 12].map(|above| self.column.four(i + above));
+            self.column.set_four(i, fours[0].map(&mut new));
+            self.column.set_four(i + 4, fours[1].map(&mut new));
+            self.column.set_four(i + 8, fours[2].map(&mut new));
+            self.column.set_four(i + 12, fours[3].map(&mut new));
+            i += 16;
+        }
         while i + 4 < length {
             let (low, high) = (self.column.four(i), self.column.four(i + 4));
             self.column.set_four(i, low.map(&mut new));
@@ -337,7 +351,7 @@ impl Sum {
 /// Three digits as a number, the highest first.
 #[inline(always)]
 fn value(digits: [i32; 3]) -> f64 {
-    let [high, middle, low] = digits.map(float::signed);
+    let [high, middle, low] = digits.map(f64::from);
     let upper = float::multiply_add(high, RADIX, middle);
     float::multiply_add(upper, RADIX, low)
 }
