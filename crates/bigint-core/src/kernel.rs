@@ -10,7 +10,7 @@ pub use crate::divsteps::{DIGIT_BITS, divstep_digits, divstep_pairs, divstep_rou
 pub use crate::entry_point::EntryPoint;
 use crate::karatsuba;
 use crate::lehmer::{COLUMN_BYTES, PAIR, columns_of_warp};
-pub use crate::lehmer::{gcd_digits, inverse_digits};
+pub use crate::lehmer::{ZEROS_BELOW, gcd_digits, inverse_digits};
 pub use crate::modulus::{
     TABLE_WINDOW, WIDEST_MODULUS, divisor_digit, montgomery_digit, power_digit, power_window,
     widest_window,
@@ -551,6 +551,9 @@ impl Kernel {
         match (self.operation, self.level, self.layout) {
             (Operation::MontMul, Level::Warp, Layout::Contiguous) => Some(4),
             (operation, Level::Thread, _) if operation.divides() => Some(3),
+            // Both passes of a round are compiled for as few registers as one needs otherwise, and
+            // wait for what they load.
+            (Operation::InvMod, Level::Thread, _) => Some(6),
             // Addresses of limbs that lie apart would not be in registers then.
             _ => None,
         }

@@ -3,24 +3,29 @@
 /// Pairs of digits that a pass takes at a time.
 const STEP: usize = 4;
 
-/// Pairs in a column for two numbers of `n` and `m` limbs: a digit more than the wider has
-/// limbs, and what a pass by fours reads above.
+/// Zeros below the lowest digits of both numbers, for who looks at their top digits where they have
+/// few.
+pub const ZEROS_BELOW: usize = 3;
+
+/// Pairs in a column for two numbers of `n` and `m` limbs: zeros below, a digit more than the wider
+/// has limbs, and what a pass by fours reads above.
 #[inline(always)]
 pub const fn gcd_digits(n: usize, m: usize) -> usize {
-    (wider(n, m) + STEP).next_multiple_of(STEP)
+    ZEROS_BELOW + (wider(n, m) + STEP).next_multiple_of(STEP)
 }
 
 /// Pairs in a column that has cofactors too, from its other end.
 ///
-/// In every round the longest number times the longest cofactor is below `2^9` times the wider
-/// operand (a quotient is off by less than `2^-18` of itself), so that both together have two
-/// digits more than that has limbs, and six are left between them. A pass by fours takes up to
+/// In every round the longest number times the longest cofactor is below `2^20` times the wider
+/// operand (a quotient is off by less than `2^-18` of itself, and doubles by `2^-53`, which entries
+/// of `2^30` make `2^-22` of a number of which `2^-29` was to be left), so that both together have
+/// two digits more than that has limbs, and six are left between them. A pass by fours takes up to
 /// three zeros above the numbers for digits, and up to four above the cofactors; a quotient
 /// below `2^94`, which is taken in two parts, adds three to the cofactors before the numbers are
 /// shorter by as many.
 #[inline(always)]
 pub const fn inverse_digits(n: usize, m: usize) -> usize {
-    (wider(n, m) + 2 * STEP).next_multiple_of(STEP)
+    ZEROS_BELOW + (wider(n, m) + 2 * STEP).next_multiple_of(STEP)
 }
 
 const fn wider(n: usize, m: usize) -> usize {

@@ -14,11 +14,15 @@ use num_integer::Integer;
 const GCD: &str = include_str!("../../bigint-host/ptx/gcd.ptx");
 const INV_MOD: &str = include_str!("../../bigint-host/ptx/inv_mod.ptx");
 
-/// Bits of quotients: around 2^26, where one is too much for a matrix, 2^62, where it is for a
+/// Bits of quotients: around 2^15, of which one and not two make a matrix, 2^29, where one is too
+/// much for steps with others, 2^62, where it is for a
 /// multiple of two digits, 2^94, where it is for what is free in a column, and whole digits.
-const QUOTIENTS: [&[u32]; 22] = [
+const QUOTIENTS: [&[u32]; 25] = [
     &[1],
     &[2, 1],
+    &[14, 15],
+    &[28, 29, 30],
+    &[29],
     &[25, 26, 27],
     &[26],
     &[27],
@@ -96,10 +100,10 @@ impl Euclid {
             };
             euclid.pair(divisor, QUOTIENTS[i % QUOTIENTS.len()], narrower)
         };
-        let pair = |i: usize| match i % 26 {
+        let pair = |i: usize| match i % 29 {
             i if i < QUOTIENTS.len() => of_quotients(i, self),
-            22 => [self.number(32 * n as u32), self.number(32)],
-            23 => [self.number(16), self.number(32 * m as u32)],
+            25 => [self.number(32 * n as u32), self.number(32)],
+            26 => [self.number(16), self.number(32 * m as u32)],
             _ => [self.number(32 * n as u32), self.number(32 * m as u32 - 1)],
         };
         (0..count).map(pair).collect()
@@ -186,6 +190,49 @@ fn quotients_of_any_size_leave_the_divisor_and_the_inverse_exact() {
 }
 
 #[test]
+fn zeros_equal_numbers_multiples_and_powers_of_two_have_their_divisors_and_inverses() {
+    for operation in [Operation::Gcd, Operation::InvMod] {
+        let mut euclid = Euclid::new(operation);
+        for width in [1, 2, 3, 4, 5, 8, 16, 17] {
+            let bits = 32 * width as u32;
+            let [zero, one, two] = [0_u8, 1, 2].map(BigUint::from);
+            let most = (&one << bits) - 1_u8;
+            let half = euclid.number(bits / 2);
+            let any = euclid.number(bits);
+            let even = euclid.number(bits) & (&most - 1_u8);
+            let power = &one << (bits - 1);
+            let mut named = vec![
+                zero.clone(),
+                one,
+                two,
+                &half * 3_u8 % &most,
+                &half * &half,
+                half,
+                &any >> 7,
+                any,
+                even,
+                &power - 1_u8,
+                &power + 1_u8,
+                power,
+                &most - 1_u8,
+                most,
+            ];
+            // Neighbours in Fibonacci's sequence, every other one, and the last two that fit.
+            let [mut x, mut y] = [zero, BigUint::from(1_u8)];
+            while (&x + &y).bits() <= bits.into() {
+                (x, y) = (y.clone(), x + y);
+            }
+            named.extend([&y - &x, x, y]);
+            let pairs: Vec<_> = named
+                .iter()
+                .flat_map(|a| named.iter().map(|b| [a.clone(), b.clone()]))
+                .collect();
+            euclid.check(&pairs, [width; 2], SHARED);
+        }
+    }
+}
+
+#[test]
 fn columns_beyond_shared_memory_stand_in_scratch() {
     let shared_bytes = |operation, n: usize, shared| {
         let kernel = Kernel::ALL
@@ -194,8 +241,8 @@ fn columns_beyond_shared_memory_stand_in_scratch() {
         let launch = kernel.unwrap().launch_within(64, &[n, n], n, shared);
         (launch.shared_bytes, launch.block, launch.scratch_width)
     };
-    for (operation, widest) in [(Operation::Gcd, 380), (Operation::InvMod, 376)] {
-        assert_eq!(shared_bytes(operation, widest, SHARED), (96 << 10, 32, 0));
+    for (operation, widest) in [(Operation::Gcd, 376), (Operation::InvMod, 372)] {
+        assert_eq!(shared_bytes(operation, widest, SHARED), (383 << 8, 32, 0));
         assert_eq!(shared_bytes(operation, widest + 1, SHARED).0, 0);
         // Of the oldest devices that have less.
         assert_eq!(shared_bytes(operation, widest, 64 << 10).0, 0);

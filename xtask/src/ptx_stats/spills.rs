@@ -16,7 +16,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 5] = [
+const KNOWN: [Known; 6] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,
@@ -33,6 +33,12 @@ const KNOWN: [Known; 5] = [
         most_bytes: 2100,
         why: "a thread keeps the divisor, the window and what they multiply in registers; a slot \
               that is not told has room for its widest",
+    },
+    Known {
+        kernels: "inv_mod_lehmer_thread",
+        most_bytes: 950,
+        why: "it has code for columns in shared memory and in scratch, and limbs in any layout; told \
+              which, as the host tells it, it spills nothing",
     },
     Known {
         kernels: "mont_mul_cios_",

@@ -105,6 +105,60 @@ pub fn reciprocal(x: f64) -> f64 {
     unsafe { approximate_reciprocal(x) }
 }
 
+/// Added to a double of 31 bits and taken off again, it rounds to an integer, which then stands in
+/// the lower 32 bits.
+pub const ROUNDING: f64 = 6_755_399_441_055_744.0;
+
+/// A step of Euclid's algorithm: `x - t y`, `t` the integer next to `x / y`, about, of up to 26
+/// bits, and what it is of two numbers of which `x` and `y` are multiples. Nothing happens where
+/// `y` is less than what has `least` as its [upper half](upper).
+///
+/// The multiples are integers: products of doubles take as long, and there are enough of them.
+#[inline(always)]
+pub fn euclid(
+    mut x: f64,
+    [mut u, mut v]: [i32; 2],
+    y: f64,
+    [p, q]: [i32; 2],
+    least: u32,
+) -> (f64, [i32; 2]) {
+    // SAFETY: register arithmetic only.
+    unsafe {
+        asm!(
+            "{{",
+            ".reg .pred is_enough;",
+            ".reg .b32 low, high;",
+            ".reg .b64 t, reciprocal;",
+            // Both are positive as floats of 32 bits too, and compare in the same way.
+            "mov.b64 {{low, high}}, {y};",
+            "abs.f32 high, high;",
+            "setp.ge.f32 is_enough, high, {least};",
+            "rcp.approx.ftz.f64 reciprocal, {y};",
+            "mov.b64 {{low, high}}, reciprocal;",
+            "selp.b32 high, high, 0, is_enough;",
+            "mov.b64 reciprocal, {{low, high}};",
+            "neg.f64 t, {x};",
+            "fma.rn.f64 t, t, reciprocal, {rounding};",
+            "mov.b64 {{low, high}}, t;",
+            "sub.rn.f64 t, t, {rounding};",
+            "fma.rn.f64 {x}, t, {y}, {x};",
+            "mad.lo.s32 {u}, low, {p}, {u};",
+            "mad.lo.s32 {v}, low, {q}, {v};",
+            "}}",
+            x = inout(reg64) x,
+            u = inout(reg32) u,
+            v = inout(reg32) v,
+            y = in(reg64) y,
+            p = in(reg32) p,
+            q = in(reg32) q,
+            least = in(reg32) least,
+            rounding = in(reg64) ROUNDING,
+            options(pure, nomem, nostack)
+        );
+    }
+    (x, [u, v])
+}
+
 /// The upper 32 bits of `|x|`, which compare as `|x|` does.
 #[inline(always)]
 pub fn upper(x: f64) -> u32 {

@@ -114,7 +114,8 @@ impl<C: Column> Column for Reversed<C> {
     }
 }
 
-/// The pairs of a column from some pair on.
+/// The pairs of a column from some pair on. (Those below it have numbers below zero, which wrap
+/// around.)
 #[derive(Clone, Copy)]
 pub struct Above<C> {
     /// The column.
@@ -126,11 +127,21 @@ pub struct Above<C> {
 impl<C: Column> Column for Above<C> {
     #[inline(always)]
     fn pair(self, i: u32) -> [i32; 2] {
-        self.column.pair(self.from + i)
+        self.column.pair(self.from.wrapping_add(i))
     }
 
     #[inline(always)]
     fn set_pair(self, i: u32, pair: [i32; 2]) {
-        self.column.set_pair(self.from + i, pair);
+        self.column.set_pair(self.from.wrapping_add(i), pair);
+    }
+
+    #[inline(always)]
+    fn four(self, i: u32) -> [[i32; 2]; 4] {
+        self.column.four(self.from.wrapping_add(i))
+    }
+
+    #[inline(always)]
+    fn set_four(self, i: u32, four: [[i32; 2]; 4]) {
+        self.column.set_four(self.from.wrapping_add(i), four);
     }
 }

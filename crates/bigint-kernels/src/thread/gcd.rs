@@ -4,12 +4,12 @@
 //! Scratch: a column of digits for both operands, or none where the launch has shared
 //! memory for it.
 
-use super::column::Column;
+use super::column::{Above, Column};
 use super::lehmer::{Pair, Step};
 use super::{Batches, Work};
 use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::kernel::gcd_digits;
+use bigint_core::kernel::{ZEROS_BELOW, gcd_digits};
 
 /// The divisors that fall to the calling thread.
 #[inline(always)]
@@ -36,7 +36,8 @@ pub fn number(
     column: impl Column,
     pairs: u32,
 ) {
-    let mut pair = Pair::new(column, pairs, a, b);
+    let from = ZEROS_BELOW as u32;
+    let mut pair = Pair::new(Above { column, from }, pairs - from, a, b);
     while let Some(step) = pair.step() {
         match step {
             Step::Matrix(rows) => pair.transform(rows, pair.length()),

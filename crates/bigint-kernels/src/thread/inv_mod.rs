@@ -19,13 +19,13 @@
 //! Cost: twice that of a divisor. Scratch: a column of digits, or none where the launch has
 //! shared memory for it.
 
-use super::column::{Column, Reversed, digit_of, with_digit};
+use super::column::{Above, Column, Reversed, digit_of, with_digit};
 use super::lehmer::{Multiple, Pair, Step, Sum};
 use super::{Batches, Work, division};
 use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
-use bigint_core::kernel::inverse_digits;
+use bigint_core::kernel::{ZEROS_BELOW, inverse_digits};
 
 /// The inverses that fall to the calling thread.
 #[inline(always)]
@@ -57,6 +57,8 @@ fn number<C: Column>(
     column: C,
     pairs: u32,
 ) -> Limb {
+    let from = ZEROS_BELOW as u32;
+    let (column, pairs) = (Above { column, from }, pairs - from);
     let mut pair = Pair::new(column, pairs, m, a);
     let last = pairs - 1;
     let mut cofactors = Pair::zero_and_one(Reversed { column, last });

@@ -11,11 +11,16 @@
 //! The steps together are a matrix of integers whose determinant is 1 or -1, so that
 //! `(a, b)` times the matrix has the divisors that `(a, b)` has, whatever the quotients
 //! are: one that is off costs progress and nothing else. A quotient comes from an
-//! approximate reciprocal and five operations on doubles. The steps end where `y` is less
-//! than `2^-26` of what the first `x` was, so that entries stay below `2^29`; twelve of them
-//! mostly get there, and then a round takes 26 bits from both numbers by one pass over them.
+//! approximate reciprocal and two operations on doubles, which leave it both as a double, for
+//! `x - t y`, and as an integer, for the entries. The steps end where `y` is less than `2^-29` of
+//! what the first `x` was. Then entries are `2^30` at most: with rows `(u, v)` of `x` and `(p, q)`
+//! of `y` the first `x` is `q x - v y` or its negative, and after a step `|x| <= |y| / 2` and
+//! `|q| <= |v|`, so that `|v y|` is at most twice the first `|x|`. (A quotient `t` that is off by
+//! `2^-18 t` leaves a longer `x`, and a `q` that is shorter by `t`.) Doubles are good for the first
+//! 26 bits or so, and most quotients after these are still right: a round of twelve steps takes 26
+//! bits from both numbers on average by one pass over them, and 24 where it ends at `2^-26`.
 //!
-//! A quotient of 26 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
+//! A quotient of 29 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
 //! entry holds the quotient, a round takes
 //! `t b B^k` from `a`, `B` = 2^32 and `t` of up to 62 bits in two digits: more bits, of one
 //! number, by half the multiply-adds.
@@ -30,12 +35,14 @@
 //!
 //! Cost: 4 multiply-adds a digit and round, `n / 26` rounds of 32-bit digits; time depends
 //! on the numbers. The digits of both stand in columns: a thread's own, neighbours side by
-//! side, in shared memory or scratch. A pass takes four pairs at a time, and has asked for the
-//! next four before: there are few warps to wait for one another.
+//! side, in shared memory or scratch. A pass takes sixteen pairs at a time as long as it can, then
+//! eight and four: it computes with the first ones while the others are on their way, as there are
+//! few warps to wait for one another.
 
 use super::column::{Column, digit_of, with_digit};
-use crate::gpu::float;
+use crate::gpu::float::{self, ROUNDING};
 use crate::gpu::memory::{Number, Stride, multiply_add};
+use bigint_core::kernel::ZEROS_BELOW;
 use bigint_core::{LIMB_BITS, Limb};
 
 /// Steps of a round.
@@ -44,11 +51,7 @@ const STEPS: usize = 12;
 /// `B`.
 const RADIX: f64 = 4_294_967_296.0;
 
-/// Added to a double and taken off again, it rounds to an integer, which then stands in
-/// the lower 32 bits.
-const ROUNDING: f64 = 6_755_399_441_055_744.0;
-
-/// Two numbers of so many digits. Above these stand three zeros at least.
+/// Two numbers of so many digits. Above these stand three zeros at least, and three below.
 #[derive(Clone, Copy)]
 pub struct Pair<C> {
     column: C,
@@ -75,7 +78,8 @@ pub struct Multiple {
 }
 
 impl<C: Column> Pair<C> {
-    /// `a` and `b`, in a column of so many pairs, four more than the wider has limbs at least.
+    /// `a` and `b`, in a column of so many pairs, four more than the wider has limbs at least, and
+    /// three below.
     #[inline(always)]
     pub fn new(column: C, pairs: u32, a: Number<impl Stride>, b: Number<impl Stride>) -> Self {
         let digit = |limb: Limb, carry: &mut Limb| {
@@ -97,6 +101,9 @@ impl<C: Column> Pair<C> {
                 column.set_four(i + 4, high);
             }
             i += 8;
+        }
+        for by in 1..=ZEROS_BELOW as u32 {
+            column.set_pair(by.wrapping_neg(), [0, 0]);
         }
         let length = a.width().max(b.width()) + 1;
         Pair { column, length }
@@ -130,35 +137,38 @@ impl<C: Column> Pair<C> {
         length
     }
 
-    /// The pair so many below digit `length`; zeros below digit 0.
+    /// The pair so many below digit `length`: up to four, where that is not 0.
     #[inline(always)]
     fn below(self, length: u32, by: u32) -> [i32; 2] {
-        let pair = self.column.pair(length.saturating_sub(by));
-        pair.map(|digit| if length >= by { digit } else { 0 })
+        self.column.pair(length.wrapping_sub(by))
     }
 
     /// What the next round does; nothing where one of the numbers is zero.
     #[inline(always)]
     pub fn step(&mut self) -> Option<Step> {
-        let mut top = [1, 2, 3, 4].map(|by| self.below(self.length, by));
-        while self.length > 0 && top[0] == [0, 0] {
+        // Mostly the numbers are a digit shorter after a round, or not.
+        let four = [1, 2, 3, 4].map(|by| self.below(self.length, by));
+        let is_shorter = four[0] == [0, 0];
+        let mut top = [0, 1, 2].map(|k| {
+            let [here, below] = [four[k], four[k + 1]];
+            [0, 1].map(|i| if is_shorter { below[i] } else { here[i] })
+        });
+        self.length -= u32::from(is_shorter);
+        while top[0] == [0, 0] {
+            if self.length == 0 {
+                return None;
+            }
             self.length -= 1;
-            top = [top[1], top[2], top[3], self.below(self.length, 4)];
+            top = [1, 2, 3].map(|by| self.below(self.length, by));
         }
-        // Numbers of fewer digits are taken as they are, so that 1 is 1.
-        let scale = match self.length {
-            0 => return None,
-            1 => 1.0 / (RADIX * RADIX),
-            2 => 1.0 / RADIX,
-            _ => 1.0,
-        };
-        let [x, y] = [0, 1].map(|i| value([0, 1, 2].map(|k| top[k][i])) * scale);
+        let [x, y] = [0, 1].map(|i| value([0, 1, 2].map(|k| top[k][i])));
         let swap = float::upper(x) < float::upper(y);
         let (large, small) = if swap { (y, x) } else { (x, y) };
-        // 2^-26 of the larger, and at least a half, so that zero is below it.
-        let least = float::upper(large)
-            .saturating_sub(26 << 20)
-            .max(float::upper(0.5));
+        // 2^-29 of the larger, and at least a half of 1, which is B or B^2 where zeros below the
+        // numbers are among their digits: so that zero is below it.
+        let zeros = 3_u32.saturating_sub(self.length);
+        let half = float::upper(0.5) + (zeros << 25);
+        let least = (float::upper(large) - (29 << 20)).max(half);
         if float::upper(small) >= least {
             return Some(Step::Matrix(matrix(large, small, least, swap)));
         }
@@ -203,22 +213,30 @@ impl<C: Column> Pair<C> {
     pub fn transform(self, rows: [[i32; 2]; 2], length: u32) {
         let mut sums = [Sum::new(); 2];
         let mut new = |[x, y]: [i32; 2]| {
-            // Below 2 * 2^29 * 2^31 + 2^31.
+            // Below 2 * 2^30 * 2^31 + 2^31.
             let [first, second] = rows;
             [
                 sums[0].digit(first, [x, y], 0),
                 sums[1].digit(second, [x, y], 0),
             ]
         };
-        let (mut i, mut four) = (0, self.column.four(0));
-        loop {
-            let above = i + 4;
-            let next = self.column.four(if above < length { above } else { i });
-            self.column.set_four(i, four.map(&mut new));
-            if above >= length {
-                return;
-            }
-            (i, four) = (above, next);
+        let mut i = 0;
+        while i + 12 < length {
+            let fours = [0, 4, 8, 12].map(|above| self.column.four(i + above));
+            self.column.set_four(i, fours[0].map(&mut new));
+            self.column.set_four(i + 4, fours[1].map(&mut new));
+            self.column.set_four(i + 8, fours[2].map(&mut new));
+            self.column.set_four(i + 12, fours[3].map(&mut new));
+            i += 16;
+        }
+        while i + 4 < length {
+            let (low, high) = (self.column.four(i), self.column.four(i + 4));
+            self.column.set_four(i, low.map(&mut new));
+            self.column.set_four(i + 4, high.map(&mut new));
+            i += 8;
+        }
+        if i < length {
+            self.column.set_four(i, self.column.four(i).map(&mut new));
         }
     }
 
@@ -333,29 +351,23 @@ impl Sum {
 /// Three digits as a number, the highest first.
 #[inline(always)]
 fn value(digits: [i32; 3]) -> f64 {
-    let [high, middle, low] = digits.map(float::signed);
+    let [high, middle, low] = digits.map(f64::from);
     let upper = float::multiply_add(high, RADIX, middle);
     float::multiply_add(upper, RADIX, low)
-}
-
-/// The integer next to a double of at most 31 bits.
-#[inline(always)]
-fn integer(x: f64) -> i32 {
-    (x + ROUNDING).to_bits() as i32
 }
 
 /// The matrix of [`STEPS`] steps with `|x| >= |y|`, of the numbers as they stand, or the
 /// other way round where `swap` says so. A step by what is less than `least` does nothing.
 #[inline(always)]
 fn matrix(x: f64, y: f64, least: u32, swap: bool) -> [[i32; 2]; 2] {
-    let unit = if swap { [0.0, 1.0] } else { [1.0, 0.0] };
+    let unit = if swap { [0, 1] } else { [1, 0] };
     let (mut of_x, mut of_y) = (unit, [unit[1], unit[0]]);
     let (mut x, mut y) = (x, y);
     for _ in 0..STEPS / 2 {
-        (x, of_x) = euclid(x, of_x, y, of_y, least);
-        (y, of_y) = euclid(y, of_y, x, of_x, least);
+        (x, of_x) = float::euclid(x, of_x, y, of_y, least);
+        (y, of_y) = float::euclid(y, of_y, x, of_x, least);
     }
-    [of_x.map(integer), of_y.map(integer)]
+    [of_x, of_y]
 }
 
 /// The matrix of one step, whose quotient has up to 31 bits.
@@ -365,21 +377,10 @@ fn single(x: f64, y: f64, swap: bool) -> [[i32; 2]; 2] {
     let reciprocal = float::reciprocal(y);
     let off = float::multiply_add(-y, reciprocal, 1.0);
     let reciprocal = float::multiply_add(reciprocal, off, reciprocal);
-    let t = integer(x * reciprocal).wrapping_neg();
+    let t = (ROUNDING - x * reciprocal).to_bits() as i32;
     if swap {
         [[t, 1], [1, 0]]
     } else {
         [[1, t], [0, 1]]
     }
-}
-
-/// `x - t y` and its row, `t` the integer next to `x / y`, about.
-#[inline(always)]
-fn euclid(x: f64, of_x: [f64; 2], y: f64, of_y: [f64; 2], least: u32) -> (f64, [f64; 2]) {
-    let reciprocal = float::reciprocal(y).to_bits() & 0xffff_ffff_0000_0000;
-    let is_enough = float::upper(y) >= least;
-    let reciprocal = f64::from_bits(if is_enough { reciprocal } else { 0 });
-    let t = float::multiply_add(x, reciprocal, ROUNDING) - ROUNDING;
-    let less = |x: f64, y: f64| float::multiply_add(-t, y, x);
-    (less(x, y), [less(of_x[0], of_y[0]), less(of_x[1], of_y[1])])
 }
