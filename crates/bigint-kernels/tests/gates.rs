@@ -31,7 +31,7 @@ struct Known {
     why: &'static str,
 }
 
-const SECTORS_KNOWN: [Known; 12] = [
+const SECTORS_KNOWN: [Known; 13] = [
     Known {
         operations: &[("add", 1.26, SECTORS)],
         why: "a result is a limb wider than its operands, so that 32 limbs of them begin within \
@@ -85,27 +85,26 @@ const SECTORS_KNOWN: [Known; 12] = [
     },
     Known {
         operations: &[
-            ("compare", 2.8, SECTORS),
-            ("equal", 2.8, SECTORS),
-            ("min", 4.8, 1.75),
-            ("max", 4.8, 1.75),
-            ("min_max", 6.1, 2.1),
-            ("abs_diff", 6.5, 2.4),
-            ("add_signed", 4.8, 1.75),
-            ("bit_length", 2.6, SECTORS),
-            ("trailing_zeros", 4.5, SECTORS),
-            ("count_ones", 4.5, SECTORS),
+            ("min", 1.55, 1.35),
+            ("max", 1.55, 1.35),
+            ("min_max", 2.2, 1.3),
+            ("abs_diff", 2.25, 1.35),
+            ("add_signed", 1.7, SECTORS),
+            ("trailing_zeros", 2.1, SECTORS),
+            ("count_ones", 2.1, SECTORS),
         ],
-        why: "what is not a multiple of four limbs is read limb by limb; what was compared is \
-              read again to be written",
+        why: "lanes read limb by limb what is not a multiple of four limbs; what was compared is \
+              read again to be written, by lanes, and by threads of interleaved numbers of five \
+              limbs and more, which is at most four limbs of each",
     },
     Known {
-        operations: &[
-            ("mod_add", 9.0, 1.85),
-            ("mod_sub", 7.7, 1.6),
-            ("mont_mul", 8.1, SECTORS),
-        ],
-        why: "read and written as above; a sum is made, compared with the modulus and made again",
+        operations: &[("mod_add", 3.65, 1.8), ("mod_sub", 3.15, 1.55)],
+        why: "by lanes, and of five interleaved limbs and more, as above; a sum is made, compared \
+              with the modulus and made again",
+    },
+    Known {
+        operations: &[("mont_mul", 8.1, SECTORS)],
+        why: "a thread, and a lane, has limbs of its own, and takes them one by one",
     },
     Known {
         operations: &[("add_segments", 1.8, 6.8)],

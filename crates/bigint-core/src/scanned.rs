@@ -1,0 +1,111 @@
+//! Where a thread that [scans](crate::Algorithm::Scan) has its numbers: in registers, in strips of
+//! shared memory, or in device memory.
+
+use crate::operation::Operation;
+use crate::shape::Layout;
+
+/// The widest number, in limbs, that a thread scans by way of shared memory.
+pub const WIDEST_SCANNED: usize = 33;
+
+/// Limbs of shared memory for each number of `width` limbs in a strip of a warp's numbers, where one
+/// may be left out behind each of an even width.
+#[inline(always)]
+pub const fn strip(width: usize) -> usize {
+    if width.is_multiple_of(2) && width > 0 {
+        width + 1
+    } else {
+        width
+    }
+}
+
+/// Numbers of `width` limbs that a thread has in strips of contiguous ones: as many as are worth
+/// finding out where they are.
+#[inline(always)]
+pub const fn numbers_scanned(width: usize) -> usize {
+    match width {
+        0..=1 => 8,
+        2..=4 => 4,
+        5..=8 => 2,
+        _ => 1,
+    }
+}
+
+/// Where a thread that [scans](crate::Algorithm::Scan) has its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scanned {
+    /// In device memory.
+    Far,
+    /// Four limbs of each operand in registers, to which one request of a warp brings each limb, or all
+    /// four, of whole sectors.
+    InRegisters,
+    /// By way of so many limbs of shared memory for each thread, a strip for each operand and result; a
+    /// result as wide as `a`, or the second as `b`, has that one's.
+    InStrips(usize),
+}
+
+/// Where those have theirs whose operands `[a, b, c]` and results `[r, s]` have these widths and are
+/// as far apart as they are wide, where they are contiguous.
+#[inline(always)]
+pub const fn scanned(
+    operation: Operation,
+    layout: Layout,
+    [a, b, c]: [usize; 3],
+    [r, s]: [usize; 2],
+) -> Scanned {
+    /// A thread's request is for all of a number, or for a limb of it, or none.
+    #[inline(always)]
+    const fn is_whole(width: usize) -> bool {
+        width <= 1 || width == 4
+    }
+    let is_contiguous = matches!(layout, Layout::Contiguous);
+    let are_few = a <= 4 && b <= 4 && c <= 4;
+    let are_whole = is_whole(a) && is_whole(b) && is_whole(c) && is_whole(r) && is_whole(s);
+    let are_narrow = a <= WIDEST_SCANNED
+        && b <= WIDEST_SCANNED
+        && c <= WIDEST_SCANNED
+        && r <= WIDEST_SCANNED
+        && s <= WIDEST_SCANNED;
+    // They ask for no limb twice, and mostly for the highest four alone.
+    let settles = matches!(
+        operation,
+        Operation::Compare | Operation::Equal | Operation::BitLength
+    ) && (a | b).is_multiple_of(4);
+    let tells_of_whole = operation.tells_of_numbers() && (!is_contiguous || are_whole || settles);
+    if tells_of_whole {
+        Scanned::Far
+    } else if are_few && (!is_contiguous || are_whole) {
+        Scanned::InRegisters
+    } else if is_contiguous && are_narrow {
+        let own_r = if r == a { 0 } else { strip(r) };
+        let own_s = if s == b { 0 } else { strip(s) };
+        let limbs = strip(a) + strip(b) + strip(c) + own_r + own_s;
+        Scanned::InStrips(numbers_scanned(a) * limbs)
+    } else {
+        Scanned::Far
+    }
+}
+
+/// Bytes of shared memory for each thread that scans operands of these widths for results of which
+/// the first is `width` limbs wide, and numbers that it takes at a time.
+pub(crate) const fn scanned_bytes(
+    operation: Operation,
+    layout: Layout,
+    widths: &[usize],
+    width: usize,
+) -> (usize, usize) {
+    let operands = match widths {
+        [a, b, c, ..] => [*a, *b, *c],
+        [a, b] => [*a, *b, 0],
+        [a] => [*a, 0, 0],
+        [] => [0; 3],
+    };
+    let second = match operation {
+        Operation::MinMax => width,
+        Operation::AddSigned => 1,
+        _ => 0,
+    };
+    match scanned(operation, layout, operands, [width, second]) {
+        Scanned::InStrips(limbs) => (4 * limbs, numbers_scanned(operands[0])),
+        Scanned::Far | Scanned::InRegisters => (0, 1),
+    }
+}
