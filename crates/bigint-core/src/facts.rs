@@ -197,8 +197,8 @@ pub const fn scanned(operation: Operation, layout: Layout, arguments: &Arguments
         batch.number_stride == batch.width || batch.width == 0
     }
     let Arguments { r, s, a, b, c, .. } = arguments;
-    let operands = [a.width as usize, b.width as usize, c.width as usize];
-    let results = [r.width as usize, s.width as usize];
+    let operands = [a.width as u32, b.width as u32, c.width as u32];
+    let results = [r.width as u32, s.width as u32];
     let are_runs = is_run(r) && is_run(s) && is_run(a) && is_run(b) && is_run(c);
     match kernel::scanned(operation, layout, operands, results) {
         Scanned::InRegisters => 3,

@@ -5,12 +5,12 @@ use crate::operation::Operation;
 use crate::shape::Layout;
 
 /// The widest number, in limbs, that a thread scans by way of shared memory.
-pub const WIDEST_SCANNED: usize = 33;
+pub const WIDEST_SCANNED: u32 = 33;
 
 /// Limbs of shared memory for each number of `width` limbs in a strip of a warp's numbers, where one
 /// may be left out behind each of an even width.
 #[inline(always)]
-pub const fn strip(width: usize) -> usize {
+pub const fn strip(width: u32) -> u32 {
     if width.is_multiple_of(2) && width > 0 {
         width + 1
     } else {
@@ -21,7 +21,7 @@ pub const fn strip(width: usize) -> usize {
 /// Numbers of `width` limbs that a thread has in strips of contiguous ones: as many as are worth
 /// finding out where they are.
 #[inline(always)]
-pub const fn numbers_scanned(width: usize) -> usize {
+pub const fn numbers_scanned(width: u32) -> u32 {
     match width {
         0..=1 => 8,
         2..=4 => 4,
@@ -40,7 +40,7 @@ pub enum Scanned {
     InRegisters,
     /// By way of so many limbs of shared memory for each thread, a strip for each operand and result; a
     /// result as wide as `a`, or the second as `b`, has that one's.
-    InStrips(usize),
+    InStrips(u32),
 }
 
 /// Where those have theirs whose operands `[a, b, c]` and results `[r, s]` have these widths and are
@@ -49,12 +49,12 @@ pub enum Scanned {
 pub const fn scanned(
     operation: Operation,
     layout: Layout,
-    [a, b, c]: [usize; 3],
-    [r, s]: [usize; 2],
+    [a, b, c]: [u32; 3],
+    [r, s]: [u32; 2],
 ) -> Scanned {
     /// A thread's request is for all of a number, or for a limb of it, or none.
     #[inline(always)]
-    const fn is_whole(width: usize) -> bool {
+    const fn is_whole(width: u32) -> bool {
         width <= 1 || width == 4
     }
     let is_contiguous = matches!(layout, Layout::Contiguous);
@@ -94,18 +94,18 @@ pub(crate) const fn scanned_bytes(
     width: usize,
 ) -> (usize, usize) {
     let operands = match widths {
-        [a, b, c, ..] => [*a, *b, *c],
-        [a, b] => [*a, *b, 0],
-        [a] => [*a, 0, 0],
+        [a, b, c, ..] => [*a as u32, *b as u32, *c as u32],
+        [a, b] => [*a as u32, *b as u32, 0],
+        [a] => [*a as u32, 0, 0],
         [] => [0; 3],
     };
     let second = match operation {
-        Operation::MinMax => width,
+        Operation::MinMax => width as u32,
         Operation::AddSigned => 1,
         _ => 0,
     };
-    match scanned(operation, layout, operands, [width, second]) {
-        Scanned::InStrips(limbs) => (4 * limbs, numbers_scanned(operands[0])),
+    match scanned(operation, layout, operands, [width as u32, second]) {
+        Scanned::InStrips(limbs) => (4 * limbs as usize, numbers_scanned(operands[0]) as usize),
         Scanned::Far | Scanned::InRegisters => (0, 1),
     }
 }

@@ -185,7 +185,7 @@ pub fn numbers<L: Leaf, S: Stride>(batches: Batches<'_, S>) {
         return;
     }
     for Work { r, s, a, b, c, .. } in batches.numbers() {
-        if is_in == 3 {
+        if !const { L::OPERATION.tells_of_numbers() } && is_in == 3 {
             let (a, b, c) = (Few::of(a), Few::of(b), Few::of(c));
             L::number(Numbers { r, s, a, b, c });
         } else {
@@ -213,10 +213,10 @@ fn by_strips<L: Leaf>(batches: Batches<'_, impl Stride>) {
     // SAFETY: by the contract of `Batches::new` the warp is here as a whole.
     let group: Group<WARP> = unsafe { Group::new() };
     let lane = group.lane();
-    let of_thread = kernel::numbers_scanned(a.width as usize) as u32;
+    let of_thread = kernel::numbers_scanned(a.width as u32);
     // What is not there has no limbs.
     let limbs = |is_there: bool, batch: &MatrixArgument| match is_there {
-        true => kernel::strip(batch.width as usize) as u32 * of_thread,
+        true => kernel::strip(batch.width as u32) * of_thread,
         false => 0,
     };
     let (of_a, of_b) = (limbs(true, a), limbs(operands > 1, b));
