@@ -5,7 +5,7 @@ use crate::operation::Operation;
 use crate::shape::Layout;
 
 /// The widest number, in limbs, that a thread scans by way of shared memory.
-pub const WIDEST_SCANNED: u32 = 33;
+pub const WIDEST_SCANNED: u32 = 17;
 
 /// Limbs of shared memory for each number of `width` limbs in a strip of a warp's numbers, where one
 /// may be left out behind each of an even width.
@@ -18,15 +18,29 @@ pub const fn strip(width: u32) -> u32 {
     }
 }
 
-/// Numbers of `width` limbs that a thread has in strips of contiguous ones: as many as are worth
-/// finding out where they are.
+/// Numbers of `width` limbs that a thread has in strips: as many as are worth finding out where they
+/// are.
 #[inline(always)]
 pub const fn numbers_scanned(width: u32) -> u32 {
     match width {
-        0..=1 => 8,
-        2..=4 => 4,
-        5..=8 => 2,
+        0..=8 => 2,
         _ => 1,
+    }
+}
+
+/// Whether strips pay for operands of so many limbs. (Measured on an H200: what asks for limbs once takes
+/// longer by way of shared memory, as its caches have the rest of a sector; so do six limbs, of which
+/// three rows at a time are moved.)
+#[inline(always)]
+const fn pay(operation: Operation, width: u32) -> bool {
+    match operation {
+        Operation::Min | Operation::Max => width == 5 || width >= 7,
+        Operation::MinMax => width >= 5,
+        Operation::AbsDiff => width >= 7,
+        Operation::AddSigned => width >= 8,
+        Operation::ModAdd | Operation::ModSub => width >= 9,
+        Operation::TrailingZeros | Operation::CountOnes => width >= 15,
+        _ => false,
     }
 }
 
@@ -35,8 +49,7 @@ pub const fn numbers_scanned(width: u32) -> u32 {
 pub enum Scanned {
     /// In device memory.
     Far,
-    /// Four limbs of each operand in registers, to which one request of a warp brings each limb, or all
-    /// four, of whole sectors.
+    /// Up to four limbs of each operand in registers.
     InRegisters,
     /// By way of so many limbs of shared memory for each thread, a strip for each operand and result; a
     /// result as wide as `a`, or the second as `b`, has that one's.
@@ -52,30 +65,16 @@ pub const fn scanned(
     [a, b, c]: [u32; 3],
     [r, s]: [u32; 2],
 ) -> Scanned {
-    /// A thread's request is for all of a number, or for a limb of it, or none.
-    #[inline(always)]
-    const fn is_whole(width: u32) -> bool {
-        width <= 1 || width == 4
-    }
-    let is_contiguous = matches!(layout, Layout::Contiguous);
     let are_few = a <= 4 && b <= 4 && c <= 4;
-    let are_whole = is_whole(a) && is_whole(b) && is_whole(c) && is_whole(r) && is_whole(s);
     let are_narrow = a <= WIDEST_SCANNED
         && b <= WIDEST_SCANNED
         && c <= WIDEST_SCANNED
         && r <= WIDEST_SCANNED
         && s <= WIDEST_SCANNED;
-    // They ask for no limb twice, and mostly for the highest four alone.
-    let settles = matches!(
-        operation,
-        Operation::Compare | Operation::Equal | Operation::BitLength
-    ) && (a | b).is_multiple_of(4);
-    let tells_of_whole = operation.tells_of_numbers() && (!is_contiguous || are_whole || settles);
-    if tells_of_whole {
-        Scanned::Far
-    } else if are_few && (!is_contiguous || are_whole) {
+    let is_contiguous = matches!(layout, Layout::Contiguous);
+    if are_few && !operation.tells_of_numbers() {
         Scanned::InRegisters
-    } else if is_contiguous && are_narrow {
+    } else if is_contiguous && are_narrow && pay(operation, if a > b { a } else { b }) {
         let own_r = if r == a { 0 } else { strip(r) };
         let own_s = if s == b { 0 } else { strip(s) };
         let limbs = strip(a) + strip(b) + strip(c) + own_r + own_s;

@@ -31,7 +31,7 @@ struct Known {
     why: &'static str,
 }
 
-const SECTORS_KNOWN: [Known; 13] = [
+const SECTORS_KNOWN: [Known; 12] = [
     Known {
         operations: &[("add", 1.26, SECTORS)],
         why: "a result is a limb wider than its operands, so that 32 limbs of them begin within \
@@ -85,22 +85,23 @@ const SECTORS_KNOWN: [Known; 13] = [
     },
     Known {
         operations: &[
-            ("min", 1.55, 1.35),
-            ("max", 1.55, 1.35),
-            ("min_max", 2.2, 1.3),
-            ("abs_diff", 2.25, 1.35),
-            ("add_signed", 1.7, SECTORS),
-            ("trailing_zeros", 2.1, SECTORS),
-            ("count_ones", 2.1, SECTORS),
+            ("compare", 2.8, SECTORS),
+            ("equal", 2.8, SECTORS),
+            ("bit_length", 2.6, SECTORS),
+            ("trailing_zeros", 4.4, SECTORS),
+            ("count_ones", 4.4, SECTORS),
+            ("min", 3.1, 1.35),
+            ("max", 3.1, 1.35),
+            ("min_max", 3.1, 1.3),
+            ("abs_diff", 5.7, 1.35),
+            ("add_signed", 4.4, SECTORS),
+            ("mod_add", 8.8, 1.8),
+            ("mod_sub", 7.6, 1.55),
         ],
-        why: "lanes read limb by limb what is not a multiple of four limbs; what was compared is \
-              read again to be written, by lanes, and by threads of interleaved numbers of five \
-              limbs and more, which is at most four limbs of each",
-    },
-    Known {
-        operations: &[("mod_add", 3.65, 1.8), ("mod_sub", 3.15, 1.55)],
-        why: "by lanes, and of five interleaved limbs and more, as above; a sum is made, compared \
-              with the modulus and made again",
+        why: "narrow numbers are read limb by limb where strips of shared memory took longer, which \
+              `scanned` says; lanes read what is no multiple of four limbs so, and what was compared \
+              or added is read again to be written, by lanes, and by threads of five interleaved \
+              limbs and more",
     },
     Known {
         operations: &[("mont_mul", 8.1, SECTORS)],
