@@ -1,16 +1,17 @@
-//! Numbers that a thread has to itself, wherever they are: in device memory or in a strip of shared
-//! memory, by way of which its warp moves them in whole lines.
+//! Numbers that a thread has to itself, wherever they are: in device memory, in registers, or in a strip
+//! of shared memory, by way of which its warp moves them in whole lines.
 //!
-//! Narrow numbers go by way of strips ([`Scanned`](bigint_core::kernel::Scanned)): a thread that fetched a contiguous one by
-//! itself would ask for a small piece of a line, and what asks for limbs twice, as what
-//! compares first and then writes, asks device memory once. A tile of 32 numbers goes at a time:
+//! Up to four limbs that are compared or added, and then written, stay in registers. Wider
+//! contiguous numbers go by way of strips where that pays ([`scanned`](bigint_core::kernel::scanned)):
+//! a thread that fetched one by itself would ask for a small piece of a line, and for limbs that it
+//! asked for before. 32 numbers, or 64 narrow ones, go at a time:
 //!
 //! ```text
 //! device memory   a ---->  strip of a   \                  / strip of r  ----> r   device memory
 //!                 b ---->  strip of b   /  a thread each   \ strip of s  ----> s
 //! ```
 //!
-//! Wider ones, and those of which every request is for whole sectors as it is, stay where they are.
+//! All others stay where they are.
 
 use super::{Batches, CHUNK, Work, pick};
 use crate::gpu::facts::told_or;
