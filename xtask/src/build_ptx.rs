@@ -236,7 +236,7 @@ fn bounded(part: &str, [threads, blocks]: [u32; 2]) -> String {
 }
 
 /// The PTX without comments and blanks, which are a seventh of it, with names as short as
-/// they can be told apart, which are a twentieth, and without what depends on an entry point's
+/// they can be told apart, which are a sixth, and without what depends on an entry point's
 /// place among the others, so that a new operation leaves the modules of the old ones as they
 /// are: the numbers that labels, which hold within one, begin with.
 fn without_places(ptx: &str) -> String {
@@ -244,6 +244,7 @@ fn without_places(ptx: &str) -> String {
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
     let mut text = String::with_capacity(ptx.len());
     let mut parameter = String::new();
+    let mut scopes = Scopes::default();
     for line in lines {
         if let Some((name, _)) = line
             .strip_prefix(ENTRY)
@@ -256,8 +257,9 @@ fn without_places(ptx: &str) -> String {
             .replace(", ", ",")
             .replace("%rd", "%d");
         if !parameter.is_empty() {
-            line = line.replace(&parameter, "p");
+            line = line.replace(&parameter, "q");
         }
+        let line = scopes.shortened(&line);
         let mut parts = line.split(LABEL);
         text.push_str(parts.next().unwrap_or_default());
         for part in parts {
@@ -268,6 +270,58 @@ fn without_places(ptx: &str) -> String {
         text.push('\n');
     }
     text
+}
+
+/// The names that blocks of assembly have for themselves, each of which begins with `{`.
+#[derive(Default)]
+struct Scopes(Vec<BTreeMap<String, char>>);
+
+impl Scopes {
+    /// A line with letters in place of such names, and without the percent sign of registers.
+    fn shortened(&mut self, line: &str) -> String {
+        match line {
+            "{" => self.0.push(BTreeMap::new()),
+            "}" => drop(self.0.pop()),
+            _ => self.declare(line),
+        }
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_$%.".contains(c);
+        let mut text = String::with_capacity(line.len());
+        let mut rest = line;
+        while let Some(first) = rest.chars().next() {
+            let is_name = is_of_name(first);
+            let end = rest.find(|c| is_of_name(c) != is_name);
+            let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
+            match self.0.iter().rev().find_map(|names| names.get(part)) {
+                Some(&letter) => text.push(letter),
+                None if is_register(part, after) => text.push_str(&part[1..]),
+                None => text.push_str(part),
+            }
+            rest = after;
+        }
+        text
+    }
+
+    /// Takes in what a line declares; the compiler's own names begin with a percent sign.
+    fn declare(&mut self, line: &str) {
+        let taken: usize = self.0.iter().map(BTreeMap::len).sum();
+        let letters = ('a'..='z').skip(taken);
+        let declared = line
+            .strip_prefix(".reg ")
+            .and_then(|rest| rest.split_once(' '));
+        if let (Some((_, names)), Some(scope)) = (declared, self.0.last_mut()) {
+            let names = names.trim_end_matches(';').split(',');
+            let own = names.filter(|name| !name.starts_with('%'));
+            scope.extend(own.map(str::to_owned).zip(letters));
+        }
+    }
+}
+
+/// Whether a name is that of a register which the compiler has named, or of all of a kind where
+/// they are declared.
+fn is_register(name: &str, after: &str) -> bool {
+    let kind = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    let is_of_one = kind.len() < name.len() || after.starts_with('<');
+    is_of_one && ["%p", "%r", "%d", "%rs", "%f", "%fd"].contains(&kind)
 }
 
 /// An entry point of a module.
@@ -315,7 +369,7 @@ mod tests {
     fn a_module_does_not_depend_on_the_place_of_its_kernels() {
         let line = "\t@%p1 bra \t$L__BB17_4;\n\t// .globl\tmul_school\n$L__BB17_4:\n\
             \t// begin inline asm\n//\n";
-        let text = "@%p1 bra $L4;\n$L4:\n";
+        let text = "@p1 bra $L4;\n$L4:\n";
         assert_eq!(without_places(line), text);
     }
 
@@ -323,7 +377,14 @@ mod tests {
     fn names_are_short() {
         let ptx = ".visible .entry mul(\n\t.param .b64 mul_param_0\n)\n\
             \tld.param.b64 \t%rd1, [mul_param_0+8];\n";
-        let text = ".visible .entry mul(\n.param .b64 p0\n)\nld.param.b64 %d1,[p0+8];\n";
+        let text = ".visible .entry mul(\n.param .b64 q0\n)\nld.param.b64 d1,[q0+8];\n";
+        assert_eq!(without_places(ptx), text);
+        let ptx = "{\n.reg .pred %p<3>;\n{\n.reg .pred inside, min;\nsetp.lt.u32 inside, %r1, %tid.x;\n\
+            @!inside min.u32 %r1, %r1, %r2;\n{\n.reg .b32 low;\nmov.b64 {low, %r1}, %rd1;\n}\n}\n\
+            @%p1 bra $inside;\n}\n";
+        let text = "{\n.reg .pred p<3>;\n{\n.reg .pred a,b;\nsetp.lt.u32 a,r1,%tid.x;\n\
+            @!a min.u32 r1,r1,r2;\n{\n.reg .b32 c;\nmov.b64 {c,r1},d1;\n}\n}\n\
+            @p1 bra $inside;\n}\n";
         assert_eq!(without_places(ptx), text);
     }
 

@@ -7,8 +7,8 @@
 
 use crate::algorithm::{Algorithm, Level};
 use crate::kernel::{
-    Arguments, DIVISOR_IN_REGISTERS, Kernel, MatrixArgument, divisor_digit, lanes_are_told,
-    montgomery_digit, placed_width, power_digit, slot_fours, staged_fours,
+    self, Arguments, DIVISOR_IN_REGISTERS, Kernel, MatrixArgument, Scanned, divisor_digit,
+    lanes_are_told, montgomery_digit, placed_width, power_digit, slot_fours, staged_fours,
 };
 use crate::operation::Operation;
 use crate::shape::Layout;
@@ -20,7 +20,7 @@ pub const UNTOLD: &str = "0 /*told*/";
 /// What is told of a launch.
 ///
 /// Zero in a field, [`MOVES`], [`ROWS`], [`LANES`], [`DIGIT`], [`DIVISOR`], [`SAME`],
-/// [`PIECES`], [`ONCE`], [`FOURS`], [`SCAN`], [`COLUMNS`], [`BASES`] or [`NEIGHBOURS`], says
+/// [`PIECES`], [`ONCE`], [`FOURS`], [`SCANNED`], [`SCAN`], [`COLUMNS`], [`BASES`] or [`NEIGHBOURS`], says
 /// nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts(pub u32);
@@ -182,6 +182,29 @@ pub const fn in_fours(arguments: &Arguments, tells: Option<usize>) -> u32 {
         && (!is_b || b.in_fours())
         && (!is_c || c.in_fours());
     if are_in_fours { 1 } else { 2 }
+}
+
+/// Where a thread that scans has its numbers: 1 in strips, 2 in device memory, 3 in registers
+/// ([`scanned`]).
+pub const SCANNED: Field = Field { at: 2, bits: 2 };
+
+/// How [`SCANNED`] stands for kernels of a layout with these arguments.
+#[inline(always)]
+pub const fn scanned(operation: Operation, layout: Layout, arguments: &Arguments) -> u32 {
+    /// Whether there are no gaps.
+    #[inline(always)]
+    const fn is_run(batch: &MatrixArgument) -> bool {
+        batch.number_stride == batch.width || batch.width == 0
+    }
+    let Arguments { r, s, a, b, c, .. } = arguments;
+    let operands = [a.width as u32, b.width as u32, c.width as u32];
+    let results = [r.width as u32, s.width as u32];
+    let are_runs = is_run(r) && is_run(s) && is_run(a) && is_run(b) && is_run(c);
+    match kernel::scanned(operation, layout, operands, results) {
+        Scanned::InRegisters => 3,
+        Scanned::InStrips(_) if are_runs => 1,
+        _ => 2,
+    }
 }
 
 /// The operand, if there is one, that tells all limbs of a number something: by how much it is
@@ -427,6 +450,9 @@ impl Facts {
             (_, Algorithm::Scan, Level::Warp) if matches!(kernel.layout, Layout::Contiguous) => {
                 let fours = if a.in_fours() && b.in_fours() { 1 } else { 2 };
                 return Facts(fours << FOURS.at);
+            }
+            (operation, Algorithm::Scan, Level::Thread) => {
+                return Facts(scanned(operation, kernel.layout, arguments) << SCANNED.at);
             }
             _ => return Facts(lanes),
         }

@@ -16,6 +16,8 @@ pub use crate::modulus::{
     widest_window,
 };
 use crate::operation::Operation;
+use crate::scanned::scanned_bytes;
+pub use crate::scanned::{Scanned, numbers_scanned, scanned, strip};
 use crate::shape::{Layout, Strides};
 use crate::transform::Plan;
 
@@ -561,7 +563,8 @@ impl Kernel {
 
     /// Bytes of shared memory for each thread, or each group of lanes of a warp, and numbers
     /// that it takes at a time.
-    const fn staged(&self, n: usize, m: usize, width: usize) -> (usize, usize) {
+    const fn staged(&self, widths: &[usize], width: usize) -> (usize, usize) {
+        let (n, m) = first_two(widths);
         let slot = 16 * slot_fours(self.algorithm, n, m, width);
         match (self.operation, self.level, self.layout, self.algorithm) {
             (Operation::Mul, Level::Warp, Layout::Contiguous, Algorithm::School) => {
@@ -579,6 +582,9 @@ impl Kernel {
             (Operation::Square, Level::Thread, ..) => (square_bytes(n, width), 1),
             (operation, Level::Thread, ..) if operation.divides() && m <= DIVISOR_IN_REGISTERS => {
                 (piece_bytes(), 1)
+            }
+            (operation, Level::Thread, layout, Algorithm::Scan) => {
+                scanned_bytes(operation, layout, widths, width)
             }
             (.., Algorithm::Lehmer | Algorithm::Divsteps) => (PAIR * self.digit_pairs(n, m), 1),
             _ => (0, 1),
@@ -603,7 +609,7 @@ impl Kernel {
         most_shared: u32,
     ) -> Launch {
         let (n, m) = first_two(widths);
-        let (staged_bytes, at_a_time) = self.staged(n, m, width);
+        let (staged_bytes, at_a_time) = self.staged(widths, width);
         let columns = columns_of_warp(self.digit_pairs(n, m));
         let most_columns = if most_shared < COLUMN_BYTES {
             most_shared

@@ -35,6 +35,15 @@ impl Operation {
         )
     }
 
+    /// Whether it tells of numbers, in a limb for each, what a thread finds in one pass.
+    pub const fn tells_of_numbers(self) -> bool {
+        use Operation::{BitLength, Compare, CountOnes, Equal, TrailingZeros};
+        matches!(
+            self,
+            Compare | Equal | BitLength | TrailingZeros | CountOnes
+        )
+    }
+
     /// Whether its cost is that of a division.
     pub const fn divides(self) -> bool {
         matches!(self, Operation::DivRem | Operation::Div | Operation::Rem)

@@ -88,9 +88,9 @@ fn launches_cover_the_batch_and_bound_the_scratch() {
                     assert!(stretch as u64 <= TILES * TILE);
                     assert!(launch.workers as u64 <= 3 + count as u64 * MOST_STRETCHES);
                 } else {
-                    let (_, at_a_time) = kernel.staged(width, width, width);
+                    let (_, at_a_time) = kernel.staged(&[width, width], width);
                     let at_a_time = match kernel.algorithm {
-                        Algorithm::Scan => NUMBERS_SCANNED,
+                        Algorithm::Scan if kernel.level == Level::Warp => NUMBERS_SCANNED,
                         _ => at_a_time,
                     };
                     assert!(launch.scratch_width > 0 || launch.workers * at_a_time >= count);

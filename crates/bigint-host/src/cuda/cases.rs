@@ -141,7 +141,7 @@ fn known<'a>(lines: &[&'a str]) -> HashMap<&'a str, u32> {
         let Some((register, from)) = operands.trim_end_matches(';').split_once(',') else {
             continue;
         };
-        let is_local = !register.starts_with('%');
+        let is_local = !is_of_compiler(register);
         let is_set_once = is_local || times_set.get(register) == Some(&1);
         let result = match is_set_once && !line.starts_with('@') {
             true => result(operation, from, &known),
@@ -175,7 +175,12 @@ fn set_by(line: &str) -> impl Iterator<Item = &str> {
     };
     let is_separator = |c: char| !(c.is_ascii_alphanumeric() || c == '%');
     let set = operands[..end.unwrap_or(operands.len())].split(is_separator);
-    set.filter(|register| register.starts_with('%'))
+    set.filter(|register| is_of_compiler(register))
+}
+
+/// Whether a register is the compiler's: they are numbered, and a block's own are not.
+fn is_of_compiler(register: &str) -> bool {
+    register.ends_with(|last: char| last.is_ascii_digit())
 }
 
 /// What an instruction gives whose operands are known, those that matter.

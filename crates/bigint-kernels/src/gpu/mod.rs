@@ -20,6 +20,7 @@ pub mod shared;
 pub mod sieve;
 pub mod staged;
 pub mod stretch;
+pub mod strip;
 pub mod thread;
 pub mod three;
 pub mod triangle;

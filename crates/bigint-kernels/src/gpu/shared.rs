@@ -171,7 +171,7 @@ impl<const FOURS: u32> Slots<FOURS> {
 /// Where the calling thread's warp's part of the block's shared memory begins, of which each
 /// thread has so many bytes.
 #[inline(always)]
-fn part_of_warp(bytes: u32) -> u32 {
+pub(super) fn part_of_warp(bytes: u32) -> u32 {
     // SAFETY: the register is defined in every thread.
     let thread = unsafe { nvptx::_thread_idx_x() as u32 };
     start() + (thread - thread::lane()) * bytes
@@ -485,7 +485,7 @@ impl Place {
 }
 
 #[inline(always)]
-unsafe fn load(address: u32) -> Limb {
+pub(super) unsafe fn load(address: u32) -> Limb {
     let limb;
     // SAFETY: the caller vouches for a limb at `address`.
     unsafe {
@@ -497,7 +497,7 @@ unsafe fn load(address: u32) -> Limb {
 }
 
 #[inline(always)]
-unsafe fn store(address: u32, limb: Limb) {
+pub(super) unsafe fn store(address: u32, limb: Limb) {
     // SAFETY: as in `load`.
     unsafe {
         asm!("st.shared.u32 [{address}], {limb};",

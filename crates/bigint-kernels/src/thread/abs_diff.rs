@@ -3,22 +3,35 @@
 //! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one
 //! pass. No scratch.
 
-use super::Batches;
 use super::compare::{Compare, LESS};
+use super::own::{self, Leaf, Numbers, Own};
 use super::scan;
-use super::sub;
+use super::{Batches, CHUNK};
+use crate::gpu::carry;
 use crate::gpu::memory::Stride;
+use bigint_core::Operation;
+
+struct AbsDiff;
+
+impl Leaf for AbsDiff {
+    const OPERATION: Operation = Operation::AbsDiff;
+
+    #[inline(always)]
+    fn number<R: Own, N: Own>(Numbers { r, a, b, .. }: Numbers<R, N>) {
+        let order = scan::number::<Compare>(a, b);
+        let (mut borrow, mut at) = (0, 0);
+        while at < r.width() {
+            let (greater, less) = own::swapped(order == LESS, a.four(at), b.four(at));
+            let difference;
+            (difference, borrow) = carry::sub(greater, less, borrow);
+            r.set_four(at, difference);
+            at += CHUNK;
+        }
+    }
+}
 
 /// The numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
-        let order = scan::number::<Compare>(work.a, work.b);
-        let (greater, less) = if order == LESS {
-            (work.b, work.a)
-        } else {
-            (work.a, work.b)
-        };
-        sub::number(work.r, greater, less);
-    }
+    own::numbers::<AbsDiff, S>(batches);
 }

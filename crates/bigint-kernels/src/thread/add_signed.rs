@@ -13,11 +13,12 @@
 //! [comparison](super::compare), which mostly ends at the highest limbs. No scratch.
 
 use super::compare::{Compare, EQUAL, GREATER, LESS};
+use super::own::{self, Leaf, Numbers, Own};
 use super::scan;
 use super::{Batches, CHUNK};
 use crate::gpu::carry;
 use crate::gpu::memory::Stride;
-use bigint_core::Limb;
+use bigint_core::{Limb, Operation};
 
 /// How two numbers are added.
 #[derive(Clone, Copy)]
@@ -53,30 +54,34 @@ impl Signs {
     }
 }
 
-/// The numbers that fall to the calling thread.
-#[inline(always)]
-pub fn scan<S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
-        let signs = Signs::new(work.c.limb(0));
+struct AddSigned;
+
+impl Leaf for AddSigned {
+    const OPERATION: Operation = Operation::AddSigned;
+
+    #[inline(always)]
+    fn number<R: Own, N: Own>(Numbers { r, s, a, b, c }: Numbers<R, N>) {
+        let signs = Signs::new(c.limb(0));
         let order = match signs.differ() {
-            true => scan::number::<Compare>(work.a, work.b),
+            true => scan::number::<Compare>(a, b),
             false => GREATER,
-        };
-        let (x, y) = if order == LESS {
-            (work.b, work.a)
-        } else {
-            (work.a, work.b)
         };
         let mut carry = Limb::from(signs.differ());
         let complement = carry.wrapping_neg();
         let mut at = 0;
-        while at < work.r.width() {
-            let y = y.limbs(at).map(|limb| limb ^ complement);
-            let (sum, out) = carry::add(x.limbs(at), y, carry);
-            work.r.set_limbs(at, sum);
-            carry = out;
+        while at < r.width() {
+            let (x, y) = own::swapped(order == LESS, a.four(at), b.four(at));
+            let sum;
+            (sum, carry) = carry::add(x, y.map(|limb| limb ^ complement), carry);
+            r.set_four(at, sum);
             at += CHUNK;
         }
-        work.s.set(0, signs.of_sum(order));
+        s.set(0, signs.of_sum(order));
     }
+}
+
+/// The numbers that fall to the calling thread.
+#[inline(always)]
+pub fn scan<S: Stride>(batches: Batches<'_, S>) {
+    own::numbers::<AddSigned, S>(batches);
 }

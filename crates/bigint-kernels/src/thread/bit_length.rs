@@ -6,12 +6,13 @@
 use super::Batches;
 use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
-use bigint_core::{LIMB_BITS, Limb};
+use bigint_core::{LIMB_BITS, Limb, Operation};
 
 /// What is told.
 pub struct BitLength;
 
 impl Scan for BitLength {
+    const OPERATION: Operation = Operation::BitLength;
     const NOTHING: Limb = 0;
     const SETTLES: bool = true;
 

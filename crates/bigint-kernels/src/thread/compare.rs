@@ -7,7 +7,7 @@
 use super::Batches;
 use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
-use bigint_core::Limb;
+use bigint_core::{Limb, Operation};
 
 /// What is told where `a` is less than `b`.
 pub const LESS: Limb = 0;
@@ -22,6 +22,7 @@ pub const GREATER: Limb = 2;
 pub struct Compare;
 
 impl Scan for Compare {
+    const OPERATION: Operation = Operation::Compare;
     const NOTHING: Limb = 0;
     const SETTLES: bool = true;
 

@@ -5,12 +5,13 @@
 use super::Batches;
 use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
-use bigint_core::Limb;
+use bigint_core::{Limb, Operation};
 
 /// What is told.
 pub struct CountOnes;
 
 impl Scan for CountOnes {
+    const OPERATION: Operation = Operation::CountOnes;
     const NOTHING: Limb = 0;
     const SETTLES: bool = false;
 

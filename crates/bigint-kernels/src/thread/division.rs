@@ -26,11 +26,11 @@
 //! Cost: `(n - m + 1) N` multiply-adds, half as many additions, and some 25 instructions for
 //! each two limbs of the quotient. Scratch: none, or `n + m + 1` limbs. Results are no operands.
 
+use super::own;
 use super::pieces::Pieces;
 use super::place::word;
 use super::places::each_of_eight;
 use super::reciprocal::{LongTop, Top};
-use super::scan;
 use super::tile::Tile;
 use crate::gpu::facts;
 use crate::gpu::memory::{Any, Number, Stride};
@@ -300,7 +300,7 @@ fn in_scratch(
     }
     if n < m {
         clear(q, 0);
-        scan::copy(r, a);
+        own::copy(r, a);
         return 0;
     }
     let bits = b.limb(m - 1).leading_zeros();

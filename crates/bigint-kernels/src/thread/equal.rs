@@ -6,12 +6,13 @@
 use super::Batches;
 use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
-use bigint_core::Limb;
+use bigint_core::{Limb, Operation};
 
 /// What is told.
 pub struct Equal;
 
 impl Scan for Equal {
+    const OPERATION: Operation = Operation::Equal;
     const NOTHING: Limb = 0;
     const SETTLES: bool = true;
 

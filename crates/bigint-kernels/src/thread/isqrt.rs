@@ -25,7 +25,7 @@
 use super::division;
 use super::place::word;
 use super::reciprocal::{Top, root_of_word};
-use super::{Batches, Work, mul, scan, sub};
+use super::{Batches, Work, mul, own, sub};
 use crate::gpu::memory::{Any, Number, Stride};
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -40,7 +40,7 @@ pub fn school<S: Stride>(batches: Batches<'_, S>) {
         let root = scratch.part(0, half);
         let rest = scratch.part(half, scratch.width());
         number(root, a, rest);
-        scan::copy(r, root);
+        own::copy(r, root);
         let square = rest.part(0, 2 * half);
         mul::comba::product(square, root, root);
         sub::number(s, a, square);

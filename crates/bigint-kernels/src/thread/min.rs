@@ -5,15 +5,25 @@
 
 use super::Batches;
 use super::compare::{Compare, GREATER};
+use super::own::{self, Leaf, Numbers, Own};
 use super::scan;
 use crate::gpu::memory::Stride;
+use bigint_core::Operation;
+
+struct Min;
+
+impl Leaf for Min {
+    const OPERATION: Operation = Operation::Min;
+
+    #[inline(always)]
+    fn number<R: Own, N: Own>(Numbers { r, a, b, .. }: Numbers<R, N>) {
+        let order = scan::number::<Compare>(a, b);
+        own::copy(r, if order == GREATER { b } else { a });
+    }
+}
 
 /// The numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
-        let order = scan::number::<Compare>(work.a, work.b);
-        let least = if order == GREATER { work.b } else { work.a };
-        scan::copy(work.r, least);
-    }
+    own::numbers::<Min, S>(batches);
 }

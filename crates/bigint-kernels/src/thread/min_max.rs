@@ -3,22 +3,33 @@
 //! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one
 //! pass. No scratch.
 
-use super::Batches;
 use super::compare::{Compare, GREATER};
+use super::own::{self, Leaf, Numbers, Own};
 use super::scan;
+use super::{Batches, CHUNK};
 use crate::gpu::memory::Stride;
+use bigint_core::Operation;
+
+struct MinMax;
+
+impl Leaf for MinMax {
+    const OPERATION: Operation = Operation::MinMax;
+
+    #[inline(always)]
+    fn number<R: Own, N: Own>(Numbers { r, s, a, b, .. }: Numbers<R, N>) {
+        let order = scan::number::<Compare>(a, b);
+        let mut at = 0;
+        while at < r.width() {
+            let (least, greatest) = own::swapped(order == GREATER, a.four(at), b.four(at));
+            r.set_four(at, least);
+            s.set_four(at, greatest);
+            at += CHUNK;
+        }
+    }
+}
 
 /// The numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
-        let order = scan::number::<Compare>(work.a, work.b);
-        let (least, greatest) = if order == GREATER {
-            (work.b, work.a)
-        } else {
-            (work.a, work.b)
-        };
-        scan::copy(work.r, least);
-        scan::copy(work.s, greatest);
-    }
+    own::numbers::<MinMax, S>(batches);
 }

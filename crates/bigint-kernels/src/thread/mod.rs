@@ -30,6 +30,7 @@ pub mod mul_add;
 pub mod mul_high;
 pub mod not;
 pub mod or;
+pub mod own;
 pub mod pieces;
 pub mod place;
 pub mod places;

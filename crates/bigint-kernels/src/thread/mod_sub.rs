@@ -6,37 +6,42 @@
 //! Cost: two passes, the second of a subtraction and an addition a limb, in chunks of four.
 //! No scratch. `r` is not an operand.
 
+use super::own::{self, Leaf, Numbers, Own};
 use super::{Batches, CHUNK};
 use crate::gpu::carry;
-use crate::gpu::memory::{Number, Stride};
-use bigint_core::Limb;
+use crate::gpu::memory::Stride;
+use bigint_core::{Limb, Operation};
+
+struct ModSub;
+
+impl Leaf for ModSub {
+    const OPERATION: Operation = Operation::ModSub;
+
+    /// Cut or zero-extended to the width of `r`.
+    #[inline(always)]
+    fn number<R: Own, N: Own>(Numbers { r, a, b, c: m, .. }: Numbers<R, N>) {
+        // Above `m` both operands are zero.
+        let (mut carry, mut borrow) = (0, 0);
+        let mut at = 0;
+        while at < m.width() {
+            (_, borrow) = carry::sub(a.four(at), b.four(at), borrow);
+            at += CHUNK;
+        }
+        let mask = borrow.wrapping_neg();
+        (borrow, at) = (0, 0);
+        while at < r.width() {
+            let (difference, sum);
+            (difference, borrow) = carry::sub(a.four(at), b.four(at), borrow);
+            let more: [Limb; 4] = m.four(at).map(|limb: Limb| limb & mask);
+            (sum, carry) = carry::add(difference, more, carry);
+            r.set_four(at, if at < m.width() { sum } else { [0; 4] });
+            at += CHUNK;
+        }
+    }
+}
 
 /// The differences that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
-        number(work.r, work.a, work.b, work.c);
-    }
-}
-
-/// `r = a - b` modulo `m`, cut or zero-extended to the width of `r`.
-#[inline(always)]
-fn number<S: Stride>(r: Number<S>, a: Number<S>, b: Number<S>, m: Number<S>) {
-    // Above `m` both operands are zero.
-    let (mut carry, mut borrow) = (0, 0);
-    let mut at = 0;
-    while at < m.width() {
-        (_, borrow) = carry::sub(a.limbs(at), b.limbs(at), borrow);
-        at += CHUNK;
-    }
-    let mask = borrow.wrapping_neg();
-    (borrow, at) = (0, 0);
-    while at < r.width() {
-        let (difference, sum);
-        (difference, borrow) = carry::sub(a.limbs(at), b.limbs(at), borrow);
-        let more: [Limb; 4] = m.limbs(at).map(|limb: Limb| limb & mask);
-        (sum, carry) = carry::add(difference, more, carry);
-        r.set_limbs(at, if at < m.width() { sum } else { [0; 4] });
-        at += CHUNK;
-    }
+    own::numbers::<ModSub, S>(batches);
 }

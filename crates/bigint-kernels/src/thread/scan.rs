@@ -14,14 +14,19 @@
 //! Cost: one pass from the top, which ends early where a word settles the matter. No
 //! scratch.
 
+use super::own::{self, Leaf, Numbers, Own};
 use super::{Batches, CHUNK};
-use crate::gpu::memory::{Number, Stride};
-use bigint_core::Limb;
+use crate::gpu::memory::Stride;
+use bigint_core::{Limb, Operation};
+use core::marker::PhantomData;
 
 /// What is told.
 pub trait Scan {
     /// The word of limbs that say nothing.
     const NOTHING: Limb;
+
+    /// Of this operation.
+    const OPERATION: Operation;
 
     /// Whether any other word of higher limbs makes those below superfluous.
     const SETTLES: bool;
@@ -38,37 +43,37 @@ pub trait Scan {
 
 /// What is told of `a` and `b`.
 #[inline(always)]
-pub fn number<O: Scan>(a: Number<impl Stride>, b: Number<impl Stride>) -> Limb {
+pub fn number<O: Scan>(a: impl Own, b: impl Own) -> Limb {
     let mut word = O::NOTHING;
     let mut at = a.width().max(b.width()).next_multiple_of(CHUNK);
     while at > 0 && !(O::SETTLES && word != O::NOTHING) {
         at -= CHUNK;
-        let (x, y) = (a.limbs::<4>(at), b.limbs::<4>(at));
+        let (x, y) = (a.four(at), b.four(at));
         let of = |i: u32| O::word(x[i as usize], y[i as usize], at + i);
         word = O::both(word, O::both(O::both(of(3), of(2)), O::both(of(1), of(0))));
     }
     O::answer(word, a.width())
 }
 
-/// What is told of the numbers that fall to the calling thread.
-#[inline(always)]
-pub fn numbers<O: Scan, S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
-        work.r.set(0, number::<O>(work.a, work.b));
+/// What is told, in a result.
+struct Told<O>(PhantomData<O>);
+
+impl<O: Scan> Leaf for Told<O> {
+    const OPERATION: Operation = O::OPERATION;
+
+    #[inline(always)]
+    fn number<R: Own, N: Own>(Numbers { r, a, b, .. }: Numbers<R, N>) {
+        r.set(0, number::<O>(a, b));
         let mut at = 1;
-        while at < work.r.width() {
-            work.r.set(at, 0);
+        while at < r.width() {
+            r.set(at, 0);
             at += 1;
         }
     }
 }
 
-/// `r = x`, cut or extended to the width of `r`.
+/// What is told of the numbers that fall to the calling thread.
 #[inline(always)]
-pub fn copy(r: Number<impl Stride>, x: Number<impl Stride>) {
-    let mut at = 0;
-    while at < r.width() {
-        r.set_limbs(at, x.limbs::<4>(at));
-        at += CHUNK;
-    }
+pub fn numbers<O: Scan, S: Stride>(batches: Batches<'_, S>) {
+    own::numbers::<Told<O>, S>(batches);
 }

@@ -6,12 +6,13 @@
 use super::Batches;
 use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
-use bigint_core::{LIMB_BITS, Limb};
+use bigint_core::{LIMB_BITS, Limb, Operation};
 
 /// What is told.
 pub struct TrailingZeros;
 
 impl Scan for TrailingZeros {
+    const OPERATION: Operation = Operation::TrailingZeros;
     const NOTHING: Limb = Limb::MAX;
     const SETTLES: bool = false;
 
