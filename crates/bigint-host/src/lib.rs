@@ -29,6 +29,7 @@ mod limbs;
 mod list;
 mod made;
 mod members;
+mod modular_tuning;
 mod node;
 mod ntt;
 mod on_device;
@@ -73,6 +74,7 @@ pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use fixed_base::FixedBase;
 pub use integers::Integers;
 pub use list::Computation;
+pub use modular_tuning::{FewTuning, ModularTuning};
 pub use num_bigint::{BigInt, BigUint};
 pub use on_integers::OnIntegers;
 pub use operations::{Form, Outcome};
@@ -84,8 +86,8 @@ pub use schedule::Prepared;
 pub use signed::SignedBatch;
 pub use trial::TrialFactors;
 pub use tuning::{
-    AddTuning, DevicesTuning, FusedTuning, LanesTuning, LimbwiseTuning, ModularTuning, MulTuning,
-    Provenance, ScanTuning, Tuning,
+    AddTuning, DevicesTuning, FusedTuning, LanesTuning, LimbwiseTuning, MulTuning, Provenance,
+    ScanTuning, Tuning,
 };
 pub use weighted::MersenneSquares;
 

@@ -1,10 +1,10 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
+use crate::modular_tuning::ModularTuning;
 use crate::transform::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
 use bigint_core::kernel::{
-    DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, WIDEST_MODULUS, placed_width, slot_fours,
-    square_bytes,
+    DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, placed_width, slot_fours, square_bytes,
 };
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
@@ -144,20 +144,6 @@ pub struct DivTuning {
     pub lanes: Vec<LanesTuning>,
 }
 
-/// Thresholds of products and powers modulo numbers, widths in limbs.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModularTuning {
-    /// Lanes per number by the width of the modulus, narrowest first; 1 for a thread. Where
-    /// registers of so many do not hold it, the next number of lanes that do.
-    pub lanes: Vec<LanesTuning>,
-    /// The same of powers in constant time, which read their whole table again and again:
-    /// more warps wait for it together.
-    pub scan_lanes: Vec<LanesTuning>,
-    /// The same of powers of a base by its table, in constant time: products alone.
-    pub table_lanes: Vec<LanesTuning>,
-}
-
 /// Thresholds of programs that are one launch, widths in limbs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -272,7 +258,7 @@ impl Tuning {
             [] => (0, 0),
         };
         if operation.multiplies_modulo() {
-            return self.kernel_of_modulus(operation, widths, shape.layout, options);
+            return self.kernel_of_modulus(operation, widths, shape, options);
         }
         if operation.divides() || operation == Operation::Isqrt {
             return self.kernel_of_divisor(operation, widths, shape.layout, options);
@@ -375,43 +361,6 @@ impl Tuning {
         })
     }
 
-    /// The kernel for arithmetic modulo a number, which its registers must hold: the forced
-    /// one or, where that does not, the next that does.
-    fn kernel_of_modulus(
-        &self,
-        operation: Operation,
-        widths: &[usize],
-        layout: Layout,
-        options: Options,
-    ) -> Result<&'static Kernel, Error> {
-        check_lanes(options)?;
-        let width = widths.last().copied().unwrap_or(0);
-        let algorithm = match options.algorithm_for(operation) {
-            Algorithm::Auto => operation.algorithms(Level::Warp).next().unwrap_or_default(),
-            named => named,
-        };
-        let rows = match algorithm {
-            Algorithm::Window if operation == Operation::PowFixed => &self.modular.table_lanes,
-            Algorithm::Window => &self.modular.scan_lanes,
-            _ => &self.modular.lanes,
-        };
-        let fewest = fewest_lanes(options, rows, width);
-        of_registers(operation, algorithm, widths, layout, fewest).ok_or_else(|| {
-            // There is code for powers modulo numbers twice as wide.
-            let holds = |width: &usize| {
-                Kernel::ALL
-                    .iter()
-                    .any(|kernel| kernel.operation == operation && kernel.takes(&[*width]))
-            };
-            let most = Some(2 * WIDEST_MODULUS).filter(holds);
-            Error::ModulusWidth {
-                operation,
-                width,
-                most: most.unwrap_or(WIDEST_MODULUS),
-            }
-        })
-    }
-
     /// The kernel for a division or a root: lanes whose registers hold the divisor or the root, or
     /// a thread.
     fn kernel_of_divisor(
@@ -486,7 +435,7 @@ impl Tuning {
 
 /// The fewest lanes for a modulus or divisor of `width` limbs that `options`, or else the
 /// tuned `rows`, allow.
-fn fewest_lanes(options: Options, rows: &[LanesTuning], width: usize) -> u32 {
+pub(crate) fn fewest_lanes(options: Options, rows: &[LanesTuning], width: usize) -> u32 {
     let tuned = || {
         let row = rows.iter().find(|row| width <= row.max_width);
         row.map_or(32, |row| row.lanes)
@@ -500,7 +449,7 @@ fn fewest_lanes(options: Options, rows: &[LanesTuning], width: usize) -> u32 {
 }
 
 /// The kernel with the fewest lanes, at least `fewest`, that has its last operand in registers.
-fn of_registers(
+pub(crate) fn of_registers(
     operation: Operation,
     algorithm: Algorithm,
     widths: &[usize],
@@ -514,7 +463,7 @@ fn of_registers(
 }
 
 /// Refuses a number of lanes that nothing comes in.
-fn check_lanes(options: Options) -> Result<(), Error> {
+pub(crate) fn check_lanes(options: Options) -> Result<(), Error> {
     match options.lanes {
         Some(lanes) if lanes != 1 && !LANES.contains(&lanes) => Err(Error::Lanes { lanes }),
         _ => Ok(()),
