@@ -92,7 +92,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Option<Level>,
 
-    /// Force how many threads share a number: 4 to 32 lanes of a warp, 32 to 1024 of a block
+    /// Force how many threads share a number: 2 to 32 lanes of a warp, 32 to 1024 of a block
     #[arg(long, value_name = "N", value_parser = lanes)]
     lanes: Option<u32>,
 
@@ -120,7 +120,7 @@ fn lanes(number: &str) -> Result<u32, String> {
     let found = LANES.iter().find(|lanes| lanes.to_string() == number);
     found
         .copied()
-        .ok_or_else(|| "expected a power of two from 4 to 1024".to_owned())
+        .ok_or_else(|| "expected a power of two from 2 to 1024".to_owned())
 }
 
 fn layout(name: &str) -> Result<Layout, String> {
