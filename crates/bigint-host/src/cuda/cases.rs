@@ -133,8 +133,12 @@ fn known<'a>(lines: &[&'a str]) -> HashMap<&'a str, u32> {
     for register in lines.iter().flat_map(|line| set_by(line)) {
         *times_set.entry(register).or_default() += 1;
     }
-    let mut known = HashMap::new();
+    let mut known: HashMap<&str, u32> = HashMap::new();
     for line in lines {
+        if *line == "}" {
+            // Another block may have registers of these names, of which it sets two at a time.
+            known.retain(|register, _| is_of_compiler(register));
+        }
         let Some((operation, operands)) = unguarded(line).split_once(' ') else {
             continue;
         };
@@ -173,7 +177,7 @@ fn set_by(line: &str) -> impl Iterator<Item = &str> {
         false if operands.starts_with('{') => operands.find('}'),
         false => operands.find(','),
     };
-    let is_separator = |c: char| !(c.is_ascii_alphanumeric() || c == '%');
+    let is_separator = |c: char| !c.is_ascii_alphanumeric();
     let set = operands[..end.unwrap_or(operands.len())].split(is_separator);
     set.filter(|register| is_of_compiler(register))
 }
@@ -236,17 +240,17 @@ mod tests {
 
     #[test]
     fn branches_on_what_is_told_go_one_way_and_the_others_stay() {
-        let told = ".reg .b32 %r<9>;\nmov.b32 %r1,4;\nmov.b32 %r2,3;\nld.param.u32 %r4,[p];\n{\n\
-            .reg .b32 fact;\n.reg .pred is_known;\nmov.b32 fact,32;\nbfe.u32 fact,fact,%r1,%r2;\n\
-            setp.ne.u32 is_known,fact,0;\nselp.b32 %r3,fact,%r4,is_known;\n}";
-        let rest = "setp.eq.b32 %p1,%r3,2;\n@%p1 bra $two;\nst.global.u32 [%rd1],%r1;\nret;\n\
-            $two:\nsetp.eq.b32 %p2,%r4,2;\n@%p2 bra $end;\nst.global.u32 [%rd1],%r2;\n$end:\nret;";
+        let told = ".reg .b32 r<9>;\nmov.b32 r1,4;\nmov.b32 r2,3;\nld.param.u32 r4,[p];\n{\n\
+            .reg .b32 fact;\n.reg .pred is_known;\nmov.b32 fact,32;\nbfe.u32 fact,fact,r1,r2;\n\
+            setp.ne.u32 is_known,fact,0;\nselp.b32 r3,fact,r4,is_known;\n}";
+        let rest = "setp.eq.b32 p1,r3,2;\n@p1 bra $two;\nst.global.u32 [rd1],r1;\nret;\n\
+            $two:\nsetp.eq.b32 p2,r4,2;\n@p2 bra $end;\nst.global.u32 [rd1],r2;\n$end:\nret;";
         let cut = left(&format!("{told}\n{rest}"));
-        let (_, after) = cut.split_once("setp.eq.b32 %p1,%r3,2;\n").unwrap();
+        let (_, after) = cut.split_once("setp.eq.b32 p1,r3,2;\n").unwrap();
         assert_eq!(
             after,
-            "bra.uni $two;\n$two:\nsetp.eq.b32 %p2,%r4,2;\n@%p2 bra $end;\n\
-             st.global.u32 [%rd1],%r2;\n$end:\nret;"
+            "bra.uni $two;\n$two:\nsetp.eq.b32 p2,r4,2;\n@p2 bra $end;\n\
+             st.global.u32 [rd1],r2;\n$end:\nret;"
         );
         // Nothing is told.
         let untold = format!("{}\n{rest}", told.replace("fact,32", "fact,0"));
@@ -255,27 +259,35 @@ mod tests {
 
     #[test]
     fn a_table_of_branches_is_kept_with_its_cases_or_becomes_one_branch() {
-        let table = "$t: .branchtargets\n$a,\n$b;\nbrx.idx %r1,$t;\n$a:\nret;\n$b:\nexit;";
-        let known = left(&format!("mov.b32 %r1,1;\n{table}"));
-        assert_eq!(known, "mov.b32 %r1,1;\nbra.uni $b;\n$b:\nexit;");
-        let unknown = format!("ld.shared.u32 %r1,[%rd1];\n{table}");
+        let table = "$t: .branchtargets\n$a,\n$b;\nbrx.idx r1,$t;\n$a:\nret;\n$b:\nexit;";
+        let known = left(&format!("mov.b32 r1,1;\n{table}"));
+        assert_eq!(known, "mov.b32 r1,1;\nbra.uni $b;\n$b:\nexit;");
+        let unknown = format!("ld.shared.u32 r1,[rd1];\n{table}");
         assert_eq!(left(&unknown), unknown);
     }
 
     #[test]
     fn a_register_that_is_set_twice_or_perhaps_is_unknown() {
-        let branch = "setp.eq.b32 %p1,%r1,1;\n@!%p1 bra $a;\nexit;\n$a:\nret;";
+        let branch = "setp.eq.b32 p1,r1,1;\n@!p1 bra $a;\nexit;\n$a:\nret;";
         for also in [
-            "@%p2 mov.b32 %r1,2;",
-            "@inside ld.shared.u32 %r1,[%rd1];",
-            "{ .reg .b32 t; mov.b64 {t,%r1},%rd1; }",
-            "ld.shared.v2.u32 {%r2,%r1},[%rd1];",
-            "add.s32 %r1,%r1,1;",
+            "@p2 mov.b32 r1,2;",
+            "@inside ld.shared.u32 r1,[rd1];",
+            "{ .reg .b32 t; mov.b64 {t,r1},rd1; }",
+            "ld.shared.v2.u32 {r2,r1},[rd1];",
+            "add.s32 r1,r1,1;",
         ] {
-            let body = format!("mov.b32 %r1,1;\n{also}\n{branch}");
+            let body = format!("mov.b32 r1,1;\n{also}\n{branch}");
             assert_eq!(left(&body), body);
         }
-        let body = format!("mov.b32 %r1,1;\nadd.s32 %r2,%r1,1;\n{branch}");
+        let body = format!("mov.b32 r1,1;\nadd.s32 r2,r1,1;\n{branch}");
         assert!(!left(&body).contains("ret"));
+    }
+
+    #[test]
+    fn what_a_block_has_for_itself_is_nothing_to_the_next() {
+        let body = "mov.b32 r1,1;\n{\n.reg .b32 a;\nmov.b32 a,1;\n}\n{\n.reg .b32 a,b;\n\
+            mov.b64 {a,b},d1;\nadd.s32 r2,a,r1;\n}\nsetp.eq.b32 p1,r2,2;\n@p1 bra $a;\nexit;\n\
+            $a:\nret;";
+        assert_eq!(left(body), body);
     }
 }
