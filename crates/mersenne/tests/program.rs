@@ -1,15 +1,16 @@
 //! The program as hunters meet it: kills, worktodo.txt, results.json.txt.
 
+#[path = "common/killed.rs"]
+mod killed;
 #[path = "common/program.rs"]
 mod program;
 
 use std::fs;
-use std::path::Path;
-use std::process::{Output, Stdio};
-use std::time::Duration;
+use std::process::Output;
 
+use killed::run_and_kill;
 use mersenne::{Folder, LucasLehmer, PMinus1, Proof, Prp, Saved, Step};
-use program::{mersenne, run};
+use program::run;
 use sha3::{Digest, Sha3_256};
 
 fn last_json(output: &Output) -> serde_json::Value {
@@ -51,18 +52,6 @@ fn one_json_object_ends_a_test() {
     }
     let missing = folder.path().join("nowhere");
     assert_eq!(run(&missing, &["ll", "7"]).status.code(), Some(2));
-}
-
-/// Starts the program, and kills it after so long.
-fn run_and_kill(folder: &Path, arguments: &[&str], milliseconds: u64) {
-    let mut child = mersenne(folder, arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_millis(milliseconds));
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 #[test]

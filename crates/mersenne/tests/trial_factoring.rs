@@ -1,5 +1,7 @@
 //! Trial factoring, as hunters meet it and on the simulated GPU.
 
+#[path = "common/killed.rs"]
+mod killed;
 #[path = "../../bigint-host/tests/simulated_gpu/process.rs"]
 mod process;
 #[path = "common/program.rs"]
@@ -8,13 +10,12 @@ mod program;
 mod support;
 
 use std::fs;
-use std::process::Stdio;
-use std::time::Duration;
 
+use killed::run_and_kill;
 use mersenne::{Auto, Backend, Cpu, Cuda, Folder, TrialFactoring, is_prime};
 use num_bigint::BigUint;
 use process::on_simulator;
-use program::{mersenne, run};
+use program::run;
 
 /// The prime factors that the range has on this machine.
 fn factors(p: u32, from: u32, to: u32, backend: &dyn Backend) -> Vec<u128> {
@@ -182,14 +183,7 @@ fn a_range_that_is_killed_again_and_again_goes_on_and_finds_its_factors() {
     .unwrap();
     let arguments = ["work", "--backend", "cpu", "--save-every", "0ms"];
     for milliseconds in [20, 60, 100, 200] {
-        let mut child = mersenne(folder.path(), &arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(milliseconds));
-        let _ = child.kill();
-        let _ = child.wait();
+        run_and_kill(folder.path(), &arguments, milliseconds);
     }
     assert!(run(folder.path(), &arguments).status.success());
     let text = fs::read_to_string(folder.path().join("results.json.txt")).unwrap();
