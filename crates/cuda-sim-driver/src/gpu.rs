@@ -167,6 +167,7 @@ impl Gpu {
             ("multiply_adds", counts.multiply_adds),
             ("multiply_lows", counts.multiply_lows),
             ("load_sectors", counts.load_sectors),
+            ("load_sectors_moved", counts.load_sectors_moved),
             ("load_sectors_fewest", counts.load_sectors_fewest),
             ("store_sectors", counts.store_sectors),
             ("store_sectors_fewest", counts.store_sectors_fewest),

@@ -15,7 +15,9 @@
 //!
 //! **Sectors** are the aligned 32-byte pieces of global memory that each warp
 //! instruction touches, and beside them the fewest that could hold the distinct
-//! bytes it asked for.
+//! bytes it asked for. Of loads, those are counted once more that move, as they are
+//! not in what a warp has of the first-level cache: as much as every chip gives it,
+//! whoever else is there (`exec/sectors.rs` has the rule). Stores move all of theirs.
 //!
 //! **Wavefronts** are the passes that shared memory needs for a warp
 //! instruction: 32 banks of 4 bytes, one word per bank and pass, the same word
@@ -121,6 +123,8 @@ pub struct Counts {
     pub multiply_lows: u64,
     /// 32-byte sectors of global memory touched by loads and atomics.
     pub load_sectors: u64,
+    /// Of these, the sectors that the first-level cache does not have.
+    pub load_sectors_moved: u64,
     /// The fewest sectors that could have held the bytes loaded.
     pub load_sectors_fewest: u64,
     /// 32-byte sectors of global memory touched by stores.
@@ -183,6 +187,7 @@ impl AddAssign<&Counts> for Counts {
         self.multiply_adds += other.multiply_adds;
         self.multiply_lows += other.multiply_lows;
         self.load_sectors += other.load_sectors;
+        self.load_sectors_moved += other.load_sectors_moved;
         self.load_sectors_fewest += other.load_sectors_fewest;
         self.store_sectors += other.store_sectors;
         self.store_sectors_fewest += other.store_sectors_fewest;

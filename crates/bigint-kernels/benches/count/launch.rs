@@ -29,8 +29,10 @@ pub struct Row {
     /// Instructions of a lane for each limb of the result.
     pub instructions_per_limb: f64,
     /// 32-byte sectors of global memory moved, over the fewest that hold operands and
-    /// results.
+    /// results: of loads those that the first-level cache does not have.
     pub sector_ratio: f64,
+    /// Sectors of every request, over as many.
+    pub request_ratio: f64,
     /// Passes of shared memory beyond the fewest, over the fewest.
     pub bank_conflict_ratio: f64,
     /// Branches at which a warp parted, over all.
@@ -160,6 +162,7 @@ pub fn count(
     let n = numbers as f64;
     let sectors = |matrix: &MatrixArgument| (4 * numbers * matrix.width as usize).div_ceil(32);
     let fewest: usize = results.iter().chain(&operands).map(sectors).sum();
+    let fewest = fewest as u64;
     let ratio = |part: u64, whole: u64| match whole {
         0 => 0.0,
         whole => part as f64 / whole as f64,
@@ -175,7 +178,8 @@ pub fn count(
         madds_per_n2: madds / (n * (widths[0] * widths[0]) as f64),
         instructions_per_madd: (madds > 0.0).then(|| instructions / madds),
         instructions_per_limb: instructions / (n * width as f64),
-        sector_ratio: ratio(counts.load_sectors + counts.store_sectors, fewest as u64),
+        sector_ratio: ratio(counts.load_sectors_moved + counts.store_sectors, fewest),
+        request_ratio: ratio(counts.load_sectors + counts.store_sectors, fewest),
         bank_conflict_ratio: ratio(counts.bank_conflicts(), counts.shared_wavefronts_fewest),
         divergence: ratio(counts.divergent_branches, counts.branches),
     }

@@ -4,13 +4,14 @@ use cuda_sim::{Class, Counts};
 use std::fmt::Write;
 
 /// What is counted apart from instruction classes: name and number.
-fn totals(counts: &Counts) -> [(&'static str, u64); 13] {
+fn totals(counts: &Counts) -> [(&'static str, u64); 14] {
     [
         ("warp_instructions", counts.warp_instructions()),
         ("lane_instructions", counts.lane_instructions()),
         ("multiply_adds", counts.multiply_adds),
         ("multiply_lows", counts.multiply_lows),
         ("load_sectors", counts.load_sectors),
+        ("load_sectors_moved", counts.load_sectors_moved),
         ("load_sectors_fewest", counts.load_sectors_fewest),
         ("store_sectors", counts.store_sectors),
         ("store_sectors_fewest", counts.store_sectors_fewest),
