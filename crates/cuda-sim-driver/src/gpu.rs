@@ -170,6 +170,7 @@ impl Gpu {
             ("load_sectors_moved", counts.load_sectors_moved),
             ("load_sectors_fewest", counts.load_sectors_fewest),
             ("store_sectors", counts.store_sectors),
+            ("store_sectors_moved", counts.store_sectors_moved),
             ("store_sectors_fewest", counts.store_sectors_fewest),
             ("shared_wavefronts", counts.shared_wavefronts),
             ("shared_wavefronts_fewest", counts.shared_wavefronts_fewest),

@@ -29,7 +29,7 @@ pub struct Row {
     /// Instructions of a lane for each limb of the result.
     pub instructions_per_limb: f64,
     /// 32-byte sectors of global memory moved, over the fewest that hold operands and
-    /// results: of loads those that the first-level cache does not have.
+    /// results: those of requests that a warp's share of the caches does not have.
     pub sector_ratio: f64,
     /// Sectors of every request, over as many.
     pub request_ratio: f64,
@@ -178,7 +178,7 @@ pub fn count(
         madds_per_n2: madds / (n * (widths[0] * widths[0]) as f64),
         instructions_per_madd: (madds > 0.0).then(|| instructions / madds),
         instructions_per_limb: instructions / (n * width as f64),
-        sector_ratio: ratio(counts.load_sectors_moved + counts.store_sectors, fewest),
+        sector_ratio: ratio(counts.sectors_moved(), fewest),
         request_ratio: ratio(counts.load_sectors + counts.store_sectors, fewest),
         bank_conflict_ratio: ratio(counts.bank_conflicts(), counts.shared_wavefronts_fewest),
         divergence: ratio(counts.divergent_branches, counts.branches),

@@ -14,7 +14,7 @@
 //! order in which blocks run.
 
 use super::clocks::Clocks;
-use super::sectors::{FirstLevel, Sectors};
+use super::sectors::{Caches, Sectors};
 use super::threads;
 use super::transfer::{Buffer, Transfer};
 use super::{Launch, Mistake, Step, lanes_of};
@@ -115,7 +115,7 @@ pub(crate) struct Global<'l> {
     undo: Vec<Undo>,
     /// Of each block, its clock since it began at its last release to other blocks.
     releases: HashMap<u64, u32>,
-    first_level: FirstLevel,
+    caches: Caches,
     pub counts: Counts,
 }
 
@@ -134,7 +134,7 @@ impl<'l> Global<'l> {
             log,
             undo: Vec::new(),
             releases: HashMap::new(),
-            first_level: FirstLevel::new(launch),
+            caches: Caches::new(launch),
             counts: Counts::default(),
         }
     }
@@ -143,7 +143,7 @@ impl<'l> Global<'l> {
     pub fn enter(&mut self, block: u64, synchronised: bool) {
         let block = block & 0xffff_ffff;
         if self.block != block {
-            self.first_level.clear();
+            self.caches.clear();
         }
         self.block = block;
         self.synchronised = synchronised;
@@ -219,7 +219,7 @@ impl<'l> Global<'l> {
             let sectors = Sectors::of(transfer);
             self.counts.load_sectors += sectors.count();
             self.counts.load_sectors_fewest += sectors.fewest;
-            self.counts.load_sectors_moved += self.first_level.load(warp, order, &sectors);
+            self.counts.load_sectors_moved += self.caches.load(warp, order, &sectors);
         }
     }
 
@@ -276,6 +276,7 @@ impl<'l> Global<'l> {
             let sectors = Sectors::of(transfer);
             self.counts.store_sectors += sectors.count();
             self.counts.store_sectors_fewest += sectors.fewest;
+            self.counts.store_sectors_moved += self.caches.store(warp, &sectors);
         }
         let touch = if transfer.strong() {
             Touch::Release

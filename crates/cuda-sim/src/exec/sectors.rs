@@ -1,17 +1,21 @@
-//! Sectors of global memory that accesses touch, and which of them a multiprocessor's
-//! first-level cache has.
+//! Sectors of global memory that accesses touch, and how many of them move.
 //!
-//! **The cache.** Shared memory and the first-level cache are one memory of a multiprocessor.
-//! The cache has lines of 128 bytes, whose four sectors come one by one. How it is divided
-//! among warps on a chip depends on the order in which they run, which is not the order in
-//! which they run here. So that no order counts, each warp has a cache of its own: an equal
-//! share of what shared memory leaves with as many blocks resident as threads and shared memory
-//! allow, of which the least recently used line gives way. That is little: fewer blocks are
-//! resident where registers bound them, a chip gives all lines to those that use them, and lets
-//! a warp find what another has loaded.
+//! **Loads.** Shared memory and the first-level cache are one memory of a multiprocessor. The
+//! cache has lines of 128 bytes, whose four sectors come one by one. A load moves the sectors
+//! that it does not find there.
 //!
-//! **Stores** go through, and leave no line behind; so do atomic operations and loads that are
-//! ordered with other blocks. Other operators that tell caches what to keep are not heeded.
+//! **Stores** go through the first level, and leave no line behind. The second level keeps them,
+//! with a bit for each byte, and writes a sector to memory when its line gives way: what is
+//! stored in it until then moves once. Atomic operations and loads that are ordered with other
+//! blocks move all that they touch. Operators that tell caches what to keep are not heeded.
+//!
+//! **Shares.** How caches are divided on a chip depends on the order in which warps run, which
+//! is not the order in which they run here. So that no order counts, each warp has caches of
+//! its own, in which the line gives way that was not used for longest. Its share is of as many
+//! blocks as threads and shared memory let be resident on every multiprocessor: of the first
+//! level what shared memory leaves, of the second half, as loads pass there too. That is less
+//! than on a chip, where registers let fewer blocks be resident, lines go to those that use
+//! them, and a warp finds what another has loaded.
 
 use super::transfer::Transfer;
 use super::{Launch, lanes_of};
@@ -79,15 +83,59 @@ struct Line {
     present: u8,
 }
 
-/// What the warps of a block have of the first-level cache.
-pub(super) struct FirstLevel {
+/// What the warps of a block have of a cache.
+struct Cache {
     /// Lines that a warp has.
     lines: usize,
-    /// Of each warp the lines that it has, the latest first.
+    /// Of each warp the lines that are in it, the latest first.
     warps: Vec<Vec<Line>>,
 }
 
-impl FirstLevel {
+impl Cache {
+    /// Of so many bytes, which so many of a block's `warps` share.
+    fn new(bytes: u64, sharers: u64, warps: usize) -> Self {
+        Cache {
+            lines: (bytes / (sharers * LINE * SECTOR)) as usize,
+            warps: vec![Vec::new(); warps],
+        }
+    }
+
+    fn clear(&mut self) {
+        self.warps.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Takes sectors in; how many were not there.
+    fn take(&mut self, warp: usize, sectors: &Sectors) -> u64 {
+        if self.lines == 0 {
+            return sectors.count();
+        }
+        let lines = &mut self.warps[warp];
+        let all = &sectors.sectors[..sectors.len];
+        let mut new = 0;
+        for sectors in all.chunk_by(|a, b| a / LINE == b / LINE) {
+            let number = sectors[0] / LINE;
+            let asked = sectors.iter().fold(0, |bits, s| bits | 1 << (s % LINE));
+            match lines.iter().position(|line| line.number == number) {
+                Some(at) => lines[..=at].rotate_right(1),
+                None => {
+                    lines.truncate(self.lines - 1);
+                    lines.insert(0, Line { number, present: 0 });
+                }
+            }
+            new += u64::from((asked & !lines[0].present).count_ones());
+            lines[0].present |= asked;
+        }
+        new
+    }
+}
+
+/// The caches of a block's warps.
+pub(super) struct Caches {
+    first: Cache,
+    second: Cache,
+}
+
+impl Caches {
     pub fn new(launch: &Launch<'_>) -> Self {
         let arch = launch.arch;
         let threads = launch.grid.threads() as u32;
@@ -100,39 +148,29 @@ impl FirstLevel {
         let blocks = u64::from(resident_blocks(arch, needs).max(1));
         let used = blocks * (shared + u64::from(arch.reserved_shared_per_block));
         let left = u64::from(arch.first_level_bytes).saturating_sub(used);
-        let warps = u64::from(threads.div_ceil(Arch::WARP));
-        FirstLevel {
-            lines: (left / (blocks * warps * LINE * SECTOR)) as usize,
-            warps: vec![Vec::new(); warps as usize],
-        }
+        let of_multiprocessor = u64::from(arch.l2_bytes / 2 / arch.multiprocessors);
+        let warps = threads.div_ceil(Arch::WARP) as usize;
+        let [first, second] =
+            [left, of_multiprocessor].map(|bytes| Cache::new(bytes, blocks * warps as u64, warps));
+        Caches { first, second }
     }
 
     /// Forgets all of a block, as another has its place.
     pub fn clear(&mut self) {
-        self.warps.iter_mut().for_each(Vec::clear);
+        self.first.clear();
+        self.second.clear();
     }
 
-    /// How many sectors a load moves, as its warp does not have them.
+    /// How many sectors a load moves.
     pub fn load(&mut self, warp: usize, order: Order, sectors: &Sectors) -> u64 {
-        if !matches!(order, Order::Weak | Order::ReadOnly) || self.lines == 0 {
-            return sectors.count();
+        match order {
+            Order::Weak | Order::ReadOnly => self.first.take(warp, sectors),
+            Order::Guess | Order::Strong => sectors.count(),
         }
-        let lines = &mut self.warps[warp];
-        let all = &sectors.sectors[..sectors.len];
-        let mut moved = 0;
-        for sectors in all.chunk_by(|a, b| a / LINE == b / LINE) {
-            let number = sectors[0] / LINE;
-            let asked = sectors.iter().fold(0, |bits, s| bits | 1 << (s % LINE));
-            match lines.iter().position(|line| line.number == number) {
-                Some(at) => lines[..=at].rotate_right(1),
-                None => {
-                    lines.truncate(self.lines - 1);
-                    lines.insert(0, Line { number, present: 0 });
-                }
-            }
-            moved += u64::from((asked & !lines[0].present).count_ones());
-            lines[0].present |= asked;
-        }
-        moved
+    }
+
+    /// How many sectors a store moves.
+    pub fn store(&mut self, warp: usize, sectors: &Sectors) -> u64 {
+        self.second.take(warp, sectors)
     }
 }
