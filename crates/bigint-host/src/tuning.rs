@@ -4,7 +4,7 @@ use crate::modular_tuning::ModularTuning;
 use crate::transform::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
 use bigint_core::kernel::{
-    DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, placed_width, slot_fours, square_bytes,
+    DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, is_in_strips, placed_width, slot_fours, square_bytes,
 };
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
@@ -288,7 +288,7 @@ impl Tuning {
                     && self.fills_threads(count)
             }
             (_, Layout::Contiguous) if operation.has(Algorithm::Scan) => {
-                n.max(m) <= self.scan.thread_max_width
+                n.max(m) <= self.scan.thread_max_width || is_in_strips(operation, widths, width)
             }
             (_, Layout::Contiguous) => width <= self.add.thread_max_width,
             (_, Layout::Interleaved) => self.fills_threads(count),

@@ -118,7 +118,14 @@ pub fn count(
         .map(|rule| matrix(rule.limbs(&widths)))
         .collect();
     let operands: Vec<_> = widths.iter().map(|&width| matrix(width)).collect();
-    let launch = kernel.launch(numbers, &widths, width);
+    let mut launch = kernel.launch(numbers, &widths, width);
+    if kernel.takes_stretches() {
+        // Stretches as long as in a batch that fills a device.
+        let many = kernel.launch(MANY, &widths, width);
+        let warps = (numbers * many.workers).div_ceil(MANY);
+        launch.grid = (32 * warps).div_ceil(launch.block as usize) as u32;
+        launch.workers = (launch.grid * launch.block / 32) as usize;
+    }
     let scratch_limbs = launch.scratch_width * launch.workers;
     let scratch = match scratch_limbs {
         0 => 0,
