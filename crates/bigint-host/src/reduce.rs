@@ -8,8 +8,8 @@ use crate::batch::Batch;
 use crate::gather::{Gather, Order, Run};
 use crate::operations::Form;
 use crate::task::Task;
-use crate::{Engine, Error, limbs, spread};
-use bigint_core::{Layout, Limb, Operation, Shape};
+use crate::{Engine, Error, Options, limbs, spread};
+use bigint_core::{Layout, Level, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -38,7 +38,9 @@ impl Engine {
     /// The product of all numbers, as a batch of one; one for none.
     ///
     /// As wide as all numbers together. Cost: a tree, whose products of one step are all as
-    /// wide and take the algorithms that are fastest there.
+    /// wide and take the algorithms that are fastest there; but on a GPU steps of few products
+    /// all take one kernel, if there is one for the last step, as each kernel costs its first use
+    /// more than it saves.
     ///
     /// ```
     /// use bigint_host::Engine;
@@ -53,7 +55,20 @@ impl Engine {
     /// As [`Engine::sum`].
     pub fn product(&self, a: &Batch) -> Result<Batch, Error> {
         let one = || self.one_limb(1, a.shape().layout);
-        self.by_halves(a, one, |x, y| self.mul(x, y))
+        let tuning = self.inner.tuning();
+        let few = tuning.lanes_of_tree(a.len(), a.width());
+        let few = few.filter(|_| self.options == Options::default());
+        let few = few.map(|lanes| {
+            self.using(Options {
+                level: Some(Level::Block),
+                lanes: Some(lanes),
+                ..self.options
+            })
+        });
+        self.by_halves(a, one, |x, y| match &few {
+            Some(few) if x.len() <= tuning.mul.tree_few => few.mul(x, y),
+            _ => self.mul(x, y),
+        })
     }
 
     /// Number `i` is the sum of numbers `0 ..= i`.

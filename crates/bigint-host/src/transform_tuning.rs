@@ -112,6 +112,19 @@ impl Tuning {
         rounds * launches + count as f64 * one
     }
 
+    /// The threads of a block by which all products of a tree can be computed, and so those of
+    /// its steps that have [few](crate::tuning::MulTuning::tree_few): the fewest that have
+    /// operands of its last step in one piece.
+    pub(crate) fn lanes_of_tree(&self, count: usize, width: usize) -> Option<u32> {
+        // What is left over by odd lengths joins all others, so many numbers, in the end.
+        let numbers = (1 << count.checked_ilog2()?) >> u32::from(count.is_power_of_two());
+        let widest = width.saturating_mul(numbers);
+        let mut all = self.mul.fft.iter().map(|row| row.lanes);
+        all.find(|&lanes| {
+            lanes <= self.mul.tree_max_lanes && Plan::of(lanes).limbs() as usize >= widest
+        })
+    }
+
     /// What a product or square by rows takes, in nanoseconds.
     pub(crate) fn rows(&self, operation: Operation, n: usize, m: usize) -> f64 {
         let share = match operation {
@@ -160,6 +173,20 @@ mod tests {
     use crate::Options;
     use crate::job::Wanted;
     use bigint_core::{Layout, Shape};
+
+    #[test]
+    fn one_kernel_has_all_products_of_a_tree_that_a_block_holds() {
+        let tuning = Tuning::default();
+        let lanes = |count, width| tuning.lanes_of_tree(count, width);
+        assert_eq!(lanes(0, 32), None);
+        assert_eq!(lanes(1, 32), Some(32));
+        assert_eq!(lanes(16, 32), Some(32));
+        assert_eq!(lanes(17, 32), Some(64));
+        assert_eq!(lanes(200, 32), Some(512));
+        assert_eq!(lanes(256, 32), Some(512));
+        assert_eq!(lanes(257, 32), None);
+        assert_eq!(lanes(2, usize::MAX), None);
+    }
 
     #[test]
     fn the_whole_device_takes_few_wide_products_and_those_that_no_block_holds() {

@@ -118,6 +118,11 @@ pub struct MulTuning {
     pub school_nanoseconds: f64,
     /// What a transform takes, by the lanes of its block, fewest first.
     pub fft: Vec<FftTuning>,
+    /// Products of a step of a tree, at most, that are by the tree's one kernel: they take as long
+    /// as one does.
+    pub tree_few: usize,
+    /// Threads of a block, at most, that such a kernel has.
+    pub tree_max_lanes: u32,
     /// What transforms on the whole device take.
     pub grid: GridTuning,
     /// What those modulo primes take.
