@@ -3,6 +3,7 @@
 use crate::modular_tuning::ModularTuning;
 use crate::transform::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
+use bigint_core::facts::tells;
 use bigint_core::kernel::{
     DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, is_in_strips, placed_width, slot_fours, square_bytes,
 };
@@ -68,6 +69,9 @@ pub struct LimbwiseTuning {
     /// The narrowest interleaved result that one thread computes, where there are as many
     /// numbers as for a sum; whole warps take neighbouring words of any other.
     pub interleaved_thread_min_width: usize,
+    /// The same where an operand [tells](tells) all limbs of a number something, which a thread
+    /// looks at once.
+    pub interleaved_thread_min_told_width: usize,
 }
 
 /// Thresholds of comparisons, counts of bits and the like, widths in limbs. Of interleaved
@@ -288,9 +292,11 @@ impl Tuning {
                     || layout == Layout::Interleaved && self.fills_threads(count)
             }
             (operation, _) if operation.has(Algorithm::Limbwise) => {
-                layout == Layout::Interleaved
-                    && width >= self.limbwise.interleaved_thread_min_width
-                    && self.fills_threads(count)
+                let min_width = match tells(operation) {
+                    Some(_) => self.limbwise.interleaved_thread_min_told_width,
+                    None => self.limbwise.interleaved_thread_min_width,
+                };
+                layout == Layout::Interleaved && width >= min_width && self.fills_threads(count)
             }
             (_, Layout::Contiguous) if operation.has(Algorithm::Scan) => {
                 n.max(m) <= self.scan.thread_max_width || is_in_strips(operation, widths, width)

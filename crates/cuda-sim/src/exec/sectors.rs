@@ -10,12 +10,14 @@
 //! blocks move all that they touch. Operators that tell caches what to keep are not heeded.
 //!
 //! **Shares.** How caches are divided on a chip depends on the order in which warps run, which
-//! is not the order in which they run here. So that no order counts, each warp has caches of
-//! its own, in which the line gives way that was not used for longest. Its share is of as many
-//! blocks as threads and shared memory let be resident on every multiprocessor: of the first
-//! level what shared memory leaves, of the second half, as loads pass there too. That is less
-//! than on a chip, where registers let fewer blocks be resident, lines go to those that use
-//! them, and a warp finds what another has loaded.
+//! is not the order in which they run here. So a block has an equal share, of as many blocks as
+//! threads and shared memory let be resident on every multiprocessor: of the first level what
+//! shared memory leaves, of the second half, as loads pass there too. Each warp has an equal part
+//! of its block's share for what it touches, and finds in the other parts what other warps have
+//! touched. In a part that is full any line gives way: on chips it was found not to be the one
+//! that was not used for longest (Mei and Chu, "Dissecting GPU memory hierarchy through
+//! microbenchmarking", 2017). That is less than on a chip, where registers let fewer blocks be
+//! resident and lines go to those that use them.
 
 use super::transfer::Transfer;
 use super::{Launch, lanes_of};
@@ -83,25 +85,29 @@ struct Line {
     present: u8,
 }
 
-/// What the warps of a block have of a cache.
+/// What a block has of a cache.
 struct Cache {
-    /// Lines that a warp has.
+    /// Lines in a warp's part.
     lines: usize,
-    /// Of each warp the lines that are in it, the latest first.
-    warps: Vec<Vec<Line>>,
+    /// The part of each warp.
+    parts: Vec<Vec<Line>>,
+    /// Of random numbers, the same for each block.
+    state: u64,
 }
 
 impl Cache {
-    /// Of so many bytes, which so many of a block's `warps` share.
-    fn new(bytes: u64, sharers: u64, warps: usize) -> Self {
+    /// Of so many bytes, which `blocks` of so many warps share.
+    fn new(bytes: u64, blocks: u64, warps: usize) -> Self {
         Cache {
-            lines: (bytes / (sharers * LINE * SECTOR)) as usize,
-            warps: vec![Vec::new(); warps],
+            lines: (bytes / (blocks * warps as u64 * LINE * SECTOR)) as usize,
+            parts: vec![Vec::new(); warps],
+            state: 0,
         }
     }
 
     fn clear(&mut self) {
-        self.warps.iter_mut().for_each(Vec::clear);
+        self.parts.iter_mut().for_each(Vec::clear);
+        self.state = 0;
     }
 
     /// Takes sectors in; how many were not there.
@@ -109,27 +115,44 @@ impl Cache {
         if self.lines == 0 {
             return sectors.count();
         }
-        let lines = &mut self.warps[warp];
         let all = &sectors.sectors[..sectors.len];
         let mut new = 0;
         for sectors in all.chunk_by(|a, b| a / LINE == b / LINE) {
-            let number = sectors[0] / LINE;
             let asked = sectors.iter().fold(0, |bits, s| bits | 1 << (s % LINE));
-            match lines.iter().position(|line| line.number == number) {
-                Some(at) => lines[..=at].rotate_right(1),
-                None => {
-                    lines.truncate(self.lines - 1);
-                    lines.insert(0, Line { number, present: 0 });
-                }
-            }
-            new += u64::from((asked & !lines[0].present).count_ones());
-            lines[0].present |= asked;
+            let line = self.line(warp, sectors[0] / LINE);
+            new += u64::from((asked & !line.present).count_ones());
+            line.present |= asked;
         }
         new
     }
+
+    /// A line, which begins empty in the warp's part where it is in none.
+    fn line(&mut self, warp: usize, number: u64) -> &mut Line {
+        let place = |part: &Vec<Line>| part.iter().position(|line| line.number == number);
+        let own = place(&self.parts[warp]).map(|at| (warp, at));
+        let others = || {
+            let mut parts = self.parts.iter().enumerate();
+            parts.find_map(|(other, part)| Some((other, place(part)?)))
+        };
+        let (warp, at) = own.or_else(others).unwrap_or_else(|| {
+            let part = &mut self.parts[warp];
+            let line = Line { number, present: 0 };
+            if part.len() < self.lines {
+                part.push(line);
+                return (warp, part.len() - 1);
+            }
+            // Knuth's generator, MMIX.
+            let state = self.state.wrapping_mul(6_364_136_223_846_793_005);
+            self.state = state.wrapping_add(1_442_695_040_888_963_407);
+            let at = (self.state >> 33) as usize % self.lines;
+            part[at] = line;
+            (warp, at)
+        });
+        &mut self.parts[warp][at]
+    }
 }
 
-/// The caches of a block's warps.
+/// The caches of a block.
 pub(super) struct Caches {
     first: Cache,
     second: Cache,
@@ -151,7 +174,7 @@ impl Caches {
         let of_multiprocessor = u64::from(arch.l2_bytes / 2 / arch.multiprocessors);
         let warps = threads.div_ceil(Arch::WARP) as usize;
         let [first, second] =
-            [left, of_multiprocessor].map(|bytes| Cache::new(bytes, blocks * warps as u64, warps));
+            [left, of_multiprocessor].map(|bytes| Cache::new(bytes, blocks, warps));
         Caches { first, second }
     }
 
