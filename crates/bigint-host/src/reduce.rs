@@ -9,6 +9,7 @@ use crate::gather::{Gather, Order, Run};
 use crate::operations::Form;
 use crate::task::Task;
 use crate::{Engine, Error, Options, limbs, spread};
+use bigint_core::transform::Plan;
 use bigint_core::{Layout, Level, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,8 +40,8 @@ impl Engine {
     ///
     /// As wide as all numbers together. Cost: a tree, whose products of one step are all as
     /// wide and take the algorithms that are fastest there; but on a GPU steps of few products
-    /// all take one kernel, if there is one for the last step, as each kernel costs its first use
-    /// more than it saves.
+    /// take one kernel, as far as it holds them, as each other would cost more at its first use
+    /// than it saves.
     ///
     /// ```
     /// use bigint_host::Engine;
@@ -56,18 +57,20 @@ impl Engine {
     pub fn product(&self, a: &Batch) -> Result<Batch, Error> {
         let one = || self.one_limb(1, a.shape().layout);
         let tuning = self.inner.tuning();
-        let few = tuning.lanes_of_tree(a.len(), a.width());
-        let few = few.filter(|_| self.options == Options::default());
-        let few = few.map(|lanes| {
-            self.using(Options {
-                level: Some(Level::Block),
-                lanes: Some(lanes),
-                ..self.options
-            })
+        let lanes = tuning.lanes_of_tree(a.len(), a.width());
+        let limbs = Plan::of(lanes).limbs() as usize;
+        let by_one_kernel = self.using(Options {
+            level: Some(Level::Block),
+            lanes: Some(lanes),
+            ..self.options
         });
-        self.by_halves(a, one, |x, y| match &few {
-            Some(few) if x.len() <= tuning.mul.tree_few => few.mul(x, y),
-            _ => self.mul(x, y),
+        let is_open = self.options == Options::default();
+        self.by_halves(a, one, |x, y| {
+            let is_held = x.width().max(y.width()) <= limbs;
+            match is_open && is_held && x.len() <= tuning.mul.tree_few {
+                true => by_one_kernel.mul(x, y),
+                false => self.mul(x, y),
+            }
         })
     }
 

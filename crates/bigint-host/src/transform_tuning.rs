@@ -112,17 +112,17 @@ impl Tuning {
         rounds * launches + count as f64 * one
     }
 
-    /// The threads of a block by which all products of a tree can be computed, and so those of
-    /// its steps that have [few](crate::tuning::MulTuning::tree_few): the fewest that have
-    /// operands of its last step in one piece.
-    pub(crate) fn lanes_of_tree(&self, count: usize, width: usize) -> Option<u32> {
+    /// The threads of a block by which products of a tree are computed in those of its steps that
+    /// have [few](crate::tuning::MulTuning::tree_few): the fewest that have the operands of its
+    /// last step in one piece, or else the most there may be.
+    pub(crate) fn lanes_of_tree(&self, count: usize, width: usize) -> u32 {
         // What is left over by odd lengths joins all others, so many numbers, in the end.
-        let numbers = (1 << count.checked_ilog2()?) >> u32::from(count.is_power_of_two());
+        let numbers = count.max(2).next_power_of_two() / 2;
         let widest = width.saturating_mul(numbers);
-        let mut all = self.mul.fft.iter().map(|row| row.lanes);
-        all.find(|&lanes| {
-            lanes <= self.mul.tree_max_lanes && Plan::of(lanes).limbs() as usize >= widest
-        })
+        let known = self.mul.fft.iter().map(|row| row.lanes);
+        let mut lanes = known.filter(|&lanes| lanes <= self.mul.tree_max_lanes);
+        let held = lanes.find(|&lanes| Plan::of(lanes).limbs() as usize >= widest);
+        held.unwrap_or(self.mul.tree_max_lanes)
     }
 
     /// What a product or square by rows takes, in nanoseconds.
@@ -175,17 +175,12 @@ mod tests {
     use bigint_core::{Layout, Shape};
 
     #[test]
-    fn one_kernel_has_all_products_of_a_tree_that_a_block_holds() {
+    fn products_of_a_tree_are_by_the_fewest_threads_that_hold_its_last_step() {
         let tuning = Tuning::default();
         let lanes = |count, width| tuning.lanes_of_tree(count, width);
-        assert_eq!(lanes(0, 32), None);
-        assert_eq!(lanes(1, 32), Some(32));
-        assert_eq!(lanes(16, 32), Some(32));
-        assert_eq!(lanes(17, 32), Some(64));
-        assert_eq!(lanes(200, 32), Some(512));
-        assert_eq!(lanes(256, 32), Some(512));
-        assert_eq!(lanes(257, 32), None);
-        assert_eq!(lanes(2, usize::MAX), None);
+        assert_eq!([0, 1, 16, 17].map(|count| lanes(count, 32)), [32, 32, 32, 64]);
+        assert_eq!([200, 256, 257].map(|count| lanes(count, 32)), [512; 3]);
+        assert_eq!(lanes(2, usize::MAX), 512);
     }
 
     #[test]

@@ -122,10 +122,10 @@ pub struct MulTuning {
     pub school_nanoseconds: f64,
     /// What a transform takes, by the lanes of its block, fewest first.
     pub fft: Vec<FftTuning>,
-    /// Products of a step of a tree, at most, that are by the tree's one kernel: they take as long
-    /// as one does.
+    /// Products of a step of a tree, at most, that are by one kernel for all such steps: they take
+    /// as long as one does.
     pub tree_few: usize,
-    /// Threads of a block, at most, that such a kernel has.
+    /// Threads of a block, at most, that this kernel has.
     pub tree_max_lanes: u32,
     /// What transforms on the whole device take.
     pub grid: GridTuning,
@@ -242,6 +242,9 @@ impl Tuning {
             return Err(refuse(format!(
                 "mul.fft must have at least one row, and blocks of {known:?} lanes"
             )));
+        }
+        if !known.contains(&tuning.mul.tree_max_lanes) {
+            return Err(refuse(format!("mul.tree_max_lanes must be one of {known:?}")));
         }
         if tuning.mul.ntt.longest < 512 {
             return Err(refuse("mul.ntt.longest must be at least 512".to_owned()));
@@ -653,6 +656,9 @@ mod tests {
         let unknown = shipped.replace("thread_max_width", "thread_width");
         let error = Tuning::parse(&unknown, "mine.toml").unwrap_err();
         assert!(error.to_string().contains("thread_width"));
+        let odd = shipped.replace("tree_max_lanes = 512", "tree_max_lanes = 500");
+        let error = Tuning::parse(&odd, "mine.toml").unwrap_err().to_string();
+        assert!(error.contains("tree_max_lanes must be one of"));
         let short = shipped.replace("longest = 67108864", "longest = 511");
         let error = Tuning::parse(&short, "mine.toml").unwrap_err();
         assert!(error.to_string().contains("at least 512"));
