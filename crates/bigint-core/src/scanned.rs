@@ -5,10 +5,13 @@ use crate::operation::Operation;
 use crate::shape::Layout;
 
 /// The widest number, in limbs, that a thread scans by way of shared memory.
-pub const WIDEST_SCANNED: u32 = 33;
+pub const WIDEST_SCANNED: u32 = 65;
 
 /// The widest number, in limbs, that a thread scans whether it is in a strip or not.
 const WIDEST_ALONE: u32 = 16;
+
+/// The widest of two numbers, in limbs, that a thread scans by way of strips.
+const WIDEST_OF_TWO: u32 = 33;
 
 /// Limbs of shared memory for each number of `width` limbs in a strip of a warp's numbers, where one
 /// may be left out behind each of an even width.
@@ -39,15 +42,12 @@ pub const fn numbers_scanned(width: u32) -> u32 {
 #[inline(always)]
 const fn pay(operation: Operation, width: u32) -> bool {
     match operation {
-        Operation::Min
-        | Operation::Max
-        | Operation::MinMax
-        | Operation::AbsDiff
-        | Operation::CountOnes
+        Operation::Min | Operation::Max | Operation::MinMax | Operation::AbsDiff
             if width > WIDEST_ALONE =>
         {
-            !width.is_multiple_of(4)
+            width <= WIDEST_OF_TWO && !width.is_multiple_of(4)
         }
+        Operation::CountOnes if width > WIDEST_ALONE => !width.is_multiple_of(4),
         _ if width > WIDEST_ALONE => false,
         Operation::Min | Operation::Max => width == 5 || width >= 7,
         Operation::MinMax => width >= 5,

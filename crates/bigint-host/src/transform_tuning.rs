@@ -178,7 +178,10 @@ mod tests {
     fn products_of_a_tree_are_by_the_fewest_threads_that_hold_its_last_step() {
         let tuning = Tuning::default();
         let lanes = |count, width| tuning.lanes_of_tree(count, width);
-        assert_eq!([0, 1, 16, 17].map(|count| lanes(count, 32)), [32, 32, 32, 64]);
+        assert_eq!(
+            [0, 1, 16, 17].map(|count| lanes(count, 32)),
+            [32, 32, 32, 64]
+        );
         assert_eq!([200, 256, 257].map(|count| lanes(count, 32)), [512; 3]);
         assert_eq!(lanes(2, usize::MAX), 512);
     }

@@ -244,7 +244,9 @@ impl Tuning {
             )));
         }
         if !known.contains(&tuning.mul.tree_max_lanes) {
-            return Err(refuse(format!("mul.tree_max_lanes must be one of {known:?}")));
+            return Err(refuse(format!(
+                "mul.tree_max_lanes must be one of {known:?}"
+            )));
         }
         if tuning.mul.ntt.longest < 512 {
             return Err(refuse("mul.ntt.longest must be at least 512".to_owned()));

@@ -49,6 +49,7 @@ const SECTORS_KNOWN: [Known; 8] = [
             ("gcd", 3.8, SECTORS),
             ("inv_mod", 2.2, 1.4),
             ("inv_odd_mod", 5.5, 1.25),
+            ("mont_mul", 1.06, SECTORS),
         ],
         why: "a thread loads numbers of its own into registers or columns, four limbs at a time or \
               one by one, and shared memory leaves few lines",

@@ -269,7 +269,10 @@ fn sectors_that_a_warp_has_in_its_share_of_the_caches_move_once() {
     let counts = count("ld.global", 32, 32);
     assert_eq!((counts.load_sectors, counts.load_sectors_moved), (256, 32));
     let counts = count("st.global", 32, 32);
-    assert_eq!((counts.store_sectors, counts.store_sectors_moved), (256, 32));
+    assert_eq!(
+        (counts.store_sectors, counts.store_sectors_moved),
+        (256, 32)
+    );
     assert_eq!(counts.sectors_moved(), 32);
     // Ordered with other blocks: past the cache.
     let counts = count("ld.volatile.global", 32, 32);
