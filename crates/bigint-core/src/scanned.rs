@@ -5,7 +5,7 @@ use crate::operation::Operation;
 use crate::shape::Layout;
 
 /// The widest number, in limbs, that a thread scans by way of shared memory.
-pub const WIDEST_SCANNED: u32 = 65;
+pub const WIDEST_SCANNED: u32 = 49;
 
 /// The widest number, in limbs, that a thread scans whether it is in a strip or not.
 const WIDEST_ALONE: u32 = 16;
