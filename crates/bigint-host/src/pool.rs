@@ -33,8 +33,8 @@ pub(crate) struct Pool {
 struct Kept {
     /// What was given back, the newest last.
     vectors: VecDeque<Vec<Limb>>,
-    /// The lengths that were asked for last: operands come from elsewhere, and their memory
-    /// may be of a length that no result has.
+    /// The lengths that were asked for last, the newest last: operands come from elsewhere, and
+    /// their memory may be of a length that no result has.
     asked: VecDeque<usize>,
 }
 
@@ -51,11 +51,12 @@ impl Kept {
         found.and_then(|at| self.vectors.remove(at))
     }
 
-    /// The oldest vector that fits nothing asked for of late, or the oldest.
-    fn oldest(&mut self) -> Option<Vec<Limb>> {
-        let is_wanted = |limbs: &Vec<Limb>| self.asked.iter().any(|&length| fits(limbs, length));
-        let at = self.vectors.iter().position(|limbs| !is_wanted(limbs));
-        self.vectors.remove(at.unwrap_or(0))
+    /// The vector that has not been asked for the longest; of several the oldest.
+    fn least_wanted(&mut self) -> Option<Vec<Limb>> {
+        let wanted = |limbs: &Vec<Limb>| self.asked.iter().rposition(|&length| fits(limbs, length));
+        let vectors = self.vectors.iter().enumerate();
+        let (at, _) = vectors.min_by_key(|(_, limbs)| wanted(limbs))?;
+        self.vectors.remove(at)
     }
 }
 
@@ -96,8 +97,8 @@ impl Pool {
         })
     }
 
-    /// Keeps memory for later, and lets other memory go where that is too much: what nobody
-    /// has asked for, then the oldest.
+    /// Keeps memory for later, and lets other memory go where that is too much: what has not
+    /// been asked for the longest.
     pub fn give(&self, limbs: Vec<Limb>) {
         if !(LEAST_LIMBS..=self.most).contains(&limbs.capacity()) {
             return;
@@ -107,11 +108,11 @@ impl Pool {
         let mut total: usize = kept.vectors.iter().map(Vec::capacity).sum();
         let mut gone = Vec::new();
         while total > self.most || kept.vectors.len() > MOST_VECTORS {
-            let Some(oldest) = kept.oldest() else {
+            let Some(vector) = kept.least_wanted() else {
                 break;
             };
-            total -= oldest.capacity();
-            gone.push(oldest);
+            total -= vector.capacity();
+            gone.push(vector);
         }
         // Memory goes back to the system after the lock has.
         drop(kept);
@@ -160,24 +161,19 @@ mod tests {
     }
 
     #[test]
-    fn operands_that_nobody_asks_for_do_not_take_the_place_of_results() {
+    fn operands_do_not_take_the_place_of_results() {
         let pool = Pool::keeping(10_000);
+        // Their lengths were asked for once, the result's since then.
+        drop(pool.take(3000));
         let result = pool.take(6000).unwrap();
         let address = result.as_ptr();
-        pool.give(result);
-        for _ in 0..2 {
-            pool.give(vec![1; 3000]);
+        for limbs in [result, vec![1; 3000], vec![1; 3000], vec![1; 2000]] {
+            pool.give(limbs);
         }
-        let lengths = |pool: &Pool| pool.lock().vectors.iter().map(Vec::len).collect::<Vec<_>>();
-        assert_eq!(lengths(&pool), [6000, 3000]);
+        let kept = pool.lock().vectors.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(kept, [6000, 3000]);
         let again = pool.take(6000).unwrap();
         assert_eq!(again.as_ptr(), address);
-        // Of those that were asked for, the oldest goes.
-        drop(pool.take(3000));
-        for length in [3000, 6000, 6000] {
-            pool.give(vec![1; length]);
-        }
-        assert_eq!(lengths(&pool), [6000]);
     }
 
     #[test]
