@@ -25,6 +25,7 @@ mod integers;
 mod into;
 mod job;
 mod keys;
+mod lanes_tuning;
 mod limbs;
 mod list;
 mod made;
@@ -73,6 +74,7 @@ pub use engine::{Engine, devices};
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use fixed_base::FixedBase;
 pub use integers::Integers;
+pub use lanes_tuning::LanesTuning;
 pub use list::Computation;
 pub use modular_tuning::{FewTuning, ModularTuning};
 pub use num_bigint::{BigInt, BigUint};
@@ -86,8 +88,8 @@ pub use schedule::Prepared;
 pub use signed::SignedBatch;
 pub use trial::TrialFactors;
 pub use tuning::{
-    AddTuning, DevicesTuning, FusedTuning, LanesTuning, LimbwiseTuning, MulTuning, Provenance,
-    ScanTuning, Tuning,
+    AddTuning, DevicesTuning, FusedTuning, LimbwiseTuning, MulTuning, Provenance, ScanTuning,
+    Tuning,
 };
 pub use weighted::MersenneSquares;
 

@@ -1,7 +1,7 @@
 //! Who computes modulo numbers: threads, or so many lanes of a warp.
 
-use crate::tuning::{LanesTuning, check_lanes, fewest_lanes, of_registers};
-use crate::{Error, Options, Tuning};
+use crate::lanes_tuning::{LanesTuning, check_lanes, fewest_lanes, of_registers};
+use crate::{Error, Options};
 use bigint_core::kernel::WIDEST_MODULUS;
 use bigint_core::{Algorithm, Kernel, Level, Operation, Shape};
 use serde::Deserialize;
@@ -49,10 +49,10 @@ impl FewTuning {
     }
 }
 
-impl Tuning {
+impl ModularTuning {
     /// The kernel for arithmetic modulo a number, which its registers must hold: the forced
     /// one or, where that does not, the next that does.
-    pub(crate) fn kernel_of_modulus(
+    pub(crate) fn kernel(
         &self,
         operation: Operation,
         widths: &[usize],
@@ -66,14 +66,14 @@ impl Tuning {
             named => named,
         };
         let rows = match algorithm {
-            Algorithm::Window if operation == Operation::PowFixed => &self.modular.table_lanes,
-            Algorithm::Window => &self.modular.scan_lanes,
-            _ => &self.modular.lanes,
+            Algorithm::Window if operation == Operation::PowFixed => &self.table_lanes,
+            Algorithm::Window => &self.scan_lanes,
+            _ => &self.lanes,
         };
         let mut fewest = fewest_lanes(options, rows, width);
         let is_open = (options.level, options.lanes) == (None, None);
         if is_open && matches!(operation, Operation::PowMod | Operation::PowPair) {
-            fewest = self.modular.few.lanes(fewest, width, shape.count);
+            fewest = self.few.lanes(fewest, width, shape.count);
         }
         of_registers(operation, algorithm, widths, shape.layout, fewest).ok_or_else(|| {
             // There is code for powers modulo numbers twice as wide.
@@ -89,50 +89,5 @@ impl Tuning {
                 most: most.unwrap_or(WIDEST_MODULUS),
             }
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use bigint_core::Layout;
-
-    #[test]
-    fn few_powers_have_more_lanes_each_as_far_as_they_fill_them() {
-        let tuning = Tuning::default();
-        let lanes = |algorithm, count, width: usize| {
-            let options = Options {
-                algorithm,
-                ..Options::default()
-            };
-            let shape = Shape::new(count, width, Layout::Contiguous);
-            let widths = [width, width, width];
-            let kernel = tuning.kernel(Operation::PowMod, &widths, shape, options);
-            kernel.unwrap().lanes
-        };
-        for algorithm in [Algorithm::Window, Algorithm::WindowVartime] {
-            let lanes = |count, width| lanes(algorithm, count, width);
-            assert_eq!(
-                [1, 256, 8192, 8193, 1 << 20].map(|n| lanes(n, 32)),
-                [4, 4, 4, 2, 1]
-            );
-            assert_eq!(
-                [256, 2048, 8192, 1 << 20].map(|n| lanes(n, 64)),
-                [8, 8, 4, 2]
-            );
-            assert_eq!(
-                [256, 2048, 8192, 1 << 20].map(|n| lanes(n, 128)),
-                [16, 16, 4, 4]
-            );
-            // Not measured.
-            assert_eq!([1, 1 << 20].map(|n| lanes(n, 16)), [1, 1]);
-        }
-        let forced = Options {
-            lanes: Some(4),
-            ..Options::default()
-        };
-        let shape = Shape::new(1, 64, Layout::Contiguous);
-        let kernel = tuning.kernel(Operation::PowMod, &[64, 64, 64], shape, forced);
-        assert_eq!(kernel.unwrap().lanes, 4);
     }
 }

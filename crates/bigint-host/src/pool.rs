@@ -19,11 +19,50 @@ const MOST_LIMBS: usize = 1 << 28;
 /// Vectors kept at most.
 const MOST_VECTORS: usize = 64;
 
-/// Memory that waits to be used again, the newest last.
+/// Lengths remembered of those that were asked for.
+const MOST_ASKED: usize = 16;
+
+/// Memory that waits to be used again.
 pub(crate) struct Pool {
-    kept: Mutex<VecDeque<Vec<Limb>>>,
+    kept: Mutex<Kept>,
     /// Limbs kept at most.
     most: usize,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// What was given back, the newest last.
+    vectors: VecDeque<Vec<Limb>>,
+    /// The lengths that were asked for last, the newest last: operands come from elsewhere, and
+    /// their memory may be of a length that no result has.
+    asked: VecDeque<usize>,
+}
+
+impl Kept {
+    /// The newest vector that has room for `length` limbs and for little more.
+    fn take(&mut self, length: usize) -> Option<Vec<Limb>> {
+        self.asked.retain(|&asked| asked != length);
+        self.asked.push_back(length);
+        if self.asked.len() > MOST_ASKED {
+            self.asked.pop_front();
+        }
+        let fits = |limbs: &Vec<Limb>| fits(limbs, length);
+        let found = self.vectors.iter().rposition(fits);
+        found.and_then(|at| self.vectors.remove(at))
+    }
+
+    /// The vector that has not been asked for the longest; of several the oldest.
+    fn least_wanted(&mut self) -> Option<Vec<Limb>> {
+        let wanted = |limbs: &Vec<Limb>| self.asked.iter().rposition(|&length| fits(limbs, length));
+        let vectors = self.vectors.iter().enumerate();
+        let (at, _) = vectors.min_by_key(|(_, limbs)| wanted(limbs))?;
+        self.vectors.remove(at)
+    }
+}
+
+/// Whether the memory has room for `length` limbs, and at most an eighth more.
+fn fits(limbs: &Vec<Limb>, length: usize) -> bool {
+    (length..=length + length / 8).contains(&limbs.capacity())
 }
 
 impl Default for Pool {
@@ -41,55 +80,50 @@ impl Pool {
         }
     }
 
-    /// `length` limbs that hold anything: the memory given back last of those that are at
-    /// most an eighth longer, else fresh.
+    /// `length` limbs that hold anything: memory given back, else fresh.
     pub fn take(&self, length: usize) -> Result<Vec<Limb>, Error> {
         if length < LEAST_LIMBS {
             return Ok(bigint_cpu::zeroed(length)?);
         }
-        let fits = |limbs: &Vec<Limb>| (length..=length + length / 8).contains(&limbs.capacity());
-        let mut kept = self.lock();
-        let found = kept.iter().rposition(fits);
-        let found = found.and_then(|at| kept.remove(at));
-        drop(kept);
+        let found = self.lock().take(length);
         if let Some(mut limbs) = found {
             limbs.resize(length, 0);
             return Ok(limbs);
         }
         bigint_cpu::zeroed(length).or_else(|_| {
             // What is kept may be what is missing.
-            self.lock().clear();
+            self.lock().vectors.clear();
             Ok(bigint_cpu::zeroed(length)?)
         })
     }
 
-    /// Keeps memory for later, and lets the oldest go where that is too much.
+    /// Keeps memory for later, and lets other memory go where that is too much: what has not
+    /// been asked for the longest.
     pub fn give(&self, limbs: Vec<Limb>) {
         if !(LEAST_LIMBS..=self.most).contains(&limbs.capacity()) {
             return;
         }
         let mut kept = self.lock();
-        let mut total: usize = kept.iter().map(Vec::capacity).sum();
-        total += limbs.capacity();
+        kept.vectors.push_back(limbs);
+        let mut total: usize = kept.vectors.iter().map(Vec::capacity).sum();
         let mut gone = Vec::new();
-        while total > self.most || kept.len() >= MOST_VECTORS {
-            let Some(oldest) = kept.pop_front() else {
+        while total > self.most || kept.vectors.len() > MOST_VECTORS {
+            let Some(vector) = kept.least_wanted() else {
                 break;
             };
-            total -= oldest.capacity();
-            gone.push(oldest);
+            total -= vector.capacity();
+            gone.push(vector);
         }
-        kept.push_back(limbs);
         // Memory goes back to the system after the lock has.
         drop(kept);
     }
 
     /// Keeps memory of any size for a result that is computed at once.
     pub fn hand(&self, limbs: Vec<Limb>) {
-        self.lock().push_back(limbs);
+        self.lock().vectors.push_back(limbs);
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Vec<Limb>>> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -116,14 +150,30 @@ mod tests {
         for _ in 0..1000 {
             pool.give(vec![1; 2000]);
         }
-        assert_eq!(pool.lock().len(), MOST_VECTORS);
+        assert_eq!(pool.lock().vectors.len(), MOST_VECTORS);
         // Pages that nobody touches: this much memory is only asked for.
         for _ in 0..3 {
             pool.give(vec![0; MOST_LIMBS / 2]);
         }
-        let kept = pool.lock();
+        let kept = &pool.lock().vectors;
         assert!(kept.iter().map(Vec::capacity).sum::<usize>() <= MOST_LIMBS);
         assert_eq!(kept.len(), 2);
+    }
+
+    #[test]
+    fn operands_do_not_take_the_place_of_results() {
+        let pool = Pool::keeping(10_000);
+        // Their lengths were asked for once, the result's since then.
+        drop(pool.take(3000));
+        let result = pool.take(6000).unwrap();
+        let address = result.as_ptr();
+        for limbs in [result, vec![1; 3000], vec![1; 3000], vec![1; 2000]] {
+            pool.give(limbs);
+        }
+        let kept = pool.lock().vectors.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(kept, [6000, 3000]);
+        let again = pool.take(6000).unwrap();
+        assert_eq!(again.as_ptr(), address);
     }
 
     #[test]

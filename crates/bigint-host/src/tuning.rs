@@ -1,11 +1,12 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
+use crate::lanes_tuning::{LanesTuning, check_lanes, fewest_lanes, of_registers};
 use crate::modular_tuning::ModularTuning;
 use crate::transform::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
 use bigint_core::facts::tells;
 use bigint_core::kernel::{
-    DIVISOR_IN_REGISTERS, LANES, SQUARE_DIGIT, is_in_strips, placed_width, slot_fours, square_bytes,
+    DIVISOR_IN_REGISTERS, SQUARE_DIGIT, is_in_strips, placed_width, slot_fours, square_bytes,
 };
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
@@ -173,16 +174,6 @@ pub struct DevicesTuning {
     pub segments_limbs: usize,
 }
 
-/// Up to `max_width` limbs, `lanes` lanes share a number.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LanesTuning {
-    /// The widest operand, in limbs.
-    pub max_width: usize,
-    /// 4, 8, 16 or 32; or 1, where threads have numbers to themselves.
-    pub lanes: u32,
-}
-
 impl Default for Tuning {
     fn default() -> Self {
         Tuning::parse(
@@ -272,7 +263,7 @@ impl Tuning {
             [] => (0, 0),
         };
         if operation.multiplies_modulo() {
-            return self.kernel_of_modulus(operation, widths, shape, options);
+            return self.modular.kernel(operation, widths, shape, options);
         }
         if operation.divides() || operation == Operation::Isqrt {
             return self.kernel_of_divisor(operation, widths, shape.layout, options);
@@ -446,43 +437,6 @@ impl Tuning {
             // The others have one at each level.
             _ => operation.algorithms(level).next().unwrap_or_default(),
         }
-    }
-}
-
-/// The fewest lanes for a modulus or divisor of `width` limbs that `options`, or else the
-/// tuned `rows`, allow.
-pub(crate) fn fewest_lanes(options: Options, rows: &[LanesTuning], width: usize) -> u32 {
-    let tuned = || {
-        let row = rows.iter().find(|row| width <= row.max_width);
-        row.map_or(32, |row| row.lanes)
-    };
-    match (options.level, options.lanes) {
-        (Some(Level::Thread), _) => 1,
-        (_, Some(lanes)) => lanes,
-        (None, None) => tuned(),
-        (Some(_), None) => tuned().max(4),
-    }
-}
-
-/// The kernel with the fewest lanes, at least `fewest`, that has its last operand in registers.
-pub(crate) fn of_registers(
-    operation: Operation,
-    algorithm: Algorithm,
-    widths: &[usize],
-    layout: Layout,
-    fewest: u32,
-) -> Option<&'static Kernel> {
-    let mut kernels = Kernel::ALL.iter().filter(|kernel| {
-        (kernel.operation, kernel.algorithm) == (operation, algorithm) && kernel.serves(layout)
-    });
-    kernels.find(|kernel| kernel.lanes >= fewest && kernel.takes(widths))
-}
-
-/// Refuses a number of lanes that nothing comes in.
-pub(crate) fn check_lanes(options: Options) -> Result<(), Error> {
-    match options.lanes {
-        Some(lanes) if lanes != 1 && !LANES.contains(&lanes) => Err(Error::Lanes { lanes }),
-        _ => Ok(()),
     }
 }
 
@@ -664,5 +618,44 @@ mod tests {
         let short = shipped.replace("longest = 67108864", "longest = 511");
         let error = Tuning::parse(&short, "mine.toml").unwrap_err();
         assert!(error.to_string().contains("at least 512"));
+    }
+
+    #[test]
+    fn few_powers_have_more_lanes_each_as_far_as_they_fill_them() {
+        let tuning = Tuning::default();
+        let lanes = |algorithm, count, width: usize| {
+            let options = Options {
+                algorithm,
+                ..Options::default()
+            };
+            let shape = Shape::new(count, width, Layout::Contiguous);
+            let widths = [width, width, width];
+            let kernel = tuning.kernel(Operation::PowMod, &widths, shape, options);
+            kernel.unwrap().lanes
+        };
+        for algorithm in [Algorithm::Window, Algorithm::WindowVartime] {
+            let lanes = |count, width| lanes(algorithm, count, width);
+            assert_eq!(
+                [1, 256, 8192, 8193, 1 << 20].map(|n| lanes(n, 32)),
+                [4, 4, 4, 2, 1]
+            );
+            assert_eq!(
+                [256, 2048, 8192, 1 << 20].map(|n| lanes(n, 64)),
+                [8, 8, 4, 2]
+            );
+            assert_eq!(
+                [256, 2048, 8192, 1 << 20].map(|n| lanes(n, 128)),
+                [16, 16, 4, 4]
+            );
+            // Not measured.
+            assert_eq!([1, 1 << 20].map(|n| lanes(n, 16)), [1, 1]);
+        }
+        let forced = Options {
+            lanes: Some(4),
+            ..Options::default()
+        };
+        let shape = Shape::new(1, 64, Layout::Contiguous);
+        let kernel = tuning.kernel(Operation::PowMod, &[64, 64, 64], shape, forced);
+        assert_eq!(kernel.unwrap().lanes, 4);
     }
 }

@@ -4,8 +4,9 @@
 
 use bigint_core::Limb;
 
+use super::Cpu;
+use super::lanes::{self, Group};
 use super::mul::{pack, unpack};
-use super::{Cpu, lanes};
 use crate::memory::{grow, or_out_of_memory, scratch};
 use crate::piece::Piece;
 use crate::share::share;
@@ -20,23 +21,6 @@ pub(super) struct Words<'a> {
     pub s: &'a mut [u64],
     /// The operands without zeros on top.
     pub operands: [&'a [u64]; 3],
-}
-
-/// As many numbers of a batch as lanes take at once, or the last ones.
-pub(super) struct Group<'g, 'p> {
-    pub r: &'g mut Piece<'p>,
-    /// The second result, of operations that have two.
-    pub s: Option<&'g mut Piece<'p>>,
-    /// The first number in the pieces.
-    pub i: usize,
-    pub operands: &'g [Numbers<'g>],
-}
-
-impl Group<'_, '_> {
-    /// The first number in the operands.
-    pub fn first(&self) -> usize {
-        self.r.first + self.i
-    }
 }
 
 /// What computes a group in lanes: it answers a bit for each number that is right and whose

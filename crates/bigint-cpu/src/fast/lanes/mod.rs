@@ -36,7 +36,6 @@ mod transfer;
 mod vector;
 
 use super::prefetch::Lines;
-use super::wordwise::Group;
 use super::{LaneTuning, Path};
 use crate::Numbers;
 use crate::piece::Piece;
@@ -81,7 +80,24 @@ pub(super) fn have_multipliers(path: Path) -> bool {
     cfg!(target_arch = "x86_64") && path == Path::Avx512Ifma
 }
 
-/// Quotients and remainders of a group of [`wordwise`](super::wordwise).
+/// As many numbers of a batch as lanes take at once, or the last ones.
+pub(super) struct Group<'g, 'p> {
+    pub r: &'g mut Piece<'p>,
+    /// The second result, of operations that have two.
+    pub s: Option<&'g mut Piece<'p>>,
+    /// The first number in the pieces.
+    pub i: usize,
+    pub operands: &'g [Numbers<'g>],
+}
+
+impl Group<'_, '_> {
+    /// The first number in the operands.
+    pub fn first(&self) -> usize {
+        self.r.first + self.i
+    }
+}
+
+/// Quotients and remainders of a group.
 pub(super) fn div_rem(group: Group<'_, '_>) -> u8 {
     let first = group.first();
     let Group { r, s, i, operands } = group;
