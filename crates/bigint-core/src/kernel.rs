@@ -17,7 +17,7 @@ pub use crate::modulus::{
 };
 use crate::operation::Operation;
 use crate::scanned::scanned_bytes;
-pub use crate::scanned::{Scanned, numbers_scanned, scanned, strip};
+pub use crate::scanned::{Scanned, is_in_strips, numbers_scanned, scanned, strip};
 use crate::shape::{Layout, Strides};
 use crate::transform::Plan;
 

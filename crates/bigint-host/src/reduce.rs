@@ -8,8 +8,9 @@ use crate::batch::Batch;
 use crate::gather::{Gather, Order, Run};
 use crate::operations::Form;
 use crate::task::Task;
-use crate::{Engine, Error, limbs, spread};
-use bigint_core::{Layout, Limb, Operation, Shape};
+use crate::{Engine, Error, Options, limbs, spread};
+use bigint_core::transform::Plan;
+use bigint_core::{Layout, Level, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -38,7 +39,9 @@ impl Engine {
     /// The product of all numbers, as a batch of one; one for none.
     ///
     /// As wide as all numbers together. Cost: a tree, whose products of one step are all as
-    /// wide and take the algorithms that are fastest there.
+    /// wide and take the algorithms that are fastest there; but on a GPU steps of few products
+    /// take one kernel, as far as it holds them, as each other would cost more at its first use
+    /// than it saves.
     ///
     /// ```
     /// use bigint_host::Engine;
@@ -53,7 +56,22 @@ impl Engine {
     /// As [`Engine::sum`].
     pub fn product(&self, a: &Batch) -> Result<Batch, Error> {
         let one = || self.one_limb(1, a.shape().layout);
-        self.by_halves(a, one, |x, y| self.mul(x, y))
+        let tuning = self.inner.tuning();
+        let lanes = tuning.lanes_of_tree(a.len(), a.width());
+        let limbs = Plan::of(lanes).limbs() as usize;
+        let by_one_kernel = self.using(Options {
+            level: Some(Level::Block),
+            lanes: Some(lanes),
+            ..self.options
+        });
+        let is_open = self.options == Options::default();
+        self.by_halves(a, one, |x, y| {
+            let is_held = x.width().max(y.width()) <= limbs;
+            match is_open && is_held && x.len() <= tuning.mul.tree_few {
+                true => by_one_kernel.mul(x, y),
+                false => self.mul(x, y),
+            }
+        })
     }
 
     /// Number `i` is the sum of numbers `0 ..= i`.

@@ -112,6 +112,19 @@ impl Tuning {
         rounds * launches + count as f64 * one
     }
 
+    /// The threads of a block by which products of a tree are computed in those of its steps that
+    /// have [few](crate::tuning::MulTuning::tree_few): the fewest that have the operands of its
+    /// last step in one piece, or else the most there may be.
+    pub(crate) fn lanes_of_tree(&self, count: usize, width: usize) -> u32 {
+        // What is left over by odd lengths joins all others, so many numbers, in the end.
+        let numbers = count.max(2).next_power_of_two() / 2;
+        let widest = width.saturating_mul(numbers);
+        let known = self.mul.fft.iter().map(|row| row.lanes);
+        let mut lanes = known.filter(|&lanes| lanes <= self.mul.tree_max_lanes);
+        let held = lanes.find(|&lanes| Plan::of(lanes).limbs() as usize >= widest);
+        held.unwrap_or(self.mul.tree_max_lanes)
+    }
+
     /// What a product or square by rows takes, in nanoseconds.
     pub(crate) fn rows(&self, operation: Operation, n: usize, m: usize) -> f64 {
         let share = match operation {
@@ -160,6 +173,18 @@ mod tests {
     use crate::Options;
     use crate::job::Wanted;
     use bigint_core::{Layout, Shape};
+
+    #[test]
+    fn products_of_a_tree_are_by_the_fewest_threads_that_hold_its_last_step() {
+        let tuning = Tuning::default();
+        let lanes = |count, width| tuning.lanes_of_tree(count, width);
+        assert_eq!(
+            [0, 1, 16, 17].map(|count| lanes(count, 32)),
+            [32, 32, 32, 64]
+        );
+        assert_eq!([200, 256, 257].map(|count| lanes(count, 32)), [512; 3]);
+        assert_eq!(lanes(2, usize::MAX), 512);
+    }
 
     #[test]
     fn the_whole_device_takes_few_wide_products_and_those_that_no_block_holds() {

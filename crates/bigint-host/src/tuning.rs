@@ -4,8 +4,9 @@ use crate::lanes_tuning::{LanesTuning, check_lanes, fewest_lanes, of_registers};
 use crate::modular_tuning::ModularTuning;
 use crate::transform::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
+use bigint_core::facts::tells;
 use bigint_core::kernel::{
-    DIVISOR_IN_REGISTERS, SQUARE_DIGIT, placed_width, slot_fours, square_bytes,
+    DIVISOR_IN_REGISTERS, SQUARE_DIGIT, is_in_strips, placed_width, slot_fours, square_bytes,
 };
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,9 @@ pub struct LimbwiseTuning {
     /// The narrowest interleaved result that one thread computes, where there are as many
     /// numbers as for a sum; whole warps take neighbouring words of any other.
     pub interleaved_thread_min_width: usize,
+    /// The same where an operand [tells](tells) all limbs of a number something, which a thread
+    /// looks at once.
+    pub interleaved_thread_min_told_width: usize,
 }
 
 /// Thresholds of comparisons, counts of bits and the like, widths in limbs. Of interleaved
@@ -119,6 +123,11 @@ pub struct MulTuning {
     pub school_nanoseconds: f64,
     /// What a transform takes, by the lanes of its block, fewest first.
     pub fft: Vec<FftTuning>,
+    /// Products of a step of a tree, at most, that are by one kernel for all such steps: they take
+    /// as long as one does.
+    pub tree_few: usize,
+    /// Threads of a block, at most, that this kernel has.
+    pub tree_max_lanes: u32,
     /// What transforms on the whole device take.
     pub grid: GridTuning,
     /// What those modulo primes take.
@@ -225,6 +234,11 @@ impl Tuning {
                 "mul.fft must have at least one row, and blocks of {known:?} lanes"
             )));
         }
+        if !known.contains(&tuning.mul.tree_max_lanes) {
+            return Err(refuse(format!(
+                "mul.tree_max_lanes must be one of {known:?}"
+            )));
+        }
         if tuning.mul.ntt.longest < 512 {
             return Err(refuse("mul.ntt.longest must be at least 512".to_owned()));
         }
@@ -274,12 +288,14 @@ impl Tuning {
                     || layout == Layout::Interleaved && self.fills_threads(count)
             }
             (operation, _) if operation.has(Algorithm::Limbwise) => {
-                layout == Layout::Interleaved
-                    && width >= self.limbwise.interleaved_thread_min_width
-                    && self.fills_threads(count)
+                let min_width = match tells(operation) {
+                    Some(_) => self.limbwise.interleaved_thread_min_told_width,
+                    None => self.limbwise.interleaved_thread_min_width,
+                };
+                layout == Layout::Interleaved && width >= min_width && self.fills_threads(count)
             }
             (_, Layout::Contiguous) if operation.has(Algorithm::Scan) => {
-                n.max(m) <= self.scan.thread_max_width
+                n.max(m) <= self.scan.thread_max_width || is_in_strips(operation, widths, width)
             }
             (_, Layout::Contiguous) => width <= self.add.thread_max_width,
             (_, Layout::Interleaved) => self.fills_threads(count),
@@ -596,6 +612,9 @@ mod tests {
         let unknown = shipped.replace("thread_max_width", "thread_width");
         let error = Tuning::parse(&unknown, "mine.toml").unwrap_err();
         assert!(error.to_string().contains("thread_width"));
+        let odd = shipped.replace("tree_max_lanes = 512", "tree_max_lanes = 500");
+        let error = Tuning::parse(&odd, "mine.toml").unwrap_err().to_string();
+        assert!(error.contains("tree_max_lanes must be one of"));
         let short = shipped.replace("longest = 67108864", "longest = 511");
         let error = Tuning::parse(&short, "mine.toml").unwrap_err();
         assert!(error.to_string().contains("at least 512"));

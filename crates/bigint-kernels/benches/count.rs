@@ -116,6 +116,7 @@ fn table(rows: &[Row]) -> Table {
         "inst/madd",
         "inst/limb",
         "sectors",
+        "requests",
         "conflicts",
         "divergence",
     ]);
@@ -132,6 +133,7 @@ fn table(rows: &[Row]) -> Table {
                 .map_or("-".to_owned(), |x| format!("{x:.2}")),
             format!("{:.2}", row.instructions_per_limb),
             format!("{:.3}", row.sector_ratio),
+            format!("{:.3}", row.request_ratio),
             format!("{:.3}", row.bank_conflict_ratio),
             format!("{:.3}", row.divergence),
         ]);

@@ -1,8 +1,8 @@
 //! Kernels that `auto` takes move whole sectors of memory and meet in no bank of shared
 //! memory, counted by the simulator. What does not is listed, with how far it goes and why.
 //!
-//! The simulator has no caches: it counts the sectors of each request of a warp, and those
-//! that neighbouring requests share as often as they are asked for.
+//! Sectors that a warp finds in its share of the caches do not move; how many requests ask for
+//! is counted too (`request_ratio`), and bounds nothing here.
 
 #[path = "../benches/count/launch.rs"]
 mod launch;
@@ -31,93 +31,54 @@ struct Known {
     why: &'static str,
 }
 
-const SECTORS_KNOWN: [Known; 12] = [
+const SECTORS_KNOWN: [Known; 8] = [
     Known {
-        operations: &[("add", 1.26, SECTORS)],
-        why: "a result is a limb wider than its operands, so that 32 limbs of them begin within \
-              a sector; the other part is the request before's",
+        operations: &[("mul", 1.12, SECTORS)],
+        why: "products of 33 limbs and more have so much of their numbers in shared memory that \
+              little is left of a cache for the ends of lines",
     },
     Known {
-        operations: &[("sub", 1.1, SECTORS)],
-        why: "a warp looks for its carry below its stretch, and in a batch as small as this one \
-              a stretch is but a tile",
-    },
-    Known {
-        operations: &[("mul", 2.1, SECTORS), ("square", 8.1, 2.1)],
-        why: "of squares more than 32 limbs that are no multiple of four are loaded limb by limb; \
-              lanes store four limbs, which are half a sector, and those that square have limbs \
-              of four interleaved numbers at a time, which are as much",
-    },
-    Known {
-        operations: &[("mul_high", 22.0, 11.2), ("mul_add", 14.4, 7.2)],
-        why: "columns: operands are read again for every four of the result's limbs",
+        operations: &[("square", SECTORS, 1.46)],
+        why: "lanes have limbs of four interleaved numbers at a time, which are half a sector",
     },
     Known {
         operations: &[
-            ("gcd", 7.1, SECTORS),
-            ("inv_mod", 8.2, 2.4),
-            ("inv_odd_mod", 9.7, 2.4),
+            ("div_rem", 1.46, SECTORS),
+            ("div", 1.62, SECTORS),
+            ("rem", 1.62, SECTORS),
+            ("gcd", 3.8, SECTORS),
+            ("inv_mod", 2.2, 1.4),
+            ("inv_odd_mod", 5.5, 1.25),
+            ("mont_mul", 1.06, SECTORS),
         ],
-        why: "a thread has a number to itself and takes its limbs one by one",
+        why: "a thread loads numbers of its own into registers or columns, four limbs at a time or \
+              one by one, and shared memory leaves few lines",
     },
     Known {
-        operations: &[
-            ("div_rem", 5.6, SECTORS),
-            ("div", 5.3, SECTORS),
-            ("rem", 6.4, SECTORS),
-        ],
-        why: "lanes take two limbs of the dividend at a time",
-    },
-    Known {
-        operations: &[("lcm", 74.0, 64.0), ("isqrt", 21.0, 11.7)],
+        operations: &[("lcm", 28.4, 9.4), ("isqrt", 4.2, 3.8)],
         why: "quotients and roots by a thread grow in scratch, which every step reads and writes",
     },
     Known {
-        operations: &[
-            ("shl", 2.3, 1.75),
-            ("shr", 2.3, 1.75),
-            ("test_bit", 4.0, SECTORS),
-            ("set_bit", 2.6, 2.1),
-            ("select", 1.95, 1.8),
-        ],
-        why: "up to four limbs, and interleaved, a lane looks at all limbs of the mask or of the \
-              number of bits for every word of the result; up to 16 it looks at a number's alone",
+        operations: &[("test_bit", 1.2, SECTORS)],
+        why: "numbers of bits as wide as these are read limb by limb, by a lane each",
     },
     Known {
         operations: &[
-            ("compare", 2.8, SECTORS),
-            ("equal", 2.8, SECTORS),
-            ("bit_length", 2.6, SECTORS),
-            ("trailing_zeros", 4.4, SECTORS),
-            ("count_ones", 4.4, SECTORS),
-            ("min", 3.1, 1.35),
-            ("max", 3.1, 1.35),
-            ("min_max", 3.1, 1.3),
-            ("abs_diff", 5.7, 1.35),
-            ("add_signed", 4.4, SECTORS),
-            ("mod_add", 8.8, 1.8),
-            ("mod_sub", 7.6, 1.55),
+            ("min", SECTORS, 1.07),
+            ("max", SECTORS, 1.07),
+            ("min_max", SECTORS, 1.06),
+            ("abs_diff", SECTORS, 1.07),
+            ("mod_add", SECTORS, 1.75),
+            ("mod_sub", SECTORS, 1.5),
         ],
-        why: "narrow numbers are read limb by limb where strips of shared memory took longer, which \
-              `scanned` says; lanes read what is no multiple of four limbs so, and what was compared \
-              or added is read again to be written, by lanes, and by threads of five interleaved \
-              limbs and more",
+        why: "what threads compared or added of wide interleaved numbers they read again to write it",
     },
     Known {
-        operations: &[("mont_mul", 8.1, SECTORS)],
-        why: "a thread, and a lane, has limbs of its own, and takes them one by one",
+        operations: &[("add_segments", SECTORS, 4.0)],
+        why: "a warp takes the limbs of interleaved numbers, of which lists have none, one by one",
     },
     Known {
-        operations: &[("add_segments", 1.8, 6.8)],
-        why: "marks are three limbs to 32, less than a sector of narrow numbers; a warp takes the limbs \
-              of interleaved ones, of which lists have none, one by one",
-    },
-    Known {
-        operations: &[
-            ("pow_mod", 291.0, 274.0),
-            ("pow_pair", 250.0, 250.0),
-            ("pow_fixed", 20.0, 10.0),
-        ],
+        operations: &[("pow_mod", 272.0, 265.0), ("pow_pair", 225.0, 216.0)],
         why: "the powers of a window stand in memory, and to tell nobody which is wanted all \
               of them are read",
     },

@@ -15,7 +15,10 @@
 //!
 //! **Sectors** are the aligned 32-byte pieces of global memory that each warp
 //! instruction touches, and beside them the fewest that could hold the distinct
-//! bytes it asked for.
+//! bytes it asked for. Those that move are counted as well: of loads what is not in the
+//! first-level cache, of stores what the second does not have from one before, in as
+//! much of both as a warp has on every chip of the architecture (`exec/sectors.rs` has
+//! the rule).
 //!
 //! **Wavefronts** are the passes that shared memory needs for a warp
 //! instruction: 32 banks of 4 bytes, one word per bank and pass, the same word
@@ -121,10 +124,14 @@ pub struct Counts {
     pub multiply_lows: u64,
     /// 32-byte sectors of global memory touched by loads and atomics.
     pub load_sectors: u64,
+    /// Of these, those that the first-level cache does not have.
+    pub load_sectors_moved: u64,
     /// The fewest sectors that could have held the bytes loaded.
     pub load_sectors_fewest: u64,
     /// 32-byte sectors of global memory touched by stores.
     pub store_sectors: u64,
+    /// Of these, those that the second-level cache does not have from earlier stores.
+    pub store_sectors_moved: u64,
     /// The fewest sectors that could have held the bytes stored.
     pub store_sectors_fewest: u64,
     /// Passes of shared memory.
@@ -168,6 +175,11 @@ impl Counts {
         }
     }
 
+    /// 32-byte sectors of global memory that moved.
+    pub fn sectors_moved(&self) -> u64 {
+        self.load_sectors_moved + self.store_sectors_moved
+    }
+
     /// Passes of shared memory beyond the fewest possible.
     pub fn bank_conflicts(&self) -> u64 {
         self.shared_wavefronts - self.shared_wavefronts_fewest
@@ -183,8 +195,10 @@ impl AddAssign<&Counts> for Counts {
         self.multiply_adds += other.multiply_adds;
         self.multiply_lows += other.multiply_lows;
         self.load_sectors += other.load_sectors;
+        self.load_sectors_moved += other.load_sectors_moved;
         self.load_sectors_fewest += other.load_sectors_fewest;
         self.store_sectors += other.store_sectors;
+        self.store_sectors_moved += other.store_sectors_moved;
         self.store_sectors_fewest += other.store_sectors_fewest;
         self.shared_wavefronts += other.shared_wavefronts;
         self.shared_wavefronts_fewest += other.shared_wavefronts_fewest;

@@ -387,6 +387,12 @@ fn sums_and_products_of_a_batch_are_right_on_a_device() {
         assert_eq!(sums[36], numbers.iter().sum());
         assert_eq!(sums[5], numbers[..6].iter().sum());
     }
+    // The last product is wider than the first one's kernel holds.
+    let wide: Vec<BigUint> = (5_u32..8).map(|i| BigUint::from(i).pow(24_000)).collect();
+    let a = engine.batch_from_biguints(&wide).expect("fits");
+    let product = engine.product(&a).expect("a device that works");
+    let found = product.to_biguints().expect("one number");
+    assert_eq!(found, [wide.iter().product::<BigUint>()]);
 }
 
 #[test]

@@ -29,8 +29,10 @@ pub struct Row {
     /// Instructions of a lane for each limb of the result.
     pub instructions_per_limb: f64,
     /// 32-byte sectors of global memory moved, over the fewest that hold operands and
-    /// results.
+    /// results: those of requests that a warp's share of the caches does not have.
     pub sector_ratio: f64,
+    /// Sectors of every request, over as many.
+    pub request_ratio: f64,
     /// Passes of shared memory beyond the fewest, over the fewest.
     pub bank_conflict_ratio: f64,
     /// Branches at which a warp parted, over all.
@@ -116,7 +118,14 @@ pub fn count(
         .map(|rule| matrix(rule.limbs(&widths)))
         .collect();
     let operands: Vec<_> = widths.iter().map(|&width| matrix(width)).collect();
-    let launch = kernel.launch(numbers, &widths, width);
+    let mut launch = kernel.launch(numbers, &widths, width);
+    if kernel.takes_stretches() {
+        // Stretches as long as in a batch that fills a device.
+        let many = kernel.launch(MANY, &widths, width);
+        let warps = (numbers * many.workers).div_ceil(MANY);
+        launch.grid = (32 * warps).div_ceil(launch.block as usize) as u32;
+        launch.workers = (launch.grid * launch.block / 32) as usize;
+    }
     let scratch_limbs = launch.scratch_width * launch.workers;
     let scratch = match scratch_limbs {
         0 => 0,
@@ -160,6 +169,7 @@ pub fn count(
     let n = numbers as f64;
     let sectors = |matrix: &MatrixArgument| (4 * numbers * matrix.width as usize).div_ceil(32);
     let fewest: usize = results.iter().chain(&operands).map(sectors).sum();
+    let fewest = fewest as u64;
     let ratio = |part: u64, whole: u64| match whole {
         0 => 0.0,
         whole => part as f64 / whole as f64,
@@ -175,7 +185,8 @@ pub fn count(
         madds_per_n2: madds / (n * (widths[0] * widths[0]) as f64),
         instructions_per_madd: (madds > 0.0).then(|| instructions / madds),
         instructions_per_limb: instructions / (n * width as f64),
-        sector_ratio: ratio(counts.load_sectors + counts.store_sectors, fewest as u64),
+        sector_ratio: ratio(counts.sectors_moved(), fewest),
+        request_ratio: ratio(counts.load_sectors + counts.store_sectors, fewest),
         bank_conflict_ratio: ratio(counts.bank_conflicts(), counts.shared_wavefronts_fewest),
         divergence: ratio(counts.divergent_branches, counts.branches),
     }

@@ -4,15 +4,17 @@ use cuda_sim::{Class, Counts};
 use std::fmt::Write;
 
 /// What is counted apart from instruction classes: name and number.
-fn totals(counts: &Counts) -> [(&'static str, u64); 13] {
+fn totals(counts: &Counts) -> [(&'static str, u64); 15] {
     [
         ("warp_instructions", counts.warp_instructions()),
         ("lane_instructions", counts.lane_instructions()),
         ("multiply_adds", counts.multiply_adds),
         ("multiply_lows", counts.multiply_lows),
         ("load_sectors", counts.load_sectors),
+        ("load_sectors_moved", counts.load_sectors_moved),
         ("load_sectors_fewest", counts.load_sectors_fewest),
         ("store_sectors", counts.store_sectors),
+        ("store_sectors_moved", counts.store_sectors_moved),
         ("store_sectors_fewest", counts.store_sectors_fewest),
         ("shared_wavefronts", counts.shared_wavefronts),
         ("shared_wavefronts_fewest", counts.shared_wavefronts_fewest),

@@ -14,6 +14,7 @@
 //! order in which blocks run.
 
 use super::clocks::Clocks;
+use super::sectors::{Caches, Sectors};
 use super::threads;
 use super::transfer::{Buffer, Transfer};
 use super::{Launch, Mistake, Step, lanes_of};
@@ -114,6 +115,7 @@ pub(crate) struct Global<'l> {
     undo: Vec<Undo>,
     /// Of each block, its clock since it began at its last release to other blocks.
     releases: HashMap<u64, u32>,
+    caches: Caches,
     pub counts: Counts,
 }
 
@@ -132,13 +134,18 @@ impl<'l> Global<'l> {
             log,
             undo: Vec::new(),
             releases: HashMap::new(),
+            caches: Caches::new(launch),
             counts: Counts::default(),
         }
     }
 
     /// Goes on with a block, which may have synchronised with others.
     pub fn enter(&mut self, block: u64, synchronised: bool) {
-        self.block = block & 0xffff_ffff;
+        let block = block & 0xffff_ffff;
+        if self.block != block {
+            self.caches.clear();
+        }
+        self.block = block;
         self.synchronised = synchronised;
     }
 
@@ -206,6 +213,16 @@ impl<'l> Global<'l> {
         Ok(())
     }
 
+    /// Counts the sectors of a load, or of an atomic operation.
+    fn count_load(&mut self, warp: usize, transfer: &Transfer<'_>, order: Order) {
+        if self.count {
+            let sectors = Sectors::of(transfer);
+            self.counts.load_sectors += sectors.count();
+            self.counts.load_sectors_fewest += sectors.fewest;
+            self.counts.load_sectors_moved += self.caches.load(warp, order, &sectors);
+        }
+    }
+
     pub fn read(
         &mut self,
         clocks: &mut Clocks,
@@ -213,11 +230,7 @@ impl<'l> Global<'l> {
         transfer: &Transfer<'_>,
         buffer: &mut Buffer,
     ) -> Step {
-        if self.count {
-            let (sectors, fewest) = sectors(transfer);
-            self.counts.load_sectors += sectors;
-            self.counts.load_sectors_fewest += fewest;
-        }
+        self.count_load(warp, transfer, transfer.order);
         let touch = match transfer.order {
             Order::Strong | Order::Guess => Touch::Atomic,
             Order::ReadOnly => Touch::ReadOnly,
@@ -260,9 +273,10 @@ impl<'l> Global<'l> {
         buffer: &Buffer,
     ) -> Step {
         if self.count {
-            let (sectors, fewest) = sectors(transfer);
-            self.counts.store_sectors += sectors;
-            self.counts.store_sectors_fewest += fewest;
+            let sectors = Sectors::of(transfer);
+            self.counts.store_sectors += sectors.count();
+            self.counts.store_sectors_fewest += sectors.fewest;
+            self.counts.store_sectors_moved += self.caches.store(warp, &sectors);
         }
         let touch = if transfer.strong() {
             Touch::Release
@@ -314,11 +328,7 @@ impl<'l> Global<'l> {
         (returns, change): (bool, &dyn Fn(usize, u128) -> u128),
         old: &mut [u128; 32],
     ) -> Step {
-        if self.count {
-            let (sectors, fewest) = sectors(transfer);
-            self.counts.load_sectors += sectors;
-            self.counts.load_sectors_fewest += fewest;
-        }
+        self.count_load(warp, transfer, Order::Strong);
         let party = Party {
             clocks,
             warp,
@@ -651,28 +661,4 @@ fn strongest(a: u64, b: u64) -> u64 {
     } else {
         a.max(b)
     }
-}
-
-/// Sectors of 32 bytes that an access touches, and the fewest that could hold
-/// the distinct bytes. Accesses are aligned to their size, so each lane's lies
-/// in one sector and two lanes' are the same or apart.
-fn sectors(transfer: &Transfer<'_>) -> (u64, u64) {
-    let mut sorted = [0; 32];
-    let mut n = 0;
-    let mut ascending = true;
-    for lane in lanes_of(transfer.mask) {
-        sorted[n] = transfer.addresses[lane];
-        ascending &= n == 0 || sorted[n - 1] <= sorted[n];
-        n += 1;
-    }
-    let sorted = &mut sorted[..n];
-    if !ascending {
-        sorted.sort_unstable();
-    }
-    let (mut sectors, mut distinct) = (1, 1);
-    for pair in sorted.windows(2) {
-        distinct += u64::from(pair[0] != pair[1]);
-        sectors += u64::from(pair[0] / 32 != pair[1] / 32);
-    }
-    (sectors, (distinct * u64::from(transfer.bytes)).div_ceil(32))
 }

@@ -35,6 +35,7 @@ mod local;
 mod matrix;
 mod run;
 mod schedule;
+mod sectors;
 mod shared;
 mod shared_access;
 mod step;

@@ -238,6 +238,64 @@ fn sectors_are_counted_with_the_fewest_possible() {
     assert_eq!(count(1, "u8", 128), (1, 1));
 }
 
+/// Loads and stores of limbs `0 .. 8` of numbers of `stride` bytes, one to a lane, so many rounds.
+fn limb_by_limb(access: &str, stride: usize, rounds: usize) -> String {
+    let each: String = (0..8)
+        .map(|limb| {
+            let at = format!("[%d1+{}]", 4 * limb);
+            match access.starts_with("ld") {
+                true => format!("{access}.u32 %r1, {at};"),
+                false => format!("{access}.u32 {at}, %r0;"),
+            }
+        })
+        .collect();
+    let rounds = each.repeat(rounds);
+    kernel(
+        1,
+        &format!(
+            "mov.u32 %r0, %tid.x; mul.wide.u32 %d0, %r0, {stride}; add.u64 %d1, %a0, %d0; {rounds}"
+        ),
+    )
+}
+
+#[test]
+fn sectors_that_a_warp_has_in_its_share_of_the_caches_move_once() {
+    let count = |access, stride, threads| {
+        let source = limb_by_limb(access, stride, 1);
+        let memory = vec![0; stride * threads as usize];
+        run(&source, (1, threads), &mut [memory]).counts
+    };
+    // A sector to a lane, of which each load asks for a limb.
+    let counts = count("ld.global", 32, 32);
+    assert_eq!((counts.load_sectors, counts.load_sectors_moved), (256, 32));
+    let counts = count("st.global", 32, 32);
+    assert_eq!(
+        (counts.store_sectors, counts.store_sectors_moved),
+        (256, 32)
+    );
+    assert_eq!(counts.sectors_moved(), 32);
+    // Ordered with other blocks: past the cache.
+    let counts = count("ld.volatile.global", 32, 32);
+    assert_eq!(counts.load_sectors_moved, 256);
+    // Every other number begins within a sector.
+    let counts = count("ld.global", 48, 64);
+    assert_eq!(counts.load_sectors_moved, 64 * 48 / 32);
+    // A line to a lane: a warp has more where blocks have one warp, and fewer where a
+    // multiprocessor is full of threads.
+    let counts = count("ld.global", 128, 32);
+    assert_eq!(counts.load_sectors_moved, 32);
+    let counts = count("ld.global", 256, 1024);
+    assert!(counts.load_sectors_moved > 1024);
+}
+
+#[test]
+fn a_block_finds_nothing_that_another_has_loaded() {
+    let source = limb_by_limb("ld.global", 32, 2);
+    let counts = run(&source, (3, 32), &mut [vec![0; 32 * 32]]).counts;
+    assert_eq!(counts.load_sectors, 3 * 2 * 256);
+    assert_eq!(counts.load_sectors_moved, 3 * 32);
+}
+
 #[test]
 fn bank_conflicts_are_passes_beyond_the_fewest() {
     let count = |stride: u32, width: &str| {
