@@ -5,7 +5,7 @@
 //! memory for it.
 
 use super::column::{Above, Column};
-use super::lehmer::{Pair, Step};
+use super::lehmer::Pair;
 use super::{Batches, Work};
 use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
@@ -39,13 +39,7 @@ pub fn number(
     let from = ZEROS_BELOW as u32;
     let mut pair = Pair::new(Above { column, from }, pairs - from, a, b);
     while let Some(step) = pair.step() {
-        match step {
-            Step::Matrix(rows) => pair.transform(rows, pair.length()),
-            Step::Quotient(second, shorter) => {
-                let multiple = pair.multiple(second, pair.length(), shorter);
-                pair.add(second, multiple, pair.length());
-            }
-        }
+        pair.pass(step, pair.length());
     }
     let (second, top) = pair.rest();
     let sign = if top < 0 { -1 } else { 1 };

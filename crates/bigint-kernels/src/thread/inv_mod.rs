@@ -20,7 +20,7 @@
 //! shared memory for it.
 
 use super::column::{Above, Column, Reversed, digit_of, with_digit};
-use super::lehmer::{Multiple, Pair, Step, Sum};
+use super::lehmer::{Multiple, Pair, Sum};
 use super::{Batches, Work, division};
 use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
@@ -63,27 +63,20 @@ fn number<C: Column>(
     let last = pairs - 1;
     let mut cofactors = Pair::zero_and_one(Reversed { column, last });
     while let Some(step) = pair.step() {
-        let length = pair.length();
-        match step {
-            Step::Matrix(rows) => {
-                pair.transform(rows, length);
-                cofactors.transform(rows, cofactors.length() + 1);
-                cofactors = cofactors.grown(1);
-            }
-            Step::Quotient(second, shorter) => {
-                let multiple = pair.multiple(second, length, shorter);
-                pair.add(second, multiple, length);
-                if multiple.up <= 1 {
-                    let up = multiple.up + 2;
-                    cofactors.add(second, multiple, cofactors.length() + up);
-                    cofactors = cofactors.grown(up);
-                } else {
-                    cofactors =
-                        Folded::new(cofactors, second, length).quotient(pair, multiple, shorter);
-                    pair = pair.of_length(shorter + 1);
-                }
-            }
+        let multiple = step.multiple;
+        if multiple.up > 1 {
+            let folded = Folded::new(cofactors, multiple.second, pair.length());
+            cofactors = folded.quotient(pair, multiple);
+            pair = pair.of_length(multiple.shorter + 1);
+            continue;
         }
+        let more = match multiple.is_something() {
+            true => multiple.up + 2,
+            false => 1,
+        };
+        pair.pass(step, pair.length());
+        cofactors.pass(step, cofactors.length() + more);
+        cofactors = cofactors.grown(more);
     }
     let (second, top) = pair.rest();
     if pair.length() != 1 || (top != 1 && top != -1) || division::significant(m) == 0 {
@@ -131,20 +124,20 @@ impl<C: Column> Folded<C> {
         }
     }
 
-    /// Takes from the longer number what its quotient by the other one, of so many digits, has
-    /// left after the first multiple, and adds all of it to the cofactors.
+    /// Takes the quotient by the other number, whose first multiple this is, from the longer one,
+    /// and adds it to the cofactors.
     #[inline(always)]
-    fn quotient(mut self, pair: Pair<C>, first: Multiple, shorter: u32) -> Pair<Reversed<C>> {
-        let (mut multiple, mut longer) = (first, self.end);
-        let most = self.length + first.up + 2;
+    fn quotient(mut self, pair: Pair<C>, mut multiple: Multiple) -> Pair<Reversed<C>> {
+        let (most, shorter) = (self.length + multiple.up + 2, multiple.shorter);
+        let mut longer = pair.length();
         loop {
+            pair.add(multiple, longer);
             self.add(multiple);
             longer = pair.digits(self.second, longer);
             if multiple.up == 0 || longer < shorter {
                 return self.unfolded(most);
             }
             multiple = pair.multiple(self.second, longer, shorter);
-            pair.add(self.second, multiple, longer);
         }
     }
 
@@ -155,7 +148,7 @@ impl<C: Column> Folded<C> {
     }
 
     #[inline(always)]
-    fn add(&mut self, Multiple { by, up }: Multiple) {
+    fn add(&mut self, Multiple { by, up, .. }: Multiple) {
         let column = self.cofactors.into_column();
         let (mut sum, mut below, mut j) = (Sum::new(), 0, up);
         // Above the product stands what larger multiples gave: it takes the carry.

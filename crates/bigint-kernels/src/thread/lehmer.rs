@@ -22,8 +22,9 @@
 //!
 //! A quotient of 29 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
 //! entry holds the quotient, a round takes
-//! `t b B^k` from `a`, `B` = 2^32 and `t` of up to 62 bits in two digits: more bits, of one
-//! number, by half the multiply-adds.
+//! `t b B^k` from `a`, `B` = 2^32 and `t` of up to 62 bits in two digits. The threads of a warp whose
+//! numbers are not alike would wait for each other's passes. So where one of them has such a quotient
+//! all make one pass, of four more multiply-adds a digit, in which the others' multiples are zero.
 //!
 //! Digits are signed, `-2^31 <= d < 2^31`: products need no case for signs. As `(34, 21)`
 //! in tens with digits from -5 to 4 is `3 4 | 2 1`, the steps `34 - 2 * 21 = -8`,
@@ -33,8 +34,8 @@
 //! by `2^31`: then the digit is the lower half but for its top bit, and the upper half is what
 //! the next one adds.
 //!
-//! Cost: 4 multiply-adds a digit and round, `n / 26` rounds of 32-bit digits; time depends
-//! on the numbers. The digits of both stand in columns: a thread's own, neighbours side by
+//! Cost: 4 multiply-adds a digit and round, 8 with large quotients, `n / 26` rounds of 32-bit digits;
+//! time depends on the numbers. The digits of both stand in columns: a thread's own, neighbours side by
 //! side, in shared memory or scratch. A pass takes sixteen pairs at a time as long as it can, then
 //! eight and four: it computes with the first ones while the others are on their way, as there are
 //! few warps to wait for one another.
@@ -42,6 +43,7 @@
 use super::column::{Column, digit_of, with_digit};
 use crate::gpu::float::{self, ROUNDING};
 use crate::gpu::memory::{Number, Stride, multiply_add};
+use crate::gpu::warp;
 use bigint_core::kernel::ZEROS_BELOW;
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -58,23 +60,50 @@ pub struct Pair<C> {
     length: u32,
 }
 
-/// What a round does.
+/// What a round does: `(a, b) <- (u a + v b, p a + q b)`, and a multiple of one number that the other
+/// gets as well.
 #[derive(Clone, Copy)]
-pub enum Step {
-    /// `(a, b) <- (u a + v b, p a + q b)`.
-    Matrix([[i32; 2]; 2]),
-    /// A multiple of the shorter number, of so many digits, is to be added to the other one: to
-    /// the second where the flag says so.
-    Quotient(bool, u32),
+pub struct Step {
+    rows: [[i32; 2]; 2],
+    /// Nothing but where the quotient is large.
+    pub multiple: Multiple,
 }
 
-/// A number of two digits, and how many digits higher it is.
+impl Step {
+    /// A matrix alone.
+    #[inline(always)]
+    fn of(rows: [[i32; 2]; 2]) -> Self {
+        let multiple = Multiple::NOTHING;
+        Step { rows, multiple }
+    }
+}
+
+/// The multiple of the shorter number that the longer one gets.
 #[derive(Clone, Copy)]
 pub struct Multiple {
+    /// Whether the longer one is the second.
+    pub second: bool,
     /// Lower digit first.
     pub by: [i32; 2],
-    /// Digits.
+    /// How many digits higher.
     pub up: u32,
+    /// Digits of the shorter number.
+    pub shorter: u32,
+}
+
+impl Multiple {
+    const NOTHING: Multiple = Multiple {
+        second: false,
+        by: [0, 0],
+        up: 0,
+        shorter: 0,
+    };
+
+    /// Whether it is another one.
+    #[inline(always)]
+    pub fn is_something(&self) -> bool {
+        self.by != [0, 0]
+    }
 }
 
 impl<C: Column> Pair<C> {
@@ -170,17 +199,20 @@ impl<C: Column> Pair<C> {
         let half = float::upper(0.5) + (zeros << 25);
         let least = (float::upper(large) - (29 << 20)).max(half);
         if float::upper(small) >= least {
-            return Some(Step::Matrix(matrix(large, small, least, swap)));
+            return Some(Step::of(matrix(large, small, least, swap)));
         }
         // A quotient by itself that an entry holds, though it be off by 2^-20 of itself. Products
         // stay below 2^31 * 2^31 + 2^31.
         let most = f64::from(i32::MAX - (1 << 12));
         if float::upper(large) <= float::upper(small * most) {
-            return Some(Step::Matrix(single(large, small, swap)));
+            return Some(Step::of(single(large, small, swap)));
         }
         match self.digits(!swap, self.length) {
             0 => None,
-            shorter => Some(Step::Quotient(swap, shorter)),
+            shorter => Some(Step {
+                rows: [[1, 0], [0, 1]],
+                multiple: self.multiple(swap, self.length, shorter),
+            }),
         }
     }
 
@@ -191,7 +223,7 @@ impl<C: Column> Pair<C> {
         let top = |length: u32, second: bool| {
             value([1, 2, 3].map(|by| digit_of(self.below(length, by), second)))
         };
-        let mut ratio = top(longer, second) / top(shorter, !second);
+        let mut ratio = ratio(top(longer, second), top(shorter, !second));
         let mut up = longer - shorter;
         // Below 2^62: products by two digits are summed.
         let most = f64::from(1 << 30);
@@ -203,14 +235,51 @@ impl<C: Column> Pair<C> {
         let low = by as i32;
         let high = ((by - i64::from(low)) >> LIMB_BITS) as i32;
         Multiple {
+            second,
             by: [low, high],
             up,
+            shorter,
         }
     }
 
-    /// A round's matrix times the numbers, which become no longer than so many digits.
+    /// A round's work on the numbers, which become no longer than so many digits.
     #[inline(always)]
-    pub fn transform(self, rows: [[i32; 2]; 2], length: u32) {
+    pub fn pass(self, Step { rows, multiple }: Step, length: u32) {
+        match warp::any_here(multiple.is_something()) {
+            true => self.transform_and_add(rows, multiple, length),
+            false => self.transform(rows, length),
+        }
+    }
+
+    /// A matrix times the numbers, and a multiple of one of them.
+    #[inline(always)]
+    fn transform_and_add(self, rows: [[i32; 2]; 2], multiple: Multiple, length: u32) {
+        let Multiple { second, by, up, .. } = multiple;
+        // What the first number gets of the second, and the second of the first.
+        let [of_second, of_first] = [!second, second].map(|is| by.map(|t| if is { t } else { 0 }));
+        let (mut sums, mut below) = ([Sum::new(); 2], [0, 0]);
+        let mut new = |pair: [i32; 2], shifted: [i32; 2]| {
+            // Below 2^31 (2^31 + 2^30 + 1) + 2^31.
+            let [a, b] = shifted;
+            let new = [
+                sums[0].digit_of_four([rows[0], of_second], [pair, [b, below[1]]]),
+                sums[1].digit_of_four([rows[1], of_first], [pair, [a, below[0]]]),
+            ];
+            below = shifted;
+            new
+        };
+        let mut i = up;
+        while i < length {
+            let ([a, b, c, d], [e, f, g, h]) = (self.column.four(i), self.column.four(i - up));
+            self.column
+                .set_four(i, [new(a, e), new(b, f), new(c, g), new(d, h)]);
+            i += 4;
+        }
+    }
+
+    /// A round's matrix times the numbers.
+    #[inline(always)]
+    fn transform(self, rows: [[i32; 2]; 2], length: u32) {
         let mut sums = [Sum::new(); 2];
         let mut new = |[x, y]: [i32; 2]| {
             // Below 2 * 2^30 * 2^31 + 2^31.
@@ -240,11 +309,10 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// Adds a multiple of one number to the other, the second where `second` says so, which
-    /// becomes no longer than so many digits.
+    /// Adds a multiple of one number to the other, which becomes no longer than so many digits.
     #[inline(always)]
-    pub fn add(self, second: bool, multiple: Multiple, length: u32) {
-        let Multiple { by, up } = multiple;
+    pub fn add(self, multiple: Multiple, length: u32) {
+        let Multiple { by, up, second, .. } = multiple;
         let (mut sum, mut below) = (Sum::new(), 0);
         let mut new = |pair: [i32; 2], other: [i32; 2]| {
             let digit = digit_of(other, !second);
@@ -253,13 +321,6 @@ impl<C: Column> Pair<C> {
             with_digit(pair, second, new)
         };
         let mut i = up;
-        while i + 4 <= length {
-            let ([a, b, c, d], [e, f, g, h]) = (self.column.four(i), self.column.four(i - up));
-            self.column
-                .set_four(i, [new(a, e), new(b, f), new(c, g), new(d, h)]);
-            i += 4;
-        }
-        // No further: cofactors may end where the numbers do.
         while i < length {
             let pair = new(self.column.pair(i), self.column.pair(i - up));
             self.column.set_pair(i, pair);
@@ -346,6 +407,17 @@ impl Sum {
         self.0 = (sum >> LIMB_BITS) as u32;
         (sum as u32 ^ Self::TOP) as i32
     }
+
+    /// The next digit of a sum of four products, which is below that too.
+    #[inline(always)]
+    fn digit_of_four(&mut self, by: [[i32; 2]; 2], digits: [[i32; 2]; 2]) -> i32 {
+        let mut sum = u64::from(Self::TOP) << LIMB_BITS | u64::from(self.0);
+        for ([u, v], [x, y]) in by.into_iter().zip(digits) {
+            sum = multiply_add(v, y, multiply_add(u, x, sum));
+        }
+        self.0 = (sum >> LIMB_BITS) as u32;
+        (sum as u32 ^ Self::TOP) as i32
+    }
 }
 
 /// Three digits as a number, the highest first.
@@ -373,14 +445,22 @@ fn matrix(x: f64, y: f64, least: u32, swap: bool) -> [[i32; 2]; 2] {
 /// The matrix of one step, whose quotient has up to 31 bits.
 #[inline(always)]
 fn single(x: f64, y: f64, swap: bool) -> [[i32; 2]; 2] {
-    // A step of Newton's: within 2^-38.
-    let reciprocal = float::reciprocal(y);
-    let off = float::multiply_add(-y, reciprocal, 1.0);
-    let reciprocal = float::multiply_add(reciprocal, off, reciprocal);
-    let t = (ROUNDING - x * reciprocal).to_bits() as i32;
+    let t = (ROUNDING - ratio(x, y)).to_bits() as i32;
     if swap {
         [[t, 1], [1, 0]]
     } else {
         [[1, t], [0, 1]]
     }
+}
+
+/// `x / y`, within `2^-50` of it.
+#[inline(always)]
+fn ratio(x: f64, y: f64) -> f64 {
+    let mut reciprocal = float::reciprocal(y);
+    for _ in 0..2 {
+        // A step of Newton's.
+        let off = float::multiply_add(-y, reciprocal, 1.0);
+        reciprocal = float::multiply_add(reciprocal, off, reciprocal);
+    }
+    x * reciprocal
 }
