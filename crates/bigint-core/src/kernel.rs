@@ -523,18 +523,10 @@ impl Kernel {
                 let digit = power_digit(modulus, self.lanes);
                 ((bases << window) + 1) * self.lanes as usize * digit
             }
-            Algorithm::Lehmer | Algorithm::Divsteps => {
-                let column = match are_shared {
-                    true => 0,
-                    false => 2 * self.digit_pairs(n, m),
-                };
-                let wider = if n > m { n } else { m };
-                match self.operation {
-                    // A divisor, a quotient, and what finding them takes.
-                    Operation::Lcm => wider + n + column,
-                    _ => column,
-                }
-            }
+            Algorithm::Lehmer | Algorithm::Divsteps => match are_shared {
+                true => 0,
+                false => 2 * self.digit_pairs(n, m),
+            },
             // The root, its square or what is left of the number, and twice the root.
             _ if matches!(self.operation, Operation::Isqrt) && self.lanes == 1 => {
                 4 * n.div_ceil(2) + 2

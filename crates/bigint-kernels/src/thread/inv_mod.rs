@@ -19,13 +19,13 @@
 //! Cost: twice that of a divisor. Scratch: a column of digits, or none where the launch has
 //! shared memory for it.
 
-use super::column::{Above, Column, Reversed, digit_of, with_digit};
+use super::column::{Above, Column, Limbs, Reversed, digit_of, with_digit};
 use super::lehmer::{Multiple, Pair, Sum};
 use super::{Batches, Work, division};
 use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
-use bigint_core::kernel::{ZEROS_BELOW, inverse_digits};
+use bigint_core::kernel::inverse_digits;
 
 /// The inverses that fall to the calling thread.
 #[inline(always)]
@@ -41,7 +41,7 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
         let pairs = inverse_digits(a.width() as usize, m.width() as usize) as u32;
         let flag = match columns_are_shared(scratch.width()) {
             true => number(r, a, m, batches.column(pairs), pairs),
-            false => number(r, a, m, batches.column_in_scratch(0), pairs),
+            false => number(r, a, m, batches.column_in_scratch(), pairs),
         };
         work.carry.set(flag);
     }
@@ -57,8 +57,8 @@ fn number<C: Column>(
     column: C,
     pairs: u32,
 ) -> Limb {
-    let from = ZEROS_BELOW as u32;
-    let (column, pairs) = (Above { column, from }, pairs - from);
+    let column = Above::zeros(column);
+    let pairs = pairs - column.from;
     let mut pair = Pair::new(column, pairs, m, a);
     let last = pairs - 1;
     let mut cofactors = Pair::zero_and_one(Reversed { column, last });
@@ -83,8 +83,14 @@ fn number<C: Column>(
         division::clear(r, 0);
         return 1;
     }
-    let (inverse, width) = (Limbs(cofactors.into_column()), m.width());
-    let mut above = cofactors.each_limb(second, top, width, |i, limb| inverse.set(i, limb));
+    let (column, width) = (cofactors.into_column(), m.width());
+    let limbs = Limbs {
+        column,
+        second: false,
+        width,
+    };
+    let mut above = cofactors.each_limb(second, top, width, |i, limb| limbs.set(i, limb));
+    let inverse = Residue(limbs);
     while above < 0 {
         above += i64::from(inverse.add(m));
     }
@@ -93,7 +99,7 @@ fn number<C: Column>(
     }
     let mut i = 0;
     while i < r.width() {
-        r.set(i, if i < width { inverse.limb(i) } else { 0 });
+        r.set(i, limbs.limb(i));
         i += 1;
     }
     0
@@ -183,29 +189,19 @@ impl<C: Column> Folded<C> {
     }
 }
 
-/// A number in the first places of a column's pairs.
+/// An inverse, or a number that differs from it by multiples of `m`.
 #[derive(Clone, Copy)]
-struct Limbs<C>(C);
+struct Residue<C>(Limbs<C>);
 
-impl<C: Column> Limbs<C> {
-    #[inline(always)]
-    fn limb(self, i: u32) -> Limb {
-        self.0.pair(i)[0] as Limb
-    }
-
-    #[inline(always)]
-    fn set(self, i: u32, limb: Limb) {
-        self.0.set_pair(i, [limb as i32, 0]);
-    }
-
+impl<C: Column> Residue<C> {
     /// Adds `m`; answers what is carried out.
     #[inline(always)]
     fn add(self, m: Number<impl Stride>) -> bool {
         let (mut i, mut carry) = (0, false);
         while i < m.width() {
             let sum;
-            (sum, carry) = self.limb(i).carrying_add(m.limb(i), carry);
-            self.set(i, sum);
+            (sum, carry) = self.0.limb(i).carrying_add(m.limb(i), carry);
+            self.0.set(i, sum);
             i += 1;
         }
         carry
@@ -217,8 +213,8 @@ impl<C: Column> Limbs<C> {
         let (mut i, mut borrow) = (0, false);
         while i < m.width() {
             let difference;
-            (difference, borrow) = self.limb(i).borrowing_sub(m.limb(i), borrow);
-            self.set(i, difference);
+            (difference, borrow) = self.0.limb(i).borrowing_sub(m.limb(i), borrow);
+            self.0.set(i, difference);
             i += 1;
         }
         borrow
@@ -229,7 +225,7 @@ impl<C: Column> Limbs<C> {
         let mut i = m.width();
         while i > 0 {
             i -= 1;
-            let (x, y) = (self.limb(i), m.limb(i));
+            let (x, y) = (self.0.limb(i), m.limb(i));
             if x != y {
                 return x < y;
             }

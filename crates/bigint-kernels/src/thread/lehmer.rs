@@ -268,12 +268,20 @@ impl<C: Column> Pair<C> {
             below = shifted;
             new
         };
+        let mut four = |[a, b, c, d]: [[i32; 2]; 4], [e, f, g, h]: [[i32; 2]; 4]| {
+            [new(a, e), new(b, f), new(c, g), new(d, h)]
+        };
         let mut i = up;
-        while i < length {
-            let ([a, b, c, d], [e, f, g, h]) = (self.column.four(i), self.column.four(i - up));
-            self.column
-                .set_four(i, [new(a, e), new(b, f), new(c, g), new(d, h)]);
-            i += 4;
+        while i + 4 < length {
+            let [low, high] = [0, 4].map(|above| self.column.four(i + above));
+            let [of_low, of_high] = [0, 4].map(|above| self.column.four(i - up + above));
+            self.column.set_four(i, four(low, of_low));
+            self.column.set_four(i + 4, four(high, of_high));
+            i += 8;
+        }
+        if i < length {
+            let (last, of_last) = (self.column.four(i), self.column.four(i - up));
+            self.column.set_four(i, four(last, of_last));
         }
     }
 
