@@ -13,19 +13,22 @@
 //! ```
 //!
 //! A quotient of many digits makes `s` longer by as many, while `a` gets shorter from the top.
-//! Up to 2^94 there is room in between. Of more, until all of it is taken, what `s` gets where
+//! Up to some 2^95 there is room in between. Of more, until that is left of it, what `s` gets where
 //! `a` was stands beside `b`, where there is room, as `t` is no longer than before.
 //!
 //! Cost: twice that of a divisor. Scratch: a column of digits, or none where the launch has
 //! shared memory for it.
 
 use super::column::{Above, Column, Limbs, Reversed, digit_of, with_digit};
-use super::lehmer::{Multiple, Pair, Sum};
+use super::lehmer::{Pair, Step, Sum};
 use super::{Batches, Work, division};
 use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 use bigint_core::kernel::inverse_digits;
+
+/// Digits that a multiple of the shorter number may be higher while cofactors grow towards the numbers.
+const MOST_UP: u32 = 2;
 
 /// The inverses that fall to the calling thread.
 #[inline(always)]
@@ -63,20 +66,15 @@ fn number<C: Column>(
     let last = pairs - 1;
     let mut cofactors = Pair::zero_and_one(Reversed { column, last });
     while let Some(step) = pair.step() {
-        let multiple = step.multiple;
-        if multiple.up > 1 {
-            let folded = Folded::new(cofactors, multiple.second, pair.length());
-            cofactors = folded.quotient(pair, multiple);
-            pair = pair.of_length(multiple.shorter + 1);
-            continue;
+        if step.up > MOST_UP {
+            let folded = Folded::new(cofactors, step.second, pair.length());
+            (pair, cofactors) = folded.quotient(pair, step);
+        } else {
+            let more = step.up + 1;
+            pair.pass(step, pair.length());
+            cofactors.pass(step, cofactors.length() + more);
+            cofactors = cofactors.grown(more);
         }
-        let more = match multiple.is_something() {
-            true => multiple.up + 2,
-            false => 1,
-        };
-        pair.pass(step, pair.length());
-        cofactors.pass(step, cofactors.length() + more);
-        cofactors = cofactors.grown(more);
     }
     let (second, top) = pair.rest();
     if pair.length() != 1 || (top != 1 && top != -1) || division::significant(m) == 0 {
@@ -130,20 +128,20 @@ impl<C: Column> Folded<C> {
         }
     }
 
-    /// Takes the quotient by the other number, whose first multiple this is, from the longer one,
-    /// and adds it to the cofactors.
+    /// Takes the quotient by the other number, of which this is the first step, from the longer one,
+    /// and adds it to the cofactors, until what is left of it is short.
     #[inline(always)]
-    fn quotient(mut self, pair: Pair<C>, mut multiple: Multiple) -> Pair<Reversed<C>> {
-        let (most, shorter) = (self.length + multiple.up + 2, multiple.shorter);
-        let mut longer = pair.length();
+    fn quotient(mut self, pair: Pair<C>, first: Step) -> (Pair<C>, Pair<Reversed<C>>) {
+        let (most, shorter) = (self.length + first.up + 1, first.shorter);
+        let (mut step, mut longer) = (first, pair.length());
         loop {
-            pair.add(multiple, longer);
-            self.add(multiple);
+            pair.add(self.second, step.multiple(), step.up, longer);
+            self.add(step.multiple(), step.up);
             longer = pair.digits(self.second, longer);
-            if multiple.up == 0 || longer < shorter {
-                return self.unfolded(most);
+            if longer <= shorter + MOST_UP {
+                return (pair.of_length(longer.max(shorter)), self.unfolded(most));
             }
-            multiple = pair.multiple(self.second, longer, shorter);
+            step = pair.quotient(self.second, longer, shorter);
         }
     }
 
@@ -154,19 +152,23 @@ impl<C: Column> Folded<C> {
     }
 
     #[inline(always)]
-    fn add(&mut self, Multiple { by, up, .. }: Multiple) {
+    fn add(&mut self, multiple: i32, up: u32) {
         let column = self.cofactors.into_column();
-        let (mut sum, mut below, mut j) = (Sum::new(), 0, up);
+        let (mut sum, mut j) = (Sum::new(), up);
         // Above the product stands what larger multiples gave: it takes the carry.
-        while j < self.length + up + 2 || !sum.is_nothing() {
-            let digit = match j - up {
-                k if k < self.length => digit_of(column.pair(k), !self.second),
-                _ => 0,
+        while j < self.length + up + 1 || !sum.is_nothing() {
+            let (pairs, others) = (column.four(j), column.four(j - up));
+            let mut new = |k: u32| {
+                let (pair, other) = (pairs[k as usize], others[k as usize]);
+                let is_there = j - up + k < self.length;
+                let other = if is_there { digit_of(other, !self.second) } else { 0 };
+                let second = self.is_beside_second(column, j + k);
+                let digits = [other, digit_of(pair, second)];
+                with_digit(pair, second, sum.digit([multiple, 1], digits))
             };
-            let (pair, second) = (column.pair(j), self.is_beside_second(column, j));
-            let new = sum.digit(by, [digit, below], digit_of(pair, second));
-            column.set_pair(j, with_digit(pair, second, new));
-            (below, j) = (digit, j + 1);
+            let pairs = [new(0), new(1), new(2), new(3)];
+            column.set_four(j, pairs);
+            j += 4;
         }
     }
 
