@@ -545,8 +545,10 @@ impl Kernel {
         match (self.operation, self.level, self.layout) {
             (Operation::MontMul, Level::Warp, Layout::Contiguous) => Some(4),
             (operation, Level::Thread, _) if operation.divides() => Some(3),
-            // Both passes of a round are compiled for as few registers as one needs otherwise, and
-            // wait for what they load.
+            // Passes are compiled for as few registers as ptxas thinks right otherwise, and wait for
+            // what they load.
+            (Operation::Gcd, Level::Thread, _) => Some(9),
+            (Operation::Lcm, Level::Thread, _) => Some(7),
             (Operation::InvMod, Level::Thread, _) => Some(6),
             // Addresses of limbs that lie apart would not be in registers then.
             _ => None,

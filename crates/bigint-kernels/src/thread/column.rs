@@ -199,7 +199,8 @@ impl<C: Column> Limbs<C> {
             let limbs: [Limb; 4] = number.limbs(i);
             let pairs = self.column.four(i);
             let pair = |k: usize| with_digit(pairs[k], self.second, limbs[k] as i32);
-            self.column.set_four(i, [pair(0), pair(1), pair(2), pair(3)]);
+            self.column
+                .set_four(i, [pair(0), pair(1), pair(2), pair(3)]);
             i += 4;
         }
     }

@@ -54,7 +54,10 @@ pub fn divisor(
 ) {
     let mut pair = Pair::new(column, pairs - column.from, a, b);
     while let Some(step) = pair.step() {
-        pair.pass(step, pair.length());
+        match step.is_shifted_here() {
+            true => pair.transform_shifted(step, pair.length()),
+            false => pair.transform(step, pair.length()),
+        }
     }
     let (second, top) = pair.rest();
     let sign = if top < 0 { -1 } else { 1 };

@@ -66,14 +66,18 @@ fn number<C: Column>(
     let last = pairs - 1;
     let mut cofactors = Pair::zero_and_one(Reversed { column, last });
     while let Some(step) = pair.step() {
-        if step.up > MOST_UP {
+        if !step.is_shifted_here() {
+            pair.transform(step, pair.length());
+            cofactors.transform(step, cofactors.length() + 1);
+            cofactors = cofactors.grown(1);
+        } else if step.up <= MOST_UP {
+            let more = step.up + 1;
+            pair.transform_shifted(step, pair.length());
+            cofactors.transform_shifted(step, cofactors.length() + more);
+            cofactors = cofactors.grown(more);
+        } else {
             let folded = Folded::new(cofactors, step.second, pair.length());
             (pair, cofactors) = folded.quotient(pair, step);
-        } else {
-            let more = step.up + 1;
-            pair.pass(step, pair.length());
-            cofactors.pass(step, cofactors.length() + more);
-            cofactors = cofactors.grown(more);
         }
     }
     let (second, top) = pair.rest();
@@ -161,7 +165,11 @@ impl<C: Column> Folded<C> {
             let mut new = |k: u32| {
                 let (pair, other) = (pairs[k as usize], others[k as usize]);
                 let is_there = j - up + k < self.length;
-                let other = if is_there { digit_of(other, !self.second) } else { 0 };
+                let other = if is_there {
+                    digit_of(other, !self.second)
+                } else {
+                    0
+                };
                 let second = self.is_beside_second(column, j + k);
                 let digits = [other, digit_of(pair, second)];
                 with_digit(pair, second, sum.digit([multiple, 1], digits))

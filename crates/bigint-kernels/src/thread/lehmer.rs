@@ -88,6 +88,12 @@ impl Step {
         }
     }
 
+    /// Whether it takes a number higher, in one of the threads of the warp.
+    #[inline(always)]
+    pub fn is_shifted_here(&self) -> bool {
+        warp::any_here(self.up > 0)
+    }
+
     /// What the longer number gets of the other one.
     #[inline(always)]
     pub fn multiple(&self) -> i32 {
@@ -225,19 +231,11 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// A round's work on the numbers, which become no longer than so many digits.
+    /// A round's work on the numbers, which become no longer than so many digits, where no number is
+    /// [taken higher](Step::is_shifted_here).
     #[inline(always)]
-    pub fn pass(self, step: Step, length: u32) {
-        match warp::any_here(step.up > 0) {
-            true => self.transform_shifted(step, length),
-            false => self.transform(step.rows, length),
-        }
-    }
-
-    /// A round's matrix times the numbers.
-    #[inline(always)]
-    fn transform(self, rows: [[i32; 2]; 2], length: u32) {
-        let mut sums = Sums::new(rows);
+    pub fn transform(self, step: Step, length: u32) {
+        let mut sums = Sums::new(step.rows);
         let mut new = |pair: [i32; 2]| sums.pair(pair);
         let mut i = 0;
         while i + 12 < length {
@@ -259,9 +257,9 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// The same where one of them may be taken higher.
+    /// The same where one may be.
     #[inline(always)]
-    fn transform_shifted(self, step: Step, length: u32) {
+    pub fn transform_shifted(self, step: Step, length: u32) {
         let Step {
             rows, up, second, ..
         } = step;
