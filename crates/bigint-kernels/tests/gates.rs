@@ -55,10 +55,12 @@ const SECTORS_KNOWN: [Known; 12] = [
     Known {
         operations: &[
             ("gcd", 7.1, SECTORS),
+            ("lcm", 9.2, 1.55),
             ("inv_mod", 8.2, 2.4),
             ("inv_odd_mod", 9.7, 2.4),
         ],
-        why: "a thread has a number to itself and takes its limbs one by one",
+        why: "a thread has a number to itself and takes its limbs one by one, those of a common \
+              multiple's operands twice",
     },
     Known {
         operations: &[
@@ -69,8 +71,8 @@ const SECTORS_KNOWN: [Known; 12] = [
         why: "lanes take two limbs of the dividend at a time",
     },
     Known {
-        operations: &[("lcm", 74.0, 64.0), ("isqrt", 21.0, 11.7)],
-        why: "quotients and roots by a thread grow in scratch, which every step reads and writes",
+        operations: &[("isqrt", 21.0, 11.7)],
+        why: "roots by a thread grow in scratch, which every step reads and writes",
     },
     Known {
         operations: &[
