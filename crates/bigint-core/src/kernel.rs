@@ -547,7 +547,7 @@ impl Kernel {
             (operation, Level::Thread, _) if operation.divides() => Some(3),
             // Passes are compiled for as few registers as ptxas thinks right otherwise, and wait for
             // what they load.
-            (Operation::Gcd, Level::Thread, _) => Some(9),
+            (Operation::Gcd, Level::Thread, _) => Some(8),
             (Operation::Lcm, Level::Thread, _) => Some(7),
             (Operation::InvMod, Level::Thread, _) => Some(6),
             // Addresses of limbs that lie apart would not be in registers then.
