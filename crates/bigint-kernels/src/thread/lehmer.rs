@@ -22,8 +22,8 @@
 //!
 //! A quotient of 29 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
 //! entry holds the quotient, a round takes `t b B^k` from `a`, `B` = 2^32: a matrix as well, of digits of
-//! `a` and of `b` that are `k` places lower. What it leaves of the quotient is at most `B^k / 2`, so that
-//! two rounds take 32 bits at least. Threads of a warp would wait for those that make other passes: all
+//! `a` and of `b` that are `k` places lower. What it leaves of the quotient is at most `B^k / 2`,
+//! where an entry holds what it takes, so that two rounds take some 32 bits. Threads of a warp would wait for those that make other passes: all
 //! make one, in which `k` is 0 for most.
 //!
 //! Digits are signed, `-2^31 <= d < 2^31`: products need no case for signs. As `(34, 21)`
@@ -214,7 +214,7 @@ impl<C: Column> Pair<C> {
         let top = |length: u32, second: bool| {
             value([1, 2, 3].map(|by| digit_of(self.below(length, by), second)))
         };
-        // Above 2^-33 and below 2^33, as a digit of -2^31 may follow a top digit of 1.
+        // From 2^-32 to 2^32, about: a top digit of 1 may be followed by -2^31.
         let (mut ratio, mut up) = (
             ratio(top(longer, second), top(shorter, !second)),
             longer - shorter,
