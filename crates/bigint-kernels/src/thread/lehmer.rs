@@ -22,9 +22,9 @@
 //!
 //! A quotient of 29 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
 //! entry holds the quotient, a round takes `t b B^k` from `a`, `B` = 2^32: a matrix as well, of digits of
-//! `a` and of `b` that are `k` places lower. What it leaves of the quotient is at most `B^k / 2`,
-//! where an entry holds what it takes, so that two rounds take some 32 bits. Threads of a warp would wait for those that make other passes: all
-//! make one, in which `k` is 0 for most.
+//! `a` and of `b` that are `k` places lower. What it leaves of the quotient is at most `B^k / 2`, where
+//! an entry holds what it takes, so that two rounds take some 32 bits. Threads of a warp would wait for
+//! those that make other passes: all make one, in which `k` is 0 for most.
 //!
 //! Digits are signed, `-2^31 <= d < 2^31`: products need no case for signs. As `(34, 21)`
 //! in tens with digits from -5 to 4 is `3 4 | 2 1`, the steps `34 - 2 * 21 = -8`,
