@@ -433,7 +433,7 @@ impl Facts {
                 let neighbours = neighbours(arguments) << NEIGHBOURS.at;
                 return Facts(divisor_class(b.width as u32) << DIVISOR.at | neighbours);
             }
-            (Operation::Gcd | Operation::InvMod | Operation::InvOddMod, ..) => {
+            (_, Algorithm::Lehmer | Algorithm::Divsteps, _) => {
                 let columns = columns(arguments.scratch.width) << COLUMNS.at;
                 return Facts(columns | neighbours(arguments) << NEIGHBOURS.at);
             }

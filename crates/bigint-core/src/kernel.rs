@@ -523,18 +523,10 @@ impl Kernel {
                 let digit = power_digit(modulus, self.lanes);
                 ((bases << window) + 1) * self.lanes as usize * digit
             }
-            Algorithm::Lehmer | Algorithm::Divsteps => {
-                let column = match are_shared {
-                    true => 0,
-                    false => 2 * self.digit_pairs(n, m),
-                };
-                let wider = if n > m { n } else { m };
-                match self.operation {
-                    // A divisor, a quotient, and what finding them takes.
-                    Operation::Lcm => wider + n + column,
-                    _ => column,
-                }
-            }
+            Algorithm::Lehmer | Algorithm::Divsteps => match are_shared {
+                true => 0,
+                false => 2 * self.digit_pairs(n, m),
+            },
             // The root, its square or what is left of the number, and twice the root.
             _ if matches!(self.operation, Operation::Isqrt) && self.lanes == 1 => {
                 4 * n.div_ceil(2) + 2
@@ -553,8 +545,10 @@ impl Kernel {
         match (self.operation, self.level, self.layout) {
             (Operation::MontMul, Level::Warp, Layout::Contiguous) => Some(4),
             (operation, Level::Thread, _) if operation.divides() => Some(3),
-            // Both passes of a round are compiled for as few registers as one needs otherwise, and
-            // wait for what they load.
+            // Passes are compiled for as few registers as ptxas thinks right otherwise, and wait for
+            // what they load.
+            (Operation::Gcd, Level::Thread, _) => Some(8),
+            (Operation::Lcm, Level::Thread, _) => Some(7),
             (Operation::InvMod, Level::Thread, _) => Some(6),
             // Addresses of limbs that lie apart would not be in registers then.
             _ => None,

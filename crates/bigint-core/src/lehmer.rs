@@ -19,10 +19,11 @@ pub const fn gcd_digits(n: usize, m: usize) -> usize {
 /// In every round the longest number times the longest cofactor is below `2^20` times the wider
 /// operand (a quotient is off by less than `2^-18` of itself, and doubles by `2^-53`, which entries
 /// of `2^30` make `2^-22` of a number of which `2^-29` was to be left), so that both together have
-/// two digits more than that has limbs, and six are left between them. A pass by fours takes up to
-/// three zeros above the numbers for digits, and up to four above the cofactors; a quotient
-/// below `2^94`, which is taken in two parts, adds three to the cofactors before the numbers are
-/// shorter by as many.
+/// two digits more than that has limbs, and six are left between them. While a quotient is taken in
+/// several rounds they have what is left of it more, of 97 bits three digits. Behind that there is
+/// room for the three digits that a round of two places up adds, and for the zeros that a pass
+/// by fours takes: three above the numbers, and four above the cofactors, these where a quotient has
+/// a digit left at most.
 #[inline(always)]
 pub const fn inverse_digits(n: usize, m: usize) -> usize {
     ZEROS_BELOW + (wider(n, m) + 2 * STEP).next_multiple_of(STEP)

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Of those whose text is told the lanes there is one for each layout, with [`TOLD`] for
-//! their number; those of a block that serve any layout, quotients, roots, and divisors and inverses by a
+//! their number; those of a block that serve any layout, quotients, roots, and divisors, multiples and inverses by a
 //! thread, are [`Told`] where limbs are neighbours.
 
 // Exported names, and launches that the host vouches for.
@@ -104,6 +104,9 @@ macro_rules! row {
     };
     (inv_mod lehmer $($row:tt)*) => {
         row! { one_text inv_mod lehmer $($row)* }
+    };
+    (lcm lehmer $($row:tt)*) => {
+        row! { one_text lcm lehmer $($row)* }
     };
     (one_text $operation:ident $algorithm:ident thread [1] [interleaved]) => {
         entry_point! { ($operation, "_", $algorithm, "_thread_interleaved")

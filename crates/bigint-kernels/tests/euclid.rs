@@ -15,9 +15,9 @@ const GCD: &str = include_str!("../../bigint-host/ptx/gcd.ptx");
 const INV_MOD: &str = include_str!("../../bigint-host/ptx/inv_mod.ptx");
 
 /// Bits of quotients: around 2^15, of which one and not two make a matrix, 2^29, where one is too
-/// much for steps with others, 2^62, where it is for a
-/// multiple of two digits, 2^94, where it is for what is free in a column, and whole digits.
-const QUOTIENTS: [&[u32]; 25] = [
+/// much for steps with others, 2^31, where it is for an entry of a matrix, 2^95, where it is for what
+/// is free in a column, and whole digits.
+const QUOTIENTS: [&[u32]; 28] = [
     &[1],
     &[2, 1],
     &[14, 15],
@@ -39,7 +39,10 @@ const QUOTIENTS: [&[u32]; 25] = [
     &[93, 26],
     &[93],
     &[94],
+    &[95],
     &[96],
+    &[97, 98],
+    &[127, 128],
     &[130, 1, 27],
     &[300],
     &[1000, 61, 5],
@@ -100,10 +103,10 @@ impl Euclid {
             };
             euclid.pair(divisor, QUOTIENTS[i % QUOTIENTS.len()], narrower)
         };
-        let pair = |i: usize| match i % 29 {
+        let pair = |i: usize| match i % 32 {
             i if i < QUOTIENTS.len() => of_quotients(i, self),
-            25 => [self.number(32 * n as u32), self.number(32)],
-            26 => [self.number(16), self.number(32 * m as u32)],
+            28 => [self.number(32 * n as u32), self.number(32)],
+            29 => [self.number(16), self.number(32 * m as u32)],
             _ => [self.number(32 * n as u32), self.number(32 * m as u32 - 1)],
         };
         (0..count).map(pair).collect()

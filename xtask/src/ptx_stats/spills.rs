@@ -16,7 +16,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 6] = [
+const KNOWN: [Known; 8] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,
@@ -36,9 +36,19 @@ const KNOWN: [Known; 6] = [
     },
     Known {
         kernels: "inv_mod_lehmer_thread",
-        most_bytes: 950,
+        most_bytes: 1050,
         why: "it has code for columns in shared memory and in scratch, and limbs in any layout; told \
-              which, as the host tells it, it spills nothing",
+              which, as the host tells it, it spills nothing where columns are shared",
+    },
+    Known {
+        kernels: "gcd_lehmer_thread",
+        most_bytes: 700,
+        why: "as inv_mod",
+    },
+    Known {
+        kernels: "lcm_lehmer_thread",
+        most_bytes: 650,
+        why: "as inv_mod",
     },
     Known {
         kernels: "mont_mul_cios_",

@@ -442,17 +442,16 @@ pub struct Column {
 }
 
 impl Column {
-    /// The column of a worker, in the rows of limbs from `row` on.
+    /// The column of a worker.
     ///
     /// # Safety
     /// The argument describes interleaved scratch that has two rows for each pair that is asked
     /// for, where nothing else stands, and stays allocated while the kernel runs. What is read
     /// has been set.
     #[inline(always)]
-    pub unsafe fn new(scratch: &MatrixArgument, worker: u64, row: u32) -> Self {
-        let above = u64::from(row) * scratch.limb_stride + 2 * worker;
+    pub unsafe fn new(scratch: &MatrixArgument, worker: u64) -> Self {
         Column {
-            address: scratch.limbs + LIMB_BYTES * above,
+            address: scratch.limbs + 2 * LIMB_BYTES * worker,
             stride: 2 * LIMB_BYTES as u32 * scratch.limb_stride as u32,
         }
     }

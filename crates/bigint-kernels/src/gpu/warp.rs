@@ -16,8 +16,20 @@ unsafe extern "C" {
     fn vote_ballot(lanes: u32, predicate: bool) -> u32;
     #[link_name = "llvm.nvvm.vote.all.sync"]
     fn vote_all(lanes: u32, predicate: bool) -> bool;
+    #[link_name = "llvm.nvvm.vote.any.sync"]
+    fn vote_any(lanes: u32, predicate: bool) -> bool;
+    #[link_name = "llvm.nvvm.activemask"]
+    fn active() -> u32;
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     fn barrier(lanes: u32);
+}
+
+/// Whether the predicate holds for one of the threads of the warp that come here with the calling
+/// one, which may be any of them: those who ask only save time by it.
+#[inline(always)]
+pub fn any_here(predicate: bool) -> bool {
+    // SAFETY: those that are named have come here together.
+    unsafe { vote_any(active(), predicate) }
 }
 
 /// All lanes of the warp take part in every shuffle, vote and barrier.

@@ -1,8 +1,10 @@
 //! Columns of pairs of digits, in shared memory or scratch: what Euclid's algorithm and division
 //! steps keep their numbers in, two side by side.
 
-use crate::gpu::{memory, shared};
+use crate::gpu::memory::{self, Number, Stride};
+use crate::gpu::shared;
 use bigint_core::Limb;
+use bigint_core::kernel::ZEROS_BELOW;
 
 /// Where a thread keeps pairs of digits.
 pub trait Column: Copy {
@@ -143,5 +145,63 @@ impl<C: Column> Column for Above<C> {
     #[inline(always)]
     fn set_four(self, i: u32, four: [[i32; 2]; 4]) {
         self.column.set_four(self.from.wrapping_add(i), four);
+    }
+}
+
+impl<C> Above<C> {
+    /// The pairs above the zeros that Lehmer's steps have below their numbers.
+    #[inline(always)]
+    pub fn zeros(column: C) -> Self {
+        let from = ZEROS_BELOW as u32;
+        Above { column, from }
+    }
+}
+
+/// A number in the first places of a column's pairs, or in the second ones.
+#[derive(Clone, Copy)]
+pub struct Limbs<C> {
+    /// The column.
+    pub column: C,
+    /// Whether it is in the second places.
+    pub second: bool,
+    /// How many limbs it has.
+    pub width: u32,
+}
+
+impl<C: Column> Limbs<C> {
+    /// Limb `i`, zero above the number.
+    #[inline(always)]
+    pub fn limb(self, i: u32) -> Limb {
+        match i < self.width {
+            true => digit_of(self.column.pair(i), self.second) as Limb,
+            false => 0,
+        }
+    }
+
+    /// Sets limb `i`, of which the column has the place.
+    #[inline(always)]
+    pub fn set(self, i: u32, limb: Limb) {
+        let pair = with_digit(self.column.pair(i), self.second, limb as i32);
+        self.column.set_pair(i, pair);
+    }
+
+    /// Limbs `i .. i + 4`, as they stand there.
+    #[inline(always)]
+    pub fn four(self, i: u32) -> [Limb; 4] {
+        (self.column.four(i)).map(|pair| digit_of(pair, self.second) as Limb)
+    }
+
+    /// Puts a number as wide as this one here, with zeros above it up to whole fours.
+    #[inline(always)]
+    pub fn put(self, number: Number<impl Stride>) {
+        let mut i = 0;
+        while i < self.width {
+            let limbs: [Limb; 4] = number.limbs(i);
+            let pairs = self.column.four(i);
+            let pair = |k: usize| with_digit(pairs[k], self.second, limbs[k] as i32);
+            self.column
+                .set_four(i, [pair(0), pair(1), pair(2), pair(3)]);
+            i += 4;
+        }
     }
 }

@@ -14,15 +14,19 @@
 //! Cost: a multiply-add for each limb of `q` and each of `b` up to its own place; nothing is estimated
 //! and nothing corrected. What `a` has above the width of `q` is not looked at.
 
-use super::division::{right, significant};
+use super::column::{Column, Limbs};
+use super::division::right;
 use crate::gpu::carry::Accumulator;
-use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 
-/// `q = a / b`, where `b` divides `a`, or `a` is zero; `b` is shifted to its place.
+/// `q = a / b`, where `a` is what stands where `q` is to be, and `b` divides it, or `a` is zero; `b`
+/// is shifted to its place.
 #[inline(always)]
-pub fn quotient(q: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) {
-    let m = significant(b);
+pub fn quotient(q: Limbs<impl Column>, b: Limbs<impl Column>) {
+    let mut m = b.width;
+    while m > 0 && b.limb(m - 1) == 0 {
+        m -= 1;
+    }
     let mut zeros = 0;
     while zeros + 1 < m && b.limb(zeros) == 0 {
         zeros += 1;
@@ -39,14 +43,14 @@ pub fn quotient(q: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl S
     let inverse = inverse(odd);
     let mut column = Accumulator::default();
     let mut i = 0;
-    while i < q.width() {
+    while i < q.width {
         let mut j = 1;
         while j < m && j <= i {
             column.add_product(b.limb(j), q.limb(i - j));
             j += 1;
         }
         let [low, ..] = column.limbs();
-        let limb = right(a.limb(zeros + i + 1), a.limb(zeros + i), bits);
+        let limb = right(q.limb(zeros + i + 1), q.limb(zeros + i), bits);
         let digit = limb.wrapping_sub(low).wrapping_mul(inverse);
         column.add_product(odd, digit);
         column.shift();

@@ -5,11 +5,12 @@
 //! memory for it.
 
 use super::column::{Above, Column};
-use super::lehmer::{Pair, Step};
+use super::lehmer::Pair;
 use super::{Batches, Work};
 use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::kernel::{ZEROS_BELOW, gcd_digits};
+use bigint_core::Limb;
+use bigint_core::kernel::gcd_digits;
 
 /// The divisors that fall to the calling thread.
 #[inline(always)]
@@ -21,33 +22,44 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
         let pairs = gcd_digits(a.width() as usize, b.width() as usize) as u32;
         match columns_are_shared(scratch.width()) {
             true => number(r, a, b, batches.column(pairs), pairs),
-            false => number(r, a, b, batches.column_in_scratch(0), pairs),
+            false => number(r, a, b, batches.column_in_scratch(), pairs),
         }
     }
 }
 
-/// `r` is the greatest number that divides both, cut or extended to its width; 0 of zeros. The
-/// column has so many pairs.
+/// `r` is the greatest number that divides both, cut or extended to its width. The column has so
+/// many pairs.
 #[inline(always)]
-pub fn number(
+fn number(
     r: Number<impl Stride>,
     a: Number<impl Stride>,
     b: Number<impl Stride>,
     column: impl Column,
     pairs: u32,
 ) {
-    let from = ZEROS_BELOW as u32;
-    let mut pair = Pair::new(Above { column, from }, pairs - from, a, b);
+    let column = Above::zeros(column);
+    divisor(a, b, column, pairs, r.width(), |i, limb| r.set(i, limb));
+}
+
+/// The greatest number that divides both, 0 of zeros: so many limbs of it for `store`. It has so many
+/// pairs of a column, with the zeros below it.
+#[inline(always)]
+pub fn divisor(
+    a: Number<impl Stride>,
+    b: Number<impl Stride>,
+    column: Above<impl Column>,
+    pairs: u32,
+    limbs: u32,
+    store: impl FnMut(u32, Limb),
+) {
+    let mut pair = Pair::new(column, pairs - column.from, a, b);
     while let Some(step) = pair.step() {
-        match step {
-            Step::Matrix(rows) => pair.transform(rows, pair.length()),
-            Step::Quotient(second, shorter) => {
-                let multiple = pair.multiple(second, pair.length(), shorter);
-                pair.add(second, multiple, pair.length());
-            }
+        match step.is_shifted_here() {
+            true => pair.transform_shifted(step, pair.length()),
+            false => pair.transform(step, pair.length()),
         }
     }
     let (second, top) = pair.rest();
     let sign = if top < 0 { -1 } else { 1 };
-    pair.each_limb(second, sign, r.width(), |i, limb| r.set(i, limb));
+    pair.each_limb(second, sign, limbs, store);
 }

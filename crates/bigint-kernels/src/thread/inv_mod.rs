@@ -13,19 +13,22 @@
 //! ```
 //!
 //! A quotient of many digits makes `s` longer by as many, while `a` gets shorter from the top.
-//! Up to 2^94 there is room in between. Of more, until all of it is taken, what `s` gets where
+//! Up to some 2^95 there is room in between. Of more, until that is left of it, what `s` gets where
 //! `a` was stands beside `b`, where there is room, as `t` is no longer than before.
 //!
 //! Cost: twice that of a divisor. Scratch: a column of digits, or none where the launch has
 //! shared memory for it.
 
-use super::column::{Above, Column, Reversed, digit_of, with_digit};
-use super::lehmer::{Multiple, Pair, Step, Sum};
+use super::column::{Above, Column, Limbs, Reversed, digit_of, with_digit};
+use super::lehmer::{Pair, Step, Sum};
 use super::{Batches, Work, division};
 use crate::gpu::facts::columns_are_shared;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
-use bigint_core::kernel::{ZEROS_BELOW, inverse_digits};
+use bigint_core::kernel::inverse_digits;
+
+/// Digits that a multiple of the shorter number may be higher while cofactors grow towards the numbers.
+const MOST_UP: u32 = 2;
 
 /// The inverses that fall to the calling thread.
 #[inline(always)]
@@ -41,7 +44,7 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
         let pairs = inverse_digits(a.width() as usize, m.width() as usize) as u32;
         let flag = match columns_are_shared(scratch.width()) {
             true => number(r, a, m, batches.column(pairs), pairs),
-            false => number(r, a, m, batches.column_in_scratch(0), pairs),
+            false => number(r, a, m, batches.column_in_scratch(), pairs),
         };
         work.carry.set(flag);
     }
@@ -57,32 +60,24 @@ fn number<C: Column>(
     column: C,
     pairs: u32,
 ) -> Limb {
-    let from = ZEROS_BELOW as u32;
-    let (column, pairs) = (Above { column, from }, pairs - from);
+    let column = Above::zeros(column);
+    let pairs = pairs - column.from;
     let mut pair = Pair::new(column, pairs, m, a);
     let last = pairs - 1;
     let mut cofactors = Pair::zero_and_one(Reversed { column, last });
     while let Some(step) = pair.step() {
-        let length = pair.length();
-        match step {
-            Step::Matrix(rows) => {
-                pair.transform(rows, length);
-                cofactors.transform(rows, cofactors.length() + 1);
-                cofactors = cofactors.grown(1);
-            }
-            Step::Quotient(second, shorter) => {
-                let multiple = pair.multiple(second, length, shorter);
-                pair.add(second, multiple, length);
-                if multiple.up <= 1 {
-                    let up = multiple.up + 2;
-                    cofactors.add(second, multiple, cofactors.length() + up);
-                    cofactors = cofactors.grown(up);
-                } else {
-                    cofactors =
-                        Folded::new(cofactors, second, length).quotient(pair, multiple, shorter);
-                    pair = pair.of_length(shorter + 1);
-                }
-            }
+        if !step.is_shifted_here() {
+            pair.transform(step, pair.length());
+            cofactors.transform(step, cofactors.length() + 1);
+            cofactors = cofactors.grown(1);
+        } else if step.up <= MOST_UP {
+            let more = step.up + 1;
+            pair.transform_shifted(step, pair.length());
+            cofactors.transform_shifted(step, cofactors.length() + more);
+            cofactors = cofactors.grown(more);
+        } else {
+            let folded = Folded::new(cofactors, step.second, pair.length());
+            (pair, cofactors) = folded.quotient(pair, step);
         }
     }
     let (second, top) = pair.rest();
@@ -90,8 +85,14 @@ fn number<C: Column>(
         division::clear(r, 0);
         return 1;
     }
-    let (inverse, width) = (Limbs(cofactors.into_column()), m.width());
-    let mut above = cofactors.each_limb(second, top, width, |i, limb| inverse.set(i, limb));
+    let (column, width) = (cofactors.into_column(), m.width());
+    let limbs = Limbs {
+        column,
+        second: false,
+        width,
+    };
+    let mut above = cofactors.each_limb(second, top, width, |i, limb| limbs.set(i, limb));
+    let inverse = Residue(limbs);
     while above < 0 {
         above += i64::from(inverse.add(m));
     }
@@ -100,7 +101,7 @@ fn number<C: Column>(
     }
     let mut i = 0;
     while i < r.width() {
-        r.set(i, if i < width { inverse.limb(i) } else { 0 });
+        r.set(i, limbs.limb(i));
         i += 1;
     }
     0
@@ -131,20 +132,20 @@ impl<C: Column> Folded<C> {
         }
     }
 
-    /// Takes from the longer number what its quotient by the other one, of so many digits, has
-    /// left after the first multiple, and adds all of it to the cofactors.
+    /// Takes the quotient by the other number, of which this is the first step, from the longer one,
+    /// and adds it to the cofactors, until what is left of it is short.
     #[inline(always)]
-    fn quotient(mut self, pair: Pair<C>, first: Multiple, shorter: u32) -> Pair<Reversed<C>> {
-        let (mut multiple, mut longer) = (first, self.end);
-        let most = self.length + first.up + 2;
+    fn quotient(mut self, pair: Pair<C>, first: Step) -> (Pair<C>, Pair<Reversed<C>>) {
+        let (most, shorter) = (self.length + first.up + 1, first.shorter);
+        let (mut step, mut longer) = (first, pair.length());
         loop {
-            self.add(multiple);
+            pair.add(self.second, step.multiple(), step.up, longer);
+            self.add(step.multiple(), step.up);
             longer = pair.digits(self.second, longer);
-            if multiple.up == 0 || longer < shorter {
-                return self.unfolded(most);
+            if longer <= shorter + MOST_UP {
+                return (pair.of_length(longer.max(shorter)), self.unfolded(most));
             }
-            multiple = pair.multiple(self.second, longer, shorter);
-            pair.add(self.second, multiple, longer);
+            step = pair.quotient(self.second, longer, shorter);
         }
     }
 
@@ -155,19 +156,27 @@ impl<C: Column> Folded<C> {
     }
 
     #[inline(always)]
-    fn add(&mut self, Multiple { by, up }: Multiple) {
+    fn add(&mut self, multiple: i32, up: u32) {
         let column = self.cofactors.into_column();
-        let (mut sum, mut below, mut j) = (Sum::new(), 0, up);
+        let (mut sum, mut j) = (Sum::new(), up);
         // Above the product stands what larger multiples gave: it takes the carry.
-        while j < self.length + up + 2 || !sum.is_nothing() {
-            let digit = match j - up {
-                k if k < self.length => digit_of(column.pair(k), !self.second),
-                _ => 0,
+        while j < self.length + up + 1 || !sum.is_nothing() {
+            let (pairs, others) = (column.four(j), column.four(j - up));
+            let mut new = |k: u32| {
+                let (pair, other) = (pairs[k as usize], others[k as usize]);
+                let is_there = j - up + k < self.length;
+                let other = if is_there {
+                    digit_of(other, !self.second)
+                } else {
+                    0
+                };
+                let second = self.is_beside_second(column, j + k);
+                let digits = [other, digit_of(pair, second)];
+                with_digit(pair, second, sum.digit([multiple, 1], digits))
             };
-            let (pair, second) = (column.pair(j), self.is_beside_second(column, j));
-            let new = sum.digit(by, [digit, below], digit_of(pair, second));
-            column.set_pair(j, with_digit(pair, second, new));
-            (below, j) = (digit, j + 1);
+            let pairs = [new(0), new(1), new(2), new(3)];
+            column.set_four(j, pairs);
+            j += 4;
         }
     }
 
@@ -190,29 +199,19 @@ impl<C: Column> Folded<C> {
     }
 }
 
-/// A number in the first places of a column's pairs.
+/// An inverse, or a number that differs from it by multiples of `m`.
 #[derive(Clone, Copy)]
-struct Limbs<C>(C);
+struct Residue<C>(Limbs<C>);
 
-impl<C: Column> Limbs<C> {
-    #[inline(always)]
-    fn limb(self, i: u32) -> Limb {
-        self.0.pair(i)[0] as Limb
-    }
-
-    #[inline(always)]
-    fn set(self, i: u32, limb: Limb) {
-        self.0.set_pair(i, [limb as i32, 0]);
-    }
-
+impl<C: Column> Residue<C> {
     /// Adds `m`; answers what is carried out.
     #[inline(always)]
     fn add(self, m: Number<impl Stride>) -> bool {
         let (mut i, mut carry) = (0, false);
         while i < m.width() {
             let sum;
-            (sum, carry) = self.limb(i).carrying_add(m.limb(i), carry);
-            self.set(i, sum);
+            (sum, carry) = self.0.limb(i).carrying_add(m.limb(i), carry);
+            self.0.set(i, sum);
             i += 1;
         }
         carry
@@ -224,8 +223,8 @@ impl<C: Column> Limbs<C> {
         let (mut i, mut borrow) = (0, false);
         while i < m.width() {
             let difference;
-            (difference, borrow) = self.limb(i).borrowing_sub(m.limb(i), borrow);
-            self.set(i, difference);
+            (difference, borrow) = self.0.limb(i).borrowing_sub(m.limb(i), borrow);
+            self.0.set(i, difference);
             i += 1;
         }
         borrow
@@ -236,7 +235,7 @@ impl<C: Column> Limbs<C> {
         let mut i = m.width();
         while i > 0 {
             i -= 1;
-            let (x, y) = (self.limb(i), m.limb(i));
+            let (x, y) = (self.0.limb(i), m.limb(i));
             if x != y {
                 return x < y;
             }

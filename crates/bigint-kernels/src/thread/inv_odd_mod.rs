@@ -48,7 +48,7 @@ pub fn divsteps<S: Stride>(batches: Batches<'_, S>) {
         let pairs = divstep_pairs(a.width().max(m.width()) as usize) as u32;
         let flag = match columns_are_shared(scratch.width()) {
             true => number(r, a, m, batches.column(pairs)),
-            false => number(r, a, m, batches.column_in_scratch(0)),
+            false => number(r, a, m, batches.column_in_scratch()),
         };
         work.carry.set(flag);
     }

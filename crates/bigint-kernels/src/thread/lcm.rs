@@ -1,11 +1,17 @@
 //! Least common multiples (Lehmer): `a / g * b`, `g` the greatest common divisor, and 0
 //! where one of them is 0.
 //!
+//! All of it stands in the column in which the divisor is found: that comes to be in the first
+//! places, and `a` is put in the second ones, where the quotient takes its place; then `b` in the
+//! first ones.
+//!
 //! Cost: of a [divisor](super::gcd), an [exact quotient](super::exact) and a product. Scratch:
-//! that of the first, the divisor and the quotient.
+//! that of the first.
 
+use super::column::{Above, Column, Limbs};
 use super::{Batches, Work, exact, gcd, mul};
-use crate::gpu::memory::Stride;
+use crate::gpu::facts::columns_are_shared;
+use crate::gpu::memory::{Number, Stride};
 use bigint_core::kernel::gcd_digits;
 
 /// The multiples that fall to the calling thread.
@@ -15,17 +21,38 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
         let Work {
             r, a, b, scratch, ..
         } = work;
-        let (n, widest) = (a.width(), a.width().max(b.width()));
-        let divisor = scratch.part(0, widest);
-        let quotient = scratch.part(widest, widest + n);
-        let pairs = gcd_digits(n as usize, b.width() as usize) as u32;
-        if scratch.width() <= widest + n {
-            gcd::number(divisor, a, b, batches.column(pairs), pairs);
-        } else {
-            let column = batches.column_in_scratch(widest + n);
-            gcd::number(divisor, a, b, column, pairs);
+        let pairs = gcd_digits(a.width() as usize, b.width() as usize) as u32;
+        match columns_are_shared(scratch.width()) {
+            true => number(r, a, b, batches.column(pairs), pairs),
+            false => number(r, a, b, batches.column_in_scratch(), pairs),
         }
-        exact::quotient(quotient, a, divisor);
-        mul::comba::product(r, quotient, b);
     }
+}
+
+/// `r` is the least number that both divide. The column has so many pairs.
+#[inline(always)]
+fn number(
+    r: Number<impl Stride>,
+    a: Number<impl Stride>,
+    b: Number<impl Stride>,
+    column: impl Column,
+    pairs: u32,
+) {
+    let column = Above::zeros(column);
+    let places = |second: bool, width: u32| Limbs {
+        column,
+        second,
+        width,
+    };
+    let divisor = places(false, a.width().max(b.width()));
+    gcd::divisor(a, b, column, pairs, divisor.width, |i, limb| {
+        divisor.set(i, limb);
+    });
+    let quotient = places(true, a.width());
+    quotient.put(a);
+    exact::quotient(quotient, divisor);
+    let other = places(false, b.width());
+    other.put(b);
+    let widths = [quotient.width, other.width];
+    mul::comba::product_of(r, widths, |i| quotient.four(i), |i| other.four(i));
 }

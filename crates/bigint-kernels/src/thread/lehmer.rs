@@ -21,9 +21,10 @@
 //! bits from both numbers on average by one pass over them, and 24 where it ends at `2^-26`.
 //!
 //! A quotient of 29 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
-//! entry holds the quotient, a round takes
-//! `t b B^k` from `a`, `B` = 2^32 and `t` of up to 62 bits in two digits: more bits, of one
-//! number, by half the multiply-adds.
+//! entry holds the quotient, a round takes `t b B^k` from `a`, `B` = 2^32: a matrix as well, of digits of
+//! `a` and of `b` that are `k` places lower. What it leaves of the quotient is at most `B^k / 2`, where
+//! an entry holds what it takes, so that two rounds take some 32 bits. Threads of a warp would wait for
+//! those that make other passes: all make one, in which `k` is 0 for most.
 //!
 //! Digits are signed, `-2^31 <= d < 2^31`: products need no case for signs. As `(34, 21)`
 //! in tens with digits from -5 to 4 is `3 4 | 2 1`, the steps `34 - 2 * 21 = -8`,
@@ -42,6 +43,7 @@
 use super::column::{Column, digit_of, with_digit};
 use crate::gpu::float::{self, ROUNDING};
 use crate::gpu::memory::{Number, Stride, multiply_add};
+use crate::gpu::warp;
 use bigint_core::kernel::ZEROS_BELOW;
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -51,6 +53,9 @@ const STEPS: usize = 12;
 /// `B`.
 const RADIX: f64 = 4_294_967_296.0;
 
+/// The largest quotient of a matrix by itself: products stay below `2^31 * 2^31 + 2^31`.
+const MOST: f64 = (i32::MAX - (1 << 12)) as f64;
+
 /// Two numbers of so many digits. Above these stand three zeros at least, and three below.
 #[derive(Clone, Copy)]
 pub struct Pair<C> {
@@ -58,23 +63,43 @@ pub struct Pair<C> {
     length: u32,
 }
 
-/// What a round does.
+/// What a round does: `(a, b) <- (u a + v b, p a + q b)`, where one of the numbers may be taken some
+/// digits higher.
 #[derive(Clone, Copy)]
-pub enum Step {
-    /// `(a, b) <- (u a + v b, p a + q b)`.
-    Matrix([[i32; 2]; 2]),
-    /// A multiple of the shorter number, of so many digits, is to be added to the other one: to
-    /// the second where the flag says so.
-    Quotient(bool, u32),
+pub struct Step {
+    rows: [[i32; 2]; 2],
+    /// How many digits higher the shorter number is taken, which stays as it is then.
+    pub up: u32,
+    /// Whether the second number is the longer one then.
+    pub second: bool,
+    /// Digits of the shorter one then.
+    pub shorter: u32,
 }
 
-/// A number of two digits, and how many digits higher it is.
-#[derive(Clone, Copy)]
-pub struct Multiple {
-    /// Lower digit first.
-    pub by: [i32; 2],
-    /// Digits.
-    pub up: u32,
+impl Step {
+    /// A matrix of the numbers as they stand.
+    #[inline(always)]
+    fn of(rows: [[i32; 2]; 2]) -> Self {
+        Step {
+            rows,
+            up: 0,
+            second: false,
+            shorter: 0,
+        }
+    }
+
+    /// Whether it takes a number higher, in one of the threads of the warp.
+    #[inline(always)]
+    pub fn is_shifted_here(&self) -> bool {
+        warp::any_here(self.up > 0)
+    }
+
+    /// What the longer number gets of the other one.
+    #[inline(always)]
+    pub fn multiple(&self) -> i32 {
+        let [[_, of_second], [of_first, _]] = self.rows;
+        if self.second { of_first } else { of_second }
+    }
 }
 
 impl<C: Column> Pair<C> {
@@ -170,56 +195,48 @@ impl<C: Column> Pair<C> {
         let half = float::upper(0.5) + (zeros << 25);
         let least = (float::upper(large) - (29 << 20)).max(half);
         if float::upper(small) >= least {
-            return Some(Step::Matrix(matrix(large, small, least, swap)));
+            return Some(Step::of(matrix(large, small, least, swap)));
         }
-        // A quotient by itself that an entry holds, though it be off by 2^-20 of itself. Products
-        // stay below 2^31 * 2^31 + 2^31.
-        let most = f64::from(i32::MAX - (1 << 12));
-        if float::upper(large) <= float::upper(small * most) {
-            return Some(Step::Matrix(single(large, small, swap)));
+        // A quotient by itself that an entry holds, though it be off by 2^-20 of itself.
+        if float::upper(large) <= float::upper(small * MOST) {
+            return Some(Step::of(single(ratio(large, small), swap)));
         }
         match self.digits(!swap, self.length) {
             0 => None,
-            shorter => Some(Step::Quotient(swap, shorter)),
+            shorter => Some(self.quotient(swap, self.length, shorter)),
         }
     }
 
-    /// The multiple of the shorter number that brings the other one down, the second where
-    /// `second` says so, of so many digits: nothing where that is the lesser one.
+    /// A round that takes a multiple of the shorter number from the other one, the second where
+    /// `second` says so, of so many digits.
     #[inline(always)]
-    pub fn multiple(self, second: bool, longer: u32, shorter: u32) -> Multiple {
+    pub fn quotient(self, second: bool, longer: u32, shorter: u32) -> Step {
         let top = |length: u32, second: bool| {
             value([1, 2, 3].map(|by| digit_of(self.below(length, by), second)))
         };
-        let mut ratio = top(longer, second) / top(shorter, !second);
-        let mut up = longer - shorter;
-        // Below 2^62: products by two digits are summed.
-        let most = f64::from(1 << 30);
-        while up > 0 && float::upper(ratio) < float::upper(most) {
+        // From 2^-32 to 2^32, about: a top digit of 1 may be followed by -2^31.
+        let (mut ratio, mut up) = (
+            ratio(top(longer, second), top(shorter, !second)),
+            longer - shorter,
+        );
+        if up > 0 && float::upper(ratio) <= float::upper(0.5) {
             ratio *= RADIX;
             up -= 1;
         }
-        let by = -(ratio as i64);
-        let low = by as i32;
-        let high = ((by - i64::from(low)) >> LIMB_BITS) as i32;
-        Multiple {
-            by: [low, high],
+        Step {
+            rows: single(ratio.clamp(-MOST, MOST), second),
             up,
+            second,
+            shorter,
         }
     }
 
-    /// A round's matrix times the numbers, which become no longer than so many digits.
+    /// A round's work on the numbers, which become no longer than so many digits, where no number is
+    /// [taken higher](Step::is_shifted_here).
     #[inline(always)]
-    pub fn transform(self, rows: [[i32; 2]; 2], length: u32) {
-        let mut sums = [Sum::new(); 2];
-        let mut new = |[x, y]: [i32; 2]| {
-            // Below 2 * 2^30 * 2^31 + 2^31.
-            let [first, second] = rows;
-            [
-                sums[0].digit(first, [x, y], 0),
-                sums[1].digit(second, [x, y], 0),
-            ]
-        };
+    pub fn transform(self, step: Step, length: u32) {
+        let mut sums = Sums::new(step.rows);
+        let mut new = |pair: [i32; 2]| sums.pair(pair);
         let mut i = 0;
         while i + 12 < length {
             let fours = [0, 4, 8, 12].map(|above| self.column.four(i + above));
@@ -240,17 +257,19 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// Adds a multiple of one number to the other, the second where `second` says so, which
-    /// becomes no longer than so many digits.
+    /// The same where one may be.
     #[inline(always)]
-    pub fn add(self, second: bool, multiple: Multiple, length: u32) {
-        let Multiple { by, up } = multiple;
-        let (mut sum, mut below) = (Sum::new(), 0);
-        let mut new = |pair: [i32; 2], other: [i32; 2]| {
-            let digit = digit_of(other, !second);
-            let new = sum.digit(by, [digit, below], digit_of(pair, second));
-            below = digit;
-            with_digit(pair, second, new)
+    pub fn transform_shifted(self, step: Step, length: u32) {
+        let Step {
+            rows, up, second, ..
+        } = step;
+        let stays = [up > 0 && second, up > 0 && !second];
+        let mut sums = Sums::new(rows);
+        let mut new = |pair: [i32; 2], lower: [i32; 2]| {
+            let from = |which: usize| if stays[which] { lower } else { pair }[which];
+            let new = sums.pair([from(0), from(1)]);
+            let to = |which: usize| if stays[which] { pair } else { new }[which];
+            [to(0), to(1)]
         };
         let mut i = up;
         while i + 4 <= length {
@@ -264,6 +283,24 @@ impl<C: Column> Pair<C> {
             let pair = new(self.column.pair(i), self.column.pair(i - up));
             self.column.set_pair(i, pair);
             i += 1;
+        }
+    }
+
+    /// Adds a multiple of one number, so many digits higher, to the other one, the second where
+    /// `second` says so, which becomes no longer than so many digits.
+    #[inline(always)]
+    pub fn add(self, second: bool, multiple: i32, up: u32, length: u32) {
+        let mut sum = Sum::new();
+        let mut new = |pair: [i32; 2], other: [i32; 2]| {
+            let digits = [digit_of(other, !second), digit_of(pair, second)];
+            with_digit(pair, second, sum.digit([multiple, 1], digits))
+        };
+        let mut i = up;
+        while i < length {
+            let ([a, b, c, d], [e, f, g, h]) = (self.column.four(i), self.column.four(i - up));
+            self.column
+                .set_four(i, [new(a, e), new(b, f), new(c, g), new(d, h)]);
+            i += 4;
         }
     }
 
@@ -337,14 +374,34 @@ impl Sum {
         self.0 == Self::TOP
     }
 
-    /// The next digit of `u x + v y + z`, which is below `2^63 - 2^33` in size.
+    /// The next digit of `u x + v y`, which is below `2^63 - 2^33` in size.
     #[inline(always)]
-    pub fn digit(&mut self, [u, v]: [i32; 2], [x, y]: [i32; 2], z: i32) -> i32 {
-        let below =
-            (u64::from(Self::TOP) << LIMB_BITS | u64::from(self.0)).wrapping_add_signed(z.into());
+    pub fn digit(&mut self, [u, v]: [i32; 2], [x, y]: [i32; 2]) -> i32 {
+        let below = u64::from(Self::TOP) << LIMB_BITS | u64::from(self.0);
         let sum = multiply_add(v, y, multiply_add(u, x, below));
         self.0 = (sum >> LIMB_BITS) as u32;
         (sum as u32 ^ Self::TOP) as i32
+    }
+}
+
+/// Those of both rows of a matrix.
+struct Sums {
+    rows: [[i32; 2]; 2],
+    sums: [Sum; 2],
+}
+
+impl Sums {
+    #[inline(always)]
+    fn new(rows: [[i32; 2]; 2]) -> Self {
+        let sums = [Sum::new(); 2];
+        Sums { rows, sums }
+    }
+
+    /// The next digits: sums below `2 * 2^30 * 2^31 + 2^31`.
+    #[inline(always)]
+    fn pair(&mut self, pair: [i32; 2]) -> [i32; 2] {
+        let ([first, second], [of_first, of_second]) = (&mut self.sums, self.rows);
+        [first.digit(of_first, pair), second.digit(of_second, pair)]
     }
 }
 
@@ -370,17 +427,23 @@ fn matrix(x: f64, y: f64, least: u32, swap: bool) -> [[i32; 2]; 2] {
     [of_x, of_y]
 }
 
-/// The matrix of one step, whose quotient has up to 31 bits.
+/// The matrix of one step, which takes so many times the shorter number from the other one, the second
+/// where `second` says so.
 #[inline(always)]
-fn single(x: f64, y: f64, swap: bool) -> [[i32; 2]; 2] {
-    // A step of Newton's: within 2^-38.
-    let reciprocal = float::reciprocal(y);
-    let off = float::multiply_add(-y, reciprocal, 1.0);
-    let reciprocal = float::multiply_add(reciprocal, off, reciprocal);
-    let t = (ROUNDING - x * reciprocal).to_bits() as i32;
-    if swap {
-        [[t, 1], [1, 0]]
+fn single(ratio: f64, second: bool) -> [[i32; 2]; 2] {
+    let t = (ROUNDING - ratio).to_bits() as i32;
+    if second {
+        [[1, 0], [t, 1]]
     } else {
         [[1, t], [0, 1]]
     }
+}
+
+/// `x / y`, within `2^-37` of it.
+#[inline(always)]
+fn ratio(x: f64, y: f64) -> f64 {
+    // A step of Newton's.
+    let reciprocal = float::reciprocal(y);
+    let off = float::multiply_add(-y, reciprocal, 1.0);
+    x * float::multiply_add(reciprocal, off, reciprocal)
 }

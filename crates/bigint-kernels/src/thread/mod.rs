@@ -116,12 +116,12 @@ impl<'a, S: Stride> Batches<'a, S> {
         unsafe { shared::Column::new(pairs) }
     }
 
-    /// The thread's own column of pairs in scratch, from row `row` on, where the launch has it.
+    /// The thread's own column of pairs in scratch, where the launch has it.
     #[allow(unsafe_code)]
     #[inline(always)]
-    pub fn column_in_scratch(self, row: u32) -> memory::Column {
+    pub fn column_in_scratch(self) -> memory::Column {
         // SAFETY: by the contract of `new`; scratch of threads is interleaved.
-        unsafe { memory::Column::new(&self.arguments.scratch, thread::index_1d(), row) }
+        unsafe { memory::Column::new(&self.arguments.scratch, thread::index_1d()) }
     }
 
     /// The thread's own column of fours of limbs in scratch, where the launch has it.

@@ -48,14 +48,26 @@ pub fn products<S: Stride>(tile: Tile<S>) {
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
 pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) {
+    let widths = [a.width(), b.width()];
+    product_of(r, widths, |i| a.limbs(i), |i| b.limbs(i));
+}
+
+/// The same of operands of these widths, four limbs at a time from a place on, zeros above them.
+#[inline(always)]
+pub fn product_of(
+    r: Number<impl Stride>,
+    widths: [u32; 2],
+    a: impl Fn(u32) -> [Limb; STEP],
+    b: impl Fn(u32) -> [Limb; STEP],
+) {
     const FOUR: u32 = STEP as u32;
-    let (n, m) = (a.width().div_ceil(FOUR), b.width().div_ceil(FOUR));
+    let [n, m] = widths.map(|width| width.div_ceil(FOUR));
     let mut columns = Columns::default();
     let mut k = 0;
     while FOUR * k < r.width() {
         let mut i = (k + 1).saturating_sub(m);
         while i <= k && i < n {
-            columns.add(a.limbs(FOUR * i), b.limbs(FOUR * (k - i)));
+            columns.add(a(FOUR * i), b(FOUR * (k - i)));
             i += 1;
         }
         r.set_limbs(FOUR * k, columns.next());
