@@ -140,21 +140,24 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     const UP_AT: [u32; 2] = [Self::PLAN.inverse_at(0), Self::PLAN.inverse_at(1)];
     const RUN: u32 = Self::PLAN.run();
     const BUFFER: u32 = Self::PLAN.buffer_bytes();
+    const LINKS_AT: u32 = Self::PLAN.links_at();
+    /// Where shared memory ends for products, and for squares.
+    const ENDS: [u32; 2] = [
+        Self::PLAN.shared_bytes(false),
+        Self::PLAN.shared_bytes(true),
+    ];
 
     #[inline(always)]
     fn new(team: Team<THREADS>, roots: Roots, is_square: bool) -> Self {
-        let second = Self::BUFFER;
         let stretch = |from| Stretch::new(team, from);
         Transform {
             team,
             roots,
             is_square,
             x: Exchange::new(stretch(0), Self::RUN),
-            y: Exchange::new(stretch(second), Self::RUN),
-            // Sums take 8.5 bytes for each limb of a round.
-            links: stretch(second + 9 * Self::PART),
-            // Behind the last run of values.
-            kept_carries: stretch(second + Self::BUFFER - 16),
+            y: Exchange::new(stretch(Self::BUFFER), Self::RUN),
+            links: stretch(Self::LINKS_AT),
+            kept_carries: stretch(Self::ENDS[usize::from(is_square)] - 16),
         }
     }
 
@@ -432,10 +435,8 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     #[inline(always)]
     fn set_side_by_side(self, window: Number<impl Stride>, from: u32, limbs: [Limb; CHUNK]) {
         let warp = self.team.warp();
-        let (lane, first) = (
-            warp.lane(),
-            CHUNK as u32 * (self.team.thread() - warp.lane()),
-        );
+        let lane = warp.lane();
+        let first = CHUNK as u32 * (self.team.thread() - lane);
         let own = self.y.memory().from_word(sum_at(first));
         warp.sync();
         for (i, &four) in (0..).zip(limbs.as_chunks().0) {
