@@ -265,6 +265,22 @@ mod tests {
     }
 
     #[test]
+    fn more_blocks_that_square_share_a_multiprocessor() {
+        let transforms = Kernel::ALL.iter().filter(|kernel| kernel.takes_roots());
+        for kernel in transforms {
+            let blocks = kernel.bounds().unwrap()[1];
+            for (same, blocks) in [(1, squares(blocks)), (2, blocks)] {
+                let ptx = alone(kernel.entry_point(), Facts(same << SAME.at));
+                assert!(
+                    ptx.contains(&format!("{BLOCKS}{blocks}\n")),
+                    "{}",
+                    kernel.name
+                );
+            }
+        }
+    }
+
+    #[test]
     fn kernels_are_told_what_they_ask_for() {
         let is_asked = |kernel: &&Kernel| {
             let mut kernels = module_of(kernel.entry_point()).split(ENTRY);
