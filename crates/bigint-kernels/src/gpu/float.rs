@@ -31,14 +31,6 @@ pub fn whole(x: u32) -> f64 {
     f64::from_bits(TWO_52 | u64::from(x)) - f64::from_bits(TWO_52)
 }
 
-/// `x factor`, rounded once: a whole number below 2^32 needs no conversion to be multiplied.
-#[inline(always)]
-pub fn whole_times(x: u32, factor: f64) -> f64 {
-    const TWO_52: u64 = 0x4330 << 48;
-    let above = f64::from_bits(TWO_52 | u64::from(x));
-    multiply_add(above, factor, -factor * f64::from_bits(TWO_52))
-}
-
 /// A whole number from -2^31 to 2^31 - 1.
 #[inline(always)]
 pub fn signed(x: i32) -> f64 {

@@ -90,16 +90,15 @@ fn merge<const N: usize>(v: &mut [Complex; N], i: usize, j: usize, w: Complex) {
     v[j] = v[j].times(w.conjugate());
 }
 
-/// The first three levels of `x^8m - i`, of real values: all roots are constants. The upper four
-/// come multiplied by [`HALF_SQRT_2`].
+/// The first three levels of `x^8m - i`, of real values: all roots are constants.
 #[inline(always)]
-pub fn down_from_the_root(lower: [f64; 4], upper: [f64; 4]) -> [Complex; 8] {
+pub fn down_from_the_root(x: [f64; 8]) -> [Complex; 8] {
     let mut v = [Complex::ZERO; 8];
     let mut k = 0;
     while k < 4 {
-        let (a, b) = (lower[k], upper[k]);
-        v[k] = Complex::new(a + b, b);
-        v[k + 4] = Complex::new(a - b, -b);
+        let b = HALF_SQRT_2 * x[k + 4];
+        v[k] = Complex::new(x[k] + b, b);
+        v[k + 4] = Complex::new(x[k] - b, -b);
         k += 1;
     }
     let w = Complex::new(SIXTEENTH.0, SIXTEENTH.1);

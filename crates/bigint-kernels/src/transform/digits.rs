@@ -9,21 +9,12 @@ pub fn plain(limb: Limb) -> [f64; 2] {
     [float::whole(limb & 0xffff), float::whole(limb >> 16)]
 }
 
-/// [`plain`], multiplied by `factor` and rounded.
-#[inline(always)]
-pub fn plain_times(limb: Limb, factor: f64) -> [f64; 2] {
-    [
-        float::whole_times(limb & 0xffff, factor),
-        float::whole_times(limb >> 16, factor),
-    ]
-}
-
 /// Balanced digits, from -2^15 to 2^15: a digit of which the top bit is set counts 2^16
-/// less, and the digit above it 1 more. `below` is the top bit of the limb below; the
-/// digit above the upper one is that of another limb, or there is none where `is_top`.
+/// less, and the digit above it 1 more. `below` is the limb below; the digit above the
+/// upper one is that of another limb, or there is none where `is_top`.
 #[inline(always)]
-pub fn balanced(limb: Limb, below: u32, is_top: bool) -> [f64; 2] {
-    let lower = i32::from(limb as i16) + below as i32;
+pub fn balanced(limb: Limb, below: Limb, is_top: bool) -> [f64; 2] {
+    let lower = i32::from(limb as i16) + (below >> 31) as i32;
     let upper = match is_top {
         true => (limb >> 16) as i32,
         false => limb as i32 >> 16,

@@ -40,7 +40,7 @@ use crate::gpu::float::Roots;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::stretch::Stretch;
 use crate::transform::butterflies::{
-    HALF_SQRT_2, down, down_from_the_root, down_to_fours, multiply_and_up, up, up_to_the_root,
+    down, down_from_the_root, down_to_fours, multiply_and_up, up, up_to_the_root,
 };
 use crate::transform::carries::{self, CHUNK};
 use crate::transform::complex::Complex;
@@ -247,15 +247,12 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     fn spread(self, limbs: [Limb; 8], to: Exchange) {
         let thread = self.team.thread();
         // (No loop: one that is not unrolled would keep digits in memory.)
-        let a = |k: usize| digits::plain(limbs[k]);
-        let b = |k: usize| digits::plain_times(limbs[k], HALF_SQRT_2);
-        let ([a0, a1, a2, a3], [b4, b5, b6, b7]) =
-            ([a(0), a(1), a(2), a(3)], [b(4), b(5), b(6), b(7)]);
-        let of = |i: usize| {
-            down_from_the_root([a0[i], a1[i], a2[i], a3[i]], [b4[i], b5[i], b6[i], b7[i]])
-        };
-        to.set(2 * thread, 2 * THREADS, &of(0));
-        to.set(2 * thread + 1, 2 * THREADS, &of(1));
+        let d = |k: usize| digits::plain(limbs[k]);
+        let [d0, d1, d2, d3] = [d(0), d(1), d(2), d(3)];
+        let [d4, d5, d6, d7] = [d(4), d(5), d(6), d(7)];
+        let of = |i: usize| [d0[i], d1[i], d2[i], d3[i], d4[i], d5[i], d6[i], d7[i]];
+        to.set(2 * thread, 2 * THREADS, &down_from_the_root(of(0)));
+        to.set(2 * thread + 1, 2 * THREADS, &down_from_the_root(of(1)));
     }
 
     /// The middle pass down, of one polynomial or two.

@@ -156,13 +156,9 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     #[inline(always)]
     fn spread_part(self, part: u32, a: Number<impl Stride>, to: Exchange) {
         let thread = self.team.thread();
-        let tops = if Self::PLAN.is_balanced {
-            self.tops_below(a)
-        } else {
-            0
-        };
+        let below = a.limb(thread.wrapping_sub(1));
         let own = a.part(thread, u32::MAX).settled();
-        let two = |k| self.two_coefficients(part, own, tops, k);
+        let two = |k| self.two_coefficients(part, own, below, k);
         // (No loop: one that is not unrolled would keep values in memory.)
         let [c0, c1, c2, c3] = [two(0), two(1), two(2), two(3)];
         let [c4, c5, c6, c7] = [two(4), two(5), two(6), two(7)];
@@ -176,42 +172,27 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         column(1);
     }
 
-    /// Bit `k` is the top bit of the limb below the warp's limb `k T`, of 64 or fewer.
-    #[inline(always)]
-    fn tops_below(self, a: Number<impl Stride>) -> u64 {
-        let warp = self.team.warp();
-        let below = (self.team.thread() - warp.lane()).wrapping_sub(1);
-        let tops =
-            |k| warp.ballot(a.limb(below.wrapping_add((k + warp.lane()) * THREADS)) >> 31 == 1);
-        tops(0) | tops(32) << 32
-    }
-
-    /// Coefficients `2t + k m/8` and the next of a part: `own` begins at limb `t`, and `tops` are
-    /// [those below](Self::tops_below).
+    /// Coefficients `2t + k m/8` and the next of a part: `own` begins at limb `t`, and `below` is
+    /// the limb below.
     #[inline(always)]
     fn two_coefficients(
         self,
         part: u32,
         own: Number<impl Stride>,
-        tops: u64,
+        below: Limb,
         k: u32,
     ) -> [Complex; 2] {
-        let half = |j: u32, apart: u32, is_second: bool| {
-            let root = if is_second { -HALF_SQRT_2 } else { HALF_SQRT_2 };
-            let a = self.digits(own, tops, k + 8 * j, None);
-            let b = self.digits(own, tops, k + 8 * (j + apart), Some(root));
-            [0, 1].map(|i| Complex::new(a[i] + b[i], b[i]))
-        };
+        let d = |j: u32| self.digits(own, below, k + 8 * j);
         match PARTS {
-            2 => half(0, 1, part == 1),
+            2 => each_half(d(0), d(1), part == 1),
             4 => {
-                let e = |j| half(j, 2, part >= 2);
+                let e = |j| each_half(d(j), d(j + 2), part >= 2);
                 let (low, high) = (e(0), e(1));
                 let root = turned(SIXTEENTH, part >= 2, part % 2 == 1);
                 [0, 1].map(|i| low[i].plus_product(high[i], root))
             }
             _ => {
-                let e = |j| half(j, 4, part >= 4);
+                let e = |j| each_half(d(j), d(j + 4), part >= 4);
                 let root = turned(SIXTEENTH, part >= 4, part / 2 % 2 == 1);
                 let f = |j| {
                     let (low, high) = (e(j), e(j + 2));
@@ -229,23 +210,28 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         }
     }
 
-    /// The two digits of limb `t + k T`, multiplied by `factor` where there is one.
+    /// The two digits of limb `t + k T`.
     #[inline(always)]
-    fn digits(self, own: Number<impl Stride>, tops: u64, k: u32, factor: Option<f64>) -> [f64; 2] {
+    fn digits(self, own: Number<impl Stride>, below: Limb, k: u32) -> [f64; 2] {
         let limb = own.limb(k * THREADS);
         if !Self::PLAN.is_balanced {
-            return match factor {
-                None => digits::plain(limb),
-                Some(factor) => digits::plain_times(limb, factor),
-            };
+            return digits::plain(limb);
         }
-        let warp = self.team.warp();
-        let tops = warp.ballot(limb >> 31 == 1) << 1 | tops >> k & 1;
-        let below = (tops >> warp.lane()) as u32 & 1;
+        let below = match k {
+            0 => below,
+            _ => own.limb(k * THREADS - 1),
+        };
         let is_top = k == 8 * PARTS as u32 - 1 && self.team.thread() == THREADS - 1;
-        let digits = digits::balanced(limb, below, is_top);
-        digits.map(|digit| factor.map_or(digit, |factor| factor * digit))
+        digits::balanced(limb, below, is_top)
     }
+}
+
+/// What the first level of the tree makes of digits for one of the halves.
+#[inline(always)]
+fn each_half(a: [f64; 2], b: [f64; 2], is_second: bool) -> [Complex; 2] {
+    let root = if is_second { -HALF_SQRT_2 } else { HALF_SQRT_2 };
+    let half = |a: f64, b: f64| Complex::new(a + root * b, root * b);
+    [half(a[0], b[0]), half(a[1], b[1])]
 }
 
 /// A point of the unit circle, a quarter of a turn on, a half on, or both.
