@@ -69,6 +69,10 @@ pub const WARPS: Field = Field { at: 21, bits: 5 };
 /// How the PTX says for how many threads a block leaves registers, up to their number.
 pub const THREADS: &str = ".maxntid ";
 
+/// How the PTX says how many blocks a multiprocessor should have room for, up to their number: of
+/// transforms, [of products](crate::transform::squares) unless they are told to [square](SAME).
+pub const BLOCKS: &str = ".minnctapersm ";
+
 /// Limbs of the first operand of a product by rows whose limbs do not fill fours or slots:
 /// told, as are the two fields below, where [limbs are many](MANY).
 pub const FIRST_WIDTH: Field = Field { at: 7, bits: 8 };

@@ -634,7 +634,11 @@ impl Kernel {
             if by_budget == 0 { 1 } else { by_budget }
         };
         let shared_bytes = match self.takes_roots() {
-            true => Plan::of(self.lanes).shared_bytes(),
+            true => {
+                let plan = Plan::of(self.lanes);
+                let is_square = matches!(self.operation, Operation::Square);
+                plan.shared_bytes(is_square && n <= plan.limbs() as usize)
+            }
             false => block / self.lanes * staged_bytes,
         };
         let workers = if self.takes_stretches() {

@@ -82,7 +82,8 @@ pub struct Plan {
     pub last: u32,
     /// Whether digits are from -2^15 to 2^15; else from 0 to 2^16 - 1.
     pub is_balanced: bool,
-    /// Blocks that a multiprocessor should have room for, by their registers.
+    /// Blocks that a multiprocessor should have room for, by their registers; of squares it has
+    /// for [a third more](squares).
     pub blocks: u32,
 }
 
@@ -159,10 +160,19 @@ impl Plan {
         16 * (self.part() + self.part() / self.run())
     }
 
-    /// Bytes of shared memory that a block takes: both operands. Carries between warps take no
-    /// more: they have places of values that are no longer needed, and the last free one.
-    pub const fn shared_bytes(&self) -> u32 {
-        2 * self.buffer_bytes()
+    /// Where in shared memory carries between warps are, in bytes: in place of values of the second
+    /// operand, behind the sums of a round, which take 8.5 bytes for each of a part's values.
+    pub const fn links_at(&self) -> u32 {
+        self.buffer_bytes() + 9 * self.part()
+    }
+
+    /// Bytes of shared memory that a block takes: both operands, the last place of which is free; a
+    /// square has one, sums, two limbs for each of at most four warps, and a place.
+    pub const fn shared_bytes(&self, is_square: bool) -> u32 {
+        match is_square {
+            true => self.links_at() + 32 + 16,
+            false => 2 * self.buffer_bytes(),
+        }
     }
 
     /// Roots of each node forward in pass `pass`; where there is one part, those of the first are
@@ -219,6 +229,11 @@ impl Plan {
     }
 }
 
+/// Blocks that square where so many multiply: they have less in shared memory and in registers.
+pub const fn squares(blocks: u32) -> u32 {
+    blocks + blocks / 3
+}
+
 /// Where in [`LANES`] this number stands.
 const fn index(lanes: u32) -> usize {
     (lanes / LANES[0]).trailing_zeros() as usize
@@ -239,7 +254,8 @@ mod tests {
             assert!(plan.forward_at(2) < plan.inverse_at(0));
             end = plan.inverse_at(2);
             // What a block of an H200 may ask for.
-            assert!(plan.shared_bytes() <= 227 << 10);
+            assert!(plan.shared_bytes(false) <= 227 << 10);
+            assert!(plan.shared_bytes(true) <= plan.shared_bytes(false));
         }
         assert_eq!(ROOTS, end as usize);
     }

@@ -4,13 +4,13 @@
 
 use super::{cases, failure};
 use crate::DeviceErrorKind;
-use bigint_core::facts::{Facts, THREADS, UNTOLD, WARPS};
+use bigint_core::facts::{BLOCKS, Facts, SAME, THREADS, UNTOLD, WARPS};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
 use bigint_core::gather::GATHER_MODULE;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::modules::CEILING;
-use bigint_core::transform::{grid, ntt};
+use bigint_core::transform::{grid, ntt, squares};
 use bigint_core::trial::TRIAL_MODULE;
 use bigint_core::weighted::{self, long};
 use cust::module::Module;
@@ -107,6 +107,17 @@ fn module_of(entry: EntryPoint) -> &'static str {
     ptx.copied().unwrap_or_default()
 }
 
+/// The PTX with another number where it first says `key`, if it does.
+fn with_number(ptx: &str, key: &str, other: impl Fn(u32) -> u32) -> String {
+    let Some((head, rest)) = ptx.split_once(key) else {
+        return ptx.to_owned();
+    };
+    let end = rest.find(|digit: char| !digit.is_ascii_digit());
+    let (number, rest) = rest.split_at(end.unwrap_or(rest.len()));
+    let number = other(number.parse().unwrap_or_default()).to_string();
+    [head, key, &number, rest].concat()
+}
+
 /// The PTX of one kernel: what stands before the first kernel of its module, which
 /// holds for all of them, and its own, with what it is told of its launches.
 fn alone(entry: EntryPoint, facts: Facts) -> String {
@@ -115,17 +126,10 @@ fn alone(entry: EntryPoint, facts: Facts) -> String {
     let own = kernels.find(|kernel| kernel.split('(').next() == Some(entry.name));
     let own = own.unwrap_or_default();
     let told = own.replace(UNTOLD, &facts.0.to_string());
-    // A field of long transforms alone; others have the bits for something else.
-    let warps = match entry.module {
-        long::LONG_MODULE => facts.field(WARPS),
-        _ => 0,
-    };
-    let told = match (warps, told.split_once(THREADS)) {
-        (1.., Some((head, rest))) => {
-            let threads = (32 * warps).to_string();
-            let rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
-            [head, THREADS, &threads, rest].concat()
-        }
+    // Fields of transforms alone; others have the bits for something else.
+    let told = match (entry.module, facts.field(WARPS), facts.field(SAME)) {
+        (long::LONG_MODULE, warps @ 1.., _) => with_number(&told, THREADS, |_| 32 * warps),
+        ("mul", _, 1) => with_number(&told, BLOCKS, squares),
         _ => told,
     };
     let own = match own.contains(UNTOLD) {
@@ -257,6 +261,22 @@ mod tests {
             assert!(before.ends_with(";\n") && !after.trim_start().starts_with('.'));
             assert!(!late.contains(waits) && !late.contains(target));
             assert_eq!(ptx.matches('{').count(), late.matches('{').count());
+        }
+    }
+
+    #[test]
+    fn more_blocks_that_square_share_a_multiprocessor() {
+        let transforms = Kernel::ALL.iter().filter(|kernel| kernel.takes_roots());
+        for kernel in transforms {
+            let blocks = kernel.bounds().unwrap()[1];
+            for (same, blocks) in [(1, squares(blocks)), (2, blocks)] {
+                let ptx = alone(kernel.entry_point(), Facts(same << SAME.at));
+                assert!(
+                    ptx.contains(&format!("{BLOCKS}{blocks}\n")),
+                    "{}",
+                    kernel.name
+                );
+            }
         }
     }
 

@@ -80,6 +80,40 @@ impl Stretch {
         }
     }
 
+    /// The stretch from word `at` on, which is even.
+    #[inline(always)]
+    pub fn from_word(self, at: u32) -> Self {
+        Stretch {
+            address: self.address + 8 * at,
+        }
+    }
+
+    /// Limbs `4 at .. 4 at + 4`.
+    #[inline(always)]
+    pub fn four(self, at: u32) -> [Limb; 4] {
+        let (x, y, z, w);
+        // SAFETY: by the contract of `Team::new`.
+        unsafe {
+            asm!("ld.shared.v4.u32 {{{x}, {y}, {z}, {w}}}, [{address}];",
+                x = out(reg32) x, y = out(reg32) y, z = out(reg32) z, w = out(reg32) w,
+                address = in(reg32) self.address + 16 * at,
+                options(pure, readonly, nostack, preserves_flags));
+        }
+        [x, y, z, w]
+    }
+
+    /// Sets them.
+    #[inline(always)]
+    pub fn set_four(self, at: u32, [x, y, z, w]: [Limb; 4]) {
+        // SAFETY: by the contract of `Team::new`.
+        unsafe {
+            asm!("st.shared.v4.u32 [{address}], {{{x}, {y}, {z}, {w}}};",
+                x = in(reg32) x, y = in(reg32) y, z = in(reg32) z, w = in(reg32) w,
+                address = in(reg32) self.address + 16 * at,
+                options(nostack, preserves_flags));
+        }
+    }
+
     /// Limb `at`.
     #[inline(always)]
     pub fn limb(self, at: u32) -> Limb {

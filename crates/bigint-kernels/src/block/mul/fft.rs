@@ -140,21 +140,24 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     const UP_AT: [u32; 2] = [Self::PLAN.inverse_at(0), Self::PLAN.inverse_at(1)];
     const RUN: u32 = Self::PLAN.run();
     const BUFFER: u32 = Self::PLAN.buffer_bytes();
+    const LINKS_AT: u32 = Self::PLAN.links_at();
+    /// Where shared memory ends for products, and for squares.
+    const ENDS: [u32; 2] = [
+        Self::PLAN.shared_bytes(false),
+        Self::PLAN.shared_bytes(true),
+    ];
 
     #[inline(always)]
     fn new(team: Team<THREADS>, roots: Roots, is_square: bool) -> Self {
-        let second = Self::BUFFER;
         let stretch = |from| Stretch::new(team, from);
         Transform {
             team,
             roots,
             is_square,
             x: Exchange::new(stretch(0), Self::RUN),
-            y: Exchange::new(stretch(second), Self::RUN),
-            // Sums take 8.5 bytes for each limb of a round.
-            links: stretch(second + 9 * Self::PART),
-            // Behind the last run of values.
-            kept_carries: stretch(second + Self::BUFFER - 16),
+            y: Exchange::new(stretch(Self::BUFFER), Self::RUN),
+            links: stretch(Self::LINKS_AT),
+            kept_carries: stretch(Self::ENDS[usize::from(is_square)] - 16),
         }
     }
 
@@ -173,10 +176,12 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         if PARTS > 1 {
             return self.by_parts(a, b, release);
         }
-        self.spread(a, self.x);
+        let a = self.own_limbs(a);
         if !self.is_square {
+            let b = self.own_limbs(b);
             self.spread(b, self.y);
         }
+        self.spread(a, self.x);
         self.team.sync();
         self.multiply(0);
         self.sums();
@@ -190,12 +195,14 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             8 => self.down::<8>(part),
             _ => self.down::<16>(part),
         }
-        self.team.sync();
+        // Each warp goes on with the 512 values that it has had.
+        let warp = self.team.warp();
+        warp.sync();
         match Self::PLAN.last {
             8 => self.multiply_leaves::<8>(part),
             _ => self.multiply_leaves::<16>(part),
         }
-        self.team.sync();
+        warp.sync();
         match Self::PLAN.middle {
             8 => self.up::<8>(part),
             _ => self.up::<16>(part),
@@ -209,9 +216,9 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         each_group::<R>(
             #[inline(always)]
             |g| {
-                let node = part * (Self::PART / R as u32) + self.group(g);
-                let roots = self.last_roots::<R>(node);
-                let at = R as u32 * self.group(g);
+                let group = self.neighbours::<R>(g);
+                let roots = self.last_roots::<R>(part * (Self::PART / R as u32) + group);
+                let at = R as u32 * group;
                 let mut values = self.x.get::<R>(at, 1);
                 down_to_fours(&mut values, &roots);
                 let mut product = values;
@@ -225,13 +232,22 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         );
     }
 
+    /// The limbs of a number in one part that a thread makes digits of.
+    #[inline(always)]
+    fn own_limbs(self, a: Number<impl Stride>) -> [Limb; 8] {
+        let own = a.part(self.team.thread(), u32::MAX).settled();
+        [0, 1, 2, 3, 4, 5, 6, 7].map(
+            #[inline(always)]
+            |k| own.limb(k * THREADS),
+        )
+    }
+
     /// The first pass down of a number in one part: digits, to shared memory.
     #[inline(always)]
-    fn spread(self, a: Number<impl Stride>, to: Exchange) {
+    fn spread(self, limbs: [Limb; 8], to: Exchange) {
         let thread = self.team.thread();
-        let own = a.part(thread, u32::MAX).settled();
-        let d = |k| digits::plain(own.limb(k * THREADS));
         // (No loop: one that is not unrolled would keep digits in memory.)
+        let d = |k: usize| digits::plain(limbs[k]);
         let [d0, d1, d2, d3] = [d(0), d(1), d(2), d(3)];
         let [d4, d5, d6, d7] = [d(4), d(5), d(6), d(7)];
         let of = |i: usize| [d0[i], d1[i], d2[i], d3[i], d4[i], d5[i], d6[i], d7[i]];
@@ -298,6 +314,13 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     #[inline(always)]
     fn group(self, g: u32) -> u32 {
         self.team.thread() + g * THREADS
+    }
+
+    /// The same of the last pass, where a warp's groups stand side by side.
+    #[inline(always)]
+    fn neighbours<const R: usize>(self, g: u32) -> u32 {
+        let lane = self.team.warp().lane();
+        16 / R as u32 * (self.team.thread() - lane) + lane + 32 * g
     }
 
     /// The roots of the last pass.
@@ -395,11 +418,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             let more = if i == 0 { carry } else { 0 };
             sums.word(sum_at(at) + i) + u64::from(before[i as usize]) + more
         });
-        window.set_limbs(round * Self::PART + at, limbs);
-        if THREADS == 32 {
-            // One warp has met at no barrier since it read the carry before.
-            team.sync();
-        }
+        self.set_side_by_side(window, round * Self::PART, limbs);
         if thread == THREADS - 1 {
             match round == PARTS as u32 - 1 {
                 true => {
@@ -410,6 +429,33 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             }
         }
     }
+
+    /// Sets limbs `from ..`, of which each thread has 16: by way of shared memory, so that
+    /// neighbouring threads set neighbouring limbs. What sums the calling warp has released is lost.
+    #[inline(always)]
+    fn set_side_by_side(self, window: Number<impl Stride>, from: u32, limbs: [Limb; CHUNK]) {
+        let warp = self.team.warp();
+        let lane = warp.lane();
+        let first = CHUNK as u32 * (self.team.thread() - lane);
+        let own = self.y.memory().from_word(sum_at(first));
+        warp.sync();
+        for (i, &four) in (0..).zip(limbs.as_chunks().0) {
+            own.set_four(four_at(lane, i), four);
+        }
+        warp.sync();
+        let window = window.part(from + first + 4 * lane, u32::MAX).settled();
+        for i in 0..CHUNK as u32 / 4 {
+            let four = own.four(four_at(lane / 4 + 8 * i, lane % 4));
+            window.set_limbs(128 * i, four);
+        }
+    }
+}
+
+/// Where limbs `4 four ..` of a thread's 16 are, so that eight threads that move four limbs at once,
+/// be it the same of each or all of two, meet in no bank.
+#[inline(always)]
+fn four_at(thread: u32, four: u32) -> u32 {
+    4 * thread + (four ^ thread / 2 % 4)
 }
 
 /// A pass down of the values `at`, `at + apart`, ...

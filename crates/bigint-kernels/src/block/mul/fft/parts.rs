@@ -9,6 +9,7 @@
 //! first up   coefficients 2t + k m/8 and 2t+1 + k m/8 of the part, which stay with the thread
 //! ```
 //!
+//! The last part's stay in shared memory, those of the others in the thread's own.
 //! When all parts are done a thread has what makes `P` coefficients, of either half of the product,
 //! of each of its places. `P` rounds make limbs of them, `m` at a time.
 //!
@@ -50,11 +51,15 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
                 let at = 2 * team.thread() + column;
                 let mut values = x.get::<8>(at, 2 * THREADS);
                 self.up_from(0, part as u32, &mut values);
-                let mut k = 0;
-                while k < 8 {
-                    let pair = [values[k].re, values[k].im];
-                    kept[part].set_pair(2 * k as u32 + column, pair);
-                    k += 1;
+                if part == PARTS - 1 {
+                    x.set(at, 2 * THREADS, &values);
+                } else {
+                    let mut k = 0;
+                    while k < 8 {
+                        let pair = [values[k].re, values[k].im];
+                        kept[part].set_pair(2 * k as u32 + column, pair);
+                        k += 1;
+                    }
                 }
                 column += 1;
             }
@@ -90,7 +95,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             team.sync();
             let mut k = 0;
             while k < 8 {
-                self.set_sums(k, kept[round].pair(k).map(f64::to_bits));
+                self.set_sums(k, kept[round - 1].pair(k).map(f64::to_bits));
                 k += 1;
             }
         }
@@ -113,11 +118,13 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         let joined = |column| {
             let mut values = [Complex::ZERO; PARTS];
             let mut part = 0;
-            while part < PARTS {
+            while part < PARTS - 1 {
                 let [re, im] = kept[part].pair(2 * k + column);
                 values[part] = Complex::new(re, im);
                 part += 1;
             }
+            let at = 2 * self.team.thread() + column + 2 * THREADS * k;
+            [values[part]] = self.x.get(at, 2 * THREADS);
             join(&mut values);
             values
         };
@@ -140,7 +147,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         while round < PARTS {
             // In place of values that are no longer needed.
             let sums = [sum(2 * round), sum(2 * round + 1)];
-            kept[round].set_pair(k, sums.map(f64::from_bits));
+            kept[round - 1].set_pair(k, sums.map(f64::from_bits));
             round += 1;
         }
     }
