@@ -14,8 +14,8 @@
 //!
 //! Column block `b` takes the columns before its own `b`-th: block 0 takes the last ones, only
 //! to hand their carries on, and one block more than there are columns' blocks takes them
-//! again. Each warp waits for the same warp of the block before, which was started
-//! earlier.
+//! again. A row waits for the same row of the block before, which was started earlier: a carry
+//! has its launch beside it, in the same eight bytes.
 
 use crate::facts::Field;
 use crate::kernel::EntryPoint;
@@ -95,10 +95,9 @@ pub struct LongArguments {
     /// Pairs of digits, one for each point, read by [`Stage::Begin`] and written by
     /// [`Stage::End`].
     pub digits: u64,
-    /// Limbs, one for each row and block of columns: carries, in fours.
+    /// Two limbs for each row and block of columns: a carry and its launch.
     pub carries: u64,
-    /// Limbs, [`WARPS`] for each block of columns: the launch in which the warp handed its
-    /// carries on.
+    /// One limb: the launch in which block 0 has read its columns.
     pub flags: u64,
     /// Limbs, [`WARPS`] for each block of columns: the greatest rounding error of the warp, the
     /// upper half of a double.
@@ -147,8 +146,8 @@ impl LongArguments {
         [
             (self.points, 4 * points),
             (self.digits, 4 * points),
-            (self.carries, rows * blocks),
-            (self.flags, WARPS as u64 * blocks),
+            (self.carries, 2 * rows * blocks),
+            (self.flags, 1),
             (self.errors, WARPS as u64 * blocks),
             (self.row_roots, (rows / 2 + 1) * 4 * ROW_ROOTS as u64),
             (self.roots, 4 * Tables::of(self.factor).end as u64),
@@ -194,15 +193,14 @@ pub const fn long_place(k: u32, m: u32) -> (u32, u32) {
 #[inline(always)]
 pub const fn node_of_pair(pair: u32, side: u32) -> (u32, u32) {
     let (g, u) = (pair >> 4, pair & 15);
-    match (g, u, side) {
-        (0, 0, _) => (0, 8 * side),
-        (0, ..8, 0) => (0, u),
-        (0, ..8, _) => (0, 16 - u),
-        (0, _, 0) => (1, u - 8),
-        (0, _, _) => (1, 23 - u),
-        (_, _, 0) => (2 * g, u),
-        _ => (2 * g + 1, 15 - u),
-    }
+    // Of nodes 0 to 15 in the one order and in the other; without branches.
+    let (there, back) = match g {
+        0 => (u & 7, if u < 8 { 16 - u } else { 23 - u }),
+        _ => (u, 15 - u),
+    };
+    let back = if pair == 0 { 8 } else { back };
+    let place = if g == 0 { u >> 3 } else { 2 * g + side };
+    (place, if side == 0 { there } else { back })
 }
 
 /// Nodes of the middle pass in an order that has mirrors side by side: 0, 8, 1, 15, 2, 14 and so

@@ -6,8 +6,8 @@
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// Looks at a flag before a thread gives up: some seconds.
-const LOOKS: u32 = 1 << 22;
+/// Looks before a thread gives up: some seconds.
+pub const LOOKS: u32 = 1 << 22;
 
 /// Limbs in device memory that one block writes and another reads, and flags that say so.
 #[derive(Clone, Copy)]
@@ -27,45 +27,45 @@ impl Handed {
         Handed { address }
     }
 
-    /// Limbs `4 at .. 4 at + 4`, as they are in the cache that all blocks share.
+    /// Two values and their tags, at `4 at`: what some [`set_two`](Self::set_two) set there, each
+    /// value with its own tag.
     #[inline(always)]
-    pub fn four(self, at: u32) -> [Limb; 4] {
-        let (a, b, c, d);
+    pub fn two(self, at: u32) -> ([Limb; 2], [Limb; 2]) {
+        let (a, b): (u64, u64);
         // SAFETY: by the contract of `new`.
         unsafe {
-            asm!("ld.global.cg.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
-                a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+            asm!("ld.relaxed.gpu.global.v2.u64 {{{a}, {b}}}, [{address}];",
+                a = out(reg64) a, b = out(reg64) b,
                 address = in(reg64) self.address + 16 * u64::from(at),
                 options(nostack, preserves_flags));
         }
-        [a, b, c, d]
+        (
+            [a as Limb, b as Limb],
+            [(a >> 32) as Limb, (b >> 32) as Limb],
+        )
     }
 
-    /// Sets limbs `4 at .. 4 at + 4`.
+    /// Sets two values, which others may wait for by their tag: nothing else needs to be ordered.
     #[inline(always)]
-    pub fn set_four(self, at: u32, [a, b, c, d]: [Limb; 4]) {
+    pub fn set_two(self, at: u32, values: [Limb; 2], tag: Limb) {
+        let [a, b] = values.map(|value| u64::from(tag) << 32 | u64::from(value));
         // SAFETY: by the contract of `new`.
         unsafe {
-            asm!("st.global.cg.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-                a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
+            asm!("st.relaxed.gpu.global.v2.u64 [{address}], {{{a}, {b}}};",
+                a = in(reg64) a, b = in(reg64) b,
                 address = in(reg64) self.address + 16 * u64::from(at),
                 options(nostack, preserves_flags));
         }
     }
 
-    /// Replaces limb `at`, which no other thread touches, by `x` where that is greater.
+    /// Replaces limb `at` by `x` where that is greater.
     #[inline(always)]
     pub fn raise_to(self, at: u32, x: Limb) {
-        let address = self.address + 4 * u64::from(at);
         // SAFETY: by the contract of `new`.
         unsafe {
-            let before: Limb;
-            asm!("ld.global.u32 {before}, [{address}];", before = out(reg32) before,
-                address = in(reg64) address, options(nostack, preserves_flags));
-            if x > before {
-                asm!("st.global.u32 [{address}], {x};", x = in(reg32) x,
-                    address = in(reg64) address, options(nostack, preserves_flags));
-            }
+            asm!("red.global.max.u32 [{address}], {x};", x = in(reg32) x,
+                address = in(reg64) self.address + 4 * u64::from(at),
+                options(nostack, preserves_flags));
         }
     }
 

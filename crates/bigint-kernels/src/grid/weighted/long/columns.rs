@@ -3,15 +3,15 @@
 use super::{Block, complex, eighth_on, sixteen, turned};
 use crate::gpu::facts::told_or;
 use crate::gpu::float::{multiply_add, signed, upper};
-use crate::gpu::handed::Handed;
-use crate::gpu::registers::{afresh, computed, known_later};
+use crate::gpu::handed::{Handed, LOOKS};
+use crate::gpu::registers::{afresh, computed};
 use crate::gpu::thread;
 use crate::grid::weighted::butterfly;
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::Complex;
 use bigint_core::weighted::long::{
-    ColumnPlaces, FACTOR, POINTS, STAGE, Stage, Tables, WARPS, log_width, node_at, node_of_pair,
-    place_of_node,
+    ColumnPlaces, FACTOR, POINTS, STAGE, Stage, Tables, WARPS, last_roots, log_width, node_at,
+    node_of_pair, place_of_node,
 };
 
 /// Adding and subtracting it rounds doubles below 2^51 to integers; before it is subtracted,
@@ -106,6 +106,9 @@ impl Block<'_> {
             tables: Tables::of(factor),
         };
         let mut v = [Complex::ZERO; 16];
+        if !begins {
+            with_factor!(factor, self.last_back(place));
+        }
         let words = self.words(place);
         if begins {
             let digits = self.pairs(arguments.digits);
@@ -119,7 +122,6 @@ impl Block<'_> {
                 v[k].im *= words.weight[1] * odd.weight;
             });
         } else {
-            with_factor!(factor, self.last_back(place));
             self.team.sync_part(part_warps(factor));
             self.back(place, &mut v);
             if !self.carry(place, words, block, ends, &mut v) {
@@ -139,31 +141,34 @@ impl Block<'_> {
         with_factor!(factor, self.last(place));
     }
 
-    /// The first pass back, of radix `M`, from device memory.
+    /// The first pass back, of radix `M`, from device memory: all points at once, as they take
+    /// their time.
     #[inline(always)]
     fn last_back<const M: usize>(self, place: Place) {
         let points = self.pairs(self.arguments.points);
-        let mut g = 0;
-        while g < butterflies::<M>() {
-            let at = butterfly_at::<M>(self.team.thread(), g);
-            let [side, first, point] = places_of_butterfly::<M>(place, at);
-            let mut z = [Complex::ZERO; M];
-            sixteen!(j => {
-                if j < M {
-                    z[j] = complex(points.pair(point + 2 * j as u32 * place.row_points));
-                }
-            });
-            reversed_where(side == 1, &mut z);
-            butterfly(&mut z);
-            if is_there::<M>(self.team.thread(), g) {
+        let mut z = [[Complex::ZERO; M]; 16];
+        sixteen!(g => {
+            if self.has_butterfly::<M>(g) {
+                let [_, _, point] = self.places_of_butterfly::<M>(place, g as u32);
                 sixteen!(j => {
                     if j < M {
-                        self.set(first + (j << log_width(M as u32)) as u32, z[j]);
+                        z[g][j] = complex(points.pair(point + 2 * j as u32 * place.row_points));
                     }
                 });
             }
-            g += 1;
-        }
+        });
+        sixteen!(g => {
+            if self.has_butterfly::<M>(g) {
+                let [side, first, _] = self.places_of_butterfly::<M>(place, g as u32);
+                reversed_where(side == 1, &mut z[g]);
+                butterfly(&mut z[g]);
+                sixteen!(j => {
+                    if j < M {
+                        self.set(first + (j << log_width(M as u32)) as u32, z[g][j]);
+                    }
+                });
+            }
+        });
     }
 
     /// The last pass, of radix `M`, to device memory.
@@ -174,58 +179,66 @@ impl Block<'_> {
             self.roots(self.arguments.roots),
         );
         let table = Tables::of(M as u32).last;
-        let mut g = 0;
-        while g < butterflies::<M>() {
-            let at = butterfly_at::<M>(self.team.thread(), g);
-            let [side, first, point] = places_of_butterfly::<M>(place, at);
-            let at = table + (at >> log_width(M as u32));
-            let root = |j: usize| complex(roots.at(at + 256 * j as u32));
-            let mut z = [Complex::ZERO; M];
-            sixteen!(j => {
-                if j < M {
-                    z[j] = self.get(first + (j << log_width(M as u32)) as u32);
-                }
-            });
-            let is_power = M.is_power_of_two();
-            if is_power {
-                let mut w = [Complex::ZERO; 8];
+        sixteen!(g => {
+            if self.has_butterfly::<M>(g) {
+                let [side, first, point] = self.places_of_butterfly::<M>(place, g as u32);
+                let at = table + (self.butterfly_at::<M>(g as u32) >> log_width(M as u32));
+                let mut z = [Complex::ZERO; M];
+                let mut w = [Complex::ZERO; 16];
                 sixteen!(j => {
-                    if j < 3 && 1 << j < M {
-                        w[j] = root(j);
+                    if j < last_roots(M as u32) as usize {
+                        w[j] = complex(roots.at(at + 256 * j as u32));
+                    }
+                    if j < M {
+                        z[j] = self.get(first + (j << log_width(M as u32)) as u32);
                     }
                 });
-                w[3] = eighth_on(w[2]);
-                if M > 1 {
-                    down(&mut z, &w);
-                }
-            } else {
+                forth_in_order(&mut z, w);
+                reversed_where(side == 1, &mut z);
                 sixteen!(j => {
                     if j < M {
-                        if j > 0 {
-                            z[j] = z[j].times(root(j - 1));
-                        }
-                        z[j] = z[j].swapped();
-                    }
-                });
-                butterfly(&mut z);
-                sixteen!(j => {
-                    if j < M {
-                        z[j] = z[j].swapped();
+                        points.set_pair(
+                            point + 2 * j as u32 * place.row_points,
+                            [z[j].re, z[j].im],
+                        );
                     }
                 });
             }
-            // In the order of the tree as well.
-            reversed_where(side == 1, &mut z);
-            if is_there::<M>(self.team.thread(), g) {
-                sixteen!(j => {
-                    if j < M {
-                        let z = z[if is_power { turned::<M>(j) } else { j }];
-                        points.set_pair(point + 2 * j as u32 * place.row_points, [z.re, z.im]);
-                    }
-                });
-            }
-            g += 1;
-        }
+        });
+    }
+
+    /// Whether the thread has a butterfly `g` of the last pass: all do up to `16 / M`, and whole
+    /// warps where that leaves some.
+    #[inline(always)]
+    fn has_butterfly<const M: usize>(self, g: usize) -> bool {
+        let threads = 32 * part_warps(M as u32);
+        let rest = of_part::<M>() - 16 / M as u32 * threads;
+        g < 16 / M || g == 16 / M && self.team.thread() % threads < rest
+    }
+
+    /// Its place among the block's.
+    #[inline(always)]
+    fn butterfly_at<const M: usize>(self, g: u32) -> u32 {
+        let threads = 32 * part_warps(M as u32);
+        let (part, t) = (self.team.thread() / threads, self.team.thread() % threads);
+        part * of_part::<M>() + t + threads * g
+    }
+
+    /// On which side of its pair's the butterfly's node is, and where its first point is: in
+    /// shared memory, and in that of the device, or the last one there on the second side.
+    #[inline(always)]
+    fn places_of_butterfly<const M: usize>(self, place: Place, g: u32) -> [u32; 3] {
+        let at = self.butterfly_at::<M>(g);
+        let ColumnPlaces { outer, inner } = place.places;
+        let log = log_width(M as u32);
+        let (lane, side, pair) = (at & ((1 << log) - 1), at >> log & 1, at >> (log + 1));
+        let (node, i) = node_of_pair(pair, side);
+        let columns = (place.group << (log + 1)) + at % (2 << log);
+        [
+            side,
+            node * outer + i * inner + lane,
+            pair * M as u32 * 2 * place.row_points + columns,
+        ]
     }
 
     /// The other two passes back.
@@ -354,61 +367,68 @@ impl Block<'_> {
     /// the next lane; and takes those of the block before. Whether they came.
     #[inline(always)]
     fn hand_on(self, place: Place, block: u32, carries: &mut [u32; 16]) -> bool {
-        let (handed, flags) = (
+        let (carried, flags) = (
             self.handed(self.arguments.carries),
             self.handed(self.arguments.flags),
         );
         let rows = 16 * place.factor;
         let warp = self.team.warp();
-        let of_block = self.team.thread() / 32;
+        let launch = self.arguments.launch;
         if place.is_last {
-            let at = (block * rows + place.row) * 4;
+            let at = (block * rows + place.row) * 8;
             sixteen!(i => {
-                if i < 4 {
-                    let c = [0, 1, 2, 3].map(|j| carries[4 * i + j]);
-                    handed.set_four(at + i as u32, c);
+                if i < 8 {
+                    let two = [carries[2 * i], carries[2 * i + 1]];
+                    carried.set_two(at + i as u32, two, launch);
                 }
             });
         }
-        warp.sync();
-        let launch = self.arguments.launch;
-        if warp.lane() == 0 {
-            flags.raise(WARPS * block + of_block, launch);
-        }
         if block == 0 {
+            // All threads have what they read: they met after.
+            if self.team.thread() == 0 {
+                flags.raise(0, launch);
+            }
             return true;
         }
         sixteen!(k => {
             carries[k] = warp.shuffle(carries[k], warp.lane().wrapping_sub(1));
         });
         let mut arrived = true;
-        let warps = (rows << log_width(place.factor)) / 32;
-        // The first columns take what the rows above leave; the last ones were read by
-        // block 0.
-        if (block == 1 || block == place.row_points >> log_width(place.factor)) && warp.lane() < warps {
-            arrived = flags.wait(warp.lane(), launch);
-        }
-        if block > 1 && warp.lane() == 0 {
-            arrived &= flags.wait(WARPS * (block - 1) + of_block, launch);
+        // The last columns were read by block 0.
+        if block == place.row_points >> log_width(place.factor) && warp.lane() == 0 {
+            arrived = flags.wait(0, launch);
         }
         warp.sync();
         if place.lane == 0 {
-            // The last row of a sixteenth is carried into the first of the next.
+            // The first columns take what the rows above leave, and the first row of a sixteenth
+            // what the last row of the one before does.
             let around = block == 1 && place.row == 0;
             let row = match (block, place.row) {
                 (1, 0) => rows - 1,
                 (1, row) => row - 1,
                 (_, row) => row,
             };
-            let at = ((block - 1) * rows + row) * 4;
+            let at = ((block - 1) * rows + row) * 8;
             let mut c = [0; 16];
-            sixteen!(i => {
-                if i < 4 {
-                    let four = handed.four(at + i as u32);
-                    (c[4 * i], c[4 * i + 1], c[4 * i + 2], c[4 * i + 3]) =
-                        (four[0], four[1], four[2], four[3]);
+            let mut looks = 0;
+            loop {
+                let mut missing = 0;
+                sixteen!(i => {
+                    if i < 8 {
+                        let ([a, b], tags) = carried.two(at + i as u32);
+                        (c[2 * i], c[2 * i + 1]) = (a, b);
+                        missing |= tags[0] ^ launch | tags[1] ^ launch;
+                    }
+                });
+                if missing == 0 {
+                    break;
                 }
-            });
+                looks += 1;
+                if looks == LOOKS {
+                    arrived = false;
+                    break;
+                }
+            }
             sixteen!(k => {
                 carries[k] = if around { c[(k + 15) % 16] } else { c[k] };
             });
@@ -482,42 +502,36 @@ const fn of_part<const M: usize>() -> u32 {
     512 >> M.trailing_zeros()
 }
 
-/// And those that a thread has of them: the driver's compiler unrolls the loop.
+/// The last butterfly of a column, with its [`last_roots`]: frequencies in their order.
 #[inline(always)]
-fn butterflies<const M: usize>() -> u32 {
-    known_later(16_u32.div_ceil(M as u32))
-}
-
-/// Butterfly `g` of a thread, which does not pass the last one of the part: its place among the
-/// block's.
-#[inline(always)]
-fn butterfly_at<const M: usize>(thread: u32, g: u32) -> u32 {
-    let threads = 32 * part_warps(M as u32);
-    let (part, t) = (thread / threads, thread % threads);
-    part * of_part::<M>() + (t + threads * g).min(of_part::<M>() - 1)
-}
-
-/// Whether there is one.
-#[inline(always)]
-fn is_there<const M: usize>(thread: u32, g: u32) -> bool {
-    let threads = 32 * part_warps(M as u32);
-    thread % threads + threads * g < of_part::<M>()
-}
-
-/// On which side of its pair's a butterfly's node is, and where its first point is: in shared
-/// memory, and in that of the device, or the last one there on the second side.
-#[inline(always)]
-fn places_of_butterfly<const M: usize>(place: Place, at: u32) -> [u32; 3] {
-    let ColumnPlaces { outer, inner } = place.places;
-    let log = log_width(M as u32);
-    let (lane, side, pair) = (at & ((1 << log) - 1), at >> log & 1, at >> (log + 1));
-    let (node, i) = node_of_pair(pair, side);
-    let columns = (place.group << (log + 1)) + at % (2 << log);
-    [
-        side,
-        node * outer + i * inner + lane,
-        pair * M as u32 * 2 * place.row_points + columns,
-    ]
+fn forth_in_order<const M: usize>(z: &mut [Complex; M], mut w: [Complex; 16]) {
+    if M.is_power_of_two() {
+        w[3] = eighth_on(w[2]);
+        if M > 1 {
+            down(z, &[w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]]);
+        }
+        let tree = *z;
+        sixteen!(j => {
+            if j < M {
+                z[j] = tree[turned::<M>(j)];
+            }
+        });
+    } else {
+        sixteen!(j => {
+            if j < M {
+                if j > 0 {
+                    z[j] = z[j].times(w[j - 1]);
+                }
+                z[j] = z[j].swapped();
+            }
+        });
+        butterfly(z);
+        sixteen!(j => {
+            if j < M {
+                z[j] = z[j].swapped();
+            }
+        });
+    }
 }
 
 /// Turns the order round.

@@ -9,6 +9,7 @@
 //! row `k` and the other of row `-k`, and give each other half of the points to square.
 
 use super::{Block, complex, eighth_on, sixteen, turned};
+use crate::gpu::registers::computed;
 use crate::gpu::thread;
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::Complex;
@@ -73,11 +74,14 @@ impl Block<'_> {
         let points = self.pairs(self.arguments.points);
         let (pair, place) = long_place(row, factor);
         let at = (pair << (9 + log)) + 2 * s - (s & ((1 << width) - 1)) + (place << width);
-        self.fetch_roots(k, places);
-
+        let roots = self.fetched_roots(k);
         let mut v = [Complex::ZERO; 16];
         sixteen!(i => {
-            v[i] = mirrored(complex(points.pair(at + 2 * apart * i as u32)), side);
+            v[i] = complex(points.pair(at + 2 * apart * i as u32));
+        });
+        self.keep_roots(roots, places);
+        sixteen!(i => {
+            v[i] = mirrored(v[i], side);
         });
         let own = self.roots(self.arguments.row_roots);
         let mut w = [Complex::ZERO; 8];
@@ -147,28 +151,48 @@ impl Block<'_> {
         }
     }
 
-    /// The roots of the middle pass and the rows' own, to shared memory.
+    /// What a thread fetches of the roots of the middle pass, down and back, which are products,
+    /// and of the rows' own. Those that have nothing to fetch do as well: without branches nothing
+    /// waits for it.
     #[inline(always)]
-    fn fetch_roots(self, k: u32, places: Places) {
+    fn fetched_roots(self, k: u32) -> [[Complex; 2]; 3] {
         let t = self.team.thread();
         let (own, shared) = (
             self.roots(self.arguments.row_roots),
             self.roots(self.arguments.roots),
         );
-        let own = |j: u32| complex(own.at(k * ROW_ROOTS + j));
+        let own = |j: u32| {
+            let [re, im] = own.at(k * ROW_ROOTS + j.min(ROW_ROOTS - 1));
+            Complex::new(computed(re), im)
+        };
+        let shared = |at: u32| {
+            let [re, im] = shared.at(at);
+            Complex::new(computed(re), im)
+        };
+        // Node roots 0, 1, 2 and 3, 4 to 7 are of t / 2, 4, 8 and 16.
+        let level = u32::BITS - (t >> 4).leading_zeros();
+        [
+            [own(ROW_HALVES + level), shared(t)],
+            [
+                own(ROW_MIDDLE_BACK + (t >> 4)),
+                shared(Tables::of(1).row_middle_back + t),
+            ],
+            [own(t), Complex::ZERO],
+        ]
+    }
+
+    /// Those, to shared memory.
+    #[inline(always)]
+    fn keep_roots(self, [middle, back, [own, _]]: [[Complex; 2]; 3], places: Places) {
+        let t = self.team.thread();
         if t < 8 * 16 {
-            // Node roots 0, 1, 2 and 3, 4 to 7 are of t / 2, 4, 8 and 16.
-            let level = u32::BITS - (t >> 4).leading_zeros();
-            let root = own(ROW_HALVES + level).times(complex(shared.at(t)));
-            self.set(places.middle + t, root);
+            self.set(places.middle + t, middle[0].times(middle[1]));
         }
         if t < 15 * 16 {
-            let table = Tables::of(1).row_middle_back;
-            let root = own(ROW_MIDDLE_BACK + (t >> 4)).times(complex(shared.at(table + t)));
-            self.set(places.middle_back + t, root);
+            self.set(places.middle_back + t, back[0].times(back[1]));
         }
         if t < ROW_ROOTS {
-            self.set(places.own + t, own(t));
+            self.set(places.own + t, own);
         }
     }
 
