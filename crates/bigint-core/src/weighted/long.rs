@@ -309,8 +309,14 @@ impl ColumnPlaces {
     /// The places for a factor.
     #[inline(always)]
     pub const fn of(m: u32) -> ColumnPlaces {
-        let inner = (m | 1) << log_width(m);
-        let gap = (m << log_width(m)) % 8;
+        // Found by trying all.
+        let (inner, gap) = match m {
+            3 => (16, 4),
+            5 | 6 => (12, 2),
+            7 => (20, 6),
+            9 | 10 => (20, 2),
+            _ => ((m | 1) << log_width(m), (m << log_width(m)) % 8),
+        };
         ColumnPlaces {
             outer: 16 * inner + gap,
             inner,

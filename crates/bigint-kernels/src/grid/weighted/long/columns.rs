@@ -1,6 +1,6 @@
 //! A few columns: back to points, words and carries, and on to frequencies.
 
-use super::{Block, complex, eighth_on, sixteen, turned};
+use super::{Block, SIXTEENTH, complex, eighth_on, sixteen, turned};
 use crate::gpu::facts::told_or;
 use crate::gpu::float::{multiply_add, signed, upper};
 use crate::gpu::handed::{Handed, LOOKS};
@@ -294,10 +294,14 @@ impl Block<'_> {
         let roots = self.roots(self.arguments.roots);
         let mut w = [Complex::ZERO; 8];
         sixteen!(j => {
-            if j < 8 {
+            if j < 3 || j == 4 {
                 w[j] = complex(roots.at(at + apart * j as u32));
             }
         });
+        w[3] = eighth_on(w[2]);
+        w[5] = eighth_on(w[4]);
+        w[6] = w[4].times(SIXTEENTH);
+        w[7] = eighth_on(w[6]);
         w
     }
 
@@ -375,11 +379,11 @@ impl Block<'_> {
         let warp = self.team.warp();
         let launch = self.arguments.launch;
         if place.is_last {
-            let at = (block * rows + place.row) * 8;
+            let at = 8 * block * rows + place.row;
             sixteen!(i => {
                 if i < 8 {
                     let two = [carries[2 * i], carries[2 * i + 1]];
-                    carried.set_two(at + i as u32, two, launch);
+                    carried.set_two(at + i as u32 * rows, two, launch);
                 }
             });
         }
@@ -408,23 +412,28 @@ impl Block<'_> {
                 (1, row) => row - 1,
                 (_, row) => row,
             };
-            let at = ((block - 1) * rows + row) * 8;
+            let at = 8 * (block - 1) * rows + row;
             let mut c = [0; 16];
+            let is_there = |tags: [u32; 2]| tags == [launch; 2];
             let mut looks = 0;
             loop {
-                let mut missing = 0;
+                let mut all = true;
                 sixteen!(i => {
                     if i < 8 {
-                        let ([a, b], tags) = carried.two(at + i as u32);
+                        let ([a, b], tags) = carried.two(at + i as u32 * rows);
                         (c[2 * i], c[2 * i + 1]) = (a, b);
-                        missing |= tags[0] ^ launch | tags[1] ^ launch;
+                        all &= is_there(tags);
                     }
                 });
-                if missing == 0 {
+                if all {
                     break;
                 }
+                // They are written one after the other: the last one is looked for.
+                while looks < LOOKS && !is_there(carried.two(at + 7 * rows).1) {
+                    looks += 1;
+                }
                 looks += 1;
-                if looks == LOOKS {
+                if looks >= LOOKS {
                     arrived = false;
                     break;
                 }

@@ -8,7 +8,7 @@
 //! same node of both, of 8 points each; or neighbours have the same node, of 16 points, one of
 //! row `k` and the other of row `-k`, and give each other half of the points to square.
 
-use super::{Block, complex, eighth_on, sixteen, turned};
+use super::{Block, SIXTEENTH, complex, eighth_on, sixteen, turned};
 use crate::gpu::registers::computed;
 use crate::gpu::thread;
 use crate::transform::butterflies::{down, up};
@@ -16,9 +16,6 @@ use crate::transform::complex::Complex;
 use bigint_core::weighted::long::{
     ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, log_width, long_place, row_places,
 };
-
-/// `e(1 / 16)`.
-const SIXTEENTH: Complex = Complex::new(0.9238795325112867, 0.38268343236508984);
 
 /// Of the second half of a node's points, in the order of an angle greater by one: their places
 /// in the order of the angle itself. Each level down has the halves the other way round.
