@@ -14,8 +14,8 @@
 //!
 //! Column block `b` takes the columns before its own `b`-th: block 0 takes the last ones, only
 //! to hand their carries on, and one block more than there are columns' blocks takes them
-//! again. A row waits for the same row of the block before, which was started earlier: a carry
-//! has its launch beside it, in the same eight bytes.
+//! again. Each warp waits for the same warp of the block before, which was started
+//! earlier.
 
 use crate::facts::Field;
 use crate::kernel::EntryPoint;
@@ -95,9 +95,10 @@ pub struct LongArguments {
     /// Pairs of digits, one for each point, read by [`Stage::Begin`] and written by
     /// [`Stage::End`].
     pub digits: u64,
-    /// Two limbs for each row and block of columns: a carry and its launch.
+    /// Limbs, one for each row and block of columns: carries, in fours.
     pub carries: u64,
-    /// One limb: the launch in which block 0 has read its columns.
+    /// Limbs, [`WARPS`] for each block of columns: the launch in which the warp handed its
+    /// carries on.
     pub flags: u64,
     /// Limbs, [`WARPS`] for each block of columns: the greatest rounding error of the warp, the
     /// upper half of a double.
@@ -146,8 +147,8 @@ impl LongArguments {
         [
             (self.points, 4 * points),
             (self.digits, 4 * points),
-            (self.carries, 2 * rows * blocks),
-            (self.flags, 1),
+            (self.carries, rows * blocks),
+            (self.flags, WARPS as u64 * blocks),
             (self.errors, WARPS as u64 * blocks),
             (self.row_roots, (rows / 2 + 1) * 4 * ROW_ROOTS as u64),
             (self.roots, 4 * Tables::of(self.factor).end as u64),
@@ -309,14 +310,8 @@ impl ColumnPlaces {
     /// The places for a factor.
     #[inline(always)]
     pub const fn of(m: u32) -> ColumnPlaces {
-        // Found by trying all.
-        let (inner, gap) = match m {
-            3 => (16, 4),
-            5 | 6 => (12, 2),
-            7 => (20, 6),
-            9 | 10 => (20, 2),
-            _ => ((m | 1) << log_width(m), (m << log_width(m)) % 8),
-        };
+        let inner = (m | 1) << log_width(m);
+        let gap = (m << log_width(m)) % 8;
         ColumnPlaces {
             outer: 16 * inner + gap,
             inner,

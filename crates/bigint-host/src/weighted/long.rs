@@ -150,9 +150,10 @@ impl Long {
             weights(row_words, 1)?,
         ];
         let blocks = (row * POINTS >> log_width(factor)) as usize + 1;
+        let warps = WARPS as usize;
         let zeros = |limbs: usize| device.upload(&vec![0; limbs]);
-        let (points, carries) = (zeros(2 * words)?, zeros(2 * rows * blocks)?);
-        let (flags, errors) = (zeros(1)?, zeros(WARPS as usize * blocks)?);
+        let (points, carries) = (zeros(2 * words)?, zeros(rows * blocks)?);
+        let (flags, errors) = (zeros(warps * blocks)?, zeros(warps * blocks)?);
         let step = |k: usize| weight(k * (words / 16));
         let scale = 1.0 / (2.0 * words as f64);
         let address = |i: usize| -> u64 { Buffer::address(&tables[i]) };

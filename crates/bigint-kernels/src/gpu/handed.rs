@@ -6,8 +6,8 @@
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// Looks before a thread gives up: some seconds.
-pub const LOOKS: u32 = 1 << 22;
+/// Looks at a flag before a thread gives up: some seconds.
+const LOOKS: u32 = 1 << 22;
 
 /// Limbs in device memory that one block writes and another reads, and flags that say so.
 #[derive(Clone, Copy)]
@@ -27,32 +27,27 @@ impl Handed {
         Handed { address }
     }
 
-    /// Two values and their tags, at `4 at`: what some [`set_two`](Self::set_two) set there, each
-    /// value with its own tag.
+    /// Limbs `4 at .. 4 at + 4`, as they are in the cache that all blocks share.
     #[inline(always)]
-    pub fn two(self, at: u32) -> ([Limb; 2], [Limb; 2]) {
-        let (a, b): (u64, u64);
+    pub fn four(self, at: u32) -> [Limb; 4] {
+        let (a, b, c, d);
         // SAFETY: by the contract of `new`.
         unsafe {
-            asm!("ld.relaxed.gpu.global.v2.u64 {{{a}, {b}}}, [{address}];",
-                a = out(reg64) a, b = out(reg64) b,
+            asm!("ld.global.cg.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
+                a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
                 address = in(reg64) self.address + 16 * u64::from(at),
                 options(nostack, preserves_flags));
         }
-        (
-            [a as Limb, b as Limb],
-            [(a >> 32) as Limb, (b >> 32) as Limb],
-        )
+        [a, b, c, d]
     }
 
-    /// Sets two values, which others may wait for by their tag: nothing else needs to be ordered.
+    /// Sets limbs `4 at .. 4 at + 4`.
     #[inline(always)]
-    pub fn set_two(self, at: u32, values: [Limb; 2], tag: Limb) {
-        let [a, b] = values.map(|value| u64::from(tag) << 32 | u64::from(value));
+    pub fn set_four(self, at: u32, [a, b, c, d]: [Limb; 4]) {
         // SAFETY: by the contract of `new`.
         unsafe {
-            asm!("st.relaxed.gpu.global.v2.u64 [{address}], {{{a}, {b}}};",
-                a = in(reg64) a, b = in(reg64) b,
+            asm!("st.global.cg.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
+                a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
                 address = in(reg64) self.address + 16 * u64::from(at),
                 options(nostack, preserves_flags));
         }

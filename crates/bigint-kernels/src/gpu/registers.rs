@@ -29,6 +29,18 @@ pub fn computed(mut x: f64) -> f64 {
     x
 }
 
+/// `x`, which the driver's compiler knows and that of the Rust does not.
+#[inline(always)]
+pub fn known_later(x: u32) -> u32 {
+    let known;
+    // SAFETY: sets a register.
+    unsafe {
+        asm!("mov.b32 {known}, {x};", known = out(reg32) known, x = in(reg32) x,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    known
+}
+
 /// `x` in another register. The compilers do not know that `zero` is, and take it for something else:
 /// where branches that are hardly ever gone meet, limbs would else be brought to common registers
 /// before each of them.

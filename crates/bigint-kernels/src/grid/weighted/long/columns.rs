@@ -1,10 +1,10 @@
 //! A few columns: back to points, words and carries, and on to frequencies.
 
-use super::{Block, SIXTEENTH, complex, eighth_on, sixteen, turned};
+use super::{Block, complex, eighth_on, sixteen, turned};
 use crate::gpu::facts::told_or;
 use crate::gpu::float::{multiply_add, signed, upper};
-use crate::gpu::handed::{Handed, LOOKS};
-use crate::gpu::registers::{afresh, computed};
+use crate::gpu::handed::Handed;
+use crate::gpu::registers::{afresh, computed, known_later};
 use crate::gpu::thread;
 use crate::grid::weighted::butterfly;
 use crate::transform::butterflies::{down, up};
@@ -179,32 +179,34 @@ impl Block<'_> {
             self.roots(self.arguments.roots),
         );
         let table = Tables::of(M as u32).last;
-        sixteen!(g => {
-            if self.has_butterfly::<M>(g) {
-                let [side, first, point] = self.places_of_butterfly::<M>(place, g as u32);
-                let at = table + (self.butterfly_at::<M>(g as u32) >> log_width(M as u32));
-                let mut z = [Complex::ZERO; M];
-                let mut w = [Complex::ZERO; 16];
-                sixteen!(j => {
-                    if j < last_roots(M as u32) as usize {
-                        w[j] = complex(roots.at(at + 256 * j as u32));
-                    }
-                    if j < M {
-                        z[j] = self.get(first + (j << log_width(M as u32)) as u32);
-                    }
-                });
-                forth_in_order(&mut z, w);
-                reversed_where(side == 1, &mut z);
-                sixteen!(j => {
-                    if j < M {
-                        points.set_pair(
-                            point + 2 * j as u32 * place.row_points,
-                            [z[j].re, z[j].im],
-                        );
-                    }
-                });
+        let mut g = 0;
+        // The driver's compiler unrolls the loop.
+        while g < known_later(16_u32.div_ceil(M as u32)) {
+            if !self.has_butterfly::<M>(g as usize) {
+                return;
             }
-        });
+            let [side, first, point] = self.places_of_butterfly::<M>(place, g);
+            let at = table + (self.butterfly_at::<M>(g) >> log_width(M as u32));
+            let mut z = [Complex::ZERO; M];
+            let mut w = [Complex::ZERO; 16];
+            sixteen!(j => {
+                if j < last_roots(M as u32) as usize {
+                    w[j] = complex(roots.at(at + 256 * j as u32));
+                }
+                if j < M {
+                    z[j] = self.get(first + (j << log_width(M as u32)) as u32);
+                }
+            });
+            forth_in_order(&mut z, w);
+            reversed_where(side == 1, &mut z);
+            sixteen!(j => {
+                if j < M {
+                    let point = point + 2 * j as u32 * place.row_points;
+                    points.set_pair(point, [z[j].re, z[j].im]);
+                }
+            });
+            g += 1;
+        }
     }
 
     /// Whether the thread has a butterfly `g` of the last pass: all do up to `16 / M`, and whole
@@ -294,14 +296,10 @@ impl Block<'_> {
         let roots = self.roots(self.arguments.roots);
         let mut w = [Complex::ZERO; 8];
         sixteen!(j => {
-            if j < 3 || j == 4 {
+            if j < 8 {
                 w[j] = complex(roots.at(at + apart * j as u32));
             }
         });
-        w[3] = eighth_on(w[2]);
-        w[5] = eighth_on(w[4]);
-        w[6] = w[4].times(SIXTEENTH);
-        w[7] = eighth_on(w[6]);
         w
     }
 
@@ -371,73 +369,61 @@ impl Block<'_> {
     /// the next lane; and takes those of the block before. Whether they came.
     #[inline(always)]
     fn hand_on(self, place: Place, block: u32, carries: &mut [u32; 16]) -> bool {
-        let (carried, flags) = (
+        let (handed, flags) = (
             self.handed(self.arguments.carries),
             self.handed(self.arguments.flags),
         );
         let rows = 16 * place.factor;
         let warp = self.team.warp();
-        let launch = self.arguments.launch;
+        let of_block = self.team.thread() / 32;
         if place.is_last {
-            let at = 8 * block * rows + place.row;
+            let at = 4 * block * rows + place.row;
             sixteen!(i => {
-                if i < 8 {
-                    let two = [carries[2 * i], carries[2 * i + 1]];
-                    carried.set_two(at + i as u32 * rows, two, launch);
+                if i < 4 {
+                    let c = [0, 1, 2, 3].map(|j| carries[4 * i + j]);
+                    handed.set_four(at + i as u32 * rows, c);
                 }
             });
         }
+        warp.sync();
+        let launch = self.arguments.launch;
+        if warp.lane() == 0 {
+            flags.raise(WARPS * block + of_block, launch);
+        }
         if block == 0 {
-            // All threads have what they read: they met after.
-            if self.team.thread() == 0 {
-                flags.raise(0, launch);
-            }
             return true;
         }
         sixteen!(k => {
             carries[k] = warp.shuffle(carries[k], warp.lane().wrapping_sub(1));
         });
         let mut arrived = true;
-        // The last columns were read by block 0.
-        if block == place.row_points >> log_width(place.factor) && warp.lane() == 0 {
-            arrived = flags.wait(0, launch);
+        let warps = (rows << log_width(place.factor)) / 32;
+        // The first columns take what the rows above leave; the last ones were read by
+        // block 0.
+        if (block == 1 || block == place.row_points >> log_width(place.factor)) && warp.lane() < warps {
+            arrived = flags.wait(warp.lane(), launch);
+        }
+        if block > 1 && warp.lane() == 0 {
+            arrived &= flags.wait(WARPS * (block - 1) + of_block, launch);
         }
         warp.sync();
         if place.lane == 0 {
-            // The first columns take what the rows above leave, and the first row of a sixteenth
-            // what the last row of the one before does.
+            // The last row of a sixteenth is carried into the first of the next.
             let around = block == 1 && place.row == 0;
             let row = match (block, place.row) {
                 (1, 0) => rows - 1,
                 (1, row) => row - 1,
                 (_, row) => row,
             };
-            let at = 8 * (block - 1) * rows + row;
+            let at = 4 * (block - 1) * rows + row;
             let mut c = [0; 16];
-            let is_there = |tags: [u32; 2]| tags == [launch; 2];
-            let mut looks = 0;
-            loop {
-                let mut all = true;
-                sixteen!(i => {
-                    if i < 8 {
-                        let ([a, b], tags) = carried.two(at + i as u32 * rows);
-                        (c[2 * i], c[2 * i + 1]) = (a, b);
-                        all &= is_there(tags);
-                    }
-                });
-                if all {
-                    break;
+            sixteen!(i => {
+                if i < 4 {
+                    let four = handed.four(at + i as u32 * rows);
+                    (c[4 * i], c[4 * i + 1], c[4 * i + 2], c[4 * i + 3]) =
+                        (four[0], four[1], four[2], four[3]);
                 }
-                // They are written one after the other: the last one is looked for.
-                while looks < LOOKS && !is_there(carried.two(at + 7 * rows).1) {
-                    looks += 1;
-                }
-                looks += 1;
-                if looks >= LOOKS {
-                    arrived = false;
-                    break;
-                }
-            }
+            });
             sixteen!(k => {
                 carries[k] = if around { c[(k + 15) % 16] } else { c[k] };
             });

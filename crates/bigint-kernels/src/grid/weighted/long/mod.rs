@@ -106,9 +106,6 @@ const fn turned<const R: usize>(k: usize) -> usize {
     }
 }
 
-/// `e(1 / 16)`.
-const SIXTEENTH: Complex = Complex::new(0.9238795325112867, 0.38268343236508984);
-
 /// `e(t / 8 + 1 / 8)` of `e(t / 8)`.
 #[inline(always)]
 fn eighth_on(w: Complex) -> Complex {

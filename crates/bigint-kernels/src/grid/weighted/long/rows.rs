@@ -8,14 +8,16 @@
 //! same node of both, of 8 points each; or neighbours have the same node, of 16 points, one of
 //! row `k` and the other of row `-k`, and give each other half of the points to square.
 
-use super::{Block, SIXTEENTH, complex, eighth_on, sixteen, turned};
-use crate::gpu::registers::computed;
+use super::{Block, complex, eighth_on, sixteen, turned};
 use crate::gpu::thread;
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::Complex;
 use bigint_core::weighted::long::{
     ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, log_width, long_place, row_places,
 };
+
+/// `e(1 / 16)`.
+const SIXTEENTH: Complex = Complex::new(0.9238795325112867, 0.38268343236508984);
 
 /// Of the second half of a node's points, in the order of an angle greater by one: their places
 /// in the order of the angle itself. Each level down has the halves the other way round.
@@ -71,12 +73,12 @@ impl Block<'_> {
         let points = self.pairs(self.arguments.points);
         let (pair, place) = long_place(row, factor);
         let at = (pair << (9 + log)) + 2 * s - (s & ((1 << width) - 1)) + (place << width);
-        let roots = self.fetched_roots(k);
         let mut v = [Complex::ZERO; 16];
         sixteen!(i => {
             v[i] = complex(points.pair(at + 2 * apart * i as u32));
         });
-        self.keep_roots(roots, places);
+        // While they are on their way.
+        self.fetch_roots(k, places);
         sixteen!(i => {
             v[i] = mirrored(v[i], side);
         });
@@ -148,48 +150,28 @@ impl Block<'_> {
         }
     }
 
-    /// What a thread fetches of the roots of the middle pass, down and back, which are products,
-    /// and of the rows' own. Those that have nothing to fetch do as well: without branches nothing
-    /// waits for it.
+    /// The roots of the middle pass and the rows' own, to shared memory.
     #[inline(always)]
-    fn fetched_roots(self, k: u32) -> [[Complex; 2]; 3] {
+    fn fetch_roots(self, k: u32, places: Places) {
         let t = self.team.thread();
         let (own, shared) = (
             self.roots(self.arguments.row_roots),
             self.roots(self.arguments.roots),
         );
-        let own = |j: u32| {
-            let [re, im] = own.at(k * ROW_ROOTS + j.min(ROW_ROOTS - 1));
-            Complex::new(computed(re), im)
-        };
-        let shared = |at: u32| {
-            let [re, im] = shared.at(at);
-            Complex::new(computed(re), im)
-        };
-        // Node roots 0, 1, 2 and 3, 4 to 7 are of t / 2, 4, 8 and 16.
-        let level = u32::BITS - (t >> 4).leading_zeros();
-        [
-            [own(ROW_HALVES + level), shared(t)],
-            [
-                own(ROW_MIDDLE_BACK + (t >> 4)),
-                shared(Tables::of(1).row_middle_back + t),
-            ],
-            [own(t), Complex::ZERO],
-        ]
-    }
-
-    /// Those, to shared memory.
-    #[inline(always)]
-    fn keep_roots(self, [middle, back, [own, _]]: [[Complex; 2]; 3], places: Places) {
-        let t = self.team.thread();
+        let own = |j: u32| complex(own.at(k * ROW_ROOTS + j));
         if t < 8 * 16 {
-            self.set(places.middle + t, middle[0].times(middle[1]));
+            // Node roots 0, 1, 2 and 3, 4 to 7 are of t / 2, 4, 8 and 16.
+            let level = u32::BITS - (t >> 4).leading_zeros();
+            let root = own(ROW_HALVES + level).times(complex(shared.at(t)));
+            self.set(places.middle + t, root);
         }
         if t < 15 * 16 {
-            self.set(places.middle_back + t, back[0].times(back[1]));
+            let table = Tables::of(1).row_middle_back;
+            let root = own(ROW_MIDDLE_BACK + (t >> 4)).times(complex(shared.at(table + t)));
+            self.set(places.middle_back + t, root);
         }
         if t < ROW_ROOTS {
-            self.set(places.own + t, own);
+            self.set(places.own + t, own(t));
         }
     }
 
