@@ -92,18 +92,14 @@ fn shared_roots(m: u32) -> Vec<[f64; 2]> {
     fill(4, 512, &|j, i| {
         node_root(angle(i / 2) + 256 * (i % 2), 256, [0, 1, 2, 4][j as usize])
     });
-    fill(
-        u64::from(last_roots(m)),
-        256,
-        &|j, at| {
-            let (h, i) = node_of_pair(at as u32 / 2, at as u32 % 2);
-            let angle = u64::from(node_at(h) + 16 * i);
-            match m.is_power_of_two() {
-                true => node_root(angle, 256, j),
-                false => turn((j + 1) * angle, 256 * m64),
-            }
-        },
-    );
+    fill(u64::from(last_roots(m)), 256, &|j, at| {
+        let (h, i) = node_of_pair(at as u32 / 2, at as u32 % 2);
+        let angle = u64::from(node_at(h) + 16 * i);
+        match m.is_power_of_two() {
+            true => node_root(angle, 256, j),
+            false => turn((j + 1) * angle, 256 * m64),
+        }
+    });
     fill(8, m64, &|j, i| node_root(i, m64, j));
     fill(8, 16 * m64, &|j, i| node_root(i, 16 * m64, j));
     debug_assert_eq!(roots.len(), Tables::of(m).end as usize);

@@ -400,7 +400,9 @@ impl Block<'_> {
         let warps = (rows << log_width(place.factor)) / 32;
         // The first columns take what the rows above leave; the last ones were read by
         // block 0.
-        if (block == 1 || block == place.row_points >> log_width(place.factor)) && warp.lane() < warps {
+        if (block == 1 || block == place.row_points >> log_width(place.factor))
+            && warp.lane() < warps
+        {
             arrived = flags.wait(warp.lane(), launch);
         }
         if block > 1 && warp.lane() == 0 {
