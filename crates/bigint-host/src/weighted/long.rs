@@ -38,7 +38,7 @@ pub(super) struct Shape {
 /// Warps of all the blocks of columns that a multiprocessor has at a time: what they leave of
 /// its registers is each other's.
 fn resident_warps(factor: u32) -> u32 {
-    let of_block = (16 * factor << log_width(factor)) / 32;
+    let of_block = ((16 * factor) << log_width(factor)) / 32;
     (THREADS / 32 / of_block).max(1) * of_block
 }
 
@@ -145,7 +145,7 @@ impl Long {
             weights(rows / 16, row_words)?,
             weights(row_words, 1)?,
         ];
-        let blocks = (row * POINTS >> log_width(factor)) as usize + 1;
+        let blocks = ((row * POINTS) >> log_width(factor)) as usize + 1;
         let warps = WARPS as usize;
         let zeros = |limbs: usize| device.upload(&vec![0; limbs]);
         let (points, carries) = (zeros(2 * words)?, zeros(rows * blocks)?);
@@ -202,8 +202,8 @@ impl Long {
             ..arguments
         };
         let launch = Launch {
-            grid: (row * POINTS >> log_width(factor)) + u32::from(stage != Stage::Begin),
-            block: 16 * factor << log_width(factor),
+            grid: ((row * POINTS) >> log_width(factor)) + u32::from(stage != Stage::Begin),
+            block: (16 * factor) << log_width(factor),
             shared_bytes: long_columns_bytes(factor),
             workers: 0,
             scratch_width: 0,
