@@ -90,9 +90,8 @@ fn a_device_takes_the_fastest_transform_that_suits() {
     assert_eq!(words(332_220_523, None), 18 << 20);
 }
 
-/// The last pass of a column is of radix 9, in blocks of more threads than the PTX leaves
-/// registers for, and rows are twice as long. `mersenne selftest --compare` has the other
-/// radices, on a GPU.
+/// The last pass of a column is of radix 9, in blocks of two columns, and rows are twice as long.
+/// `mersenne selftest --compare` has the other radices, on a GPU.
 #[test]
 fn a_longer_transform_squares_as_the_cpu_does() {
     // All checks take minutes, and most of the kernels have passed them above.

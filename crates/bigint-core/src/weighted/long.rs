@@ -6,7 +6,7 @@
 //! | kernel | a block has | reads and writes |
 //! |---|---|---|
 //! | [`LONG_ROWS`] | rows of frequencies `k` and `-k`: `128 m + 1` blocks of `r / 8` threads | points |
-//! | [`LONG_COLUMNS`] | [`WIDTH`] neighbouring columns, `16 m` threads to each | points, what is handed on |
+//! | [`LONG_COLUMNS`] | two or four neighbouring columns, `16 m` threads to each | points, what is handed on |
 //!
 //! A row is `16 16 8` points or `16 16 16`, and a column `16 16 m`; a thread has 16 of them in
 //! registers, and between passes they change hands in shared memory. Row [`long_place`]`(k, m)`
@@ -48,8 +48,8 @@ pub const POINTS: u32 = 2048;
 /// more registers then.
 pub const THREADS: u32 = 512;
 
-/// Warps of a block of columns, at most.
-pub const WARPS: u32 = 16 * LONGEST * WIDTH / 32;
+/// Warps of a block, at most.
+pub const WARPS: u32 = THREADS / 32;
 
 /// Of what is told of a launch of [`LONG_COLUMNS`]: the factor `m`.
 pub const FACTOR: Field = Field { at: 13, bits: 4 };
@@ -143,7 +143,7 @@ impl LongArguments {
         let m = self.factor as u64;
         let row = self.row as u64 * POINTS as u64;
         let (rows, points) = (256 * m, 256 * m * row);
-        let blocks = row / WIDTH as u64 + 1;
+        let blocks = (row >> log_width(self.factor)) + 1;
         [
             (self.points, 4 * points),
             (self.digits, 4 * points),
@@ -158,14 +158,71 @@ impl LongArguments {
     }
 }
 
-/// Columns of a block: two would be 32 bytes of each row, of which the caches move twice as
-/// many in the same time where there are four.
-pub const WIDTH: u32 = 4;
-
-/// The row that has frequency `k` of the columns.
+/// The binary logarithm of a block's columns: as many as leave a multiprocessor room for two
+/// blocks.
 #[inline(always)]
-pub const fn long_place(k: u32, m: u32) -> u32 {
-    ((k & 15) << 4 | k >> 4 & 15) * m + (k >> 8)
+pub const fn log_width(m: u32) -> u32 {
+    if m > 4 { 1 } else { 2 }
+}
+
+/// Where the points of frequency `k` of the columns are: which pair of rows, and which of the two.
+///
+/// Rows `k` and `-k` are a pair, in turns as many points of either as a block has columns: the
+/// points that a block of columns has of a pair are neighbours. Frequency `h + 16 i + 256 j`
+/// belongs to node `h + 16 i`, and with node `a` goes node `-a`, whose `m - 1 - j`-th frequency
+/// is the mirror of the `j`-th: pair `p m + j` has both of them, for `p` pairs of nodes.
+/// Nodes 0 and 128 are their own mirrors; they are put together, and their rows are not with
+/// their mirrors.
+#[inline(always)]
+pub const fn long_place(k: u32, m: u32) -> (u32, u32) {
+    let (h, i, j) = (k & 15, k >> 4 & 15, k >> 8);
+    let (pair, side) = match (h, i) {
+        (0, 0) => (0, 0),
+        (0, 8) => (0, 1),
+        (0, ..8) => (i, 0),
+        (0, _) => (16 - i, 1),
+        (8, ..8) => (8 + i, 0),
+        (8, _) => (23 - i, 1),
+        (..8, _) => (16 * h + i, 0),
+        _ => (16 * (16 - h) + 15 - i, 1),
+    };
+    (pair * m + if side == 0 { j } else { m - 1 - j }, side)
+}
+
+/// Node `h + 16 i` of a [pair](long_place), by the place of `h` among those of
+/// [`node_at`] and `i`.
+#[inline(always)]
+pub const fn node_of_pair(pair: u32, side: u32) -> (u32, u32) {
+    let (g, u) = (pair >> 4, pair & 15);
+    // Of nodes 0 to 15 in the one order and in the other; without branches.
+    let (there, back) = match g {
+        0 => (u & 7, if u < 8 { 16 - u } else { 23 - u }),
+        _ => (u, 15 - u),
+    };
+    let back = if pair == 0 { 8 } else { back };
+    let place = if g == 0 { u >> 3 } else { 2 * g + side };
+    (place, if side == 0 { there } else { back })
+}
+
+/// Nodes of the middle pass in an order that has mirrors side by side: 0, 8, 1, 15, 2, 14 and so
+/// on.
+#[inline(always)]
+pub const fn node_at(place: u32) -> u32 {
+    match (place, place & 1) {
+        (1, _) => 8,
+        (_, 0) => place / 2,
+        _ => 16 - place / 2,
+    }
+}
+
+/// The place of a node in that order.
+#[inline(always)]
+pub const fn place_of_node(node: u32) -> u32 {
+    match node {
+        8 => 1,
+        ..8 => 2 * node,
+        _ => 2 * (16 - node) + 1,
+    }
 }
 
 /// Pairs of a pair of rows' own roots, with `f = k / rows`: `node` roots of `f`, 8; the
@@ -253,8 +310,8 @@ impl ColumnPlaces {
     /// The places for a factor.
     #[inline(always)]
     pub const fn of(m: u32) -> ColumnPlaces {
-        let inner = (m | 1) * WIDTH;
-        let gap = (m * WIDTH) % 8;
+        let inner = (m | 1) << log_width(m);
+        let gap = (m << log_width(m)) % 8;
         ColumnPlaces {
             outer: 16 * inner + gap,
             inner,
@@ -263,10 +320,10 @@ impl ColumnPlaces {
 }
 
 /// Places in shared memory between the two rows of a block, which have `256 radix` points: behind
-/// every `radix` of them one is free, and long rows are in different banks.
+/// every `radix` of them one is free, and the rows are in different banks.
 #[inline(always)]
 pub const fn row_places(radix: u32) -> u32 {
-    256 * (radix + 1) + (radix >> 4) * 4
+    256 * (radix + 1) + 4
 }
 
 /// Shared memory of a block of [`LONG_ROWS`], in bytes: two rows, and roots.
@@ -290,11 +347,17 @@ mod tests {
             let mut places = [false; 12_000];
             let ColumnPlaces { outer, inner } = ColumnPlaces::of(m);
             for k in 0..256 * m {
-                let row = long_place(k, m);
+                let (pair, side) = long_place(k, m);
+                let row = 2 * pair + side;
                 assert!(row < 256 * m && !core::mem::replace(&mut rows[row as usize], true));
-                let [h, i, j] = [row / m / 16, row / m % 16, row % m];
-                for column in 0..WIDTH {
-                    let place = h * outer + i * inner + j * WIDTH + column;
+                let mirror = long_place((256 * m - k) % (256 * m), m);
+                assert!(k % 128 == 0 || mirror == (pair, 1 - side));
+                let (place, i) = node_of_pair(pair / m, side);
+                let h = node_at(place);
+                assert_eq!((k & 15, k >> 4 & 15, place_of_node(h)), (h, i, place));
+                let j = pair % m;
+                for column in 0..1 << log_width(m) {
+                    let place = place * outer + i * inner + (j << log_width(m)) + column;
                     assert!(16 * place < long_columns_bytes(m));
                     assert!(!core::mem::replace(&mut places[place as usize], true));
                 }

@@ -8,8 +8,8 @@ use bigint_core::facts::{self, Facts};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::weighted::long::{
     EARLY, FACTOR, LONG_COLUMNS, LONG_ROWS, LONG_UNIT, LONGEST, LongArguments, POINTS, ROW,
-    ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, STAGE, Stage, THREADS, Tables, WARPS, WIDTH,
-    last_roots, long_columns_bytes, long_rows_bytes,
+    ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, STAGE, Stage, THREADS, Tables, WARPS,
+    last_roots, log_width, long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
 };
 use bigint_cpu::fast::number::weighted::{limbs, root};
 use std::sync::Arc;
@@ -38,8 +38,10 @@ pub(super) struct Shape {
 /// Warps of all the blocks of columns that a multiprocessor has at a time: what they leave of
 /// its registers is each other's.
 fn resident_warps(factor: u32) -> u32 {
-    let of_block = 16 * factor * WIDTH / 32;
-    (THREADS / 32 / of_block).max(1) * of_block
+    let of_block = ((16 * factor) << log_width(factor)) / 32;
+    // Two blocks of nine warps, with 96 registers a thread, take less time than one with 168.
+    let least = if factor == 9 { 2 } else { 1 };
+    (THREADS / 32 / of_block).max(least) * of_block
 }
 
 /// How so many words are transformed, where the device has room for its blocks: by the
@@ -92,14 +94,14 @@ fn shared_roots(m: u32) -> Vec<[f64; 2]> {
     fill(4, 512, &|j, i| {
         node_root(angle(i / 2) + 256 * (i % 2), 256, [0, 1, 2, 4][j as usize])
     });
-    fill(
-        u64::from(last_roots(m)),
-        256,
-        &|j, node| match m.is_power_of_two() {
-            true => node_root(angle(node), 256, j),
-            false => turn((j + 1) * angle(node), 256 * m64),
-        },
-    );
+    fill(u64::from(last_roots(m)), 256, &|j, at| {
+        let (h, i) = node_of_pair(at as u32 / 2, at as u32 % 2);
+        let angle = u64::from(node_at(h) + 16 * i);
+        match m.is_power_of_two() {
+            true => node_root(angle, 256, j),
+            false => turn((j + 1) * angle, 256 * m64),
+        }
+    });
     fill(8, m64, &|j, i| node_root(i, m64, j));
     fill(8, 16 * m64, &|j, i| node_root(i, 16 * m64, j));
     debug_assert_eq!(roots.len(), Tables::of(m).end as usize);
@@ -145,7 +147,7 @@ impl Long {
             weights(rows / 16, row_words)?,
             weights(row_words, 1)?,
         ];
-        let blocks = (row * POINTS / WIDTH + 1) as usize;
+        let blocks = ((row * POINTS) >> log_width(factor)) as usize + 1;
         let warps = WARPS as usize;
         let zeros = |limbs: usize| device.upload(&vec![0; limbs]);
         let (points, carries) = (zeros(2 * words)?, zeros(rows * blocks)?);
@@ -202,8 +204,8 @@ impl Long {
             ..arguments
         };
         let launch = Launch {
-            grid: row * POINTS / WIDTH + u32::from(stage != Stage::Begin),
-            block: 16 * factor * WIDTH,
+            grid: ((row * POINTS) >> log_width(factor)) + u32::from(stage != Stage::Begin),
+            block: (16 * factor) << log_width(factor),
             shared_bytes: long_columns_bytes(factor),
             workers: 0,
             scratch_width: 0,
@@ -250,10 +252,12 @@ impl Squares for Long {
     }
 
     fn set(&mut self, limbs: &[u64]) -> Result<(), Error> {
-        self.points = upload_digits(&self.device, limbs, self.p, self.words())?;
-        self.arguments.points = self.points.address();
-        self.arguments.digits = self.points.address();
-        self.columns(Stage::Begin, self.arguments, &[])
+        let digits = upload_digits(&self.device, limbs, self.p, self.words())?;
+        let arguments = LongArguments {
+            digits: digits.address(),
+            ..self.arguments
+        };
+        self.columns(Stage::Begin, arguments, &[&digits])
     }
 
     fn residue(&self) -> Result<Vec<u64>, Error> {

@@ -53,19 +53,14 @@ impl Handed {
         }
     }
 
-    /// Replaces limb `at`, which no other thread touches, by `x` where that is greater.
+    /// Replaces limb `at` by `x` where that is greater.
     #[inline(always)]
     pub fn raise_to(self, at: u32, x: Limb) {
-        let address = self.address + 4 * u64::from(at);
         // SAFETY: by the contract of `new`.
         unsafe {
-            let before: Limb;
-            asm!("ld.global.u32 {before}, [{address}];", before = out(reg32) before,
-                address = in(reg64) address, options(nostack, preserves_flags));
-            if x > before {
-                asm!("st.global.u32 [{address}], {x};", x = in(reg32) x,
-                    address = in(reg64) address, options(nostack, preserves_flags));
-            }
+            asm!("red.global.max.u32 [{address}], {x};", x = in(reg32) x,
+                address = in(reg64) self.address + 4 * u64::from(at),
+                options(nostack, preserves_flags));
         }
     }
 

@@ -10,7 +10,8 @@ use crate::grid::weighted::butterfly;
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::Complex;
 use bigint_core::weighted::long::{
-    ColumnPlaces, FACTOR, POINTS, STAGE, Stage, Tables, WARPS, WIDTH,
+    ColumnPlaces, FACTOR, POINTS, STAGE, Stage, Tables, WARPS, last_roots, log_width, node_at,
+    node_of_pair, place_of_node,
 };
 
 /// Adding and subtracting it rounds doubles below 2^51 to integers; before it is subtracted,
@@ -49,6 +50,8 @@ struct Place {
     group: u32,
     /// The thread's column.
     column: u32,
+    /// And which of the block's that is.
+    lane: u32,
     /// Whether it is the block's last.
     is_last: bool,
     /// The first of the thread's rows in the first pass: they are a sixteenth apart.
@@ -75,30 +78,37 @@ impl Block<'_> {
         let (begins, ends) = (stage == Stage::Begin as u32, stage == Stage::End as u32);
         let block = thread::block_index();
         let row_points = POINTS * self.row();
-        let groups = row_points / WIDTH;
+        let log = log_width(factor);
+        let width = 1 << log;
+        let groups = row_points >> log;
         let group = match begins {
             true => block,
             false => (block + groups - 1) & (groups - 1),
         };
         let t = self.team.thread();
-        let (row, lane) = (t / WIDTH, t & (WIDTH - 1));
+        let (row, lane) = (t >> log, t & (width - 1));
+        // In the first pass, and in the middle pass its place.
         let (node, row_of_node) = (row / factor, row % factor);
         let places = ColumnPlaces::of(factor);
         let place = Place {
             factor,
             row_points,
             group,
-            column: group * WIDTH + lane,
-            is_last: lane == WIDTH - 1,
+            column: (group << log) + lane,
+            lane,
+            is_last: lane == width - 1,
             row,
-            node,
+            node: node_at(node),
             row_of_node,
-            first: node * places.inner + row_of_node * WIDTH + lane,
-            middle: node * places.outer + row_of_node * WIDTH + lane,
+            first: node * places.inner + (row_of_node << log) + lane,
+            middle: node * places.outer + (row_of_node << log) + lane,
             places,
             tables: Tables::of(factor),
         };
         let mut v = [Complex::ZERO; 16];
+        if !begins {
+            with_factor!(factor, self.last_back(place));
+        }
         let words = self.words(place);
         if begins {
             let digits = self.pairs(arguments.digits);
@@ -112,7 +122,6 @@ impl Block<'_> {
                 v[k].im *= words.weight[1] * odd.weight;
             });
         } else {
-            with_factor!(factor, self.last_back(place));
             self.team.sync_part(part_warps(factor));
             self.back(place, &mut v);
             if !self.carry(place, words, block, ends, &mut v) {
@@ -132,93 +141,106 @@ impl Block<'_> {
         with_factor!(factor, self.last(place));
     }
 
-    /// The first pass back, of radix `M`, from device memory.
+    /// The first pass back, of radix `M`, from device memory: all points at once, as they take
+    /// their time.
     #[inline(always)]
     fn last_back<const M: usize>(self, place: Place) {
-        let column = place.group * WIDTH;
         let points = self.pairs(self.arguments.points);
-        let mut g = 0;
-        while g < butterflies::<M>() {
-            let (at, q) = butterfly_at::<M>(self.team.thread(), g);
-            let mut z = [Complex::ZERO; M];
-            sixteen!(j => {
-                if j < M {
-                    let row = q * M as u32 + j as u32;
-                    z[j] = complex(points.pair(row * place.row_points + column + at % WIDTH));
-                }
-            });
-            butterfly(&mut z);
-            let first = place_of_butterfly::<M>(at);
-            if is_there::<M>(self.team.thread(), g) {
+        let mut z = [[Complex::ZERO; M]; 16];
+        sixteen!(g => {
+            if self.has_butterfly::<M>(g) {
+                let [_, _, point] = self.places_of_butterfly::<M>(place, g as u32);
                 sixteen!(j => {
                     if j < M {
-                        self.set(first + j as u32 * WIDTH, z[j]);
+                        z[g][j] = complex(points.pair(point + 2 * j as u32 * place.row_points));
                     }
                 });
             }
-            g += 1;
-        }
+        });
+        sixteen!(g => {
+            if self.has_butterfly::<M>(g) {
+                let [side, first, _] = self.places_of_butterfly::<M>(place, g as u32);
+                reversed_where(side == 1, &mut z[g]);
+                butterfly(&mut z[g]);
+                sixteen!(j => {
+                    if j < M {
+                        self.set(first + (j << log_width(M as u32)) as u32, z[g][j]);
+                    }
+                });
+            }
+        });
     }
 
     /// The last pass, of radix `M`, to device memory.
     #[inline(always)]
     fn last<const M: usize>(self, place: Place) {
-        let column = place.group * WIDTH;
         let (points, roots) = (
             self.pairs(self.arguments.points),
             self.roots(self.arguments.roots),
         );
         let table = Tables::of(M as u32).last;
         let mut g = 0;
-        while g < butterflies::<M>() {
-            let (at, q) = butterfly_at::<M>(self.team.thread(), g);
-            let root = |j: usize| complex(roots.at(table + 256 * j as u32 + q));
-            let first = place_of_butterfly::<M>(at);
+        // The driver's compiler unrolls the loop.
+        while g < known_later(16_u32.div_ceil(M as u32)) {
+            if !self.has_butterfly::<M>(g as usize) {
+                return;
+            }
+            let [side, first, point] = self.places_of_butterfly::<M>(place, g);
+            let at = table + (self.butterfly_at::<M>(g) >> log_width(M as u32));
             let mut z = [Complex::ZERO; M];
+            let mut w = [Complex::ZERO; 16];
             sixteen!(j => {
+                if j < last_roots(M as u32) as usize {
+                    w[j] = complex(roots.at(at + 256 * j as u32));
+                }
                 if j < M {
-                    z[j] = self.get(first + j as u32 * WIDTH);
+                    z[j] = self.get(first + (j << log_width(M as u32)) as u32);
                 }
             });
-            let is_power = M.is_power_of_two();
-            if is_power {
-                let mut w = [Complex::ZERO; 8];
-                sixteen!(j => {
-                    if j < 3 && 1 << j < M {
-                        w[j] = root(j);
-                    }
-                });
-                w[3] = eighth_on(w[2]);
-                if M > 1 {
-                    down(&mut z, &w);
+            forth_in_order(&mut z, w);
+            reversed_where(side == 1, &mut z);
+            sixteen!(j => {
+                if j < M {
+                    let point = point + 2 * j as u32 * place.row_points;
+                    points.set_pair(point, [z[j].re, z[j].im]);
                 }
-            } else {
-                sixteen!(j => {
-                    if j < M {
-                        if j > 0 {
-                            z[j] = z[j].times(root(j - 1));
-                        }
-                        z[j] = z[j].swapped();
-                    }
-                });
-                butterfly(&mut z);
-                sixteen!(j => {
-                    if j < M {
-                        z[j] = z[j].swapped();
-                    }
-                });
-            }
-            if is_there::<M>(self.team.thread(), g) {
-                sixteen!(j => {
-                    if j < M {
-                        let z = z[if is_power { turned::<M>(j) } else { j }];
-                        let row = q * M as u32 + j as u32;
-                        points.set_pair(row * place.row_points + column + at % WIDTH, [z.re, z.im]);
-                    }
-                });
-            }
+            });
             g += 1;
         }
+    }
+
+    /// Whether the thread has a butterfly `g` of the last pass: all do up to `16 / M`, and whole
+    /// warps where that leaves some.
+    #[inline(always)]
+    fn has_butterfly<const M: usize>(self, g: usize) -> bool {
+        let threads = 32 * part_warps(M as u32);
+        let rest = of_part::<M>() - 16 / M as u32 * threads;
+        g < 16 / M || g == 16 / M && self.team.thread() % threads < rest
+    }
+
+    /// Its place among the block's.
+    #[inline(always)]
+    fn butterfly_at<const M: usize>(self, g: u32) -> u32 {
+        let threads = 32 * part_warps(M as u32);
+        let (part, t) = (self.team.thread() / threads, self.team.thread() % threads);
+        part * of_part::<M>() + t + threads * g
+    }
+
+    /// On which side of its pair's the butterfly's node is, and where its first point is: in
+    /// shared memory, and in that of the device, or the last one there on the second side.
+    #[inline(always)]
+    fn places_of_butterfly<const M: usize>(self, place: Place, g: u32) -> [u32; 3] {
+        let at = self.butterfly_at::<M>(g);
+        let ColumnPlaces { outer, inner } = place.places;
+        let log = log_width(M as u32);
+        let (lane, side, pair) = (at & ((1 << log) - 1), at >> log & 1, at >> (log + 1));
+        let (node, i) = node_of_pair(pair, side);
+        let columns = (place.group << (log + 1)) + at % (2 << log);
+        [
+            side,
+            node * outer + i * inner + lane,
+            pair * M as u32 * 2 * place.row_points + columns,
+        ]
     }
 
     /// The other two passes back.
@@ -238,7 +260,7 @@ impl Block<'_> {
         let w = self.node_roots(tables.first_back + place.row, 16 * factor);
         let mut x = [Complex::ZERO; 16];
         sixteen!(i => {
-            x[i] = self.get(place.first + outer * i as u32).swapped();
+            x[i] = self.get(place.first + outer * place_of_node(i as u32)).swapped();
         });
         down(&mut x, &w);
         sixteen!(i => {
@@ -256,7 +278,7 @@ impl Block<'_> {
         });
         up(&mut x);
         sixteen!(i => {
-            self.set(place.first + outer * i as u32, x[i].swapped());
+            self.set(place.first + outer * place_of_node(i as u32), x[i].swapped());
         });
         self.team.sync();
         let w = self.node_roots(place.tables.middle + place.node, 16);
@@ -355,11 +377,11 @@ impl Block<'_> {
         let warp = self.team.warp();
         let of_block = self.team.thread() / 32;
         if place.is_last {
-            let at = (block * rows + place.row) * 4;
+            let at = 4 * block * rows + place.row;
             sixteen!(i => {
                 if i < 4 {
                     let c = [0, 1, 2, 3].map(|j| carries[4 * i + j]);
-                    handed.set_four(at + i as u32, c);
+                    handed.set_four(at + i as u32 * rows, c);
                 }
             });
         }
@@ -375,17 +397,19 @@ impl Block<'_> {
             carries[k] = warp.shuffle(carries[k], warp.lane().wrapping_sub(1));
         });
         let mut arrived = true;
-        let warps = rows * WIDTH / 32;
+        let warps = (rows << log_width(place.factor)) / 32;
         // The first columns take what the rows above leave; the last ones were read by
         // block 0.
-        if (block == 1 || block == place.row_points / WIDTH) && warp.lane() < warps {
+        if (block == 1 || block == place.row_points >> log_width(place.factor))
+            && warp.lane() < warps
+        {
             arrived = flags.wait(warp.lane(), launch);
         }
         if block > 1 && warp.lane() == 0 {
             arrived &= flags.wait(WARPS * (block - 1) + of_block, launch);
         }
         warp.sync();
-        if self.team.thread() & (WIDTH - 1) == 0 {
+        if place.lane == 0 {
             // The last row of a sixteenth is carried into the first of the next.
             let around = block == 1 && place.row == 0;
             let row = match (block, place.row) {
@@ -393,11 +417,11 @@ impl Block<'_> {
                 (1, row) => row - 1,
                 (_, row) => row,
             };
-            let at = ((block - 1) * rows + row) * 4;
+            let at = 4 * (block - 1) * rows + row;
             let mut c = [0; 16];
             sixteen!(i => {
                 if i < 4 {
-                    let four = handed.four(at + i as u32);
+                    let four = handed.four(at + i as u32 * rows);
                     (c[4 * i], c[4 * i + 1], c[4 * i + 2], c[4 * i + 3]) =
                         (four[0], four[1], four[2], four[3]);
                 }
@@ -469,41 +493,53 @@ const fn part_warps(m: u32) -> u32 {
     m >> m.trailing_zeros()
 }
 
-/// Butterflies of the last pass, of radix `M`, that a part has.
+/// Butterflies of the last pass, of radix `M`, that a part has: 32 threads' points for each warp.
 #[inline(always)]
 const fn of_part<const M: usize>() -> u32 {
-    128 * WIDTH >> M.trailing_zeros()
+    512 >> M.trailing_zeros()
 }
 
-/// And those that a thread has of them: the driver's compiler unrolls the loop.
+/// The last butterfly of a column, with its [`last_roots`]: frequencies in their order.
 #[inline(always)]
-fn butterflies<const M: usize>() -> u32 {
-    known_later(16_u32.div_ceil(M as u32))
+fn forth_in_order<const M: usize>(z: &mut [Complex; M], mut w: [Complex; 16]) {
+    if M.is_power_of_two() {
+        w[3] = eighth_on(w[2]);
+        if M > 1 {
+            down(z, &[w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]]);
+        }
+        let tree = *z;
+        sixteen!(j => {
+            if j < M {
+                z[j] = tree[turned::<M>(j)];
+            }
+        });
+    } else {
+        sixteen!(j => {
+            if j < M {
+                if j > 0 {
+                    z[j] = z[j].times(w[j - 1]);
+                }
+                z[j] = z[j].swapped();
+            }
+        });
+        butterfly(z);
+        sixteen!(j => {
+            if j < M {
+                z[j] = z[j].swapped();
+            }
+        });
+    }
 }
 
-/// Butterfly `g` of a thread: its place among the block's, which does not pass the last one of
-/// the part, and the node.
+/// Turns the order round.
 #[inline(always)]
-fn butterfly_at<const M: usize>(thread: u32, g: u32) -> (u32, u32) {
-    let threads = 32 * part_warps(M as u32);
-    let (part, t) = (thread / threads, thread % threads);
-    let at = part * of_part::<M>() + (t + threads * g).min(of_part::<M>() - 1);
-    (at, at / WIDTH)
-}
-
-/// Whether there is one.
-#[inline(always)]
-fn is_there<const M: usize>(thread: u32, g: u32) -> bool {
-    let threads = 32 * part_warps(M as u32);
-    thread % threads + threads * g < of_part::<M>()
-}
-
-/// Where its first point is in shared memory.
-#[inline(always)]
-fn place_of_butterfly<const M: usize>(at: u32) -> u32 {
-    let ColumnPlaces { outer, inner } = ColumnPlaces::of(M as u32);
-    let q = at / WIDTH;
-    (q >> 4) * outer + (q & 15) * inner + at % WIDTH
+fn reversed_where<const M: usize>(is_so: bool, z: &mut [Complex; M]) {
+    sixteen!(j => {
+        if 2 * j + 1 < M {
+            let (a, b) = (z[j], z[M - 1 - j]);
+            (z[j], z[M - 1 - j]) = if is_so { (b, a) } else { (a, b) };
+        }
+    });
 }
 
 /// The two words of a point of a thread's first row.

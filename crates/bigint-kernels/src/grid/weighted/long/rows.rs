@@ -3,8 +3,8 @@
 //! Row `-k` is conjugated: then it has the same roots as row `k`, and the two points of
 //! which each needs the other are in one thread, in the same place of either row.
 //!
-//! Threads of the first half have row `k` in the first pass and threads of the second half
-//! row `-k`; in the second pass both rows share each warp. In the last each thread has the
+//! In the first pass both rows share each warp, as they share each piece of memory, and in the
+//! second as well. In the last each thread has the
 //! same node of both, of 8 points each; or neighbours have the same node, of 16 points, one of
 //! row `k` and the other of row `-k`, and give each other half of the points to square.
 
@@ -13,7 +13,7 @@ use crate::gpu::thread;
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::Complex;
 use bigint_core::weighted::long::{
-    ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, long_place, row_places,
+    ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, log_width, long_place, row_places,
 };
 
 /// `e(1 / 16)`.
@@ -64,16 +64,23 @@ impl Block<'_> {
         let places = Places::of(log);
         // From one point of a thread to the next, and as places.
         let (apart, places_apart) = (16 << log, (16 << log) + 16);
-        let (side, s) = (t >> (4 + log), t & (apart - 1));
+        // In turns as many points of either row as a block has columns.
+        let width = log_width(factor);
+        let side = t >> width & 1;
+        let s = (t >> (width + 1) << width) + (t & ((1 << width) - 1));
         let mirror = if k == 0 { 0 } else { 256 * factor - k };
         let row = if side == 0 { k } else { mirror };
         let points = self.pairs(self.arguments.points);
-        let at = (long_place(row, factor) << (8 + log)) + s;
-        self.fetch_roots(k, places);
-
+        let (pair, place) = long_place(row, factor);
+        let at = (pair << (9 + log)) + 2 * s - (s & ((1 << width) - 1)) + (place << width);
         let mut v = [Complex::ZERO; 16];
         sixteen!(i => {
-            v[i] = mirrored(complex(points.pair(at + apart * i as u32)), side);
+            v[i] = complex(points.pair(at + 2 * apart * i as u32));
+        });
+        // While they are on their way.
+        self.fetch_roots(k, places);
+        sixteen!(i => {
+            v[i] = mirrored(v[i], side);
         });
         let own = self.roots(self.arguments.row_roots);
         let mut w = [Complex::ZERO; 8];
@@ -138,7 +145,7 @@ impl Block<'_> {
                     v[i] = v[i].times(self.get(places.own + ROW_BACK + i as u32 - 1));
                 }
                 let z = mirrored(v[i], side);
-                points.set_pair(at + apart * i as u32, [z.re, z.im]);
+                points.set_pair(at + 2 * apart * i as u32, [z.re, z.im]);
             });
         }
     }
