@@ -48,7 +48,7 @@ const KNOWN: [Known; 6] = [
     },
     Known {
         kernels: "pow_mod_window_warp",
-        most_bytes: 3400,
+        most_bytes: 4200,
         why: "32 limbs of each operand, of the modulus and, twice, of the window are 160 registers \
               of the 255 that a thread has, with shuffles and carries between; a square has both \
               halves and the middle besides. Told lanes, for sm_90, two spill 260 bytes, four 820, \
