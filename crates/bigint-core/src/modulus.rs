@@ -66,7 +66,7 @@ pub const TABLE_WINDOW: usize = 6;
 #[inline(always)]
 pub const fn widest_window(width: usize, scan: bool, pair: bool) -> usize {
     match (width, scan, pair) {
-        (0..=16, _, true) | (17..=32, true, true) => 3,
+        (0..=16, _, true) | (17..=32, true, _) => 3,
         (33..=64, true, false) => 5,
         (_, true, _) | (_, _, true) | (13..=16, ..) => 4,
         _ => 7,
