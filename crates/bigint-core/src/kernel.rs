@@ -193,6 +193,10 @@ pub const DIVISOR_IN_REGISTERS: usize = 32;
 /// scratch of all of them stays below this many bytes (or one block's worth).
 pub const SCRATCH_BUDGET: usize = 256 << 20;
 
+/// The same of powers, whose tables are as much of their work as the numbers that they fill a device
+/// with: those of an H200 with windows of seven bits.
+pub const TABLE_BUDGET: usize = 576 << 20;
+
 /// Limbs of the results that a warp computes at once by a kernel that
 /// [`takes_stretches`](Kernel::takes_stretches): its stretch is made of whole tiles.
 pub const TILE: u64 = 256;
@@ -538,6 +542,14 @@ impl Kernel {
         }
     }
 
+    /// Bytes that the scratch of all workers takes at most, unless that of one block is more.
+    const fn scratch_budget(&self) -> usize {
+        match self.algorithm {
+            Algorithm::Window | Algorithm::WindowVartime => TABLE_BUDGET,
+            _ => SCRATCH_BUDGET,
+        }
+    }
+
     /// Blocks that a processor of the device must be able to hold at once, which bounds the
     /// registers of a thread: without it, the widest numbers that a kernel has code for take
     /// so many that too few warps are left to wait for one another.
@@ -630,7 +642,7 @@ impl Kernel {
         let most_blocks = if scratch_width == 0 {
             i32::MAX as usize
         } else {
-            let by_budget = SCRATCH_BUDGET / (4 * scratch_width * workers_per_block);
+            let by_budget = self.scratch_budget() / (4 * scratch_width * workers_per_block);
             if by_budget == 0 { 1 } else { by_budget }
         };
         let shared_bytes = match self.takes_roots() {

@@ -49,7 +49,9 @@ pub const fn power_window(width: usize, most: usize) -> usize {
     let best = match width {
         0..=3 => 3,
         4..=10 => 4,
-        _ => 5,
+        11..=47 => 5,
+        48..=191 => 6,
+        _ => 7,
     };
     if best < most { best } else { most }
 }
@@ -64,8 +66,9 @@ pub const TABLE_WINDOW: usize = 6;
 #[inline(always)]
 pub const fn widest_window(width: usize, scan: bool, pair: bool) -> usize {
     match (width, scan, pair) {
-        (0..=16, _, true) | (17..=32, true, _) | (49..=128, true, false) => 3,
+        (0..=16, _, true) | (17..=32, true, _) => 3,
+        (33..=64, true, false) => 5,
         (_, true, _) | (_, _, true) | (13..=16, ..) => 4,
-        _ => 5,
+        _ => 7,
     }
 }

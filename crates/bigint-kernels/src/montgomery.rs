@@ -41,6 +41,7 @@
 //! three shuffles a limb of `a`. A thread's square takes `X (X + 1) / 2 + X^2 + X`. No scratch.
 
 mod halves;
+mod ring;
 
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::triangle;

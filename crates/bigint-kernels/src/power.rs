@@ -30,13 +30,14 @@
 //! 64 for one.
 //!
 //! Where `scan`, an entry is read by reading them all: no branch and no address depends on
-//! `a` or `e`, but for their widths. Else windows that are zero in all numbers of the warp
-//! cost no product, and at the top of the exponent no squares.
+//! `a` or `e`, but for their widths. Else windows that are zero in all numbers of the warp, or of
+//! the block where its warps go in step, cost no product, and at the top of the exponent no squares.
 //!
 //! Cost: `32 n` squares and `32 n / w + 2^w` products for an exponent of `n` limbs, and some ten for
 //! the rest. Scratch: `2^w + 1` numbers of `X LANES` limbs, four by four: four `i` of all threads
 //! lies side by side ([`Fours`]), so that a warp reads whole lines.
 
+use crate::gpu::block::Team;
 use crate::gpu::facts::bases;
 use crate::gpu::fours::Fours;
 use crate::gpu::memory::{Number, Stride};
@@ -44,7 +45,7 @@ use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::{Modulus, load, load_up};
-use bigint_core::kernel::{TABLE_WINDOW, power_window, widest_window};
+use bigint_core::kernel::{BLOCK, TABLE_WINDOW, power_window, widest_window};
 use bigint_core::{LIMB_BITS, Limb};
 
 const BITS: u32 = LIMB_BITS as u32;
@@ -64,6 +65,7 @@ enum Stage {
 #[inline(always)]
 pub fn power<const LANES: u32, const X: usize>(
     group: Group<LANES>,
+    team: Team<BLOCK>,
     scan: bool,
     r: Number<impl Stride>,
     [a, e, m]: [Number<impl Stride>; 3],
@@ -74,6 +76,13 @@ where
 {
     let modulus = Modulus::<LANES, X>::new(group, m);
     let (is_pair, is_fixed) = (bases() == 2, bases() == 3);
+    // Warps that go through long code by themselves want all of it at all times, and there is no room
+    // for it near the processor: before each window those of a block wait for one another.
+    let in_step = X == 32 && !is_fixed;
+    let all = |is_so| match in_step {
+        true => team.all(is_so),
+        false => group.all(is_so),
+    };
     // Two tables are to take no more memory than one.
     let widest = widest_window(m.width() as usize, scan, is_pair);
     // A window of a base's table, or of what is read whole each half of one.
@@ -161,8 +170,11 @@ where
                 }
                 Stage::Table => table.get(entries * base + 1),
                 Stage::Windows => {
+                    if scan && in_step {
+                        team.sync();
+                    }
                     let digit = digit(half(is_pair, e, base), left, window);
-                    is_one = !scan && group.all(digit == 0);
+                    is_one = !scan && all(digit == 0);
                     match is_fixed {
                         true => chosen(scan, digit, entries, |k| fixed(left, k)),
                         false => chosen(scan, digit, entries, |k| table.get(entries * base + k)),
@@ -197,9 +209,14 @@ where
                     x = table.get(0);
                     left = (BITS * half(is_pair, e, 0).width()).div_ceil(window);
                     (stage, base) = (Stage::Windows, 0);
+                    // Blocks that begin together would all read their tables at the same times, and
+                    // nothing between: some square 1 before.
+                    if scan && in_step {
+                        squares = scattered(thread::block_index()) % window;
+                    }
                     let is_zero = |left| {
                         let digit = |base| digit(half(is_pair, e, base), left, window);
-                        group.all(digit(0) | digit(1) == 0)
+                        all(digit(0) | digit(1) == 0)
                     };
                     while !scan && left > 1 && is_zero(left - 1) {
                         left -= 1;
@@ -223,6 +240,12 @@ where
     }
     modulus.store(r, x);
     modulus.is_odd()
+}
+
+/// A number of 16 bits that has little to do with those of `i`'s neighbours.
+#[inline(always)]
+fn scattered(i: u32) -> u32 {
+    i.wrapping_mul(0x9e37_79b9) >> 16
 }
 
 /// The lower or the upper half of an operand that holds a pair, else all of it.

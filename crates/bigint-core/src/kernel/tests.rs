@@ -82,7 +82,7 @@ fn launches_cover_the_batch_and_bound_the_scratch() {
                 let all = u64::from(launch.grid) * u64::from(launch.block);
                 assert_eq!(launch.workers as u64 * u64::from(threads), all);
                 let bytes = 4 * launch.scratch_width * launch.workers;
-                assert!(launch.grid == 1 || bytes <= SCRATCH_BUDGET);
+                assert!(launch.grid == 1 || bytes <= kernel.scratch_budget());
                 if kernel.takes_stretches() {
                     let stretch = (count * width).div_ceil(launch.workers);
                     assert!(stretch as u64 <= TILES * TILE);

@@ -97,6 +97,20 @@ pub(super) unsafe fn load_four(address: u64) -> [Limb; 4] {
     [a, b, c, d]
 }
 
+/// The same of limbs that are many and not wanted again soon: in caches they make room for others first.
+#[inline(always)]
+pub(super) unsafe fn load_four_of_many(address: u64) -> [Limb; 4] {
+    let (a, b, c, d);
+    // SAFETY: as in `load_four`.
+    unsafe {
+        asm!("ld.global.cs.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
+            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+            address = in(reg64) address,
+            options(pure, readonly, nostack, preserves_flags));
+    }
+    [a, b, c, d]
+}
+
 /// Stores `limb` at `address` where `at < reach`, without a branch.
 #[inline(always)]
 pub(super) unsafe fn store_below(at: u32, reach: u32, address: u64, limb: Limb) {

@@ -9,6 +9,8 @@ use super::warp::Group;
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
     fn barrier(number: u32);
+    #[link_name = "llvm.nvvm.barrier.cta.red.and.aligned.all"]
+    fn barrier_all(number: u32, predicate: bool) -> bool;
     #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.count"]
     fn barrier_of_some(number: u32, threads: u32);
 }
@@ -28,7 +30,7 @@ impl<const THREADS: u32> Team<THREADS> {
     /// # Safety
     /// The block has `THREADS` threads, and the shared memory that the kernel's leaf lays
     /// claim to; what is asked for of a [`Stretch`](super::stretch::Stretch) is within it. All threads come to every call of
-    /// [`sync`](Self::sync), and to what the [`warp`](Self::warp) does, together: control
+    /// [`sync`](Self::sync) and [`all`](Self::all), and to what the [`warp`](Self::warp) does, together: control
     /// flow may depend on what is the same in the block.
     #[inline(always)]
     pub unsafe fn new() -> Self {
@@ -58,6 +60,13 @@ impl<const THREADS: u32> Team<THREADS> {
     pub fn sync(self) {
         // SAFETY: the block is converged by the contract of `new`.
         unsafe { barrier(0) }
+    }
+
+    /// The same; and whether `predicate` holds in every thread of the block.
+    #[inline(always)]
+    pub fn all(self, predicate: bool) -> bool {
+        // SAFETY: as in `sync`.
+        unsafe { barrier_all(0, predicate) }
     }
 
     /// Waits for the part of the block that the calling warp is in, where parts are of so

@@ -3,40 +3,49 @@
 // Addresses come from the launch.
 #![allow(unsafe_code)]
 
-use super::access::{load_four, store_four};
+use super::access::{load_four_of_many, store_four};
 use super::thread;
+use bigint_core::kernel::BLOCK;
 use bigint_core::{Limb, MatrixArgument};
 
 /// Bytes of four limbs.
-const FOUR: u32 = 16;
+const FOUR: u32 = 4 * LIMB_BYTES;
 
-/// A thread's own column of fours of limbs in scratch. Those of all threads stand side by side:
-/// four `i` of thread `t` is four `i * threads + t`.
+/// Bytes of a limb.
+const LIMB_BYTES: u32 = size_of::<Limb>() as u32;
+
+/// Bytes from one four of a thread to its next.
+const STRIDE: u32 = FOUR * BLOCK;
+
+/// A thread's own column of fours of limbs in scratch. Those of a block's threads stand side by side:
+/// four `i` of its thread `t` is four `i * BLOCK + t` of the block's own part, so that all of them are
+/// at distances from the first that the compiler knows, and near it. They come past what caches are to
+/// keep: tables of all threads fill them, and the code would have to come from memory again.
 #[derive(Clone, Copy)]
 pub struct Fours {
     address: u64,
-    /// Bytes from a four to the next.
-    stride: u32,
 }
 
 impl Fours {
-    /// The calling thread's column.
+    /// The calling thread's column, where `lanes` threads share a number.
     ///
     /// # Safety
     /// The argument describes scratch that has four limbs for each thread of the launch and each
     /// four that is asked for, where nothing else stands, and stays allocated while the kernel
-    /// runs. What is read has been set.
+    /// runs; blocks have [`BLOCK`] threads. What is read has been set.
     #[inline(always)]
-    pub unsafe fn new(scratch: &MatrixArgument) -> Self {
+    pub unsafe fn new(scratch: &MatrixArgument, lanes: u32) -> Self {
+        let limbs = BLOCK / lanes * scratch.width as u32;
+        let block = u64::from(LIMB_BYTES * limbs) * u64::from(thread::block_index());
+        let own = FOUR * thread::index_in_block();
         Fours {
-            address: scratch.limbs + u64::from(FOUR) * thread::index_1d(),
-            stride: FOUR * thread::count() as u32,
+            address: scratch.limbs + block + u64::from(own),
         }
     }
 
     #[inline(always)]
     fn address_of(self, i: u32) -> u64 {
-        self.address + u64::from(i) * u64::from(self.stride)
+        self.address + u64::from(i * STRIDE)
     }
 
     /// `X` limbs from four `at` on; `X` is a multiple of 4.
@@ -46,8 +55,8 @@ impl Fours {
         let mut limbs = [0; X];
         for four in limbs.as_chunks_mut::<4>().0 {
             // SAFETY: by the contract of `new`; fours are aligned to 16 bytes.
-            *four = unsafe { load_four(address) };
-            address += u64::from(self.stride);
+            *four = unsafe { load_four_of_many(address) };
+            address += u64::from(STRIDE);
         }
         limbs
     }
@@ -59,7 +68,7 @@ impl Fours {
         for four in limbs.as_chunks::<4>().0 {
             // SAFETY: as in `limbs`.
             unsafe { store_four(address, *four) };
-            address += u64::from(self.stride);
+            address += u64::from(STRIDE);
         }
     }
 }

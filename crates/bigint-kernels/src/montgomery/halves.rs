@@ -1,4 +1,5 @@
-//! Squares by two or four lanes that share a number, each two limbs multiplied once.
+//! Squares by lanes that share a number, each two limbs multiplied once: of two and four lanes here, of
+//! more in [`super::ring`].
 //!
 //! A pair of lanes squares what it has, `a = a0 + a1 B^X`, `a0` in its first lane:
 //!
@@ -49,11 +50,10 @@ impl<const LANES: u32, const X: usize> Modulus<LANES, X>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
-    /// Whether lanes [square](Self::square_by_lanes): two or four, with the widest digits.
+    /// Whether lanes [square](Self::square_by_lanes): those with the widest digits.
     #[inline(always)]
     pub fn lanes_square(self) -> bool {
-        let lanes = self.group.lanes();
-        X == 32 && (lanes == 2 || lanes == 4)
+        LANES != 1 && X == 32
     }
 
     /// `a^2 / R mod m`, where `a < m` and [lanes square](Self::lanes_square).
@@ -64,7 +64,8 @@ where
                 let [lower, upper] = self.square_of_pair(a);
                 (lower, upper, 0)
             }
-            _ => self.square_of_four(a),
+            4 => self.square_of_four(a),
+            _ => self.square_of_ring(a),
         };
         let mut window = Window::<X>::new(lower);
         let mut lane = 0;
@@ -207,7 +208,7 @@ where
 
 /// Twice a digit and what is above it, as a digit and what is above.
 #[inline(always)]
-fn twice<const X: usize>(limbs: [Limb; X], above: Limb) -> ([Limb; X], Limb) {
+pub(super) fn twice<const X: usize>(limbs: [Limb; X], above: Limb) -> ([Limb; X], Limb) {
     let twice = each(|i| match i {
         0 => limbs[0] << 1,
         _ => limbs[i] << 1 | limbs[i - 1] >> 31,
@@ -217,13 +218,13 @@ fn twice<const X: usize>(limbs: [Limb; X], above: Limb) -> ([Limb; X], Limb) {
 
 /// All ones where it is so, else zero.
 #[inline(always)]
-fn mask(is_so: bool) -> Limb {
+pub(super) fn mask(is_so: bool) -> Limb {
     Limb::from(is_so).wrapping_neg()
 }
 
 /// The digit of these limbs. (Written out: in a loop they would have to be in memory.)
 #[inline(always)]
-fn each<const X: usize>(mut limb: impl FnMut(usize) -> Limb) -> [Limb; X] {
+pub(super) fn each<const X: usize>(mut limb: impl FnMut(usize) -> Limb) -> [Limb; X] {
     let mut limbs = [0; X];
     macro_rules! limbs {
         ($($i:literal)*) => {$(

@@ -48,9 +48,11 @@ pub mod tile;
 pub mod trailing_zeros;
 pub mod xor;
 
+use crate::gpu::block::Team;
 use crate::gpu::fours::Fours;
 use crate::gpu::memory::{self, Any, CarryOut, Number, Stride};
 use crate::gpu::{shared, thread};
+use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
 use core::marker::PhantomData;
 
@@ -129,7 +131,28 @@ impl<'a, S: Stride> Batches<'a, S> {
     #[inline(always)]
     pub fn fours_in_scratch(self) -> Fours {
         // SAFETY: by the contract of `new`.
-        unsafe { Fours::new(&self.arguments.scratch) }
+        unsafe { Fours::new(&self.arguments.scratch, 1) }
+    }
+
+    /// The threads of the calling thread's block, where they take their
+    /// [numbers in step](Self::numbers_in_step).
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn team(self) -> Team<BLOCK> {
+        // SAFETY: by the contract of `new`; all threads of a block are given as many numbers.
+        unsafe { Team::new() }
+    }
+
+    /// The numbers that fall to the calling thread, as many as to all others: threads past the end
+    /// of the batch compute the last number once more, with its result switched off.
+    #[inline(always)]
+    pub fn numbers_in_step(self) -> InStep<'a, S> {
+        InStep {
+            arguments: self.arguments,
+            worker: thread::index_1d(),
+            first: 0,
+            stride: PhantomData,
+        }
     }
 
     /// The numbers that fall to the calling thread.
@@ -180,6 +203,50 @@ impl<S: Stride> Iterator for Numbers<'_, S> {
                 c: Number::new(&arguments.c, index),
                 scratch: Number::new(&arguments.scratch, worker),
                 carry: CarryOut::new(arguments, index),
+            }
+        })
+    }
+}
+
+/// The calling thread's numbers, one after the other, as many as every other thread has.
+pub struct InStep<'a, S> {
+    arguments: &'a Arguments,
+    worker: u64,
+    /// The number of thread 0.
+    first: u64,
+    stride: PhantomData<S>,
+}
+
+impl<S: Stride> Iterator for InStep<'_, S> {
+    type Item = Work<S>;
+
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    fn next(&mut self) -> Option<Work<S>> {
+        let InStep {
+            arguments,
+            worker,
+            first,
+            ..
+        } = *self;
+        if first >= arguments.count {
+            return None;
+        }
+        self.first += arguments.workers;
+        let on = first + worker < arguments.count;
+        let index = (first + worker).min(arguments.count - 1);
+        // SAFETY: by the contract of `Batches::new`; `index` is in the batch, no other thread
+        // writes its result, which is switched off in those that repeat it, and none has this
+        // worker's scratch.
+        Some(unsafe {
+            Work {
+                r: Number::new(&arguments.r, index).switched(on),
+                s: Number::new(&arguments.s, index).switched(on),
+                a: Number::new(&arguments.a, index),
+                b: Number::new(&arguments.b, index),
+                c: Number::new(&arguments.c, index),
+                scratch: Number::new(&arguments.scratch, worker),
+                carry: CarryOut::new(arguments, index).switched(on),
             }
         })
     }

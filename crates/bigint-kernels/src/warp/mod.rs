@@ -48,10 +48,12 @@ pub mod test_bit;
 pub mod trailing_zeros;
 pub mod xor;
 
+use crate::gpu::block::Team;
 use crate::gpu::fours::Fours;
 use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
 use crate::gpu::warp::Group;
 use bigint_core::Arguments;
+use bigint_core::kernel::BLOCK;
 use core::marker::PhantomData;
 
 /// One number's operands and where its results go.
@@ -115,12 +117,20 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         }
     }
 
+    /// The threads of the calling lane's block, all of which are given as many numbers.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn team(self) -> Team<BLOCK> {
+        // SAFETY: by the contract of `new`.
+        unsafe { Team::new() }
+    }
+
     /// The lane's own column of fours of limbs in scratch, where the launch has it.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn fours_in_scratch(self) -> Fours {
         // SAFETY: by the contract of `new`.
-        unsafe { Fours::new(&self.arguments.scratch) }
+        unsafe { Fours::new(&self.arguments.scratch, self.group.lanes()) }
     }
 
     /// The numbers that fall to the calling lane's group.

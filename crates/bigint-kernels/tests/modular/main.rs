@@ -555,7 +555,7 @@ fn traces(
         // The widest are of the widest digits that powers have, by few lanes, as they take long.
         let lanes = kernel.lanes as usize;
         let widths = [3, 8 + lanes, 16 * lanes + 1, 31 * lanes].into_iter();
-        for n in widths.filter(|&n| n < 128 && kernel.takes(&[n, n, n])) {
+        for n in widths.filter(|&n| n < 130 && kernel.takes(&[n, n, n])) {
             let trace = |round| {
                 // A device of its own for each, so that batches lie at the same addresses.
                 let mut bench = Bench::of(&module, config);

@@ -53,21 +53,31 @@ fn lanes_square_digits_of_zeros_and_of_all_ones() {
     let algorithm = Algorithm::WindowVartime;
     let module = module(Operation::PowMod, algorithm);
     let bench = Bench::of(&module, DeviceConfig::default());
-    for (lanes, own) in [(2, 2), (4, 3), (4, 4)] {
+    // Of so many lanes, those that have digits; of how many kinds these are; each how manieth number.
+    for (lanes, own, kinds, step) in [
+        (2, 2, 3, 1),
+        (4, 3, 3, 1),
+        (4, 4, 3, 1),
+        (8, 7, 2, 1),
+        (8, 8, 2, 1),
+        (8, 8, 3, 61),
+        (16, 16, 2, 1021),
+    ] {
         let layout = Layout::Interleaved;
         let kernel =
             Kernel::find(Operation::PowMod, algorithm, Level::Warp, lanes, layout).unwrap();
         let n = 32 * own as usize;
         let one = BigUint::from(1u8);
         let radix = &one << (32 * n);
-        let digits = [BigUint::ZERO, one.clone(), (&one << 1024) - 1u8];
-        let digit = |number: usize, lane: u32| &digits[number / 3_usize.pow(lane) % 3];
+        let digits = [BigUint::ZERO, (&one << 1024) - 1u8, one.clone()];
+        let digit = |number: usize, lane: u32| &digits[number / usize::pow(kinds, lane) % kinds];
         let number = |number| {
             (0..own)
                 .map(|lane| digit(number, lane) << (1024 * lane))
                 .sum()
         };
-        let numbers: Vec<BigUint> = (0..3_usize.pow(own)).map(number).collect();
+        let numbers = (0..usize::pow(kinds, own)).rev().step_by(step);
+        let numbers: Vec<BigUint> = numbers.map(number).collect();
         for modulus in [&radix - 1u8, (&radix >> 1) + 1u8] {
             let inverse = radix.modinv(&modulus).unwrap();
             let bases = numbers.iter().map(|x| x * &inverse % &modulus).collect();
