@@ -5,7 +5,6 @@
 //! have its scratch unwinds instead, without a message, to the function that the user
 //! called ([`or_out_of_memory`]), and that answers with an error.
 
-use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use bytemuck::Zeroable;
@@ -16,9 +15,9 @@ use crate::fast::pages;
 /// Bytes of an allocation from which on some must be left behind it.
 const LARGE: usize = 1 << 17;
 
-/// Bytes that are left: for the many small things that every thread allocates, and that
-/// end the process where they cannot be had.
-const LEFT: usize = 1 << 22;
+/// Bytes that are left: for the stacks of a few threads that a program starts, and for the many small
+/// things that every thread allocates, and that end the process where they cannot be had.
+pub(crate) const LEFT: usize = 1 << 24;
 
 /// `length` zeros: fresh pages where there are many, which nobody has touched, and large
 /// ones where the system has them.
@@ -89,12 +88,8 @@ fn out_of_memory<T>(length: usize) -> Error {
 
 /// An error where, behind `length` elements, there is next to nothing left.
 fn leave_some<T>(length: usize) -> Result<(), Error> {
-    if length.saturating_mul(size_of::<T>()) >= LARGE {
-        let mut left = Vec::<u8>::new();
-        let reserved = left.try_reserve_exact(LEFT);
-        // Or the compiler leaves out an allocation that nobody uses.
-        black_box(&mut left);
-        reserved.map_err(|_| out_of_memory::<T>(length))?;
+    if length.saturating_mul(size_of::<T>()) >= LARGE && !pages::can_be_had(LEFT) {
+        return Err(out_of_memory::<T>(length));
     }
     Ok(())
 }

@@ -12,6 +12,9 @@ use std::{env, io, iter, thread};
 
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
+use crate::fast::pages;
+use crate::memory::LEFT;
+
 /// What a thread does.
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -52,7 +55,10 @@ pub(crate) fn inside(stages: impl FnOnce() + Send) {
 }
 
 fn start() -> usize {
-    let spawn = |work| thread::Builder::new().spawn(work).map(drop);
+    let spawn = |work| match pages::can_be_had(LEFT) {
+        true => thread::Builder::new().spawn(work).map(drop),
+        false => Err(io::ErrorKind::OutOfMemory.into()),
+    };
     let threads = waiting(wanted(), spawn);
     if threads.is_empty() {
         return 1;

@@ -15,7 +15,7 @@ fn however_little_memory_there_is_the_result_is_whole_or_there_is_none() {
         let whole = place.calc(&["a*b", "--let", "a=a", "--let", "b=b", "--format", format]);
         let mut codes = Vec::new();
         for kibibytes in [
-            60_000, 80_000, 100_000, 150_000, 200_000, 300_000, 4_000_000,
+            60_000, 64_000, 66_000, 80_000, 100_000, 150_000, 200_000, 300_000, 4_000_000,
         ] {
             let limited = "ulimit -v $1; shift; exec \"$@\"";
             let mut command = std::process::Command::new("sh");

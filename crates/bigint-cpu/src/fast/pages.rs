@@ -35,9 +35,43 @@ pub(crate) fn enlarge<T>(memory: &mut [T]) {
     }
 }
 
+/// Whether the system has so many bytes more. The allocator might answer from what one thread
+/// has freed, which others, where there is no room for heaps of theirs, cannot have.
+#[cfg(target_os = "linux")]
+pub(crate) fn can_be_had(bytes: usize) -> bool {
+    // SAFETY: nothing else is where the system chooses to map, and nothing is left there.
+    unsafe {
+        let pages = libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        pages != libc::MAP_FAILED && libc::munmap(pages, bytes) == 0
+    }
+}
+
+/// Whether there are so many bytes more.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn can_be_had(bytes: usize) -> bool {
+    let mut more = Vec::<u8>::new();
+    let reserved = more.try_reserve_exact(bytes);
+    // Or the compiler leaves out an allocation that nobody uses.
+    std::hint::black_box(&mut more);
+    reserved.is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_system_has_cannot_be_had() {
+        assert!(can_be_had(1 << 22));
+        assert!(!can_be_had(isize::MAX as usize));
+    }
 
     #[test]
     fn advised_memory_holds_what_it_held() {
