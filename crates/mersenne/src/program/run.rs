@@ -232,7 +232,6 @@ fn to_the_end(
             last_save = Instant::now();
         }
         if report.last.elapsed() >= common.report_every {
-            test.rest(&mut runner)?;
             let name = format!("{number} {worktype}");
             report.line(&name, test.progress(), &runner, backend.name());
         }
