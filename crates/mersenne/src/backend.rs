@@ -10,6 +10,9 @@ use bigint_host::{Engine, MersenneSquares, TrialFactors};
 
 use crate::{Error, Number, Residue, Runner, Tries};
 
+/// A residue that is fetched when it is wanted.
+pub type Later = Box<dyn FnOnce() -> Result<Residue, Error> + Send>;
+
 /// A residue on some machine that is squared again and again.
 pub trait Squaring {
     /// Takes this residue.
@@ -23,6 +26,15 @@ pub trait Squaring {
     /// # Errors
     /// Where the machine fails.
     fn residue(&self) -> Result<Residue, Error>;
+
+    /// The residue as it is now, for another thread to fetch while this machine goes on; `None`
+    /// where fetching it takes what squares.
+    ///
+    /// # Errors
+    /// Where the machine fails.
+    fn residue_later(&self) -> Result<Option<Later>, Error> {
+        Ok(None)
+    }
 
     /// Replaces `x` by `by x^2 - minus`, so many times; `by` is up to 3.
     ///
@@ -338,6 +350,13 @@ impl Squaring for OnDevice {
 
     fn residue(&self) -> Result<Residue, Error> {
         Ok(Residue::reduce(self.p, &self.squares.residue()?))
+    }
+
+    fn residue_later(&self) -> Result<Option<Later>, Error> {
+        let (p, residue) = (self.p, self.squares.residue_now()?);
+        Ok(Some(Box::new(move || {
+            Ok(Residue::reduce(p, &residue.limbs()?))
+        })))
     }
 
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {

@@ -15,7 +15,7 @@ mod runner;
 mod save;
 mod trial_factoring;
 
-pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Squaring};
+pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Later, Squaring};
 pub use error::Error;
 pub use exponent::{KNOWN_PRIMES, is_prime};
 pub use folder::Folder;

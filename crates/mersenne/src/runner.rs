@@ -1,5 +1,8 @@
 //! Iterations that are known to have been rounded safely.
 
+use std::panic::resume_unwind;
+use std::thread::{JoinHandle, spawn};
+
 use crate::{Backend, Error, Number, Residue, Squaring};
 
 /// A residue and the machine that squares it, with the way back when a rounding error
@@ -17,6 +20,20 @@ pub struct Runner<'a> {
     greatest: f64,
     lengthened: u32,
     failure: Option<Error>,
+    product: Option<Product>,
+}
+
+/// A residue and its product with a factor, computed while the machine squares on.
+struct Product {
+    thread: JoinHandle<Result<(Residue, Residue), Error>>,
+    factor: Residue,
+    /// What the residue comes from: the runner's `base` and `since` when it was asked for.
+    base: Residue,
+    since: Vec<(u32, u32)>,
+    /// Whether the runner has read its residue or taken another since.
+    is_old: bool,
+    /// Whether it has taken another machine since.
+    is_lost: bool,
 }
 
 impl<'a> Runner<'a> {
@@ -43,6 +60,7 @@ impl<'a> Runner<'a> {
             greatest: 0.0,
             lengthened: 0,
             failure: None,
+            product: None,
         })
     }
 
@@ -52,7 +70,7 @@ impl<'a> Runner<'a> {
     /// Where the machine fails.
     pub fn set(&mut self, x: &Residue) -> Result<(), Error> {
         self.base.clone_from(x);
-        self.since.clear();
+        self.forget();
         match self.squaring.set(x) {
             Err(error) => self.fall_back(error),
             Ok(()) => Ok(()),
@@ -72,9 +90,84 @@ impl<'a> Runner<'a> {
                 }
                 Ok(residue) => residue,
             };
-            self.since.clear();
+            self.forget();
         }
         Ok(self.base.clone())
+    }
+
+    /// Nothing is to be done again to be where the base is.
+    fn forget(&mut self) {
+        self.since.clear();
+        if let Some(product) = &mut self.product {
+            product.is_old = true;
+        }
+    }
+
+    /// Begins the product of this factor with the residue as it is now, beside what the machine
+    /// does next. False where the machine cannot do that.
+    ///
+    /// # Errors
+    /// Where the machine fails.
+    pub fn begin_product(&mut self, factor: &Residue) -> Result<bool, Error> {
+        let later = match self.squaring.residue_later() {
+            Err(error) => {
+                self.fall_back(error)?;
+                self.squaring.residue_later()?
+            }
+            Ok(later) => later,
+        };
+        self.product = later.map(|later| Product {
+            thread: spawn({
+                let factor = factor.clone();
+                move || {
+                    let x = later()?;
+                    let product = x.mul(&factor);
+                    Ok((x, product))
+                }
+            }),
+            factor: factor.clone(),
+            base: self.base.clone(),
+            since: self.since.clone(),
+            is_old: false,
+            is_lost: false,
+        });
+        Ok(self.product.is_some())
+    }
+
+    /// The residue when the last product began, and that product, if one was begun; waits for
+    /// it.
+    ///
+    /// # Errors
+    /// Where the machine fails.
+    pub fn product(&mut self) -> Result<Option<(Residue, Residue)>, Error> {
+        let Some(mut product) = self.product.take() else {
+            return Ok(None);
+        };
+        let done = product.thread.join();
+        match done.unwrap_or_else(|panic| resume_unwind(panic)) {
+            Ok((x, done)) => {
+                if !product.is_old {
+                    self.base.clone_from(&x);
+                    self.since.drain(..product.since.len());
+                }
+                Ok(Some((x, done)))
+            }
+            Err(error) => {
+                if !product.is_lost {
+                    self.fall_back(error)?;
+                }
+                let mut exchange = |runner: &mut Self| {
+                    std::mem::swap(&mut runner.base, &mut product.base);
+                    std::mem::swap(&mut runner.since, &mut product.since);
+                    runner.restart()
+                };
+                exchange(self)?;
+                let x = self.squaring.residue()?;
+                exchange(self)?;
+                let done = x.mul(&product.factor);
+                Ok(Some((x, done)))
+            }
+        }
     }
 
     /// So many iterations.
@@ -127,9 +220,17 @@ impl<'a> Runner<'a> {
             return Err(error);
         }
         self.squaring = self.backend.squaring(self.number, None)?;
-        self.squaring.set(&self.base)?;
+        if let Some(product) = &mut self.product {
+            product.is_lost = true;
+        }
         self.failure = Some(error);
         self.greatest = 0.0;
+        self.restart()
+    }
+
+    /// All iterations from the residue that was last read.
+    fn restart(&mut self) -> Result<(), Error> {
+        self.squaring.set(&self.base)?;
         let error = self.again(0)?;
         self.judge(error)
     }

@@ -149,25 +149,37 @@ fn a_test_goes_from_a_device_to_the_cpu_and_back() {
 
 #[test]
 fn a_lost_device_costs_no_result() {
-    // The 700th launch, of the 233rd iteration.
+    let start = Saved::LucasLehmer(LucasLehmer::new(521));
+    lose_a_device("a_lost_device_costs_no_result", start);
+}
+
+#[test]
+fn a_lost_device_costs_no_result_of_a_checked_test() {
+    let start = Saved::Prp(Prp::new(521));
+    lose_a_device("a_lost_device_costs_no_result_of_a_checked_test", start);
+}
+
+fn lose_a_device(test: &str, start: Saved) {
+    // The 700th launch, of about the 233rd iteration.
     let fault = [(
         "CUDA_SIM_FAULT",
         "cuLaunchKernel:700=CUDA_ERROR_LAUNCH_FAILED!",
     )];
-    if !on_simulator("a_lost_device_costs_no_result", &fault) {
+    if !on_simulator(test, &fault) {
         return;
     }
     let mut auto = Auto::new(0, exact());
     auto.device_from = 0;
-    let mut test = Saved::LucasLehmer(LucasLehmer::new(521));
+    let mut test = start;
     let mut runner = test.runner(&auto).unwrap();
     let mut failures = 0;
     let found = loop {
-        match test.advance(&mut runner, 100).unwrap() {
-            Step::Done(outcome) => break outcome,
-            Step::Going => failures += u32::from(runner.take_failure().is_some()),
+        let step = test.advance(&mut runner, 100).unwrap();
+        failures += u32::from(runner.take_failure().is_some());
+        if let Step::Done(outcome) = step {
+            break outcome;
         }
     };
-    assert_eq!(failures, 1);
+    assert_eq!((failures, found.errors), (1, 0));
     assert!(found.is_prime);
 }

@@ -9,8 +9,8 @@ use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Weighted};
 use common::outcome;
 use mersenne::{
-    Arithmetic, Backend, Certification, Cpu, Error, LucasLehmer, Number, PMinus1, Prp, Residue,
-    Runner, Saved, Squaring, Step,
+    Arithmetic, Backend, Certification, Cpu, Error, Later, LucasLehmer, Number, PMinus1, Prp,
+    Residue, Runner, Saved, Squaring, Step,
 };
 use sha3::{Digest, Sha3_256};
 
@@ -52,6 +52,11 @@ impl Squaring for FlippingSquares {
 
     fn residue(&self) -> Result<Residue, Error> {
         self.squaring.residue()
+    }
+
+    fn residue_later(&self) -> Result<Option<Later>, Error> {
+        let residue = self.residue()?;
+        Ok(Some(Box::new(|| Ok(residue))))
     }
 
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
@@ -145,6 +150,103 @@ fn a_machine_that_never_computes_right_is_told() {
         }
     };
     assert!(matches!(error, Error::Unstable { from: 0, .. }), "{error}");
+}
+
+/// A machine that is lost when its residue is fetched for the second time, and then a CPU.
+#[derive(Default)]
+struct Lost {
+    fetched: Rc<Cell<u32>>,
+    has_failed: Cell<bool>,
+}
+
+struct LostSquares {
+    squaring: Box<dyn Squaring>,
+    fetched: Rc<Cell<u32>>,
+}
+
+impl Backend for Lost {
+    fn name(&self) -> &str {
+        "lost"
+    }
+
+    fn squaring(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Squaring>, Error> {
+        let squaring = Cpu::default().squaring(number, longer_than)?;
+        Ok(match self.has_failed.get() {
+            true => squaring,
+            false => Box::new(LostSquares {
+                squaring,
+                fetched: self.fetched.clone(),
+            }),
+        })
+    }
+
+    fn falls_back(&self, _: &Error) -> bool {
+        !self.has_failed.replace(true)
+    }
+}
+
+fn lost() -> Error {
+    Error::Save {
+        path: "none".into(),
+        what: "the machine is lost".to_owned(),
+    }
+}
+
+impl Squaring for LostSquares {
+    fn set(&mut self, x: &Residue) -> Result<(), Error> {
+        self.squaring.set(x)
+    }
+
+    fn residue(&self) -> Result<Residue, Error> {
+        match self.fetched.get() {
+            2 => Err(lost()),
+            _ => self.squaring.residue(),
+        }
+    }
+
+    fn residue_later(&self) -> Result<Option<Later>, Error> {
+        self.fetched.set(self.fetched.get() + 1);
+        let residue = self.residue();
+        Ok(Some(Box::new(|| residue)))
+    }
+
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        self.squaring.square(times, by, minus)
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        self.squaring.error()
+    }
+
+    fn words(&self) -> Option<usize> {
+        self.squaring.words()
+    }
+}
+
+#[test]
+fn a_machine_that_is_lost_while_a_residue_is_fetched_costs_no_result() {
+    let right = outcome(Saved::Prp(Prp::new(1277)), &Cpu::default());
+    // Noticed at the next block's end; or at a rest on the way there.
+    for resting in [None, Some(75)] {
+        let backend = Lost::default();
+        let mut test = Saved::Prp(Prp::new(1277));
+        let mut runner = test.runner(&backend).unwrap();
+        let found = loop {
+            match test.advance(&mut runner, 5).unwrap() {
+                Step::Done(outcome) => break outcome,
+                Step::Going if Some(test.progress().0) == resting => {
+                    test.rest(&mut runner).unwrap();
+                }
+                Step::Going => {}
+            }
+        };
+        assert!(matches!(runner.take_failure(), Some(Error::Save { .. })));
+        assert_eq!((found.errors, found.res64), (0, right.res64));
+    }
 }
 
 /// Transforms that are too short at first.

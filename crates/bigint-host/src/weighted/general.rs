@@ -1,13 +1,13 @@
 //! Any length, in the three launches of [`bigint_core::weighted`].
 
-use super::squares::{Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
+use super::squares::{Digits, Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
 use crate::cuda::{Buffer, Device};
 use bigint_core::Launch;
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::weighted::{BACK, FORTH, NEAR, ROWS, THREADS, WeightedArguments, shared_bytes};
-use bigint_cpu::fast::number::weighted::{limbs, root};
+use bigint_cpu::fast::number::weighted::root;
 use std::sync::Arc;
 
 pub(super) struct General {
@@ -136,7 +136,7 @@ impl Squares for General {
         self.launch(FORTH, self.arguments, &[])
     }
 
-    fn residue(&self) -> Result<Vec<u64>, Error> {
+    fn digits(&self) -> Result<Digits, Error> {
         let n = self.words();
         let (digits, carries) = (self.device.allocate(2 * n)?, self.device.allocate(n / 2)?);
         let arguments = WeightedArguments {
@@ -147,17 +147,11 @@ impl Squares for General {
             ..self.arguments
         };
         self.launch(BACK, arguments, &[&digits, &carries])?;
-        let (digits, carries) = (
-            doubles(&self.device, &digits)?,
-            doubles(&self.device, &carries)?,
-        );
-        // Each four words carry into the next four.
-        let carried = |j: usize| match j % 4 {
-            0 => carries[(j / 4 + carries.len() - 1) % carries.len()] as i64,
-            _ => 0,
-        };
-        let sums = (0..n).map(|j| digits[j] as i64 + carried(j));
-        Ok(limbs(sums, self.p, n))
+        Ok(Digits {
+            p: self.p,
+            digits,
+            carries: Some(carries),
+        })
     }
 
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {

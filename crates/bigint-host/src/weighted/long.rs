@@ -1,6 +1,6 @@
 //! Long transforms, in the two launches of [`bigint_core::weighted::long`].
 
-use super::squares::{Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
+use super::squares::{Digits, Squares, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
 use crate::cuda::{Buffer, Device};
 use bigint_core::Launch;
@@ -11,7 +11,7 @@ use bigint_core::weighted::long::{
     ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, STAGE, Stage, THREADS, Tables, WARPS,
     last_roots, log_width, long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
 };
-use bigint_cpu::fast::number::weighted::{limbs, root};
+use bigint_cpu::fast::number::weighted::root;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -260,7 +260,7 @@ impl Squares for Long {
         self.columns(Stage::Begin, arguments, &[&digits])
     }
 
-    fn residue(&self) -> Result<Vec<u64>, Error> {
+    fn digits(&self) -> Result<Digits, Error> {
         let n = self.words();
         let digits = self.device.allocate(2 * n)?;
         let mut arguments = LongArguments {
@@ -273,9 +273,11 @@ impl Squares for Long {
             step[1] *= 2.0 * n as f64 / (256.0 * f64::from(arguments.factor));
         }
         self.columns(Stage::End, arguments, &[&digits])?;
-        let digits = doubles(&self.device, &digits)?;
-        let sums = digits.into_iter().map(|digit| digit as i64);
-        Ok(limbs(sums, self.p, n))
+        Ok(Digits {
+            p: self.p,
+            digits,
+            carries: None,
+        })
     }
 
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {

@@ -7,7 +7,7 @@ mod squares;
 use crate::{Engine, Error};
 use general::General;
 use long::Long;
-use squares::Squares;
+use squares::{Digits, Squares};
 
 /// A residue modulo `2^p - 1` on a device, squared again and again by a weighted transform
 /// in doubles, in two launches each where it has a multiple of `2^20` words, else in three.
@@ -52,6 +52,19 @@ impl Engine {
     }
 }
 
+/// A residue of [`MersenneSquares`] as it was at one time, on the device.
+pub struct MersenneResidue(Digits);
+
+impl MersenneResidue {
+    /// Its limbs. Any thread may ask for them: the device meanwhile goes on with its squares.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn limbs(self) -> Result<Vec<u64>, Error> {
+        self.0.limbs()
+    }
+}
+
 impl MersenneSquares {
     /// Words of the transform.
     pub fn words(&self) -> usize {
@@ -74,7 +87,15 @@ impl MersenneSquares {
     /// # Errors
     /// [`Error::Device`].
     pub fn residue(&self) -> Result<Vec<u64>, Error> {
-        self.0.residue()
+        self.residue_now()?.limbs()
+    }
+
+    /// The residue as it is now, to be brought to the host while the device goes on.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn residue_now(&self) -> Result<MersenneResidue, Error> {
+        self.0.digits().map(MersenneResidue)
     }
 
     /// Replaces the residue `x` by `by x^2 - minus`, so many times; `by` up to 3. A carry that is

@@ -2,15 +2,43 @@
 
 use crate::Error;
 use crate::cuda::{Buffer, Device};
+use bigint_cpu::fast::number::weighted::limbs;
 use std::sync::Arc;
 
 /// What either transform does: see the methods of [`MersenneSquares`].
 pub(super) trait Squares {
     fn words(&self) -> usize;
     fn set(&mut self, limbs: &[u64]) -> Result<(), Error>;
-    fn residue(&self) -> Result<Vec<u64>, Error>;
+    fn digits(&self) -> Result<Digits, Error>;
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
     fn error(&self) -> Result<f64, Error>;
+}
+
+/// A residue's digits as they were when they were asked for, on the device.
+pub(super) struct Digits {
+    pub p: u32,
+    /// A double for each word.
+    pub digits: Buffer,
+    /// For each four words, a double that they carry into the next four, where there are any.
+    pub carries: Option<Buffer>,
+}
+
+impl Digits {
+    /// The residue, brought to the host beside what the device does since.
+    pub fn limbs(self) -> Result<Vec<u64>, Error> {
+        let device = self.digits.device();
+        let digits = doubles(device, &self.digits)?;
+        let carries = match &self.carries {
+            Some(carries) => doubles(device, carries)?,
+            None => Vec::new(),
+        };
+        let carried = |j: usize| match j % 4 {
+            0 if !carries.is_empty() => carries[(j / 4 + carries.len() - 1) % carries.len()] as i64,
+            _ => 0,
+        };
+        let sums = (0..digits.len()).map(|j| digits[j] as i64 + carried(j));
+        Ok(limbs(sums, self.p, digits.len()))
+    }
 }
 
 /// The digits of a residue, as doubles.

@@ -102,21 +102,23 @@ pub fn iteration(
     // The first squaring of a device waits for its kernels to be compiled.
     squaring.square(1, 1, 2)?;
     squaring.error()?;
-    let started = Instant::now();
-    squaring.square(1, 1, 2)?;
-    squaring.error()?;
-    let first = started.elapsed().max(Duration::from_nanos(100));
-    // Rounds of about a fiftieth of the time: their median leaves out what others take.
-    let times = (time.as_secs_f64() / 50.0 / first.as_secs_f64()).clamp(1.0, 1e6) as u32;
+    // Rounds of about a tenth of the time: what it takes to wait for a device is little of that,
+    // and their median leaves out what others take.
+    let (started, mut times, mut iterations) = (Instant::now(), 1, 1);
     let mut rounds = Vec::new();
     while started.elapsed() < time || rounds.len() < 3 {
         let before = Instant::now();
         squaring.square(times, 1, 2)?;
         squaring.error()?;
-        rounds.push(before.elapsed().as_secs_f64() * 1e3 / f64::from(times));
+        let took = before.elapsed();
+        iterations += times;
+        if took < time / 20 && started.elapsed() < time {
+            times *= 2;
+        } else {
+            rounds.push(took.as_secs_f64() * 1e3 / f64::from(times));
+        }
     }
     rounds.sort_by(f64::total_cmp);
-    let iterations = times * u32::try_from(rounds.len()).unwrap_or(u32::MAX) + 2;
     Ok((
         rounds[rounds.len() / 2],
         iterations,
