@@ -39,7 +39,8 @@
 //! `z` and adding by `2 u`, and `B` for the error of `z`. In the worst of the four
 //! coefficients there are 3 products in one chain and the multiplication by `z`, or 4 in one
 //! chain: at most `8 u + B` of `|a| |b|`, with what is of second order
-//! `g = (8 u + B) (1 + 2^-40)`. Over all `2^l` leaves, `sum |a| |b|` is at most the product of
+//! `g = (8 u + B) (1 + 2^-40)`. (A square has each product of two different coefficients once, one of
+//! them doubled, which is exact: chains are shorter, and sizes sum to the same.) Over all `2^l` leaves, `sum |a| |b|` is at most the product of
 //! the norms of both vectors, `2^l ||a|| ||b||` of the digits.
 //!
 //! **Back.** A coefficient of the result is `2^-l` times the sum of one value of each leaf,

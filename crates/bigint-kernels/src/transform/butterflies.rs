@@ -218,20 +218,21 @@ pub fn down_to_fours<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 3])
     }
 }
 
-/// `y = x y` for every four, and the levels of the last pass up.
+/// `y = x y` for every four, and the levels of the last pass up; `x` is `y` where that `is_square`.
 #[inline(always)]
 pub fn multiply_and_up<const R: usize>(
     x: &[Complex; R],
     y: &mut [Complex; R],
     roots: &[Complex; 3],
+    is_square: bool,
 ) {
     let x = |at| [x[at], x[at + 1], x[at + 2], x[at + 3]];
     let [half, quarter, three_quarters] = *roots;
     if R == 16 {
-        multiply_fours(x(0), y, 0, quarter);
-        multiply_fours(x(4), y, 4, quarter.negated());
-        multiply_fours(x(8), y, 8, quarter.turned());
-        multiply_fours(x(12), y, 12, quarter.turned().negated());
+        multiply_fours(x(0), y, 0, quarter, is_square);
+        multiply_fours(x(4), y, 4, quarter.negated(), is_square);
+        multiply_fours(x(8), y, 8, quarter.turned(), is_square);
+        multiply_fours(x(12), y, 12, quarter.turned().negated(), is_square);
         let mut c = 0;
         while c < 4 {
             sum_and_difference(y, c, 4 + c);
@@ -244,8 +245,8 @@ pub fn multiply_and_up<const R: usize>(
             c += 1;
         }
     } else {
-        multiply_fours(x(0), y, 0, half);
-        multiply_fours(x(4), y, 4, half.negated());
+        multiply_fours(x(0), y, 0, half, is_square);
+        multiply_fours(x(4), y, 4, half.negated(), is_square);
         let mut c = 0;
         while c < 4 {
             sum_and_difference(y, c, 4 + c);
@@ -255,29 +256,45 @@ pub fn multiply_and_up<const R: usize>(
     }
 }
 
-/// `y = a y` modulo `x^4 - z`, of the four values from `at` on.
+/// `y = a y` modulo `x^4 - z`, of the four values from `at` on; of a square each product of two
+/// different values once, and twice as great.
 #[inline(always)]
 pub fn multiply_fours<const R: usize>(
     a: [Complex; 4],
     y: &mut [Complex; R],
     at: usize,
     z: Complex,
+    is_square: bool,
 ) {
     let b = [y[at], y[at + 1], y[at + 2], y[at + 3]];
+    let twice = |x: Complex| match is_square {
+        true => Complex::new(x.re + x.re, x.im + x.im),
+        false => x,
+    };
+    let [d0, d1, d2] = [twice(a[0]), twice(a[1]), twice(a[2])];
     // What has degree 4 and more; in an order in which few values are needed at a time.
     let over2 = a[3].times(b[3]);
-    let mut over1 = a[2].times(b[3]);
-    let mut over0 = a[1].times(b[3]);
-    let mut c3 = a[0].times(b[3]);
-    over1 = over1.plus_product(a[3], b[2]);
+    let mut over1 = d2.times(b[3]);
+    let mut over0 = d1.times(b[3]);
+    let mut c3 = d0.times(b[3]);
+    if !is_square {
+        over1 = over1.plus_product(a[3], b[2]);
+    }
     over0 = over0.plus_product(a[2], b[2]);
-    c3 = c3.plus_product(a[1], b[2]);
-    over0 = over0.plus_product(a[3], b[1]);
-    c3 = c3.plus_product(a[2], b[1]).plus_product(a[3], b[0]);
+    c3 = c3.plus_product(d1, b[2]);
+    if !is_square {
+        over0 = over0.plus_product(a[3], b[1]);
+        c3 = c3.plus_product(a[2], b[1]).plus_product(a[3], b[0]);
+    }
     let c0 = a[0].times(b[0]);
-    let c1 = a[0].times(b[1]).plus_product(a[1], b[0]);
-    let c2 = a[0].times(b[2]).plus_product(a[1], b[1]);
-    let c2 = c2.plus_product(a[2], b[0]);
+    let mut c1 = d0.times(b[1]);
+    if !is_square {
+        c1 = c1.plus_product(a[1], b[0]);
+    }
+    let mut c2 = d0.times(b[2]).plus_product(a[1], b[1]);
+    if !is_square {
+        c2 = c2.plus_product(a[2], b[0]);
+    }
     y[at] = c0.plus_product(z, over0);
     y[at + 1] = c1.plus_product(z, over1);
     y[at + 2] = c2.plus_product(z, over2);

@@ -226,7 +226,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
                     product = self.y.get::<R>(at, 1);
                     down_to_fours(&mut product, &roots);
                 }
-                multiply_and_up(&values, &mut product, &roots);
+                multiply_and_up(&values, &mut product, &roots, self.is_square);
                 self.x.set(at, 1, &product);
             },
         );
