@@ -66,7 +66,7 @@
 //! `||a|| ||b||` < 2^45 here. So the product is exact for every operand if the bound is
 //! below 1/2.
 
-use super::{DIGIT_BITS, FIRST, Plan};
+use super::{DIGIT_BITS, Plan};
 
 impl Plan {
     /// The greatest distance of a coefficient from its integer, of the products of a block.
@@ -80,7 +80,8 @@ impl Plan {
         let levels = length.trailing_zeros() - 2;
         let first = (2.0 * U + stored()) * SLACK;
         let forth = both(first, forward(levels - 1));
-        let of_passes = [self.parts, FIRST, self.middle, self.last / 4].map(u32::trailing_zeros);
+        let of_passes =
+            [self.parts, self.first, self.middle, self.last / 4].map(u32::trailing_zeros);
         let sums = of_passes.map(|levels| levels.min(2)).iter().sum();
         let back = both(
             both(
