@@ -92,7 +92,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Option<Level>,
 
-    /// Force how many threads share a number: 2 to 32 lanes of a warp, 32 to 1024 of a block
+    /// Force how many threads share a number: 2 to 32 lanes of a warp, 16 to 1024 of a block
     #[arg(long, value_name = "N", value_parser = lanes)]
     lanes: Option<u32>,
 

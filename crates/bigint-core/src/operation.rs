@@ -84,7 +84,7 @@ macro_rules! for_each_operation {
                     school warp [4 8 16 32] [contiguous interleaved]
                     comba warp [4 8 16 32] [contiguous interleaved]
                     karatsuba warp [4 8 16 32] [interleaved]
-                    fft block [32 64 128 256 512 1024] [interleaved]
+                    fft block [16 32 64 128 256 512 1024] [interleaved]
                     ntt grid [] [contiguous interleaved]
                 }
             }
@@ -102,7 +102,7 @@ macro_rules! for_each_operation {
                 kernels: {
                     school thread [1] [interleaved]
                     school warp [8 16 32] [contiguous interleaved]
-                    fft block [32 64 128 256 512 1024] [interleaved]
+                    fft block [16 32 64 128 256 512 1024] [interleaved]
                     ntt grid [] [contiguous interleaved]
                 }
             }

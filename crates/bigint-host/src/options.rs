@@ -24,7 +24,7 @@ pub struct Options {
     /// The CPU back end has no such choice.
     pub level: Option<Level>,
     /// Threads that share one number: 4, 8, 16 or 32 lanes at warp level, of square roots and powers
-    /// modulo numbers 2 as well, 32 to 1024 at block level, a sixteenth of the digits that it takes. Binds operations whose
+    /// modulo numbers 2 as well, 16 to 1024 at block level, a sixteenth of the digits that it takes. Binds operations whose
     /// kernels come in so many; sums and differences at warp level take whole warps.
     pub lanes: Option<u32>,
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FftTuning {
-    /// 32, 64, 128, 256, 512 or 1024.
+    /// 16, 32, 64, 128, 256, 512 or 1024.
     pub lanes: u32,
     /// For one product.
     pub nanoseconds: f64,

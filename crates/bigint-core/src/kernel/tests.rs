@@ -78,7 +78,11 @@ fn launches_cover_the_batch_and_bound_the_scratch() {
             for width in [1, 32, 1024, 1 << 20] {
                 let launch = kernel.launch(count, &[width, width], width);
                 let is_block = kernel.level == Level::Block;
-                let threads = if is_block { launch.block } else { kernel.lanes };
+                let threads = match is_block {
+                    // Several numbers to a warp, or several parts to a thread.
+                    true => launch.block.min(kernel.lanes),
+                    false => kernel.lanes,
+                };
                 let all = u64::from(launch.grid) * u64::from(launch.block);
                 assert_eq!(launch.workers as u64 * u64::from(threads), all);
                 let bytes = 4 * launch.scratch_width * launch.workers;

@@ -39,7 +39,8 @@
 //! `z` and adding by `2 u`, and `B` for the error of `z`. In the worst of the four
 //! coefficients there are 3 products in one chain and the multiplication by `z`, or 4 in one
 //! chain: at most `8 u + B` of `|a| |b|`, with what is of second order
-//! `g = (8 u + B) (1 + 2^-40)`. Over all `2^l` leaves, `sum |a| |b|` is at most the product of
+//! `g = (8 u + B) (1 + 2^-40)`. (A square has each product of two different coefficients once, one of
+//! them doubled, which is exact: chains are shorter, and sizes sum to the same.) Over all `2^l` leaves, `sum |a| |b|` is at most the product of
 //! the norms of both vectors, `2^l ||a|| ||b||` of the digits.
 //!
 //! **Back.** A coefficient of the result is `2^-l` times the sum of one value of each leaf,
@@ -65,7 +66,7 @@
 //! `||a|| ||b||` < 2^45 here. So the product is exact for every operand if the bound is
 //! below 1/2.
 
-use super::{DIGIT_BITS, FIRST, Plan};
+use super::{DIGIT_BITS, Plan};
 
 impl Plan {
     /// The greatest distance of a coefficient from its integer, of the products of a block.
@@ -79,7 +80,8 @@ impl Plan {
         let levels = length.trailing_zeros() - 2;
         let first = (2.0 * U + stored()) * SLACK;
         let forth = both(first, forward(levels - 1));
-        let of_passes = [self.parts, FIRST, self.middle, self.last / 4].map(u32::trailing_zeros);
+        let of_passes =
+            [self.parts, self.first, self.middle, self.last / 4].map(u32::trailing_zeros);
         let sums = of_passes.map(|levels| levels.min(2)).iter().sum();
         let back = both(
             both(

@@ -60,11 +60,11 @@ pub const DIGIT_BITS: u32 = 16;
 /// Complex values that a thread has at a time.
 pub const VALUES: u32 = 16;
 
-/// The radix of the first pass.
+/// The radix of the first pass, but of the shortest transform.
 pub const FIRST: u32 = 8;
 
 /// Sixteenths of the digits of a number that a block may transform, [`Plan::lanes`].
-pub const LANES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
+pub const LANES: [u32; 7] = [16, 32, 64, 128, 256, 512, 1024];
 
 /// Roots in the table of all plans: complex numbers.
 pub const ROOTS: usize = Plan::end(LANES.len()) as usize;
@@ -76,7 +76,9 @@ pub struct Plan {
     pub lanes: u32,
     /// How many parts are transformed one after the other.
     pub parts: u32,
-    /// The radix of the pass between the first, which is of radix 8, and the last: 8 or 16.
+    /// The radix of the first pass: 8, or 16 where only the last one follows.
+    pub first: u32,
+    /// The radix of the pass between the first and the last: 8 or 16, or 1 where there is none.
     pub middle: u32,
     /// The radix of the last pass, 8 or 16.
     pub last: u32,
@@ -91,17 +93,19 @@ impl Plan {
     /// The plan for one of [`LANES`].
     pub const fn of(lanes: u32) -> Plan {
         let (parts, middle, last, blocks) = match lanes {
+            16 => (1, 1, 16, 12),
             32 => (1, 8, 8, 12),
             64 => (1, 16, 8, 6),
             128 => (1, 16, 16, 3),
             256 => (2, 16, 16, 3),
             512 => (4, 16, 16, 3),
             1024 => (8, 16, 16, 3),
-            _ => panic!("a product is by 32, 64, 128, 256, 512 or 1024 lanes"),
+            _ => panic!("a product is by 16, 32, 64, 128, 256, 512 or 1024 lanes"),
         };
         Plan {
             lanes,
             parts,
+            first: if middle == 1 { 16 } else { FIRST },
             middle,
             last,
             // By `error_bound`.
@@ -110,9 +114,19 @@ impl Plan {
         }
     }
 
-    /// Threads in the block.
-    pub const fn threads(&self) -> u32 {
+    /// Threads that share a number.
+    const fn sharers(&self) -> u32 {
         self.lanes / self.parts
+    }
+
+    /// Threads in the block: a warp at least, which then has [several numbers](Self::numbers).
+    pub const fn threads(&self) -> u32 {
+        self.sharers() * self.numbers()
+    }
+
+    /// Numbers that a block has at a time.
+    pub const fn numbers(&self) -> u32 {
+        32_u32.div_ceil(self.sharers())
     }
 
     /// Threads in the block, and blocks that a multiprocessor should have room for.
@@ -132,21 +146,21 @@ impl Plan {
 
     /// Values of a part.
     pub const fn part(&self) -> u32 {
-        VALUES * self.threads()
+        VALUES * self.sharers()
     }
 
     /// Nodes of the tree that pass `pass` splits, of all parts: the first is 0, the last 2.
     pub const fn nodes(&self, pass: usize) -> u32 {
         match pass {
             0 => self.parts,
-            1 => self.parts * FIRST,
-            _ => self.parts * FIRST * self.middle,
+            1 => self.parts * self.first,
+            _ => self.parts * self.first * self.middle,
         }
     }
 
     /// Passes on the way back, each of which multiplies by roots.
     pub const fn passes(&self) -> u32 {
-        if self.parts == 1 { 3 } else { 4 }
+        2 + (self.middle > 1) as u32 + (self.parts > 1) as u32
     }
 
     /// Of how many values one place is left free behind them in shared memory, so that
@@ -167,11 +181,13 @@ impl Plan {
     }
 
     /// Bytes of shared memory that a block takes: both operands, the last place of which is free; a
-    /// square has one, sums, two limbs for each of at most four warps, and a place.
+    /// square has one, sums, two limbs for each of at most four warps, and a place. Where a block has
+    /// several numbers, each has one operand at a time.
     pub const fn shared_bytes(&self, is_square: bool) -> u32 {
-        match is_square {
-            true => self.links_at() + 32 + 16,
-            false => 2 * self.buffer_bytes(),
+        match (self.numbers(), is_square) {
+            (1, true) => self.links_at() + 32 + 16,
+            (1, false) => 2 * self.buffer_bytes(),
+            (numbers, _) => numbers * self.buffer_bytes(),
         }
     }
 
@@ -180,7 +196,7 @@ impl Plan {
     const fn forward_roots(&self, pass: usize) -> u32 {
         match pass {
             0 if self.parts == 1 => 0,
-            0 => FIRST / 2,
+            0 => self.first / 2,
             1 => self.middle / 2,
             _ if self.last == 16 => 3,
             _ => 1,
@@ -192,7 +208,7 @@ impl Plan {
     const fn inverse_roots(&self, pass: usize) -> u32 {
         match pass {
             0 if self.parts == 1 => 0,
-            0 => FIRST - 1,
+            0 => self.first - 1,
             _ => self.middle - 1,
         }
     }
@@ -250,7 +266,7 @@ mod tests {
             let plan = Plan::of(lanes);
             assert_eq!(plan.nodes(2) * plan.last, plan.length());
             assert_eq!(plan.forward_at(0), end);
-            assert!(plan.forward_at(0) < plan.forward_at(2));
+            assert!(plan.forward_at(0) <= plan.forward_at(2));
             assert!(plan.forward_at(2) < plan.inverse_at(0));
             end = plan.inverse_at(2);
             // What a block of an H200 may ask for.

@@ -1,6 +1,6 @@
 //! Roots of unity, as the kernels' table has them.
 
-use super::{FIRST, LANES, Plan};
+use super::{LANES, Plan};
 
 /// `pi/2`, in units of 2^-63.
 const QUARTER: u64 = 0xc90f_daa2_2168_c235;
@@ -86,7 +86,7 @@ const fn cosine_and_sine(angle: u64) -> [f64; 2] {
 pub fn fill_roots(table: &mut [[f64; 2]]) {
     for lanes in LANES {
         let plan = Plan::of(lanes);
-        for (pass, radix) in [FIRST, plan.middle].into_iter().enumerate() {
+        for (pass, radix) in [plan.first, plan.middle].into_iter().enumerate() {
             let inverse = |depth, t, j| inverse_root(radix, depth, t, j);
             let (nodes, roots) = (plan.nodes(pass), plan.forward_roots(pass));
             let at = plan.forward_at(pass) as usize;

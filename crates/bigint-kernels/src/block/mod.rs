@@ -58,8 +58,8 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         }
     }
 
-    /// The numbers that fall to the calling block, one after the other, with a barrier in
-    /// between: the shared memory of the last one is free for the next.
+    /// The numbers that fall to the calling block, one after the other, or [so many](Plan::numbers)
+    /// at a time, with a barrier in between: the shared memory of the last one is free for the next.
     #[inline(always)]
     pub fn for_each<const THREADS: u32>(self, compute: impl Fn(Work<THREADS, S>)) {
         // Known to the compiler. (As a `const` it would be checked where nothing comes to.)
@@ -73,17 +73,21 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         // SAFETY: by the contract of `new`.
         #[allow(unsafe_code)]
         let team = unsafe { Team::new() };
-        let mut index = u64::from(thread::block_index());
-        while index < arguments.count {
-            // SAFETY: by the contract of `new`; `index` is in the batch, and no other block
-            // has this number.
+        let numbers = const { Plan::of(LANES).numbers() };
+        let own = u64::from(team.thread() / (THREADS / numbers));
+        let mut first = u64::from(thread::block_index() * numbers);
+        while first < arguments.count {
+            let index = first + own;
+            let is_there = numbers == 1 || index < arguments.count;
+            // SAFETY: by the contract of `new`; `index` is in the batch, or else the numbers are
+            // switched off, and no other threads have this number.
             #[allow(unsafe_code)]
             let work = unsafe {
                 Work {
                     team,
-                    r: Number::new(&arguments.r, index),
-                    a: Number::new(&arguments.a, index),
-                    b: Number::new(&arguments.b, index),
+                    r: Number::new(&arguments.r, index).switched(is_there),
+                    a: Number::new(&arguments.a, index).switched(is_there),
+                    b: Number::new(&arguments.b, index).switched(is_there),
                     is_square,
                     is_one_piece,
                     roots: Roots::new(arguments.roots),
@@ -91,7 +95,7 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
             };
             compute(work);
             team.sync();
-            index += arguments.workers;
+            first += arguments.workers;
         }
     }
 }

@@ -23,8 +23,6 @@ pub struct Team<const THREADS: u32> {
 }
 
 impl<const THREADS: u32> Team<THREADS> {
-    const WHOLE_WARPS: () = assert!(THREADS % 32 == 0);
-
     /// The calling thread's block.
     ///
     /// # Safety
@@ -34,7 +32,8 @@ impl<const THREADS: u32> Team<THREADS> {
     /// flow may depend on what is the same in the block.
     #[inline(always)]
     pub unsafe fn new() -> Self {
-        let () = Self::WHOLE_WARPS;
+        // Known to the compiler. (As a `const` it would be checked where nothing comes to.)
+        assert!(THREADS.is_multiple_of(32));
         Team {
             // Known to be small, so that divisions by powers of two are cheap.
             thread: thread::index_in_block() % THREADS.next_power_of_two(),
@@ -53,6 +52,13 @@ impl<const THREADS: u32> Team<THREADS> {
     #[inline(always)]
     pub fn warp(self) -> Group<32> {
         self.warp
+    }
+
+    /// The part of its warp that shares a number, of so many lanes.
+    #[inline(always)]
+    pub fn group<const LANES: u32>(self) -> Group<LANES> {
+        // SAFETY: by the contract of `new`.
+        unsafe { Group::new() }
     }
 
     /// Waits for the block: what its threads wrote before, all of them may read after.

@@ -170,7 +170,7 @@ impl<'a> Block<'a> {
                 1 => x,
                 _ => self.four((1 << parts.log) + 4 * f),
             };
-            multiply_fours(x, &mut y, 0, z);
+            multiply_fours(x, &mut y, 0, z, false);
             let mut k = 0;
             while k < 4 {
                 self.set(4 * f + k as u32, y[k]);

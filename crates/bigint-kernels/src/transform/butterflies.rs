@@ -6,6 +6,7 @@
 //! not of the angles.
 
 use super::complex::{Complex, butterfly, sum_and_difference, sum_and_difference_turned};
+use bigint_core::transform::root;
 
 /// Half of the square root of 2.
 pub const HALF_SQRT_2: f64 = core::f64::consts::FRAC_1_SQRT_2;
@@ -18,17 +19,35 @@ pub const THIRTY_SECOND: (f64, f64) = (0.980_785_280_403_230_4, 0.195_090_322_01
 /// Of 3/32 of a turn.
 pub const THREE_THIRTY_SECONDS: (f64, f64) = (0.831_469_612_302_545_2, 0.555_570_233_019_602_2);
 
+/// So many 64ths of a turn on the unit circle.
+const SIXTY_FOURTHS: [Complex; 16] = {
+    let mut points = [Complex::ZERO; 16];
+    let mut k = 0;
+    while k < 16 {
+        let [re, im] = root(k as u64, 6);
+        points[k] = Complex::new(re, im);
+        k += 1;
+    }
+    points
+};
+
 /// `log2 R` levels down, 2 to 16 values at a time, with the roots that
 /// [`fill_roots`](bigint_core::transform::fill_roots) has for them. Six fused operations a
 /// butterfly.
 #[inline(always)]
 pub fn down<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
-    let (half, quarter, eighth) = (R / 2, R / 4, R / 8);
     let mut i = 0;
-    while i < half {
-        butterfly(v, i, i + half, roots[0]);
+    while i < R / 2 {
+        butterfly(v, i, i + R / 2, roots[0]);
         i += 1;
     }
+    down_further(v, roots);
+}
+
+/// The levels of [`down`] but for the first.
+#[inline(always)]
+fn down_further<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
+    let (half, quarter, eighth) = (R / 2, R / 4, R / 8);
     let mut i = 0;
     while i < quarter {
         butterfly(v, i, i + quarter, roots[1]);
@@ -90,29 +109,20 @@ fn merge<const N: usize>(v: &mut [Complex; N], i: usize, j: usize, w: Complex) {
     v[j] = v[j].times(w.conjugate());
 }
 
-/// The first three levels of `x^8m - i`, of real values: all roots are constants.
+/// The first levels of `x^Rm - i`, `R` 8 or 16, of real values: all roots are constants.
 #[inline(always)]
-pub fn down_from_the_root(x: [f64; 8]) -> [Complex; 8] {
-    let mut v = [Complex::ZERO; 8];
+pub fn down_from_the_root<const R: usize>(x: [f64; R]) -> [Complex; R] {
+    let mut v = [Complex::ZERO; R];
     let mut k = 0;
-    while k < 4 {
-        let b = HALF_SQRT_2 * x[k + 4];
+    while k < R / 2 {
+        let b = HALF_SQRT_2 * x[k + R / 2];
         v[k] = Complex::new(x[k] + b, b);
-        v[k + 4] = Complex::new(x[k] - b, -b);
+        v[k + R / 2] = Complex::new(x[k] - b, -b);
         k += 1;
     }
-    let w = Complex::new(SIXTEENTH.0, SIXTEENTH.1);
-    butterfly(&mut v, 0, 2, w);
-    butterfly(&mut v, 1, 3, w);
-    butterfly(&mut v, 4, 6, w.turned());
-    butterfly(&mut v, 5, 7, w.turned());
-    let w = Complex::new(THIRTY_SECOND.0, THIRTY_SECOND.1);
-    butterfly(&mut v, 0, 1, w);
-    butterfly(&mut v, 2, 3, w.turned());
-    // 5/32 of a turn.
-    let w = Complex::new(THREE_THIRTY_SECONDS.1, THREE_THIRTY_SECONDS.0);
-    butterfly(&mut v, 4, 5, w);
-    butterfly(&mut v, 6, 7, w.turned());
+    const P: [Complex; 16] = SIXTY_FOURTHS;
+    let roots = [P[8], P[4], P[2], P[10], P[1], P[9], P[5], P[13]];
+    down_further(&mut v, &roots);
     v
 }
 
@@ -152,24 +162,13 @@ pub fn up<const R: usize>(v: &mut [Complex; R]) {
     }
 }
 
-/// [`up`] to the root of `x^8m - i`, with the multiplications that follow.
+/// [`up`] to the root of `x^Rm - i`, `R` 8 or 16, with the multiplications that follow.
 #[inline(always)]
-pub fn up_to_the_root(mut v: [Complex; 8]) -> [Complex; 8] {
+pub fn up_to_the_root<const R: usize>(mut v: [Complex; R]) -> [Complex; R] {
     up(&mut v);
-    let (h, (c, s)) = (HALF_SQRT_2, SIXTEENTH);
-    let ((c1, s1), (c3, s3)) = (THIRTY_SECOND, THREE_THIRTY_SECONDS);
-    let roots = [
-        (c1, s1),
-        (c, s),
-        (c3, s3),
-        (h, h),
-        (s3, c3),
-        (s, c),
-        (s1, c1),
-    ];
-    let mut k = 0;
-    while k < 7 {
-        v[k + 1] = v[k + 1].times(Complex::new(roots[k].0, -roots[k].1));
+    let mut k = 1;
+    while k < R {
+        v[k] = v[k].times(SIXTY_FOURTHS[16 / R * k].conjugate());
         k += 1;
     }
     v
@@ -218,20 +217,21 @@ pub fn down_to_fours<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 3])
     }
 }
 
-/// `y = x y` for every four, and the levels of the last pass up.
+/// `y = x y` for every four, and the levels of the last pass up; `x` is `y` where that `is_square`.
 #[inline(always)]
 pub fn multiply_and_up<const R: usize>(
     x: &[Complex; R],
     y: &mut [Complex; R],
     roots: &[Complex; 3],
+    is_square: bool,
 ) {
     let x = |at| [x[at], x[at + 1], x[at + 2], x[at + 3]];
     let [half, quarter, three_quarters] = *roots;
     if R == 16 {
-        multiply_fours(x(0), y, 0, quarter);
-        multiply_fours(x(4), y, 4, quarter.negated());
-        multiply_fours(x(8), y, 8, quarter.turned());
-        multiply_fours(x(12), y, 12, quarter.turned().negated());
+        multiply_fours(x(0), y, 0, quarter, is_square);
+        multiply_fours(x(4), y, 4, quarter.negated(), is_square);
+        multiply_fours(x(8), y, 8, quarter.turned(), is_square);
+        multiply_fours(x(12), y, 12, quarter.turned().negated(), is_square);
         let mut c = 0;
         while c < 4 {
             sum_and_difference(y, c, 4 + c);
@@ -244,8 +244,8 @@ pub fn multiply_and_up<const R: usize>(
             c += 1;
         }
     } else {
-        multiply_fours(x(0), y, 0, half);
-        multiply_fours(x(4), y, 4, half.negated());
+        multiply_fours(x(0), y, 0, half, is_square);
+        multiply_fours(x(4), y, 4, half.negated(), is_square);
         let mut c = 0;
         while c < 4 {
             sum_and_difference(y, c, 4 + c);
@@ -255,29 +255,45 @@ pub fn multiply_and_up<const R: usize>(
     }
 }
 
-/// `y = a y` modulo `x^4 - z`, of the four values from `at` on.
+/// `y = a y` modulo `x^4 - z`, of the four values from `at` on; of a square each product of two
+/// different values once, and twice as great.
 #[inline(always)]
 pub fn multiply_fours<const R: usize>(
     a: [Complex; 4],
     y: &mut [Complex; R],
     at: usize,
     z: Complex,
+    is_square: bool,
 ) {
     let b = [y[at], y[at + 1], y[at + 2], y[at + 3]];
+    let twice = |x: Complex| match is_square {
+        true => Complex::new(x.re + x.re, x.im + x.im),
+        false => x,
+    };
+    let [d0, d1, d2] = [twice(a[0]), twice(a[1]), twice(a[2])];
     // What has degree 4 and more; in an order in which few values are needed at a time.
     let over2 = a[3].times(b[3]);
-    let mut over1 = a[2].times(b[3]);
-    let mut over0 = a[1].times(b[3]);
-    let mut c3 = a[0].times(b[3]);
-    over1 = over1.plus_product(a[3], b[2]);
+    let mut over1 = d2.times(b[3]);
+    let mut over0 = d1.times(b[3]);
+    let mut c3 = d0.times(b[3]);
+    if !is_square {
+        over1 = over1.plus_product(a[3], b[2]);
+    }
     over0 = over0.plus_product(a[2], b[2]);
-    c3 = c3.plus_product(a[1], b[2]);
-    over0 = over0.plus_product(a[3], b[1]);
-    c3 = c3.plus_product(a[2], b[1]).plus_product(a[3], b[0]);
+    c3 = c3.plus_product(d1, b[2]);
+    if !is_square {
+        over0 = over0.plus_product(a[3], b[1]);
+        c3 = c3.plus_product(a[2], b[1]).plus_product(a[3], b[0]);
+    }
     let c0 = a[0].times(b[0]);
-    let c1 = a[0].times(b[1]).plus_product(a[1], b[0]);
-    let c2 = a[0].times(b[2]).plus_product(a[1], b[1]);
-    let c2 = c2.plus_product(a[2], b[0]);
+    let mut c1 = d0.times(b[1]);
+    if !is_square {
+        c1 = c1.plus_product(a[1], b[0]);
+    }
+    let mut c2 = d0.times(b[2]).plus_product(a[1], b[1]);
+    if !is_square {
+        c2 = c2.plus_product(a[2], b[0]);
+    }
     y[at] = c0.plus_product(z, over0);
     y[at + 1] = c1.plus_product(z, over1);
     y[at + 2] = c2.plus_product(z, over2);

@@ -8,6 +8,7 @@
 
 use crate::gpu::block::Team;
 use crate::gpu::stretch::Stretch;
+use crate::gpu::warp::Group;
 use crate::warp::lookahead::carries;
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -17,15 +18,16 @@ pub const CHUNK: usize = 16;
 /// The limbs of the calling thread, and the carry out of its own where the team ends: of
 /// sums `16 t ..`, which the caller gives as `sum(i)`, `i < 16`, each below 2^63.
 ///
-/// `links` are two limbs for each warp of the block.
+/// `links` are two limbs for each warp of the block. The team is a warp where the group is part of
+/// one.
 #[inline(always)]
-pub fn release<const THREADS: u32>(
+pub fn release<const THREADS: u32, const LANES: u32>(
     team: Team<THREADS>,
+    group: Group<LANES>,
     links: Stretch,
     sum: impl Fn(u32) -> u64,
 ) -> ([Limb; CHUNK], Limb) {
-    let warp = team.warp();
-    let (lane, number) = (warp.lane(), team.thread() / 32);
+    let (lane, number) = (group.lane(), team.thread() / 32);
     let warps = THREADS / 32;
     let mut limbs = [0; CHUNK];
     let mut left = 0_u64;
@@ -37,7 +39,7 @@ pub fn release<const THREADS: u32>(
         i += 1;
     }
     let over = left as Limb;
-    let mut below = warp.rotate_up(over, 1);
+    let mut below = group.rotate_up(over, 1);
     if warps > 1 {
         if lane == 31 {
             links.set_limb(number, over);
@@ -47,12 +49,12 @@ pub fn release<const THREADS: u32>(
             below = links.limb(number - 1);
         }
     }
-    if team.thread() == 0 {
+    if number == 0 && lane == 0 {
         below = 0;
     }
     let carry = add(&mut limbs, below);
     let all_ones = limbs.iter().fold(Limb::MAX, |all, limb| all & limb) == Limb::MAX;
-    let (generate, propagate) = (warp.ballot(carry != 0), warp.ballot(all_ones));
+    let (generate, propagate) = (group.ballot(carry != 0), group.ballot(all_ones));
     let mut carry_in = 0;
     if warps > 1 {
         // Of whole warps: two bits, the carry out if none comes in, and whether one that
@@ -69,8 +71,8 @@ pub fn release<const THREADS: u32>(
             0
         };
         let carries = carries(
-            warp.ballot(of_warp & 1 != 0),
-            warp.ballot(of_warp & 2 != 0),
+            group.ballot(of_warp & 1 != 0),
+            group.ballot(of_warp & 2 != 0),
             0,
         );
         carry_in = (carries >> number) as Limb & 1;

@@ -33,12 +33,14 @@
 //! for each pass and operand but the first and last of all. No scratch. `r` is no operand.
 
 mod parts;
+pub mod short;
 
 use super::super::Work;
 use crate::gpu::block::Team;
 use crate::gpu::float::Roots;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::stretch::Stretch;
+use crate::gpu::warp::Group;
 use crate::transform::butterflies::{
     down, down_from_the_root, down_to_fours, multiply_and_up, up, up_to_the_root,
 };
@@ -52,17 +54,38 @@ use bigint_core::transform::{FIRST, Plan};
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
 pub fn product<const THREADS: u32, const PARTS: usize, S: Stride>(work: Work<THREADS, S>) {
+    let team = work.team;
+    let transform = Transform::<THREADS, PARTS>::new(team, work.roots, work.is_square);
+    let limbs = Transform::<THREADS, PARTS>::LIMBS;
+    by_pieces(
+        work,
+        limbs,
+        (team.thread(), THREADS),
+        #[inline(always)]
+        |window, earlier, a, b, has_carry| {
+            transform.piece(window, earlier, a, b, has_carry);
+        },
+    );
+}
+
+/// `r = a * b` by products of pieces of so many limbs: adds each to what is in its window of the
+/// result, where there is something from earlier ones, and the carry of the product before, if it
+/// has one. The calling thread is one of so many that share the number.
+#[inline(always)]
+fn by_pieces<const THREADS: u32, S: Stride>(
+    work: Work<THREADS, S>,
+    piece: u32,
+    (thread, threads): (u32, u32),
+    multiply: impl Fn(Number<S>, Number<S>, Number<S>, Number<S>, bool),
+) {
     let Work {
         team,
         r,
         a,
         b,
-        is_square,
         is_one_piece,
-        roots,
+        ..
     } = work;
-    let transform = Transform::<THREADS, PARTS>::new(team, roots, is_square);
-    let piece = Transform::<THREADS, PARTS>::LIMBS;
     let ends = a.width().next_multiple_of(piece);
     let mut j = 0;
     loop {
@@ -78,7 +101,7 @@ pub fn product<const THREADS: u32, const PARTS: usize, S: Stride>(work: Work<THR
                 team.sync();
             }
             let window = r.part(i + j, i + j + 2 * piece);
-            transform.piece(
+            multiply(
                 window,
                 window.part(0, earlier),
                 a.part(i, i + piece),
@@ -100,8 +123,8 @@ pub fn product<const THREADS: u32, const PARTS: usize, S: Stride>(work: Work<THR
         at = 2 * piece;
     }
     while at < r.width() {
-        r.set(at + team.thread(), 0);
-        at += THREADS;
+        r.set(at + thread, 0);
+        at += threads;
     }
 }
 
@@ -226,7 +249,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
                     product = self.y.get::<R>(at, 1);
                     down_to_fours(&mut product, &roots);
                 }
-                multiply_and_up(&values, &mut product, &roots);
+                multiply_and_up(&values, &mut product, &roots, self.is_square);
                 self.x.set(at, 1, &product);
             },
         );
@@ -414,11 +437,15 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             0 => [0; CHUNK],
             _ => earlier.limbs(round * Self::PART + at),
         };
-        let (limbs, over) = carries::release(team, links, |i| {
+        let (limbs, over) = carries::release(team, team.warp(), links, |i| {
             let more = if i == 0 { carry } else { 0 };
             sums.word(sum_at(at) + i) + u64::from(before[i as usize]) + more
         });
-        self.set_side_by_side(window, round * Self::PART, limbs);
+        let warp = team.warp();
+        let first = CHUNK as u32 * (thread - warp.lane());
+        let own = sums.from_word(sum_at(first));
+        let window = window.part(round * Self::PART + first, u32::MAX);
+        set_side_by_side(warp, own, window, limbs);
         if thread == THREADS - 1 {
             match round == PARTS as u32 - 1 {
                 true => {
@@ -429,25 +456,27 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             }
         }
     }
+}
 
-    /// Sets limbs `from ..`, of which each thread has 16: by way of shared memory, so that
-    /// neighbouring threads set neighbouring limbs. What sums the calling warp has released is lost.
-    #[inline(always)]
-    fn set_side_by_side(self, window: Number<impl Stride>, from: u32, limbs: [Limb; CHUNK]) {
-        let warp = self.team.warp();
-        let lane = warp.lane();
-        let first = CHUNK as u32 * (self.team.thread() - lane);
-        let own = self.y.memory().from_word(sum_at(first));
-        warp.sync();
-        for (i, &four) in (0..).zip(limbs.as_chunks().0) {
-            own.set_four(four_at(lane, i), four);
-        }
-        warp.sync();
-        let window = window.part(from + first + 4 * lane, u32::MAX).settled();
-        for i in 0..CHUNK as u32 / 4 {
-            let four = own.four(four_at(lane / 4 + 8 * i, lane % 4));
-            window.set_limbs(128 * i, four);
-        }
+/// Sets limbs of a number, of which each lane has 16: by way of shared memory that is the lanes'
+/// own, so that neighbours set neighbouring limbs.
+#[inline(always)]
+fn set_side_by_side<const LANES: u32>(
+    group: Group<LANES>,
+    own: Stretch,
+    number: Number<impl Stride>,
+    limbs: [Limb; CHUNK],
+) {
+    let lane = group.lane();
+    group.sync();
+    for (i, &four) in (0..).zip(limbs.as_chunks().0) {
+        own.set_four(four_at(lane, i), four);
+    }
+    group.sync();
+    let number = number.part(4 * lane, u32::MAX).settled();
+    for i in 0..CHUNK as u32 / 4 {
+        let four = own.four(four_at(lane / 4 + LANES / 4 * i, lane % 4));
+        number.set_limbs(4 * LANES * i, four);
     }
 }
 

@@ -9,6 +9,10 @@ use crate::gpu::memory::Stride;
 #[inline(always)]
 pub fn fft<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     match LANES {
+        16 => batches.for_each(
+            #[inline(always)]
+            |work: Work<32, S>| fft::short::product(work),
+        ),
         256 => batches.for_each(
             #[inline(always)]
             |work: Work<128, S>| fft::product::<128, 2, S>(work),
