@@ -1,14 +1,31 @@
 //! Squares by lanes that share a number, each two limbs multiplied once: of a thread by itself
 //! ([`triangle`]), of two and four lanes ([`halves`]), of more ([`ring`]).
 
+pub mod digits;
 mod halves;
 mod ring;
 
+use crate::gpu::memory::Stride;
 use crate::gpu::triangle;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use crate::warp::lookahead::{self, bit};
 use bigint_core::Limb;
+use digits::Tiles;
+
+/// The squares of numbers that the digits of a group's lanes hold.
+#[inline(always)]
+pub fn of_tiles<const LANES: u32, S: Stride>(group: Group<LANES>, tiles: Tiles<'_, LANES>) {
+    let lanes = group.lanes();
+    for first in tiles {
+        let tile = tiles.tile::<S>(first);
+        let (lower, upper, over) = square(group, tile.bring_in());
+        tile.bring_out(0, lower);
+        let (upper, _) = carried(group, upper, over);
+        tile.bring_out(lanes, upper);
+        tile.clear(2 * lanes);
+    }
+}
 
 /// The square of `a`, of which each lane has `X` limbs: its lower half and its upper half, of each as
 /// many limbs in each lane, and what a lane's limbs of the upper half send to the next one's.

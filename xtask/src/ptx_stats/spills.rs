@@ -16,7 +16,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 8] = [
+const KNOWN: [Known; 9] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,
@@ -55,6 +55,12 @@ const KNOWN: [Known; 8] = [
         most_bytes: 2500,
         why: "16 limbs of each operand, of the modulus and of the window are 64 registers of the \
               128 that a thread has; those of any layout have 255 and spill ten times as much",
+    },
+    Known {
+        kernels: "square_school_warp",
+        most_bytes: 800,
+        why: "it has code for all numbers of lanes; told lanes and layout, for sm_90, four spill 24 bytes, \
+              of interleaved numbers 80, and others none",
     },
     Known {
         kernels: "pow_mod_window_warp",
