@@ -116,6 +116,8 @@ pub struct MulTuning {
     pub karatsuba_min_width_warp: usize,
     /// The narrowest operand whose product by itself a device computes as a square.
     pub square_min_width: usize,
+    /// The same of [many](Self::thread_many_min_count) products.
+    pub square_many_min_width: usize,
     /// What a square by rows takes of the time of a product by rows.
     pub square_share: f64,
     /// What a product by rows takes for each limb of one operand and each of the other, in
@@ -583,7 +585,9 @@ mod tests {
         assert_eq!(choice(129), (Level::Warp, 8));
         assert_eq!(choice(256), (Level::Block, 32));
         assert_eq!(choice(4096), (Level::Block, 512));
-        assert_eq!([32, 33].map(|n| tuning.squares(n)), [false, true]);
+        let squares = |count| [31, 32, 33].map(|n| tuning.squares(n, count));
+        assert_eq!(squares(1000), [false, false, true]);
+        assert_eq!(squares(1 << 20), [false, true, true]);
     }
 
     #[test]
