@@ -135,8 +135,8 @@ pub const fn is_one_piece(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) ->
     a.width <= limbs as u64 && b.width <= limbs as u64
 }
 
-/// Whether limbs are neighbours in all operands and results of a block, or of a thread that
-/// divides, finds roots or goes by Euclid's algorithm: 1 yes, 2 no.
+/// Whether limbs are neighbours in all operands and results of a block, of what squares, or of a thread
+/// that divides, finds roots or goes by Euclid's algorithm: 1 yes, 2 no.
 pub const NEIGHBOURS: Field = Field { at: 12, bits: 2 };
 
 /// How [`NEIGHBOURS`] stands for these.
@@ -167,7 +167,7 @@ pub const fn is_square(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bo
 /// 2 no.
 pub const ONCE: Field = Field { at: 16, bits: 2 };
 
-/// Whether a warp that computes limb by limb, or scans, moves four limbs of operands at a time:
+/// Whether a warp that computes limb by limb, scans or squares moves four limbs of operands at a time:
 /// 1 yes, 2 no ([`in_fours`]).
 pub const FOURS: Field = Field { at: 0, bits: 2 };
 
@@ -429,6 +429,10 @@ impl Facts {
                 let digit = divisor_digit(b.width as usize, kernel.lanes) as u32;
                 let neighbours = neighbours(arguments) << NEIGHBOURS.at;
                 return Facts(lanes | (digit / 4) << DIGIT.at | neighbours);
+            }
+            (Operation::Square, Algorithm::School, _) => {
+                let fours = in_fours(arguments, None) << FOURS.at;
+                return Facts(lanes | neighbours(arguments) << NEIGHBOURS.at | fours);
             }
             (Operation::Isqrt, ..) => {
                 return Facts(lanes | neighbours(arguments) << NEIGHBOURS.at);

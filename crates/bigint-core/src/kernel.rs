@@ -100,7 +100,10 @@ pub const fn lanes_are_told(operation: Operation, algorithm: Algorithm, level: L
     match (level, algorithm) {
         (Level::Warp, Cios | Window | WindowVartime) => true,
         (Level::Warp, School) => {
-            matches!(operation, Operation::Mul | Operation::Isqrt) || operation.divides()
+            matches!(
+                operation,
+                Operation::Mul | Operation::Square | Operation::Isqrt
+            ) || operation.divides()
         }
         _ => false,
     }
@@ -345,19 +348,18 @@ pub const fn piece_bytes() -> usize {
 /// Limbs of a root, and of what is left of the number, that each of the lanes has which find it.
 pub const ROOT_DIGIT: usize = 16;
 
-/// The widest number, in limbs, that a thread squares in registers.
-pub const WIDEST_SQUARE: usize = 32;
+/// Limbs of a number that a thread squares, and each of the lanes has which square it together.
+pub const SQUARE_DIGIT: usize = 32;
 
-/// Limbs of a number that each of the lanes has which square it together.
-pub const SQUARE_DIGIT: usize = 8;
+/// Fours of limbs of shared memory for each such digit: an odd number, so that lanes meet in no bank.
+pub const SQUARE_FOURS: usize = SQUARE_DIGIT / 4 + 1;
 
-/// Bytes of shared memory for each thread that squares a number of `n` limbs in registers, of
-/// whose square `width` are wanted: one place, for the number and then the square. Zero where
-/// it does not.
+/// Bytes of shared memory for each number of `n` limbs that so many lanes square by digits; zero
+/// where they do not.
 #[inline]
-pub const fn square_bytes(n: usize, width: usize) -> usize {
-    match n <= WIDEST_SQUARE && width <= 2 * WIDEST_SQUARE {
-        true => 4 * place(if n > width { n } else { width }),
+pub const fn square_bytes(n: usize, lanes: u32) -> usize {
+    match n <= SQUARE_DIGIT * lanes as usize {
+        true => 16 * SQUARE_FOURS * lanes as usize,
         false => 0,
     }
 }
@@ -585,7 +587,9 @@ impl Kernel {
             {
                 (place_bytes(n, m, width), 1)
             }
-            (Operation::Square, Level::Thread, ..) => (square_bytes(n, width), 1),
+            (Operation::Square, Level::Thread | Level::Warp, ..) => {
+                (square_bytes(n, self.lanes), 1)
+            }
             (operation, Level::Thread, ..) if operation.divides() && m <= DIVISOR_IN_REGISTERS => {
                 (piece_bytes(), 1)
             }

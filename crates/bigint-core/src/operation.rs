@@ -101,7 +101,7 @@ macro_rules! for_each_operation {
                 signs: Magnitudes,
                 kernels: {
                     school thread [1] [interleaved]
-                    school warp [8 16 32] [contiguous interleaved]
+                    school warp [2 4 8 16 32] [interleaved]
                     fft block [16 32 64 128 256 512 1024] [interleaved]
                     ntt grid [] [contiguous interleaved]
                 }

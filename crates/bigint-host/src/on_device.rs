@@ -24,9 +24,9 @@ pub(crate) fn compute(
     numbers: Range<usize>,
 ) -> Result<Option<Made>, Error> {
     // A batch's product by itself is its square: which kernel computes it, where that
-    // is left open, is a matter of widths.
+    // is left open, is a matter of widths and of how many there are.
     let both;
-    let is_square = |a: &Node| tuning.squares(a.shape.width);
+    let is_square = |a: &Node| tuning.squares(a.shape.width, numbers.len());
     let (job, operands) = match (job.operation, operands) {
         (Operation::Mul, [a, b])
             if Arc::ptr_eq(a, b) && is_square(a) && job.leaves_open(Operation::Square) =>

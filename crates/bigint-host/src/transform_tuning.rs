@@ -11,10 +11,14 @@ use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Algorithm, Level, Operation};
 
 impl Tuning {
-    /// Whether a number of `n` limbs is squared as one, and not as the product of two that
-    /// happen to be the same: where its memory does not take longer.
-    pub(crate) fn squares(&self, n: usize) -> bool {
-        n >= self.mul.square_min_width
+    /// Whether each of `count` numbers of `n` limbs is squared as one, and not as the product of two
+    /// that happen to be the same: where its memory does not take longer.
+    pub(crate) fn squares(&self, n: usize, count: usize) -> bool {
+        let min_width = match count >= self.mul.thread_many_min_count {
+            true => self.mul.square_many_min_width,
+            false => self.mul.square_min_width,
+        };
+        n >= min_width
     }
 
     /// Whether the high half of a product of operands of `n` and `m` limbs, or a product with a

@@ -6,7 +6,7 @@ use crate::transform::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
 use bigint_core::facts::tells;
 use bigint_core::kernel::{
-    DIVISOR_IN_REGISTERS, SQUARE_DIGIT, is_in_strips, placed_width, slot_fours, square_bytes,
+    DIVISOR_IN_REGISTERS, SQUARE_DIGIT, is_in_strips, placed_width, slot_fours,
 };
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
@@ -116,6 +116,8 @@ pub struct MulTuning {
     pub karatsuba_min_width_warp: usize,
     /// The narrowest operand whose product by itself a device computes as a square.
     pub square_min_width: usize,
+    /// The same of [many](Self::thread_many_min_count) products.
+    pub square_many_min_width: usize,
     /// What a square by rows takes of the time of a product by rows.
     pub square_share: f64,
     /// What a product by rows takes for each limb of one operand and each of the other, in
@@ -282,7 +284,7 @@ impl Tuning {
                 n.max(m) <= self.mul.thread_max_width
                     || n.min(m) <= self.mul.comba_max_width_thread && self.fills_threads(count)
             }
-            (Operation::Square, _) => square_bytes(n, width) > 0,
+            (Operation::Square, _) => n <= SQUARE_DIGIT,
             (operation, _) if operation.multiplies() => {
                 n.max(m) <= self.mul.thread_max_width
                     || layout == Layout::Interleaved && self.fills_threads(count)
@@ -577,13 +579,15 @@ mod tests {
             (kernel.level, kernel.lanes)
         };
         assert_eq!(choice(32), (Level::Thread, 1));
-        assert_eq!(choice(33), (Level::Warp, 8));
-        assert_eq!(choice(64), (Level::Warp, 8));
-        assert_eq!(choice(65), (Level::Warp, 16));
-        assert_eq!(choice(129), (Level::Warp, 32));
+        assert_eq!(choice(33), (Level::Warp, 2));
+        assert_eq!(choice(64), (Level::Warp, 2));
+        assert_eq!(choice(65), (Level::Warp, 4));
+        assert_eq!(choice(129), (Level::Warp, 8));
         assert_eq!(choice(256), (Level::Block, 32));
         assert_eq!(choice(4096), (Level::Block, 512));
-        assert_eq!([32, 33].map(|n| tuning.squares(n)), [false, true]);
+        let squares = |count| [31, 32, 33].map(|n| tuning.squares(n, count));
+        assert_eq!(squares(1000), [false, false, true]);
+        assert_eq!(squares(1 << 20), [false, true, true]);
     }
 
     #[test]

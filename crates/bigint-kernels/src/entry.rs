@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Of those whose text is told the lanes there is one for each layout, with [`TOLD`] for
-//! their number; those of a block that serve any layout, quotients, roots, and divisors, multiples and inverses by a
+//! their number; those of a block that serve any layout, squares, quotients, roots, and divisors, multiples and inverses by a
 //! thread, are [`Told`] where limbs are neighbours.
 
 // Exported names, and launches that the host vouches for.
@@ -95,6 +95,9 @@ macro_rules! row {
     // One text for both layouts, told which.
     (div_rem school $($row:tt)*) => {
         row! { one_text div_rem school $($row)* }
+    };
+    (square school $($row:tt)*) => {
+        row! { one_text square school $($row)* }
     };
     (isqrt school $($row:tt)*) => {
         row! { one_text isqrt school $($row)* }

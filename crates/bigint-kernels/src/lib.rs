@@ -26,6 +26,8 @@ pub mod montgomery;
 #[cfg(target_arch = "nvptx64")]
 pub mod power;
 #[cfg(target_arch = "nvptx64")]
+pub mod squares;
+#[cfg(target_arch = "nvptx64")]
 pub mod thread;
 #[cfg(target_arch = "nvptx64")]
 pub mod transform;

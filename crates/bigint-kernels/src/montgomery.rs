@@ -40,14 +40,12 @@
 //! Cost: `2 k X L + k` products for `L` lanes: `2 n^2 + n` where the limbs of lanes are full;
 //! three shuffles a limb of `a`. A thread's square takes `X (X + 1) / 2 + X^2 + X`. No scratch.
 
-mod halves;
-mod ring;
-
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::triangle;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{self, Slide, Window};
-use crate::warp::lookahead;
+use crate::squares::{self, carried, each, mask};
+use crate::warp::lookahead::{self, bit};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// An odd modulus, as a lane sees it.
@@ -176,6 +174,52 @@ where
         self.subtracted(limbs, over + carry)
     }
 
+    /// Whether lanes [square](Self::square_by_lanes): those with the widest digits.
+    #[inline(always)]
+    pub fn lanes_square(self) -> bool {
+        LANES != 1 && X == 32
+    }
+
+    /// `a^2 / R mod m`, where `a < m` and [lanes square](Self::lanes_square).
+    #[inline(always)]
+    pub fn square_by_lanes(self, a: [Limb; X]) -> [Limb; X] {
+        let (lower, upper, over) = squares::square(self.group, a);
+        let mut window = Window::<X>::new(lower);
+        let mut lane = 0;
+        loop {
+            let _: [Limb; X] = each(|_| {
+                self.reduce_shared(&mut window);
+                0
+            });
+            lane += 1;
+            if lane >= self.digits {
+                break;
+            }
+        }
+        let (mut upper, mut over) = (upper, over);
+        // What lanes have of the square stands as many lanes higher as have nothing of `R`.
+        let missing = self.group.lanes() - self.digits;
+        if missing > 0 {
+            let (lane, group) = (self.group.lane(), self.group);
+            let moved =
+                |limb| group.shuffle(limb, lane.wrapping_sub(missing)) & mask(lane >= missing);
+            upper = each(|i| moved(upper[i]));
+            over = moved(over);
+        }
+        let (limbs, above) = window.sum();
+        let (limbs, carry) = Window::<X>::add_digits(limbs, upper);
+        let (limbs, above) = carried(self.group, limbs, above + carry + over);
+        self.subtracted(limbs, above)
+    }
+
+    /// Takes the lowest limb of the windows of all lanes away, by a multiple of `m`.
+    #[inline(always)]
+    fn reduce_shared(self, window: &mut Window<X>) {
+        let q = window.lowest().wrapping_mul(self.inverse);
+        let (lowest, carry) = window.multiply(self.group.shuffle(q, 0), self.limbs);
+        window.slide(window::top(self.group.rotate_down(lowest), carry));
+    }
+
     /// The steps of limbs `FIRST .. FIRST + 4` of `lane`, if it has so many.
     #[inline(always)]
     fn four_steps<const FIRST: usize>(
@@ -229,27 +273,8 @@ where
     #[inline(always)]
     fn reduced(self, window: Window<X>) -> [Limb; X] {
         let (limbs, over) = window.sum();
-        let (limbs, above) = self.carried(limbs, over);
+        let (limbs, above) = carried(self.group, limbs, over);
         self.subtracted(limbs, above)
-    }
-
-    /// The limbs after what each lane sends to the one above, which is little: at most a
-    /// carry comes of it. And what is sent past the top lane.
-    #[inline(always)]
-    fn carried(self, limbs: [Limb; X], over: Limb) -> ([Limb; X], Limb) {
-        if LANES == 1 {
-            return (limbs, over);
-        }
-        let group = self.group;
-        let below = group.rotate_up(over, 1);
-        let below = if group.lane() == 0 { 0 } else { below };
-        let (limbs, carry) = Window::<X>::add(limbs, below);
-        let generate = group.ballot(carry != 0);
-        let propagate = group.ballot(Window::<X>::are_all_ones(limbs));
-        let carries = lookahead::carries(generate, propagate, 0);
-        let (limbs, _) = Window::<X>::add(limbs, bit(carries, group.lane()));
-        let top = group.shuffle(over, group.lanes() - 1);
-        (limbs, top + bit(carries, group.lanes()))
     }
 
     /// `limbs + above R` less `m` where it is not below `m`.
@@ -279,7 +304,7 @@ where
     #[inline(always)]
     pub fn sum(self, a: [Limb; X], b: [Limb; X]) -> [Limb; X] {
         let (limbs, carry) = Window::<X>::add_digits(a, b);
-        let (limbs, above) = self.carried(limbs, carry);
+        let (limbs, above) = carried(self.group, limbs, carry);
         self.subtracted(limbs, above)
     }
 
@@ -318,12 +343,6 @@ where
         }
         power
     }
-}
-
-/// Bit `place` of a word of carries.
-#[inline(always)]
-fn bit(carries: u64, place: u32) -> Limb {
-    (carries >> place) as Limb & 1
 }
 
 /// `1/m mod B`, by Newton: `x` with `c` right bits gives `x (2 - m x)` with `2 c`, and

@@ -31,15 +31,11 @@ struct Known {
     why: &'static str,
 }
 
-const SECTORS_KNOWN: [Known; 8] = [
+const SECTORS_KNOWN: [Known; 7] = [
     Known {
         operations: &[("mul", 1.12, SECTORS)],
         why: "products of 33 limbs and more have so much of their numbers in shared memory that \
               little is left of a cache for the ends of lines",
-    },
-    Known {
-        operations: &[("square", SECTORS, 1.46)],
-        why: "lanes have limbs of four interleaved numbers at a time, which are half a sector",
     },
     Known {
         operations: &[
@@ -86,7 +82,7 @@ const SECTORS_KNOWN: [Known; 8] = [
 ];
 
 const CONFLICTS_KNOWN: [Known; 1] = [Known {
-    operations: &[("mul", 0.52, 0.63), ("square", 0.52, 0.68)],
+    operations: &[("mul", 0.52, 0.63)],
     why: "slots and places are as far apart as threads want them; the copies of whole lines to \
           them and from them meet in a bank here and there, and threads two by two in places of \
           as many limbs as are no multiple of four, but of two",

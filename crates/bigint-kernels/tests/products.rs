@@ -341,80 +341,67 @@ fn products_of_widths_that_are_told_are_right() {
     }
 }
 
-/// Around a digit, a full row of digits and what only columns take, squares that are exact, cut
-/// and extended, of a part of a tile and of more than one, in either layout.
+/// Around a digit, all lanes' digits and what only columns take, squares that are exact, cut and
+/// extended, of a part of a tile and of more than one, in either layout.
 #[test]
 fn squares_are_right_at_every_width() {
     let mut bench = Bench::new(SQUARE);
-    let kernel = |level, lanes, layout| {
+    let kernel = |level, lanes| {
+        let layout = Layout::Interleaved;
         Kernel::find(Operation::Square, Algorithm::School, level, lanes, layout).unwrap()
     };
-    let thread = kernel(Level::Thread, 1, Layout::Interleaved);
-    for n in 1..=33 {
-        for (width, count) in [(2 * n, 33), (n, 3), (2 * n + 3, 64)] {
-            for layout in Layout::ALL {
+    let thread = kernel(Level::Thread, 1);
+    for layout in Layout::ALL {
+        for n in 1..=33 {
+            for (width, count) in [(2 * n, 33), (n, 3), (2 * n + 3, 64)] {
                 bench.check_in(layout, thread, &[n], width, count);
             }
         }
-    }
-    for layout in Layout::ALL {
-        for n in (1..=66_usize).chain([95, 96, 100, 127, 128, 129, 248, 250, 255, 256, 257]) {
-            let lanes = [8, 16, 32].into_iter().filter(|lanes| n <= 8 * lanes + 1);
-            for lanes in lanes.take(if n < 66 { 3 } else { 1 }) {
-                let kernel = kernel(Level::Warp, lanes as u32, layout);
+        for lanes in [2, 4, 8, 16, 32] {
+            let all = 32 * lanes;
+            let around = [1, 31, 32, 33, 36, all / 2 + 1, all - 32, all - 29, all - 1];
+            let beyond = [all, all + 1].into_iter().filter(|_| lanes <= 8);
+            for n in around.into_iter().chain(beyond) {
+                let kernel = kernel(Level::Warp, lanes as u32);
                 let count = 32 / lanes + 1;
-                for width in [2 * n, [n, 2 * n - 1, 2 * n + 1, 16 * lanes + 3][n % 4]] {
-                    bench.check(kernel, &[n], width, count);
+                for width in [2 * n, [n, 2 * n - 1, 2 * n + 1, 2 * all + 3][n % 4]] {
+                    bench.check_in(layout, kernel, &[n], width, count);
                 }
             }
         }
     }
 }
 
-/// The multiply-adds of whole squares are one for each pair of limbs: `n (n + 1) / 2`, at lanes
-/// with `n` rounded up to a digit. From five limbs on that is at most 0.60 of a product's for a
-/// thread, and for lanes where they take over from it.
+/// The multiply-adds of squares are one for each pair of limbs, `n (n + 1) / 2`, where digits are full
+/// of a thread's, two or four lanes' numbers. More lanes multiply two digits twice that are half a ring apart.
 #[test]
-fn a_square_takes_at_most_six_tenths_of_the_multiply_adds_of_a_product() {
-    let mut squares = Bench::new(SQUARE);
-    let mut check = |level, lanes: usize, n: usize, most: f64| {
-        for layout in Layout::ALL {
-            if level == Level::Thread && layout == Layout::Contiguous {
-                continue;
-            }
-            let kernel = Kernel::find(
-                Operation::Square,
-                Algorithm::School,
-                level,
-                lanes as u32,
-                layout,
-            );
-            // A block of them: those past the end would be computed as well.
-            let count = BLOCK as usize / lanes;
-            let counted = squares.check(kernel.unwrap(), &[n], 2 * n, count);
-            // Addresses are multiplied for, too: of four limbs, or of each.
-            let addresses = match (level, layout) {
-                (Level::Thread, _) => 40 + 3 * n,
-                (_, Layout::Contiguous) => 6 * lanes,
-                (_, Layout::Interleaved) => 28 * lanes,
-            };
-            assert!(
-                counted <= most + addresses as f64,
-                "{level:?} {layout:?} {lanes} {n}: {counted} of {most}"
-            );
-        }
+fn a_square_takes_a_multiply_add_for_each_pair_of_limbs() {
+    let mut squares = Bench {
+        is_told: true,
+        ..Bench::new(SQUARE)
     };
-    let triangle = |n: usize| (n * (n + 1) / 2) as f64;
-    for n in 1..=32 {
-        assert!(n < 5 || triangle(n) <= 0.60 * (n * n) as f64);
-        check(Level::Thread, 1, n, triangle(n));
-    }
-    for n in [
-        33_usize, 40, 48, 56, 63, 64, 72, 96, 120, 128, 160, 192, 224, 256,
-    ] {
-        let rounded = triangle(n.next_multiple_of(8));
-        assert!(n < 34 || rounded <= 0.60 * (n * n) as f64);
-        let lanes = [8, 16, 32].into_iter().find(|lanes| n <= 8 * lanes);
-        check(Level::Warp, lanes.unwrap(), n, rounded);
+    for layout in Layout::ALL {
+        for lanes in [1, 2, 4, 8] {
+            let level = if lanes == 1 {
+                Level::Thread
+            } else {
+                Level::Warp
+            };
+            let any = Layout::Interleaved;
+            let kernel = Kernel::find(Operation::Square, Algorithm::School, level, lanes, any);
+            let n = 32 * lanes as usize;
+            // A block of them: those past the end would be computed as well.
+            let count = (BLOCK / lanes) as usize;
+            let counted = squares.check_in(layout, kernel.unwrap(), &[n], 2 * n, count);
+            let pairs = (n * (n + 1) / 2) as f64;
+            let twice = if lanes > 4 { 512 * lanes } else { 0 };
+            // Addresses are multiplied for, too: of four limbs, or of each.
+            let addresses = match layout {
+                Layout::Contiguous => 100 * lanes,
+                Layout::Interleaved => 160 * lanes,
+            };
+            let most = pairs + f64::from(twice + addresses);
+            assert!(counted <= most, "{layout:?} {lanes}: {counted} of {most}");
+        }
     }
 }

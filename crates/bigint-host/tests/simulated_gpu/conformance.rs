@@ -169,7 +169,7 @@ fn a_product_of_a_batch_by_itself_is_launched_as_a_square() {
     let launches = std::fs::read_to_string(counts).expect("the counts");
     std::fs::remove_file(counts).expect("is there");
     let of = |kernel: &str| launches.matches(kernel).count();
-    let squared = of(r#""kernel":"square_school_warp8_contiguous""#);
+    let squared = of(r#""kernel":"square_school_warp_interleaved""#);
     let products = (of(r#""kernel":"mul_school"#), of(r#""kernel":"mul_fft"#));
     assert_eq!((squared, products), (3, (0, 1)), "{launches}");
 }

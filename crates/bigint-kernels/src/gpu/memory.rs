@@ -619,6 +619,14 @@ impl<S: Stride> Batch<S> {
         limbs
     }
 
+    /// Sets it, likewise.
+    #[inline(always)]
+    pub fn set_unit(self, number: i32, four: u32, at: u32, end: u32, limbs: [Limb; 4]) {
+        let at = if 4 * four < self.width { at } else { end };
+        // SAFETY: as in `unit`.
+        unsafe { store_four_below(at, end, self.address_of(number, 4 * four), limbs) };
+    }
+
     /// Sets limb `limb`, below the width, of number `number` where `at < end`.
     #[inline(always)]
     pub fn set(self, number: i32, limb: u32, at: u32, end: u32, value: Limb) {

@@ -156,6 +156,20 @@ impl<const FOURS: u32> Slots<FOURS> {
         unsafe { store_four(self.address_of(lane, at), limbs) }
     }
 
+    /// Limb `at` of the slot of lane `lane`, likewise.
+    #[inline(always)]
+    pub fn limb(self, lane: u32, at: u32) -> Limb {
+        // SAFETY: as in `four`.
+        unsafe { load(self.address_of(lane, at / 4) + LIMB_BYTES * (at % 4)) }
+    }
+
+    /// Sets limb `at` of the slot of lane `lane`.
+    #[inline(always)]
+    pub fn set(self, lane: u32, at: u32, limb: Limb) {
+        // SAFETY: as in `four`.
+        unsafe { store(self.address_of(lane, at / 4) + LIMB_BYTES * (at % 4), limb) }
+    }
+
     /// The slot of one thread.
     #[inline(always)]
     pub fn of_lane(self, lane: u32) -> Slot<FOURS> {

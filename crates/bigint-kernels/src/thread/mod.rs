@@ -51,7 +51,9 @@ pub mod xor;
 use crate::gpu::block::Team;
 use crate::gpu::fours::Fours;
 use crate::gpu::memory::{self, Any, CarryOut, Number, Stride};
+use crate::gpu::warp::Group;
 use crate::gpu::{shared, thread};
+use crate::squares::digits::Tiles;
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
 use core::marker::PhantomData;
@@ -132,6 +134,14 @@ impl<'a, S: Stride> Batches<'a, S> {
     pub fn fours_in_scratch(self) -> Fours {
         // SAFETY: by the contract of `new`.
         unsafe { Fours::new(&self.arguments.scratch, 1) }
+    }
+
+    /// The numbers that fall to the calling thread's warp, each a digit of its thread.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn digits(self) -> Tiles<'a, 1> {
+        // SAFETY: by the contract of `new`.
+        unsafe { Tiles::new(self.arguments, Group::thread()) }
     }
 
     /// The threads of the calling thread's block, where they take their

@@ -16,7 +16,7 @@ use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use bigint_core::facts::{DENSE, NO_SLOTS, ROOM, SLOT, are_dense, slot_width};
 use bigint_core::kernel::{
-    PIECE, numbers_at_a_time, piece_bytes, place, place_bytes, placed_width, square_bytes,
+    PIECE, numbers_at_a_time, piece_bytes, place, place_bytes, placed_width,
 };
 use bigint_core::{Algorithm, Arguments, Limb, MatrixArgument};
 use core::marker::PhantomData;
@@ -145,35 +145,6 @@ impl<S: Stride> Tile<S> {
         }
     }
 
-    /// The tile as one whose numbers go by way of places in shared memory, which their squares
-    /// take, if the launch has them: there is no second operand.
-    #[allow(unsafe_code)]
-    #[inline(always)]
-    pub fn placed_square(&self) -> Option<Placed<S>> {
-        let Arguments { r, a, b, .. } = &self.arguments;
-        let (n, width) = (a.width as usize, r.width as usize);
-        let bytes = square_bytes(n, width) as u32;
-        if bytes == 0 {
-            return None;
-        }
-        let is_dense = has_no_gaps(r) && has_no_gaps(a);
-        // SAFETY: by the contract of `Batches::new`, as in `placed`; `b` has no limbs.
-        unsafe {
-            Some(Placed {
-                group: self.group,
-                room: n as u32,
-                numbers: self.numbers,
-                is_run: is_dense && self.numbers == WARP,
-                a: (Batch::new(a, self.first), Places::new(bytes, 0, n as u32)),
-                b: (Batch::new(b, self.first), Places::new(bytes, 0, 0)),
-                r: (
-                    Batch::new(r, self.first),
-                    Places::new(bytes, 0, width as u32),
-                ),
-            })
-        }
-    }
-
     /// The tile as one whose dividends come in pieces, and whose quotients and remainders go so;
     /// for threads of a launch with [`piece_bytes`] of shared memory for each.
     #[allow(unsafe_code)]
@@ -267,13 +238,6 @@ impl<'a, S: Stride> Batches<'a, S> {
             stride: PhantomData,
         }
     }
-}
-
-#[inline(always)]
-fn has_no_gaps(argument: &MatrixArgument) -> bool {
-    argument.limb_stride == 1
-        && argument.number_stride == argument.width
-        && argument.limbs % 16 == 0
 }
 
 impl<S: Stride, const BY_ROWS: bool> Iterator for Tiles<'_, S, BY_ROWS> {

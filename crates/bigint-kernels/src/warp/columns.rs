@@ -55,10 +55,10 @@ pub fn each_four<const LANES: u32>(
             group.ballot(a & b & c & d == Limb::MAX),
             chunk.carry,
         );
-        chunk.carry = (carries >> LANES) as Limb & 1;
+        chunk.carry = (carries >> group.lanes()) as Limb & 1;
         let (limbs, _) = carry::add(limbs, [0; STEP], (carries >> lane) as Limb & 1);
         store(STEP as u32 * (k + lane), limbs);
-        k += LANES;
+        k += group.lanes();
     }
 }
 

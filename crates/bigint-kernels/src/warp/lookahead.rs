@@ -74,6 +74,12 @@ pub fn carries(generate: u64, propagate: u64, carry: Limb) -> u64 {
     ((generate << 1) + propagate + u64::from(carry)) ^ propagate
 }
 
+/// Bit `place` of a word of carries.
+#[inline(always)]
+pub fn bit(carries: u64, place: u32) -> Limb {
+    (carries >> place) as Limb & 1
+}
+
 /// The carry out of `LANES` lanes.
 #[inline(always)]
 pub fn out<const LANES: u32>(carries: u64) -> Limb {

@@ -52,6 +52,7 @@ use crate::gpu::block::Team;
 use crate::gpu::fours::Fours;
 use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
 use crate::gpu::warp::Group;
+use crate::squares::digits::Tiles;
 use bigint_core::Arguments;
 use bigint_core::kernel::BLOCK;
 use core::marker::PhantomData;
@@ -123,6 +124,14 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
     pub fn team(self) -> Team<BLOCK> {
         // SAFETY: by the contract of `new`.
         unsafe { Team::new() }
+    }
+
+    /// The numbers that fall to the calling lane's warp, a digit of each of a group's lanes.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn digits(self) -> Tiles<'a, LANES> {
+        // SAFETY: by the contract of `new`.
+        unsafe { Tiles::new(self.arguments, self.group) }
     }
 
     /// The lane's own column of fours of limbs in scratch, where the launch has it.

@@ -28,64 +28,64 @@
 //! Cost: multiply-adds in each lane `X (X + 1) / 2 + (n / 2) X^2`, where the product takes `n X^2`; for
 //! each round but the squares `3 X` shuffles. No scratch.
 
-use super::Modulus;
-use super::halves::{each, mask, twice};
-use crate::gpu::triangle;
+use super::{carried, each, mask, twice};
+use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use bigint_core::Limb;
 
 /// Digits of a square that a lane has: below `C^n` and from there on, each with what it sends to
 /// the next digit.
-struct Sums<const X: usize> {
+pub(super) struct Sums<const X: usize> {
     lower: ([Limb; X], Limb),
     upper: ([Limb; X], Limb),
 }
 
-impl<const LANES: u32, const X: usize> Modulus<LANES, X>
+impl<const X: usize> Sums<X>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
-    /// The square of `a`: its lower half, its upper, and what each lane's limbs of that send to
-    /// the next one's.
+    /// Nothing so far.
     #[inline(always)]
-    pub(super) fn square_of_ring(self, a: [Limb; X]) -> ([Limb; X], [Limb; X], Limb) {
-        let group = self.group;
-        let last = group.lanes() / 2;
-        let mut sums = Sums {
+    pub(super) fn new() -> Self {
+        Sums {
             lower: ([0; X], 0),
             upper: ([0; X], 0),
-        };
-        let mut k = 1;
-        loop {
-            if k == last {
-                sums.lower = twice(sums.lower.0, sums.lower.1);
-                sums.upper = twice(sums.upper.0, sums.upper.1);
-            }
-            let mut window = Window::<X>::new([0; X]);
-            let low: [Limb; X] = each(|i| {
-                let factor = group.shuffle(a[i], group.lane() + k);
-                let (lowest, carry) = window.multiply(factor, a);
-                window.slide([carry, 0]);
-                lowest
-            });
-            self.add_round(&mut sums, k, [low, window.sum().0]);
-            if k == last {
-                break;
-            }
-            k += 1;
         }
-        self.add_round(&mut sums, 0, triangle::square(a));
+    }
 
-        let (lower, above) = self.carried(sums.lower.0, sums.lower.1);
+    /// Adds round `k`, from 1 on, of products with digits that many places above.
+    #[inline(always)]
+    pub(super) fn add_round<const LANES: u32>(
+        &mut self,
+        group: Group<LANES>,
+        k: u32,
+        product: [[Limb; X]; 2],
+    ) {
+        if k == group.lanes() / 2 {
+            self.lower = twice(self.lower.0, self.lower.1);
+            self.upper = twice(self.upper.0, self.upper.1);
+        }
+        self.add(group, k, product);
+    }
+
+    /// The square, of all rounds and the squares of what each lane has: its lower half, its upper,
+    /// and what each lane's limbs of that send to the next one's.
+    #[inline(always)]
+    pub(super) fn square<const LANES: u32>(
+        mut self,
+        group: Group<LANES>,
+        squares: [[Limb; X]; 2],
+    ) -> ([Limb; X], [Limb; X], Limb) {
+        self.add(group, 0, squares);
+        let (lower, above) = carried(group, self.lower.0, self.lower.1);
         let above = above & mask(group.lane() == 0);
-        let (upper, carry) = Window::<X>::add(sums.upper.0, above);
-        (lower, upper, sums.upper.1 + carry)
+        let (upper, carry) = Window::<X>::add(self.upper.0, above);
+        (lower, upper, self.upper.1 + carry)
     }
 
     /// Adds round `k`, of which each lane has a lower and an upper digit.
     #[inline(always)]
-    fn add_round(self, sums: &mut Sums<X>, k: u32, [low, high]: [[Limb; X]; 2]) {
-        let group = self.group;
+    fn add<const LANES: u32>(&mut self, group: Group<LANES>, k: u32, [low, high]: [[Limb; X]; 2]) {
         let (lane, lanes) = (group.lane(), group.lanes());
         // Whether the calling lane gets upper digits, and the weight of their products modulo n.
         let gets_upper = (lane ^ k) & 1;
@@ -110,11 +110,11 @@ where
             let lower = each(|i| got[i] & is_lower);
             let upper = each(|i| got[i] & !is_lower);
             let carry;
-            (sums.lower.0, carry) = Window::<X>::add_digits(sums.lower.0, lower);
-            sums.lower.1 += carry;
+            (self.lower.0, carry) = Window::<X>::add_digits(self.lower.0, lower);
+            self.lower.1 += carry;
             let carry;
-            (sums.upper.0, carry) = Window::<X>::add_digits(sums.upper.0, upper);
-            sums.upper.1 += carry;
+            (self.upper.0, carry) = Window::<X>::add_digits(self.upper.0, upper);
+            self.upper.1 += carry;
         }
     }
 }
