@@ -2,8 +2,9 @@
 //! it, and for the test that holds kernels to it.
 
 use bigint_core::facts::{Facts, UNTOLD};
+use bigint_core::kernel::{power_window, widest_window};
 use bigint_core::transform::{ROOTS, fill_roots};
-use bigint_core::{Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
+use bigint_core::{Algorithm, Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_host::{Options, Tuning};
 use cuda_sim::ptx::Module;
 use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid};
@@ -28,8 +29,9 @@ pub struct Row {
     pub instructions_per_madd: Option<f64>,
     /// Instructions of a lane for each limb of the result.
     pub instructions_per_limb: f64,
-    /// 32-byte sectors of global memory moved, over the fewest that hold operands and
-    /// results: those of requests that a warp's share of the caches does not have.
+    /// 32-byte sectors of global memory moved, over the fewest that hold operands, results and what
+    /// powers write of their tables and read: those of requests that a warp's share of the caches does
+    /// not have.
     pub sector_ratio: f64,
     /// Sectors of every request, over as many.
     pub request_ratio: f64,
@@ -90,6 +92,28 @@ fn roots(device: &Device) -> u64 {
     let address = device.alloc(bytes.len() as u64).expect("memory");
     device.write(address, &bytes).expect("in bounds");
     address
+}
+
+/// Limbs of a power's table that must move, for each number: all entries are written once, and in constant
+/// time all are read for each window; and the square of the radix, for each base's form. Entries are as
+/// wide as the modulus, of these widths the last.
+fn of_tables(kernel: &Kernel, widths: &[usize], width: usize) -> usize {
+    if !kernel.operation.is_power() || kernel.launch(1, widths, width).scratch_width == 0 {
+        return 0;
+    }
+    let [.., exponent, modulus] = *widths else {
+        return 0;
+    };
+    let is_pair = kernel.operation == Operation::PowPair;
+    let scan = kernel.algorithm == Algorithm::Window;
+    let (bases, exponent) = match is_pair {
+        true => (2, exponent.div_ceil(2)),
+        false => (1, exponent),
+    };
+    let window = power_window(exponent, widest_window(modulus, scan, is_pair));
+    let windows = (Limb::BITS as usize * exponent).div_ceil(window);
+    let read = if scan { windows << window } else { windows };
+    modulus * (bases * (read + (1 << window)) + 1 + bases)
 }
 
 /// What `kernel` does with operands of so many `bits` in a layout, which need not be its own:
@@ -169,7 +193,8 @@ pub fn count(
     let n = numbers as f64;
     let sectors = |matrix: &MatrixArgument| (4 * numbers * matrix.width as usize).div_ceil(32);
     let fewest: usize = results.iter().chain(&operands).map(sectors).sum();
-    let fewest = fewest as u64;
+    let tables = (4 * numbers * of_tables(kernel, &widths, width)).div_ceil(32);
+    let fewest = (fewest + tables) as u64;
     let ratio = |part: u64, whole: u64| match whole {
         0 => 0.0,
         whole => part as f64 / whole as f64,

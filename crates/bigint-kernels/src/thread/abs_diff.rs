@@ -3,10 +3,8 @@
 //! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one
 //! pass. No scratch.
 
-use super::compare::{Compare, LESS};
 use super::own::{self, Leaf, Numbers, Own};
-use super::scan;
-use super::{Batches, CHUNK};
+use super::{Batches, CHUNK, compare};
 use crate::gpu::carry;
 use crate::gpu::memory::Stride;
 use bigint_core::Operation;
@@ -18,10 +16,10 @@ impl Leaf for AbsDiff {
 
     #[inline(always)]
     fn number<R: Own, N: Own>(Numbers { r, a, b, .. }: Numbers<R, N>) {
-        let order = scan::number::<Compare>(a, b);
+        let is_negative = compare::is_less(a, b);
         let (mut borrow, mut at) = (0, 0);
         while at < r.width() {
-            let (greater, less) = own::swapped(order == LESS, a.four(at), b.four(at));
+            let (greater, less) = own::swapped(is_negative, a.four(at), b.four(at));
             let difference;
             (difference, borrow) = carry::sub(greater, less, borrow);
             r.set_four(at, difference);

@@ -5,6 +5,7 @@
 //! [`scan`](super::scan) says how, and at what cost.
 
 use super::Batches;
+use super::own::Own;
 use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
 use bigint_core::{Limb, Operation};
@@ -43,6 +44,19 @@ impl Scan for Compare {
     #[inline(always)]
     fn answer(word: Limb, _: u32) -> Limb {
         if word == 0 { EQUAL } else { 2 * (word & 1) }
+    }
+}
+
+/// Whether `a < b`. Mostly the highest limbs say it, so that of what is loaded again to be written no
+/// more has been loaded before.
+#[inline(always)]
+pub fn is_less(a: impl Own, b: impl Own) -> bool {
+    let top = a.width().max(b.width()).wrapping_sub(1);
+    let (x, y) = (a.limb(top), b.limb(top));
+    if x == y {
+        scan::number::<Compare>(a, b) == LESS
+    } else {
+        x < y
     }
 }
 

@@ -3,10 +3,8 @@
 //! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one
 //! pass. No scratch.
 
-use super::Batches;
-use super::compare::{Compare, GREATER};
 use super::own::{self, Leaf, Numbers, Own};
-use super::scan;
+use super::{Batches, compare};
 use crate::gpu::memory::Stride;
 use bigint_core::Operation;
 
@@ -17,8 +15,7 @@ impl Leaf for Max {
 
     #[inline(always)]
     fn number<R: Own, N: Own>(Numbers { r, a, b, .. }: Numbers<R, N>) {
-        let order = scan::number::<Compare>(a, b);
-        own::copy(r, if order == GREATER { a } else { b });
+        own::copy(r, if compare::is_less(b, a) { a } else { b });
     }
 }
 

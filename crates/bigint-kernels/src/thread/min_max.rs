@@ -3,10 +3,8 @@
 //! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one
 //! pass. No scratch.
 
-use super::compare::{Compare, GREATER};
 use super::own::{self, Leaf, Numbers, Own};
-use super::scan;
-use super::{Batches, CHUNK};
+use super::{Batches, CHUNK, compare};
 use crate::gpu::memory::Stride;
 use bigint_core::Operation;
 
@@ -17,10 +15,9 @@ impl Leaf for MinMax {
 
     #[inline(always)]
     fn number<R: Own, N: Own>(Numbers { r, s, a, b, .. }: Numbers<R, N>) {
-        let order = scan::number::<Compare>(a, b);
-        let mut at = 0;
+        let (is_swapped, mut at) = (compare::is_less(b, a), 0);
         while at < r.width() {
-            let (least, greatest) = own::swapped(order == GREATER, a.four(at), b.four(at));
+            let (least, greatest) = own::swapped(is_swapped, a.four(at), b.four(at));
             r.set_four(at, least);
             s.set_four(at, greatest);
             at += CHUNK;
