@@ -16,6 +16,7 @@ pub use crate::modulus::{
     widest_window,
 };
 use crate::operation::Operation;
+pub use crate::root::{ROOT_DIGIT, root_limbs, root_room};
 use crate::scanned::scanned_bytes;
 pub use crate::scanned::{Scanned, is_in_strips, numbers_scanned, scanned, strip};
 use crate::shape::{Layout, Strides};
@@ -345,9 +346,6 @@ pub const fn piece_bytes() -> usize {
     2 * 4 * place(PIECE as usize)
 }
 
-/// Limbs of a root, and of what is left of the number, that each of the lanes has which find it.
-pub const ROOT_DIGIT: usize = 16;
-
 /// Limbs of a number that a thread squares, and each of the lanes has which square it together.
 pub const SQUARE_DIGIT: usize = 32;
 
@@ -533,9 +531,11 @@ impl Kernel {
                 true => 0,
                 false => 2 * self.digit_pairs(n, m),
             },
-            // The root, its square or what is left of the number, and twice the root.
             _ if matches!(self.operation, Operation::Isqrt) && self.lanes == 1 => {
-                4 * n.div_ceil(2) + 2
+                match root_limbs(n) {
+                    0 => root_room(n),
+                    _ => 0,
+                }
             }
             // The whole product stands in scratch until it is cut to the
             // result's width; the recursion's own scratch lies behind it.
@@ -590,6 +590,7 @@ impl Kernel {
             (Operation::Square, Level::Thread | Level::Warp, ..) => {
                 (square_bytes(n, self.lanes), 1)
             }
+            (Operation::Isqrt, Level::Thread, ..) => (4 * root_limbs(n), 1),
             (operation, Level::Thread, ..) if operation.divides() && m <= DIVISOR_IN_REGISTERS => {
                 (piece_bytes(), 1)
             }

@@ -16,6 +16,7 @@ pub mod modules;
 mod modulus;
 pub mod operation;
 mod properties;
+mod root;
 mod scanned;
 pub mod shape;
 pub mod transform;

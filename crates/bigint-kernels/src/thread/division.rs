@@ -26,7 +26,7 @@
 //! Cost: `(n - m + 1) N` multiply-adds, half as many additions, and some 25 instructions for
 //! each two limbs of the quotient. Scratch: none, or `n + m + 1` limbs. Results are no operands.
 
-use super::own;
+use super::own::{self, Own};
 use super::pieces::Pieces;
 use super::place::word;
 use super::places::each_of_eight;
@@ -139,7 +139,7 @@ pub fn numbers<S: Stride>(tile: Tile<S>) {
 
 /// Limbs without the zeros on top.
 #[inline(always)]
-pub fn significant(x: Number<impl Stride>) -> u32 {
+pub fn significant(x: impl Own) -> u32 {
     let mut limbs = x.width();
     while limbs > 0 && x.limb(limbs - 1) == 0 {
         limbs -= 1;
@@ -149,7 +149,7 @@ pub fn significant(x: Number<impl Stride>) -> u32 {
 
 /// Clears limbs from `at` on.
 #[inline(always)]
-pub fn clear(x: Number<impl Stride>, at: u32) {
+pub fn clear(x: impl Own, at: u32) {
     let mut at = at;
     while at < x.width() {
         x.set(at, 0);

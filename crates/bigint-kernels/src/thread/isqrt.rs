@@ -20,46 +20,104 @@
 //! The remainder is the number less the root's square.
 //!
 //! Cost: `n^2 / 8` multiply-adds for the root of `n` limbs, and as many for the square.
-//! Scratch: `2 n + 4` limbs. Results are no operands.
+//! Scratch: `1.5 n + 2` limbs, or none where the launch has shared memory for them, and for the number,
+//! which the warp brings in. Results are no operands.
 
 use super::division;
+use super::own::{self, Own};
 use super::place::word;
 use super::reciprocal::{Top, root_of_word};
-use super::{Batches, Work, mul, own, sub};
+use super::{Batches, CHUNK, Work, mul};
+use crate::gpu::carry;
 use crate::gpu::memory::{Any, Number, Stride};
+use crate::gpu::shared::{Fours, Place};
+use crate::gpu::thread;
 use bigint_core::{LIMB_BITS, Limb};
+
+/// Threads in a warp.
+const WARP: u32 = 32;
+
+/// Limbs in which a root grows.
+trait Room: Own {
+    /// Limbs `from` up to, not including, `to`.
+    fn part(self, from: u32, to: u32) -> Self;
+}
+
+impl Room for Number<Any> {
+    #[inline(always)]
+    fn part(self, from: u32, to: u32) -> Self {
+        Number::part(self, from, to)
+    }
+}
+
+impl Room for Place {
+    #[inline(always)]
+    fn part(self, from: u32, to: u32) -> Self {
+        Place::part(self, from, to)
+    }
+}
 
 /// The roots that fall to the calling thread.
 #[inline(always)]
 pub fn school<S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
+    for tile in batches.tiles_of_one() {
         let Work {
             r, s, a, scratch, ..
-        } = work;
-        let half = a.width().div_ceil(2);
-        let root = scratch.part(0, half);
-        let rest = scratch.part(half, scratch.width());
-        number(root, a, rest);
-        own::copy(r, root);
-        let square = rest.part(0, 2 * half);
-        mul::comba::product(square, root, root);
-        sub::number(s, a, square);
+        } = tile.work();
+        match tile.root_places() {
+            Some((places, room)) => {
+                let (lane, run) = (thread::here(tile.lane()), tile.a());
+                let own = places.of_lane(lane);
+                let is_run = tile.is_run() && tile.numbers() == WARP;
+                if is_run {
+                    let mut at = lane;
+                    while at < places.fours() {
+                        places.set_four(at, run.fours::<4, true>(4 * at));
+                        at += WARP;
+                    }
+                } else {
+                    own::copy(own, a);
+                }
+                tile.sync();
+                number(r, s, own, room);
+                tile.sync();
+            }
+            None => number(r, s, a, scratch),
+        }
     }
 }
 
-/// The root of `a`, as wide as `root`.
+/// The root of `a` and what it leaves, cut or extended to their widths.
 #[inline(always)]
-fn number(root: Number<Any>, a: Number<impl Stride>, scratch: Number<Any>) {
+fn number(r: Number<impl Stride>, s: Number<impl Stride>, a: impl Own, room: impl Room) {
+    let half = a.width().div_ceil(2);
+    let square = room.part(0, 2 * half);
+    let root = room.part(2 * half, 3 * half + 1);
+    find(root, a, square);
+    own::copy(r, root);
+    let widths = [half; 2];
+    mul::comba::product_of(square, widths, |i| root.four(i), |i| root.four(i));
+    let (mut borrow, mut at) = (0, 0);
+    while at < s.width() {
+        let rest;
+        (rest, borrow) = carry::sub(a.four(at), square.four(at), borrow);
+        s.set_four(at, rest);
+        at += CHUNK;
+    }
+}
+
+/// `twice` comes to be the root of `a`; it has a limb more, and `rest` twice as many.
+#[inline(always)]
+fn find<L: Room>(twice: L, a: impl Own, rest: L) {
     let n = division::significant(a);
-    division::clear(root, n.div_ceil(2));
+    division::clear(twice, 0);
     if n == 0 {
         return;
     }
     let k = n.div_ceil(2);
     let (odd, bits) = (2 * k - n, a.limb(n - 1).leading_zeros() & !1);
-    let u = scratch.part(0, 2 * k);
+    let u = rest.part(0, 2 * k);
     // Twice the root: its upper limbs are there from limb `at` on.
-    let twice = scratch.part(2 * k, 3 * k + 1);
     let mut i = 0;
     while i < 2 * k {
         let limb = |i: u32| a.limb(i.wrapping_sub(odd));
@@ -67,7 +125,6 @@ fn number(root: Number<Any>, a: Number<impl Stride>, scratch: Number<Any>) {
         u.set(i, (both << bits >> LIMB_BITS) as Limb);
         i += 1;
     }
-    division::clear(twice, 0);
 
     let top = word(u.limb(2 * k - 1), u.limb(2 * k - 2));
     let first = root_of_word(top);
@@ -77,9 +134,8 @@ fn number(root: Number<Any>, a: Number<impl Stride>, scratch: Number<Any>) {
     twice.set(k - 1, (2 * first) as Limb);
     twice.set(k, (2 * first >> LIMB_BITS) as Limb);
     let mut at = k - 1;
-    let half = |number: Number<Any>, i: u32| {
-        (word(number.limb(i), number.limb(i.wrapping_sub(1))) >> 1) as Limb
-    };
+    let half =
+        |number: L, i: u32| (word(number.limb(i), number.limb(i.wrapping_sub(1))) >> 1) as Limb;
     let divisor = || Top::new(half(twice, k), half(twice, k - 1));
     let mut reciprocal = divisor();
     while at > 0 {
@@ -110,14 +166,15 @@ fn number(root: Number<Any>, a: Number<impl Stride>, scratch: Number<Any>) {
     let mut i = 0;
     while i < k {
         let both = word(twice.limb(i + 1), twice.limb(i));
-        root.set(i, (both >> back) as Limb);
+        twice.set(i, (both >> back) as Limb);
         i += 1;
     }
+    division::clear(twice, k);
 }
 
 /// `u -= q d`, with one limb of `u` above those of `d`; answers whether that is negative.
 #[inline(always)]
-fn subtract(u: Number<Any>, d: Number<Any>, q: Limb) -> bool {
+fn subtract(u: impl Own, d: impl Own, q: Limb) -> bool {
     let (mut i, mut carry) = (0, 0);
     while i < d.width() {
         let product = u64::from(q) * u64::from(d.limb(i)) + u64::from(carry);
@@ -134,7 +191,7 @@ fn subtract(u: Number<Any>, d: Number<Any>, q: Limb) -> bool {
 
 /// `u += d`, and `B` where `carried`; answers whether that carries out of the limb above.
 #[inline(always)]
-fn add(u: Number<Any>, d: Number<Any>, carried: bool) -> bool {
+fn add(u: impl Own, d: impl Own, carried: bool) -> bool {
     let (mut i, mut carry) = (0, false);
     while i <= d.width() {
         let limb = if i < d.width() { d.limb(i) } else { 0 };

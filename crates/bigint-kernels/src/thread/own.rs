@@ -17,7 +17,7 @@ use super::{Batches, CHUNK, Work, pick};
 use crate::gpu::facts::told_or;
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Number, Stride};
-use crate::gpu::shared::Fours;
+use crate::gpu::shared::{Fours, Place};
 use crate::gpu::strip::{Held, Strip};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
@@ -83,6 +83,23 @@ impl Own for Held {
     #[inline(always)]
     fn set(self, at: u32, limb: Limb) {
         Held::set(self, at, limb);
+    }
+}
+
+impl Own for Place {
+    #[inline(always)]
+    fn width(self) -> u32 {
+        Place::width(self)
+    }
+
+    #[inline(always)]
+    fn limb(self, at: u32) -> Limb {
+        Place::limb(self, at)
+    }
+
+    #[inline(always)]
+    fn set(self, at: u32, limb: Limb) {
+        Place::set(self, at, limb);
     }
 }
 
@@ -276,7 +293,7 @@ fn by_strips<L: Leaf>(batches: Batches<'_, impl Stride>) {
 
 /// Calls `take` with 0 to `end`, whose text stands in the kernel once.
 #[inline(always)]
-fn each(end: usize, take: impl Fn(u32)) {
+pub fn each(end: usize, take: impl Fn(u32)) {
     let mut i = thread::here(0);
     while i < end as u32 {
         take(i);

@@ -11,14 +11,14 @@ use super::places::Placed;
 use super::{Batches, Work};
 use crate::gpu::facts;
 use crate::gpu::memory::{Batch, CarryOut, Number, Stride, Unit};
-use crate::gpu::shared::{Places, Slots};
+use crate::gpu::shared::{Place, Places, Slots};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use bigint_core::facts::{DENSE, NO_SLOTS, ROOM, SLOT, are_dense, slot_width};
 use bigint_core::kernel::{
-    PIECE, numbers_at_a_time, piece_bytes, place, place_bytes, placed_width,
+    PIECE, numbers_at_a_time, piece_bytes, place, place_bytes, placed_width, root_limbs, root_room,
 };
-use bigint_core::{Algorithm, Arguments, Limb, MatrixArgument};
+use bigint_core::{Algorithm, Arguments, MatrixArgument};
 use core::marker::PhantomData;
 
 /// Threads in a warp.
@@ -83,7 +83,15 @@ impl<S: Stride> Tile<S> {
         }
     }
 
-    /// All first operands of a dense tile as one long number.
+    /// Whether the first operands are a run of memory that begins where fours do.
+    #[inline(always)]
+    pub fn is_run(&self) -> bool {
+        let Arguments { a, .. } = &self.arguments;
+        let has_no_gaps = a.limb_stride == 1 && a.number_stride == a.width;
+        has_no_gaps && a.limbs % 16 == 0
+    }
+
+    /// All first operands of a tile that is a run of memory as one long number.
     #[inline(always)]
     pub fn a(&self) -> Number<Unit> {
         self.run(&self.arguments.a)
@@ -143,6 +151,23 @@ impl<S: Stride> Tile<S> {
                 ),
             })
         }
+    }
+
+    /// Places for numbers whose roots are wanted, and the thread's room behind them in which its root
+    /// grows, if the launch has them.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn root_places(&self) -> Option<(Places, Place)> {
+        let n = self.arguments.a.width as usize;
+        let bytes = 4 * root_limbs(n) as u32;
+        if bytes == 0 {
+            return None;
+        }
+        // SAFETY: by the contract of `Batches::new` the launch has these bytes.
+        let places =
+            |before: usize, width| unsafe { Places::new(bytes, WARP * before as u32, width) };
+        let room = places(n | 1, root_room(n) as u32);
+        Some((places(0, n as u32), room.of_lane(self.lane())))
     }
 
     /// The tile as one whose dividends come in pieces, and whose quotients and remainders go so;

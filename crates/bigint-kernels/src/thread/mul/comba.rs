@@ -21,6 +21,7 @@ use crate::columns::{Columns, STEP};
 use crate::gpu::carry::Accumulator;
 use crate::gpu::memory::{Number, Stride, Unit};
 use crate::gpu::shared::Fours;
+use crate::thread::own::Own;
 use crate::thread::tile::{Tile, bring_in, bring_out};
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -55,7 +56,7 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
 /// The same of operands of these widths, four limbs at a time from a place on, zeros above them.
 #[inline(always)]
 pub fn product_of(
-    r: Number<impl Stride>,
+    r: impl Own,
     widths: [u32; 2],
     a: impl Fn(u32) -> [Limb; STEP],
     b: impl Fn(u32) -> [Limb; STEP],
@@ -70,7 +71,7 @@ pub fn product_of(
             columns.add(a(FOUR * i), b(FOUR * (k - i)));
             i += 1;
         }
-        r.set_limbs(FOUR * k, columns.next());
+        r.set_four(FOUR * k, columns.next());
         k += 1;
     }
 }
