@@ -12,8 +12,11 @@ use bigint_core::{Algorithm, Level, Operation};
 
 impl Tuning {
     /// Whether each of `count` numbers of `n` limbs is squared as one, and not as the product of two
-    /// that happen to be the same: where its memory does not take longer.
+    /// that happen to be the same: where that takes less time.
     pub(crate) fn squares(&self, n: usize, count: usize) -> bool {
+        if n > self.mul.square_lanes_max_width {
+            return self.blocks(Operation::Square, n, n).one < self.rows(n, n);
+        }
         let min_width = match count >= self.mul.thread_many_min_count {
             true => self.mul.square_many_min_width,
             false => self.mul.square_min_width,
@@ -31,8 +34,7 @@ impl Tuning {
 
     /// Whether transforms multiply numbers of these widths in less time than rows do.
     fn transforms(&self, n: usize, m: usize) -> bool {
-        let product = Operation::Mul;
-        self.blocks(product, n, m).one < self.rows(product, n, m)
+        self.blocks(Operation::Mul, n, m).one < self.rows(n, m)
     }
 
     /// The plan by which the whole device multiplies numbers of these widths: where that is
@@ -129,13 +131,9 @@ impl Tuning {
         held.unwrap_or(self.mul.tree_max_lanes)
     }
 
-    /// What a product or square by rows takes, in nanoseconds.
-    pub(crate) fn rows(&self, operation: Operation, n: usize, m: usize) -> f64 {
-        let share = match operation {
-            Operation::Square => self.mul.square_share,
-            _ => 1.0,
-        };
-        share * self.mul.school_nanoseconds * n as f64 * m as f64
+    /// What a product by rows takes, in nanoseconds.
+    pub(crate) fn rows(&self, n: usize, m: usize) -> f64 {
+        self.mul.school_nanoseconds * n as f64 * m as f64
     }
 
     /// How blocks multiply numbers of these widths by transforms in the least time: wider
@@ -184,7 +182,7 @@ mod tests {
         let lanes = |count, width| tuning.lanes_of_tree(count, width);
         assert_eq!(
             [0, 1, 16, 17].map(|count| lanes(count, 32)),
-            [32, 32, 32, 64]
+            [16, 16, 32, 64]
         );
         assert_eq!([200, 256, 257].map(|count| lanes(count, 32)), [512; 3]);
         assert_eq!(lanes(2, usize::MAX), 512);

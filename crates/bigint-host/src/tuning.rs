@@ -118,8 +118,8 @@ pub struct MulTuning {
     pub square_min_width: usize,
     /// The same of [many](Self::thread_many_min_count) products.
     pub square_many_min_width: usize,
-    /// What a square by rows takes of the time of a product by rows.
-    pub square_share: f64,
+    /// The widest number that lanes square in less time than they multiply two.
+    pub square_lanes_max_width: usize,
     /// What a product by rows takes for each limb of one operand and each of the other, in
     /// nanoseconds of a batch that fills the device.
     pub school_nanoseconds: f64,
@@ -305,7 +305,7 @@ impl Tuning {
         check_lanes(options)?;
         let named = options.algorithm_for(operation);
         let blocks = self.blocks(operation, n, m);
-        let is_wide = operation.has(Algorithm::Fft) && blocks.one < self.rows(operation, n, m);
+        let is_wide = operation.has(Algorithm::Fft) && blocks.one < self.rows(n, m);
         let chosen = match options.lanes {
             _ if operation.lanes(Level::Warp).is_empty() => Level::Thread,
             _ if operation.lanes(Level::Thread).is_empty() => Level::Warp,
@@ -561,7 +561,8 @@ mod tests {
             let kernel = kernel.unwrap();
             (kernel.algorithm, kernel.lanes)
         };
-        assert_eq!(kernel(128, 128), (Algorithm::School, 8));
+        assert_eq!(kernel(112, 112), (Algorithm::School, 8));
+        assert_eq!(kernel(128, 128), (Algorithm::Fft, 16));
         assert_eq!(kernel(1024, 1024), (Algorithm::Fft, 128));
         assert_eq!(kernel(4096, 4096), (Algorithm::Fft, 512));
         // Sixteen short transforms in place of one long one.
@@ -582,12 +583,15 @@ mod tests {
         assert_eq!(choice(33), (Level::Warp, 2));
         assert_eq!(choice(64), (Level::Warp, 2));
         assert_eq!(choice(65), (Level::Warp, 4));
-        assert_eq!(choice(129), (Level::Warp, 8));
+        assert_eq!(choice(128), (Level::Block, 16));
         assert_eq!(choice(256), (Level::Block, 32));
         assert_eq!(choice(4096), (Level::Block, 512));
-        let squares = |count| [31, 32, 33].map(|n| tuning.squares(n, count));
-        assert_eq!(squares(1000), [false, false, true]);
-        assert_eq!(squares(1 << 20), [false, true, true]);
+        let squares = |count| [23, 24, 32, 33, 64].map(|n| tuning.squares(n, count));
+        assert_eq!(squares(1000), [false, false, false, true, true]);
+        assert_eq!(squares(1 << 20), [false, true, true, true, true]);
+        // Four lanes take as long for 65 limbs as for 128, and products of as many take less.
+        let squares = [65, 80, 96, 128, 129, 192, 4096].map(|n| tuning.squares(n, 1 << 20));
+        assert_eq!(squares, [false, false, true, true, false, true, true]);
     }
 
     #[test]
@@ -603,7 +607,7 @@ mod tests {
             let kernel = kernel.unwrap();
             (kernel.level, kernel.lanes)
         };
-        assert_eq!(kernel(None), (Level::Block, 32));
+        assert_eq!(kernel(None), (Level::Block, 16));
         assert_eq!(kernel(Some(256)), (Level::Block, 256));
     }
 
