@@ -293,7 +293,7 @@ mod tests {
                 .iter()
                 .filter(move |asking| asking.operation == operation)
         };
-        assert_eq!(of(Operation::Mul).count(), 17);
+        assert_eq!(of(Operation::Mul).count(), 18);
         assert_eq!(of(Operation::PowMod).count(), 12);
         assert_eq!(of(Operation::Rem).count(), 5);
         for kernel in asking {
