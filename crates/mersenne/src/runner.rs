@@ -1,9 +1,9 @@
 //! Iterations that are known to have been rounded safely.
 
 use std::panic::resume_unwind;
-use std::thread::{JoinHandle, spawn};
+use std::thread::{Builder, JoinHandle};
 
-use crate::{Backend, Error, Number, Residue, Squaring};
+use crate::{Backend, Error, Later, Number, Residue, Squaring};
 
 /// A residue and the machine that squares it, with the way back when a rounding error
 /// grows too large: the iterations since the residue was last read are done again by a
@@ -116,21 +116,24 @@ impl<'a> Runner<'a> {
             }
             Ok(later) => later,
         };
-        self.product = later.map(|later| Product {
-            thread: spawn({
-                let factor = factor.clone();
-                move || {
-                    let x = later()?;
-                    let product = x.mul(&factor);
-                    Ok((x, product))
-                }
-            }),
-            factor: factor.clone(),
-            base: self.base.clone(),
-            since: self.since.clone(),
-            is_old: false,
-            is_lost: false,
-        });
+        let begin = |later: Later| {
+            let own = factor.clone();
+            let work = move || {
+                let x = later()?;
+                let product = x.mul(&own);
+                Ok((x, product))
+            };
+            Some(Product {
+                // Where there is no thread to be had, the machine waits.
+                thread: Builder::new().spawn(work).ok()?,
+                factor: factor.clone(),
+                base: self.base.clone(),
+                since: self.since.clone(),
+                is_old: false,
+                is_lost: false,
+            })
+        };
+        self.product = later.and_then(begin);
         Ok(self.product.is_some())
     }
 
