@@ -4,6 +4,7 @@
 // Device memory is reached through `ld.global` and `st.global`.
 #![allow(unsafe_code)]
 
+use super::access::{load, load_four, store_four};
 use bigint_core::transform::ntt::Factor;
 use core::arch::asm;
 
@@ -44,14 +45,8 @@ impl Residues {
     /// Residue `at`.
     #[inline(always)]
     pub fn get(self, at: u32) -> u32 {
-        let x;
         // SAFETY: by the contract of `new`.
-        unsafe {
-            asm!("ld.global.u32 {x}, [{address}];", x = out(reg32) x,
-                address = in(reg64) self.address + 4 * u64::from(at),
-                options(pure, readonly, nostack, preserves_flags));
-        }
-        x
+        unsafe { load(self.address + 4 * u64::from(at)) }
     }
 
     /// Sets residue `at`.
@@ -68,27 +63,15 @@ impl Residues {
     /// Four residues from `at` on, a multiple of 4.
     #[inline(always)]
     pub fn four(self, at: u32) -> [u32; 4] {
-        let (a, b, c, d);
         // SAFETY: by the contract of `new`.
-        unsafe {
-            asm!("ld.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
-                a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-                address = in(reg64) self.address + 4 * u64::from(at),
-                options(pure, readonly, nostack, preserves_flags));
-        }
-        [a, b, c, d]
+        unsafe { load_four(self.address + 4 * u64::from(at)) }
     }
 
     /// Sets four residues from `at` on, a multiple of 4.
     #[inline(always)]
-    pub fn set_four(self, at: u32, [a, b, c, d]: [u32; 4]) {
+    pub fn set_four(self, at: u32, residues: [u32; 4]) {
         // SAFETY: by the contract of `new`.
-        unsafe {
-            asm!("st.global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-                a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
-                address = in(reg64) self.address + 4 * u64::from(at),
-                options(nostack, preserves_flags));
-        }
+        unsafe { store_four(self.address + 4 * u64::from(at), residues) }
     }
 }
 

@@ -561,7 +561,7 @@ impl Region {
 }
 
 #[inline(always)]
-unsafe fn load_four(address: u32) -> [Limb; 4] {
+pub(super) unsafe fn load_four(address: u32) -> [Limb; 4] {
     let (a, b, c, d);
     // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16.
     unsafe {
@@ -574,7 +574,7 @@ unsafe fn load_four(address: u32) -> [Limb; 4] {
 }
 
 #[inline(always)]
-unsafe fn store_four(address: u32, [a, b, c, d]: [Limb; 4]) {
+pub(super) unsafe fn store_four(address: u32, [a, b, c, d]: [Limb; 4]) {
     // SAFETY: as in `load_four`.
     unsafe {
         asm!("st.shared.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",

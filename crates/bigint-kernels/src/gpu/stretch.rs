@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::block::Team;
+use super::shared::{load, load_four, start, store, store_four};
 use bigint_core::Limb;
 use core::arch::asm;
 
@@ -21,14 +22,8 @@ impl Stretch {
     /// ask for. What threads write and others read is ordered by barriers.
     #[inline(always)]
     pub fn new<const THREADS: u32>(_: Team<THREADS>, from: u32) -> Self {
-        let start: u32;
-        // SAFETY: this is the address of a variable, which `shared` declares.
-        unsafe {
-            asm!("mov.u32 {start}, bigint_shared;", start = out(reg32) start,
-                options(pure, nomem, nostack, preserves_flags));
-        }
         Stretch {
-            address: start + from,
+            address: start() + from,
         }
     }
 
@@ -91,50 +86,28 @@ impl Stretch {
     /// Limbs `4 at .. 4 at + 4`.
     #[inline(always)]
     pub fn four(self, at: u32) -> [Limb; 4] {
-        let (x, y, z, w);
         // SAFETY: by the contract of `Team::new`.
-        unsafe {
-            asm!("ld.shared.v4.u32 {{{x}, {y}, {z}, {w}}}, [{address}];",
-                x = out(reg32) x, y = out(reg32) y, z = out(reg32) z, w = out(reg32) w,
-                address = in(reg32) self.address + 16 * at,
-                options(pure, readonly, nostack, preserves_flags));
-        }
-        [x, y, z, w]
+        unsafe { load_four(self.address + 16 * at) }
     }
 
     /// Sets them.
     #[inline(always)]
-    pub fn set_four(self, at: u32, [x, y, z, w]: [Limb; 4]) {
+    pub fn set_four(self, at: u32, limbs: [Limb; 4]) {
         // SAFETY: by the contract of `Team::new`.
-        unsafe {
-            asm!("st.shared.v4.u32 [{address}], {{{x}, {y}, {z}, {w}}};",
-                x = in(reg32) x, y = in(reg32) y, z = in(reg32) z, w = in(reg32) w,
-                address = in(reg32) self.address + 16 * at,
-                options(nostack, preserves_flags));
-        }
+        unsafe { store_four(self.address + 16 * at, limbs) }
     }
 
     /// Limb `at`.
     #[inline(always)]
     pub fn limb(self, at: u32) -> Limb {
-        let limb;
         // SAFETY: by the contract of `Team::new`.
-        unsafe {
-            asm!("ld.shared.u32 {limb}, [{address}];",
-                limb = out(reg32) limb, address = in(reg32) self.address + 4 * at,
-                options(pure, readonly, nostack, preserves_flags));
-        }
-        limb
+        unsafe { load(self.address + 4 * at) }
     }
 
     /// Sets limb `at`.
     #[inline(always)]
     pub fn set_limb(self, at: u32, limb: Limb) {
         // SAFETY: by the contract of `Team::new`.
-        unsafe {
-            asm!("st.shared.u32 [{address}], {limb};",
-                limb = in(reg32) limb, address = in(reg32) self.address + 4 * at,
-                options(nostack, preserves_flags));
-        }
+        unsafe { store(self.address + 4 * at, limb) }
     }
 }
