@@ -243,20 +243,19 @@ impl Squaring for Transformed {
     }
 }
 
-/// Bits of a word that a device's transforms of multiples of `2^20` words take beyond
+/// Bits of a word that a device's transforms in two launches take beyond
 /// [`Length::most_bits`], so that 77,232,917 is one for `2^22`: a squaring of `2^22` words of
 /// 18.5 bits was off by 0.27. Errors above 0.4 are caught as everywhere.
 const MORE_BITS: f64 = 0.03;
 
-/// Words from which on a longer transform, of a multiple of `2^20` words, takes less time than
-/// three launches do: on an H200 21 us for `2^20` words beside 24 for `5 2^15`, and 63 for `2^22`
-/// beside 222 for `7 2^19`.
+/// Words from which on a longer transform in two launches takes less time than
+/// one in three does: on an H200 24 us for `2^20` words, and 24 for `5 2^15`.
 const LEAST_LONG: usize = 5 << 15;
 
 /// Bits that a word has there at least: with 9.5 a carry was more than a word takes on an H200.
 const LEAST_BITS: usize = 11;
 
-/// A CUDA device: transforms of `2^a` words, 3, 5 and 7 times as many, and 9 times some.
+/// A CUDA device: transforms of the words that [`Engine::mersenne_words`] says.
 #[derive(Debug)]
 pub struct Cuda {
     engine: Engine,
@@ -296,16 +295,16 @@ impl Backend for Cuda {
             (None, None) => return Err(too_long),
         };
         let lengths = self.engine.mersenne_words();
+        let in_two_launches = |&words: &usize| self.engine.mersenne_takes_two_launches(words);
         let suits = |words: usize| {
             let most = words as f64 * (Length::most_bits(words) + MORE_BITS);
-            longer_than.is_none() && words.is_multiple_of(1 << 20) && f64::from(p) <= most
+            longer_than.is_none() && in_two_launches(&words) && f64::from(p) <= most
         };
         let mut longer = lengths
             .iter()
             .copied()
             .filter(|&words| words >= least || suits(words));
         // Two launches for a longer one may take less than three for this.
-        let in_two_launches = |&words: &usize| words.is_multiple_of(1 << 20);
         let longer = longer.next().map(|first| {
             let next = longer.find(in_two_launches);
             let worth_it = |next: &usize| first >= LEAST_LONG && p as usize >= LEAST_BITS * next;

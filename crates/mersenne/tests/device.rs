@@ -9,6 +9,7 @@ mod support;
 
 use common::outcome;
 use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Prp, Saved, Step};
+use num_bigint::BigUint;
 use process::on_simulator;
 
 fn exact() -> Cpu {
@@ -65,8 +66,90 @@ fn a_device_finds_what_the_cpu_finds() {
 #[test]
 fn a_long_transform_squares_as_the_cpu_does() {
     if on_simulator("a_long_transform_squares_as_the_cpu_does", &[]) {
-        square_by_long_transform(1, 3);
+        square_by_long_transform(1 << 20, 3);
     }
+}
+
+/// Every block begins to wait for carries before the one that hands them on has begun: it must
+/// not take those of the launch before, however many launches, and of whatever kind, were in between.
+#[test]
+fn blocks_wait_for_the_carries_of_their_own_launch() {
+    let settings = [
+        ("CUDA_SIM_CHECKS", "none"),
+        ("CUDA_SIM_BLOCKS", "adversarial"),
+    ];
+    if !on_simulator("blocks_wait_for_the_carries_of_their_own_launch", &settings) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    let words = 1 << 20;
+    let p = words as u32 * 12 + 1;
+    let mut found = device.squaring(p.into(), Some(words - 1)).unwrap();
+    assert_eq!(found.words(), Some(words));
+    // Times squared after a start, and residues read after that.
+    for (i, (times, reads)) in [(1, 0), (2, 2), (1, 1)].into_iter().enumerate() {
+        let mut limbs = pseudo_random_limbs(p);
+        limbs.rotate_left(i);
+        let start = mersenne::Residue::reduce(p, &limbs);
+        found.set(&start).unwrap();
+        found.square(times, 1, 2).unwrap();
+        let right = (0..times).fold(integer(&start), |x, _| square_minus_2(&x, p));
+        for _ in 0..reads {
+            assert!(integer(&found.residue().unwrap()) == right);
+        }
+        assert!(found.error().unwrap() < 0.1);
+    }
+}
+
+/// All words are alike, and carries are great: the device takes them up to 32 bits.
+#[test]
+fn a_carry_that_is_too_great_is_an_infinite_error() {
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    if !on_simulator("a_carry_that_is_too_great_is_an_infinite_error", &unchecked) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    let words = 1 << 20;
+    let p = words as u32 * 13 + 1;
+    let mut found = device.squaring(p.into(), Some(words - 1)).unwrap();
+    assert_eq!(found.words(), Some(words));
+    // Words have 13 bits, and the first one more. Sums of their products are from `2^20 word^2` on,
+    // where the modulus takes part in all of them, to twice that, where in none.
+    for (word, fits) in [(2800_u64, true), (3500, false)] {
+        assert_eq!((word * word) >> 13 << 21 < 1 << 31, fits);
+        let mut limbs = vec![0_u64; p.div_ceil(64) as usize];
+        for j in 1..words {
+            let (limb, shift) = ((13 * j + 1) / 64, (13 * j + 1) % 64);
+            limbs[limb] |= word << shift;
+            if shift > 64 - 13 {
+                limbs[limb + 1] |= word >> (64 - shift);
+            }
+        }
+        let start = mersenne::Residue::reduce(p, &limbs);
+        found.set(&start).unwrap();
+        found.square(1, 1, 2).unwrap();
+        let error = found.error().unwrap();
+        if fits {
+            assert!(error < 0.1, "{error}");
+            let right = square_minus_2(&integer(&start), p);
+            assert!(integer(&found.residue().unwrap()) == right);
+        } else {
+            assert_eq!(error, f64::INFINITY);
+        }
+    }
+}
+
+fn integer(x: &mersenne::Residue) -> BigUint {
+    let halves = x.limbs().iter().flat_map(|x| [*x as u32, (x >> 32) as u32]);
+    BigUint::new(halves.collect())
+}
+
+/// `x^2 - 2` modulo `2^p - 1`, for `x` that is not small.
+fn square_minus_2(x: &BigUint, p: u32) -> BigUint {
+    let modulus = (BigUint::from(1_u8) << p) - 1_u8;
+    let square = x * x - 2_u8;
+    let sum = (&square & &modulus) + (square >> p);
+    if sum < modulus { sum } else { sum - modulus }
 }
 
 #[test]
@@ -80,12 +163,13 @@ fn a_device_takes_the_fastest_transform_that_suits() {
         squaring.words().unwrap()
     };
     assert_eq!(words(77_232_917, None), 4 << 20);
-    assert_eq!(words(77_232_917, Some(4 << 20)), 5 << 20);
-    assert_eq!(words(77_300_003, None), 5 << 20);
+    assert_eq!(words(77_232_917, Some(4 << 20)), 9 << 19);
+    assert_eq!(words(77_300_003, None), 9 << 19);
     // Two launches for more words rather than three, unless words are very short then.
-    assert_eq!(words(60_000_011, None), 4 << 20);
     assert_eq!(words(13_466_917, None), 1 << 20);
     assert_eq!(words(6_972_593, None), 3 << 17);
+    assert_eq!(words(60_000_011, None), 13 << 18);
+    assert_eq!(words(118_845_473, None), 13 << 19);
     assert_eq!(words(160_000_003, None), 9 << 20);
     assert_eq!(words(332_220_523, None), 18 << 20);
 }
@@ -97,24 +181,30 @@ fn a_longer_transform_squares_as_the_cpu_does() {
     // All checks take minutes, and most of the kernels have passed them above.
     let unchecked = [("CUDA_SIM_CHECKS", "none")];
     if on_simulator("a_longer_transform_squares_as_the_cpu_does", &unchecked) {
-        square_by_long_transform(18, 1);
+        square_by_long_transform(18 << 20, 1);
     }
 }
 
-/// A squaring by two launches, of `factor 2^20` words of 18 bits: `bigint_core`'s
+/// Columns' first passes of all radices but 16, that of all other tests.
+#[test]
+fn transforms_of_lengths_between_square_as_the_cpu_does() {
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    if on_simulator(
+        "transforms_of_lengths_between_square_as_the_cpu_does",
+        &unchecked,
+    ) {
+        for radix in 9..16 {
+            square_by_long_transform(radix << 18, 1);
+        }
+    }
+}
+
+/// A squaring by two launches, of so many words of 18 bits: `bigint_core`'s
 /// `weighted::long`.
-fn square_by_long_transform(factor: usize, by: u32) {
+fn square_by_long_transform(words: usize, by: u32) {
     let device = Cuda::open(0).unwrap();
-    let words = factor << 20;
     let p = words as u32 * 18 + 1;
-    let mut limb = 1_u64;
-    let limbs: Vec<u64> = (0..p.div_ceil(64))
-        .map(|_| {
-            limb = limb.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            limb ^ limb >> 29
-        })
-        .collect();
-    let start = mersenne::Residue::reduce(p, &limbs);
+    let start = mersenne::Residue::reduce(p, &pseudo_random_limbs(p));
     let mut found = device.squaring(p.into(), Some(words - 1)).unwrap();
     assert_eq!(found.words(), Some(words));
     found.set(&start).unwrap();
@@ -123,6 +213,16 @@ fn square_by_long_transform(factor: usize, by: u32) {
     let error = found.error().unwrap();
     assert!(error > 0.02 && error < 0.4, "{error}");
     assert!(found.residue().unwrap() == start.square_minus(by, 2));
+}
+
+/// Limbs of `p` bits.
+fn pseudo_random_limbs(p: u32) -> Vec<u64> {
+    let mut limb = 1_u64;
+    let limbs = (0..p.div_ceil(64)).map(|_| {
+        limb = limb.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        limb ^ limb >> 29
+    });
+    limbs.collect()
 }
 
 #[test]

@@ -136,8 +136,13 @@ fn alone(entry: EntryPoint, facts: Facts) -> String {
         true => cases::occurring(&told),
         false => told,
     };
-    match entry.module {
-        long::LONG_MODULE if facts.field(long::EARLY) == 1 => early(shared, &own),
+    match (
+        entry.module,
+        facts.field(long::EARLY),
+        facts.field(long::ROW),
+    ) {
+        (long::LONG_MODULE, 1, 1) => early(shared, &uncached(own)),
+        (long::LONG_MODULE, 1, _) => early(shared, &own),
         _ => [shared, ENTRY, &own].concat(),
     }
 }
@@ -158,6 +163,12 @@ fn early(shared: &str, own: &str) -> String {
     let (declared, body) = body.split_at(declared.map(|line| line.len() + 1).sum());
     let shared = shared.join("\n");
     [&shared, "\n", ENTRY, head, "\n{\n", declared, waits, body].concat()
+}
+
+/// The PTX of a kernel whose points go past the first cache.
+fn uncached(own: String) -> String {
+    let replaced = |ptx: String, [cached, uncached]: [&str; 2]| ptx.replace(cached, uncached);
+    long::UNCACHED.into_iter().fold(own, replaced)
 }
 
 fn load(name: &str, ptx: &str) -> Result<Module, DeviceErrorKind> {
@@ -261,6 +272,26 @@ mod tests {
             assert!(before.ends_with(";\n") && !after.trim_start().starts_with('.'));
             assert!(!late.contains(waits) && !late.contains(target));
             assert_eq!(ptx.matches('{').count(), late.matches('{').count());
+        }
+    }
+
+    #[test]
+    fn points_of_short_rows_go_past_the_first_cache() {
+        for entry in [long::LONG_ROWS, long::LONG_COLUMNS] {
+            let ptx = |row: u32, early: u32| {
+                let facts = Facts(row << long::ROW.at | early << long::EARLY.at);
+                alone(entry, facts)
+            };
+            let (short, cached) = (ptx(1, 1), [ptx(1, 0), ptx(2, 1), ptx(2, 0)]);
+            for [from, to] in long::UNCACHED {
+                let count = short.matches(to).count();
+                assert!(count >= 16 && !short.contains(from), "{from}");
+                for cached in &cached {
+                    assert_eq!(cached.matches(from).count(), count);
+                    assert!(!cached.contains(to));
+                }
+            }
+            assert!(short.contains("ld.global.nc.v2.f64"));
         }
     }
 

@@ -7,8 +7,8 @@ use bigint_core::Launch;
 use bigint_core::facts::{self, Facts};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::weighted::long::{
-    EARLY, FACTOR, LONG_COLUMNS, LONG_ROWS, LONG_UNIT, LONGEST, LongArguments, POINTS, ROW,
-    ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, STAGE, Stage, THREADS, Tables, WARPS,
+    EARLY, FACTOR, FIRST, LONG_COLUMNS, LONG_ROWS, LongArguments, NO_CARRY, POINTS, ROW, ROW_BACK,
+    ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, STAGE, Shape, Stage, THREADS, Tables, WARPS,
     last_roots, log_width, long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
 };
 use bigint_cpu::fast::number::weighted::root;
@@ -21,18 +21,11 @@ pub(super) struct Long {
     arguments: LongArguments,
     points: Buffer,
     carries: Buffer,
-    flags: Buffer,
+    flag: Buffer,
     errors: Buffer,
     tables: [Buffer; 4],
     /// Launches so far.
     launches: AtomicU32,
-}
-
-/// A long transform's factor, and its rows' points in [`POINTS`].
-#[derive(Clone, Copy)]
-pub(super) struct Shape {
-    factor: u32,
-    row: u32,
 }
 
 /// Warps of all the blocks of columns that a multiprocessor has at a time: what they leave of
@@ -44,23 +37,11 @@ fn resident_warps(factor: u32) -> u32 {
     (THREADS / 32 / of_block).max(least) * of_block
 }
 
-/// How so many words are transformed, where the device has room for its blocks: by the
-/// shortest rows.
+/// How so many words are transformed, where the device has room for its blocks.
 pub(super) fn shape(words: usize, device: &Device) -> Option<Shape> {
-    let units = u32::try_from(words / LONG_UNIT).ok()?;
-    let shapes = [1, 2].map(|row| Shape {
-        factor: units / row,
-        row,
-    });
-    let fits = |&Shape { factor, row }: &Shape| {
-        factor * row == units
-            && (1..=LONGEST).contains(&factor)
-            && long_rows_bytes(row).max(long_columns_bytes(factor)) <= device.shared_bytes()
-    };
-    shapes
-        .into_iter()
-        .filter(|_| words.is_multiple_of(LONG_UNIT))
-        .find(fits)
+    Shape::of(words).filter(|&Shape { factor, row, .. }| {
+        long_rows_bytes(row).max(long_columns_bytes(factor)) <= device.shared_bytes()
+    })
 }
 
 /// `exp(2 pi i k / n)`.
@@ -80,12 +61,12 @@ fn node_root(k: u64, n: u64, j: u64) -> [f64; 2] {
 }
 
 /// The roots that all rows and all columns share.
-fn shared_roots(m: u32) -> Vec<[f64; 2]> {
+fn shared_roots(radix: u32, m: u32) -> Vec<[f64; 2]> {
     let mut roots = Vec::new();
     let mut fill = |kinds: u64, count: u64, root: &dyn Fn(u64, u64) -> [f64; 2]| {
         roots.extend((0..kinds).flat_map(|j| (0..count).map(move |i| root(j, i))));
     };
-    let m64 = u64::from(m);
+    let (radix64, m64) = (u64::from(radix), u64::from(m));
     // Of node 16 h + i, that is h + 16 i.
     let angle = |node: u64| node / 16 + node % 16 * 16;
     fill(8, 16, &|j, h| node_root(h, 16, j));
@@ -94,17 +75,23 @@ fn shared_roots(m: u32) -> Vec<[f64; 2]> {
     fill(4, 512, &|j, i| {
         node_root(angle(i / 2) + 256 * (i % 2), 256, [0, 1, 2, 4][j as usize])
     });
+    fill(8, 16, &|j, h| node_root(h, radix64, j));
     fill(u64::from(last_roots(m)), 256, &|j, at| {
-        let (h, i) = node_of_pair(at as u32 / 2, at as u32 % 2);
-        let angle = u64::from(node_at(h) + 16 * i);
+        let (place, i) = node_of_pair(at as u32 / 2, at as u32 % 2);
+        let angle = u64::from(node_at(place, radix) + radix * i);
         match m.is_power_of_two() {
-            true => node_root(angle, 256, j),
-            false => turn((j + 1) * angle, 256 * m64),
+            true => node_root(angle, 16 * radix64, j),
+            false => turn((j + 1) * angle, 16 * radix64 * m64),
         }
     });
     fill(8, m64, &|j, i| node_root(i, m64, j));
-    fill(8, 16 * m64, &|j, i| node_root(i, 16 * m64, j));
-    debug_assert_eq!(roots.len(), Tables::of(m).end as usize);
+    match radix {
+        16 => fill(8, 16 * m64, &|j, i| node_root(i, 16 * m64, j)),
+        _ => fill(radix64 - 1, 16 * m64, &|h, i| {
+            root((h + 1) * i, 16 * radix64 * m64)
+        }),
+    }
+    debug_assert_eq!(roots.len(), Tables::of(radix, m).end as usize);
     roots
 }
 
@@ -126,9 +113,10 @@ fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
 
 impl Long {
     pub fn new(device: &Arc<Device>, p: u32, shape: Shape) -> Result<Self, Error> {
-        let Shape { factor, row } = shape;
-        let words = (factor * row) as usize * LONG_UNIT;
-        let (rows, row_words) = (256 * factor as usize, 2 * (row * POINTS) as usize);
+        let Shape { radix, factor, row } = shape;
+        let (rows, first_rows) = (16 * (radix * factor) as usize, 16 * factor as usize);
+        let row_words = 2 * (row * POINTS) as usize;
+        let words = rows * row_words;
         let weight = |j: usize| {
             let g = exponent(p, j, words);
             (g, (g as f64 / words as f64).exp2())
@@ -143,23 +131,27 @@ impl Long {
         let own = (0..=rows as u64 / 2).flat_map(|k| row_roots(k, rows as u64));
         let tables = [
             upload_pairs(device, own)?,
-            upload_pairs(device, shared_roots(factor).into_iter())?,
-            weights(rows / 16, row_words)?,
+            upload_pairs(device, shared_roots(radix, factor).into_iter())?,
+            weights(first_rows, row_words)?,
             weights(row_words, 1)?,
         ];
         let blocks = ((row * POINTS) >> log_width(factor)) as usize + 1;
         let warps = WARPS as usize;
-        let zeros = |limbs: usize| device.upload(&vec![0; limbs]);
-        let (points, carries) = (zeros(2 * words)?, zeros(rows * blocks)?);
-        let (flags, errors) = (zeros(warps * blocks)?, zeros(warps * blocks)?);
-        let step = |k: usize| weight(k * (words / 16));
+        let filled = |limb: u32, limbs: usize| device.upload(&vec![limb; limbs]);
+        let (points, carries) = (
+            filled(0, 2 * words)?,
+            filled(NO_CARRY, 16 * first_rows * blocks)?,
+        );
+        let (flag, errors) = (filled(0, 1)?, filled(0, warps * blocks)?);
+        // There are no more than `radix`.
+        let step = |k: usize| weight(k % radix as usize * first_rows * row_words);
         let scale = 1.0 / (2.0 * words as f64);
         let address = |i: usize| -> u64 { Buffer::address(&tables[i]) };
         let arguments = LongArguments {
             points: points.address(),
             digits: points.address(),
             carries: carries.address(),
-            flags: flags.address(),
+            flag: flag.address(),
             errors: errors.address(),
             row_roots: address(0),
             roots: address(1),
@@ -173,6 +165,7 @@ impl Long {
             short: p / words as u32,
             minus: 0,
             launch: 0,
+            radix,
             factor,
             stage: 0,
             row,
@@ -183,7 +176,7 @@ impl Long {
             arguments,
             points,
             carries,
-            flags,
+            flag,
             errors,
             tables,
             launches: AtomicU32::new(0),
@@ -210,21 +203,23 @@ impl Long {
             workers: 0,
             scratch_width: 0,
         };
-        let facts = factor << FACTOR.at | (stage as u32) << STAGE.at | row << ROW.at;
+        let facts = factor << FACTOR.at | (stage as u32) << STAGE.at;
         let facts = Facts(facts | resident_warps(factor) << facts::WARPS.at);
         self.launch(LONG_COLUMNS, facts, launch, arguments, more)
     }
 
     fn rows(&self, arguments: LongArguments) -> Result<(), Error> {
-        let LongArguments { factor, row, .. } = arguments;
+        let LongArguments {
+            radix, factor, row, ..
+        } = arguments;
         let launch = Launch {
-            grid: 128 * factor + 1,
+            grid: 8 * radix * factor + 1,
             block: row * POINTS / 8,
             shared_bytes: long_rows_bytes(row),
             workers: 0,
             scratch_width: 0,
         };
-        self.launch(LONG_ROWS, Facts(row << ROW.at), launch, arguments, &[])
+        self.launch(LONG_ROWS, Facts(0), launch, arguments, &[])
     }
 
     fn launch(
@@ -235,11 +230,12 @@ impl Long {
         arguments: LongArguments,
         more: &[&Buffer],
     ) -> Result<(), Error> {
-        let mut buffers = vec![&self.points, &self.carries, &self.flags, &self.errors];
+        let mut buffers = vec![&self.points, &self.carries, &self.flag, &self.errors];
         buffers.extend(&self.tables);
         buffers.extend(more);
+        let LongArguments { radix, row, .. } = arguments;
         let early = u32::from(self.device.is_early()) << EARLY.at;
-        let facts = Facts(facts.0 | early);
+        let facts = Facts(facts.0 | (radix - 1) << FIRST.at | row << ROW.at | early);
         Ok(self
             .device
             .launch(entry, facts, launch, arguments, &buffers)?)
@@ -270,7 +266,7 @@ impl Squares for Long {
         };
         // Nothing was squared since the columns were transformed.
         for step in &mut arguments.steps {
-            step[1] *= 2.0 * n as f64 / (256.0 * f64::from(arguments.factor));
+            step[1] *= 2.0 * n as f64 / f64::from(16 * arguments.radix * arguments.factor);
         }
         self.columns(Stage::End, arguments, &[&digits])?;
         Ok(Digits {

@@ -10,7 +10,7 @@ use long::Long;
 use squares::{Digits, Squares};
 
 /// A residue modulo `2^p - 1` on a device, squared again and again by a weighted transform
-/// in doubles, in two launches each where it has a multiple of `2^20` words, else in three.
+/// in doubles, in two launches each or in three ([`Engine::mersenne_takes_two_launches`]).
 /// Rounding errors are measured as on the CPU ([`bigint_cpu::fast::number::weighted`]), by
 /// the same limits.
 pub struct MersenneSquares(Box<dyn Squares + Send + Sync>);
@@ -36,10 +36,11 @@ impl Engine {
     }
 
     /// The lengths in words that the engine's device can transform for [`MersenneSquares`],
-    /// shortest first: powers of two, 3, 5 and 7 times those, and 9 times some. None on the CPU.
+    /// shortest first: powers of two, 3, 5 and 7 times those, and 9, 11, 13 and 15 times some. None
+    /// on the CPU.
     pub fn mersenne_words(&self) -> Vec<usize> {
         let mut words: Vec<usize> = (7..=24)
-            .flat_map(|log| [1, 3, 5, 7, 9].map(|odd| odd << log))
+            .flat_map(|log| [1, 3, 5, 7, 9, 11, 13, 15].map(|odd| odd << log))
             .collect();
         words.sort_unstable();
         let device = self.inner.device();
@@ -49,6 +50,13 @@ impl Engine {
             })
         });
         words
+    }
+
+    /// Whether squares by a transform of so many words, one of [`Engine::mersenne_words`], take two
+    /// launches and not three.
+    pub fn mersenne_takes_two_launches(&self, words: usize) -> bool {
+        let device = self.inner.device();
+        device.is_some_and(|device| long::shape(words, device).is_some())
     }
 }
 

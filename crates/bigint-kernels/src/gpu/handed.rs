@@ -1,15 +1,16 @@
 //! What blocks of one launch hand to blocks that were started after them.
 
-// Loads, stores and flags in device memory, at addresses that come from the launch.
+// Loads and stores of device memory, at addresses that come from the launch.
 #![allow(unsafe_code)]
 
+use super::registers::afresh;
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// Looks at a flag before a thread gives up: some seconds.
+/// Looks at memory before a thread gives up: some seconds.
 const LOOKS: u32 = 1 << 22;
 
-/// Limbs in device memory that one block writes and another reads, and flags that say so.
+/// Limbs in device memory that one block writes and another reads in the same launch.
 #[derive(Clone, Copy)]
 pub struct Handed {
     address: u64,
@@ -20,20 +21,21 @@ impl Handed {
     ///
     /// # Safety
     /// The memory stays allocated while the kernel runs, and has every place that is asked
-    /// for. Who reads what another thread writes has [waited](Self::wait) for a flag that was
-    /// [raised](Self::raise) behind it.
+    /// for. Each limb is written and read by the methods for fours alone, by
+    /// [`raise_to`](Self::raise_to) alone, or as a flag.
     #[inline(always)]
     pub unsafe fn new(address: u64) -> Self {
         Handed { address }
     }
 
-    /// Limbs `4 at .. 4 at + 4`, as they are in the cache that all blocks share.
+    /// Limbs `4 at .. 4 at + 4`, each as some thread of any block has set it: neither fours nor
+    /// anything else is ordered by them.
     #[inline(always)]
-    pub fn four(self, at: u32) -> [Limb; 4] {
+    fn four(self, at: u32) -> [Limb; 4] {
         let (a, b, c, d);
         // SAFETY: by the contract of `new`.
         unsafe {
-            asm!("ld.global.cg.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
+            asm!("ld.relaxed.gpu.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
                 a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
                 address = in(reg64) self.address + 16 * u64::from(at),
                 options(nostack, preserves_flags));
@@ -41,16 +43,41 @@ impl Handed {
         [a, b, c, d]
     }
 
-    /// Sets limbs `4 at .. 4 at + 4`.
+    /// Sets limbs `4 at .. 4 at + 4`, each by itself.
     #[inline(always)]
     pub fn set_four(self, at: u32, [a, b, c, d]: [Limb; 4]) {
         // SAFETY: by the contract of `new`.
         unsafe {
-            asm!("st.global.cg.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
+            asm!("st.relaxed.gpu.global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
                 a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
                 address = in(reg64) self.address + 16 * u64::from(at),
                 options(nostack, preserves_flags));
         }
+    }
+
+    /// Waits until no limb of four fours, from `at` on and `apart`, is `nothing`: each says by
+    /// itself that it has been set. Leaves `nothing` there. The fours, and whether all were there
+    /// before patience ended.
+    #[inline(always)]
+    pub fn take(self, at: u32, apart: u32, nothing: Limb) -> ([[Limb; 4]; 4], bool) {
+        let fours_at = [0, 1, 2, 3].map(|i| at + i * apart);
+        let mut looks = 0;
+        while looks < LOOKS {
+            let fours = fours_at.map(|at| self.four(at));
+            let are_set = fours.map(|four| four.map(|limb| limb != nothing));
+            let are_set = are_set.map(|[a, b, c, d]| a & b & c & d);
+            if are_set[0] & are_set[1] & are_set[2] & are_set[3] {
+                let [a, b, c, d] = fours_at;
+                self.set_four(a, [nothing; 4]);
+                self.set_four(b, [nothing; 4]);
+                self.set_four(c, [nothing; 4]);
+                self.set_four(d, [nothing; 4]);
+                // Behind the loop they would take more registers.
+                return (fours.map(|four| four.map(afresh)), true);
+            }
+            looks += 1;
+        }
+        ([[nothing; 4]; 4], false)
     }
 
     /// Replaces limb `at` by `x` where that is greater.

@@ -11,17 +11,18 @@
 //! about five for every doubling of `n`. **Scratch**: the block's shared memory,
 //! [`bigint_core::weighted::shared_bytes`].
 
+mod few;
 pub mod long;
 
 use crate::gpu::block::Team;
 use crate::gpu::float::{Pairs, Roots, multiply_add};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
-use crate::transform::butterflies::HALF_SQRT_2;
 use crate::transform::complex::Complex;
 use bigint_core::weighted::{
     NEAR, THREADS, WeightedArguments, first_bits, frequency, padded, place,
 };
+use few::butterfly;
 
 /// A launch's arguments, and the block's threads.
 #[derive(Clone, Copy)]
@@ -495,160 +496,4 @@ fn square(z: Complex, w: Complex, y: Complex) -> (Complex, Complex) {
         Complex::new(p.re + g.re, p.im + g.im),
         Complex::new(p.re - g.re, p.im - g.im),
     )
-}
-
-/// Cosines and sines of thirds, fifths and sevenths of a turn.
-const TURNS: [[[f64; 2]; 7]; 3] = [
-    [
-        [1.0, 0.0],
-        [-0.4999999999999998, 0.8660254037844387],
-        [-0.5000000000000004, -0.8660254037844384],
-        [0.0; 2],
-        [0.0; 2],
-        [0.0; 2],
-        [0.0; 2],
-    ],
-    [
-        [1.0, 0.0],
-        [0.30901699437494745, 0.9510565162951535],
-        [-0.8090169943749473, 0.5877852522924732],
-        [-0.8090169943749476, -0.587785252292473],
-        [0.30901699437494723, -0.9510565162951536],
-        [0.0; 2],
-        [0.0; 2],
-    ],
-    [
-        [1.0, 0.0],
-        [0.6234898018587336, 0.7818314824680298],
-        [-0.22252093395631434, 0.9749279121818236],
-        [-0.900968867902419, 0.43388373911755823],
-        [-0.9009688679024191, -0.433883739117558],
-        [-0.2225209339563146, -0.9749279121818236],
-        [0.6234898018587334, -0.7818314824680299],
-    ],
-];
-
-/// Cosines and sines of one, two and four ninths of a turn.
-const NINTHS: [[f64; 2]; 3] = [
-    [0.766044443118978, 0.6427876096865393],
-    [0.17364817766693041, 0.984807753012208],
-    [-0.9396926207859083, 0.3420201433256689],
-];
-
-/// The transform of one to ten points.
-#[inline(always)]
-fn butterfly<const R: usize>(z: &mut [Complex; R]) {
-    match R {
-        1 => {}
-        2 => {
-            let (a, b) = (z[0], z[1]);
-            z[0] = plus(a, b);
-            z[1] = minus(a, b);
-        }
-        6 => {
-            // Point 3 i + 2 j has part i in frequencies modulo 2, and j modulo 3.
-            let mut even = [plus(z[0], z[3]), plus(z[2], z[5]), plus(z[4], z[1])];
-            let mut odd = [minus(z[0], z[3]), minus(z[2], z[5]), minus(z[4], z[1])];
-            butterfly(&mut even);
-            butterfly(&mut odd);
-            [z[0], z[2], z[4]] = [even[0], even[2], even[1]];
-            [z[1], z[3], z[5]] = [odd[1], odd[0], odd[2]];
-        }
-        9 => {
-            let mut x = [0, 1, 2].map(|b| [z[b], z[b + 3], z[b + 6]]);
-            let [first, second, fourth] = NINTHS.map(|[cos, sin]| Complex::new(cos, -sin));
-            four!(b => {
-                if b < 3 {
-                    butterfly(&mut x[b]);
-                }
-            });
-            [x[1][1], x[1][2]] = [x[1][1].times(first), x[1][2].times(second)];
-            [x[2][1], x[2][2]] = [x[2][1].times(second), x[2][2].times(fourth)];
-            four!(c => {
-                if c < 3 {
-                    let mut y = [x[0][c], x[1][c], x[2][c]];
-                    butterfly(&mut y);
-                    [z[c], z[c + 3], z[c + 6]] = y;
-                }
-            });
-        }
-        10 => {
-            // Point 5 i + 2 j has part i in frequencies modulo 2, and j modulo 5.
-            let mut even = [0, 2, 4, 6, 8].map(|j| plus(z[j], z[(j + 5) % 10]));
-            let mut odd = [0, 2, 4, 6, 8].map(|j| minus(z[j], z[(j + 5) % 10]));
-            butterfly(&mut even);
-            butterfly(&mut odd);
-            [z[0], z[6], z[2], z[8], z[4]] = even;
-            [z[5], z[1], z[7], z[3], z[9]] = odd;
-        }
-        4 => {
-            let x = four([z[0], z[1], z[2], z[3]]);
-            four!(k => {
-                z[k] = x[k];
-            });
-        }
-        8 => {
-            let e = four([z[0], z[2], z[4], z[6]]);
-            let o = four([z[1], z[3], z[5], z[7]]);
-            // Turned back by an eighth, two and three of them.
-            let first = Complex::new(
-                (o[1].re + o[1].im) * HALF_SQRT_2,
-                (o[1].im - o[1].re) * HALF_SQRT_2,
-            );
-            let second = Complex::new(o[2].im, -o[2].re);
-            let third = Complex::new(
-                (o[3].im - o[3].re) * HALF_SQRT_2,
-                -(o[3].re + o[3].im) * HALF_SQRT_2,
-            );
-            let o = [o[0], first, second, third];
-            four!(k => {
-                z[k] = plus(e[k], o[k]);
-                z[k + 4] = minus(e[k], o[k]);
-            });
-        }
-        _ => {
-            // X[k] and X[R - k] are a -+ i b: see `fft.rs` of `bigint-cpu`'s `weighted`.
-            let x = *z;
-            four!(j => {
-                if j > 0 && 2 * j < R {
-                    z[0] = plus(z[0], plus(x[j], x[R - j]));
-                }
-            });
-            four!(k => {
-                if k > 0 && 2 * k < R {
-                    let (mut a, mut b) = (x[0], Complex::ZERO);
-                    four!(j => {
-                        if j > 0 && 2 * j < R {
-                            let [cos, sin] = TURNS[R / 2 - 1][j * k % R];
-                            let (s, d) = (plus(x[j], x[R - j]), minus(x[j], x[R - j]));
-                            a.re = multiply_add(s.re, cos, a.re);
-                            a.im = multiply_add(s.im, cos, a.im);
-                            b.re = multiply_add(d.re, sin, b.re);
-                            b.im = multiply_add(d.im, sin, b.im);
-                        }
-                    });
-                    z[k] = Complex::new(a.re + b.im, a.im - b.re);
-                    z[R - k] = Complex::new(a.re - b.im, a.im + b.re);
-                }
-            });
-        }
-    }
-}
-
-#[inline(always)]
-fn four(z: [Complex; 4]) -> [Complex; 4] {
-    let (a, b) = (plus(z[0], z[2]), minus(z[0], z[2]));
-    let (c, d) = (plus(z[1], z[3]), minus(z[1], z[3]));
-    let d = Complex::new(d.im, -d.re);
-    [plus(a, c), plus(b, d), minus(a, c), minus(b, d)]
-}
-
-#[inline(always)]
-fn plus(a: Complex, b: Complex) -> Complex {
-    Complex::new(a.re + b.re, a.im + b.im)
-}
-
-#[inline(always)]
-fn minus(a: Complex, b: Complex) -> Complex {
-    Complex::new(a.re - b.re, a.im - b.im)
 }

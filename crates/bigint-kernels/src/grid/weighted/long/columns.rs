@@ -6,12 +6,12 @@ use crate::gpu::float::{multiply_add, signed, upper};
 use crate::gpu::handed::Handed;
 use crate::gpu::registers::{afresh, computed, known_later};
 use crate::gpu::thread;
-use crate::grid::weighted::butterfly;
+use crate::grid::weighted::few::{butterfly, transform};
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::Complex;
 use bigint_core::weighted::long::{
-    ColumnPlaces, FACTOR, POINTS, STAGE, Stage, Tables, WARPS, last_roots, log_width, node_at,
-    node_of_pair, place_of_node,
+    ColumnPlaces, FACTOR, NO_CARRY, POINTS, STAGE, Stage, Tables, WARPS, is_node, is_pair,
+    last_roots, log_width, node_at, node_of_pair, pair_in_order, place_of_node,
 };
 
 /// Adding and subtracting it rounds doubles below 2^51 to integers; before it is subtracted,
@@ -27,11 +27,7 @@ macro_rules! with_factor {
         match $m {
             1 => $self.$method::<1>($($argument),*),
             2 => $self.$method::<2>($($argument),*),
-            3 => $self.$method::<3>($($argument),*),
             4 => $self.$method::<4>($($argument),*),
-            5 => $self.$method::<5>($($argument),*),
-            6 => $self.$method::<6>($($argument),*),
-            7 => $self.$method::<7>($($argument),*),
             9 => $self.$method::<9>($($argument),*),
             10 => $self.$method::<10>($($argument),*),
             _ => $self.$method::<8>($($argument),*),
@@ -42,6 +38,8 @@ macro_rules! with_factor {
 /// A thread's place among its block's columns.
 #[derive(Clone, Copy)]
 struct Place {
+    /// `f`.
+    radix: u32,
     /// `m`.
     factor: u32,
     /// Points of a row.
@@ -54,11 +52,13 @@ struct Place {
     lane: u32,
     /// Whether it is the block's last.
     is_last: bool,
-    /// The first of the thread's rows in the first pass: they are a sixteenth apart.
+    /// The first of the thread's rows in the first pass: they are `16 m` apart.
     row: u32,
-    /// The node that the thread has in the middle pass.
+    /// The node that the thread has in the middle pass,
     node: u32,
-    /// And the row in it.
+    /// whether it has one,
+    has_node: bool,
+    /// and the row in it.
     row_of_node: u32,
     /// Where the thread's points are in the first pass, `places.outer` apart.
     first: u32,
@@ -74,6 +74,7 @@ impl Block<'_> {
     pub fn columns(self) {
         let arguments = self.arguments;
         let factor = told_or(FACTOR, arguments.factor).max(1);
+        let radix = self.radix();
         let stage = told_or(STAGE, arguments.stage);
         let (begins, ends) = (stage == Stage::Begin as u32, stage == Stage::End as u32);
         let block = thread::block_index();
@@ -91,6 +92,7 @@ impl Block<'_> {
         let (node, row_of_node) = (row / factor, row % factor);
         let places = ColumnPlaces::of(factor);
         let place = Place {
+            radix,
             factor,
             row_points,
             group,
@@ -98,12 +100,13 @@ impl Block<'_> {
             lane,
             is_last: lane == width - 1,
             row,
-            node: node_at(node),
+            node: node_at(node, radix),
+            has_node: radix == 16 || is_node(node, radix),
             row_of_node,
             first: node * places.inner + (row_of_node << log) + lane,
             middle: node * places.outer + (row_of_node << log) + lane,
             places,
-            tables: Tables::of(factor),
+            tables: Tables::of(radix, factor),
         };
         let mut v = [Complex::ZERO; 16];
         if !begins {
@@ -113,8 +116,10 @@ impl Block<'_> {
         if begins {
             let digits = self.pairs(arguments.digits);
             sixteen!(k => {
-                let row = row + 16 * factor * k as u32;
-                v[k] = complex(digits.pair(row * row_points + place.column));
+                if (k as u32) < radix {
+                    let row = row + 16 * factor * k as u32;
+                    v[k] = complex(digits.pair(row * row_points + place.column));
+                }
             });
             sixteen!(k => {
                 let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
@@ -131,13 +136,14 @@ impl Block<'_> {
         if ends {
             let digits = self.pairs(arguments.digits);
             sixteen!(k => {
-                let row = row + 16 * factor * k as u32;
-                digits.set_pair(row * row_points + place.column, [v[k].re, v[k].im]);
+                if (k as u32) < radix {
+                    let row = row + 16 * factor * k as u32;
+                    digits.set_pair(row * row_points + place.column, [v[k].re, v[k].im]);
+                }
             });
             return;
         }
         self.forth(place, &v);
-        self.team.sync_part(part_warps(factor));
         with_factor!(factor, self.last(place));
     }
 
@@ -145,10 +151,15 @@ impl Block<'_> {
     /// their time.
     #[inline(always)]
     fn last_back<const M: usize>(self, place: Place) {
+        if !self.has_butterfly::<M>(0) {
+            return;
+        }
         let points = self.pairs(self.arguments.points);
         let mut z = [[Complex::ZERO; M]; 16];
+        // Where there is no pair of nodes after the first eight, points are others', for no use.
+        let has = |g: usize| g < 16 / M || 16 % M > 0 && self.has_butterfly::<M>(g);
         sixteen!(g => {
-            if self.has_butterfly::<M>(g) {
+            if has(g) {
                 let [_, _, point] = self.places_of_butterfly::<M>(place, g as u32);
                 sixteen!(j => {
                     if j < M {
@@ -158,7 +169,7 @@ impl Block<'_> {
             }
         });
         sixteen!(g => {
-            if self.has_butterfly::<M>(g) {
+            if has(g) {
                 let [side, first, _] = self.places_of_butterfly::<M>(place, g as u32);
                 reversed_where(side == 1, &mut z[g]);
                 butterfly(&mut z[g]);
@@ -171,14 +182,13 @@ impl Block<'_> {
         });
     }
 
-    /// The last pass, of radix `M`, to device memory.
+    /// The last pass, of radix `M`, to device memory. Roots are fetched before they are needed:
+    /// while others come to the barrier, and while the butterfly before is written.
     #[inline(always)]
     fn last<const M: usize>(self, place: Place) {
-        let (points, roots) = (
-            self.pairs(self.arguments.points),
-            self.roots(self.arguments.roots),
-        );
-        let table = Tables::of(M as u32).last;
+        let points = self.pairs(self.arguments.points);
+        let mut w = self.roots_of_butterfly::<M>(0);
+        self.team.sync_part(part_warps(M as u32));
         let mut g = 0;
         // The driver's compiler unrolls the loop.
         while g < known_later(16_u32.div_ceil(M as u32)) {
@@ -186,33 +196,51 @@ impl Block<'_> {
                 return;
             }
             let [side, first, point] = self.places_of_butterfly::<M>(place, g);
-            let at = table + (self.butterfly_at::<M>(g) >> log_width(M as u32));
             let mut z = [Complex::ZERO; M];
-            let mut w = [Complex::ZERO; 16];
             sixteen!(j => {
-                if j < last_roots(M as u32) as usize {
-                    w[j] = complex(roots.at(at + 256 * j as u32));
-                }
                 if j < M {
                     z[j] = self.get(first + (j << log_width(M as u32)) as u32);
                 }
             });
             forth_in_order(&mut z, w);
             reversed_where(side == 1, &mut z);
+            g += 1;
+            if self.has_butterfly::<M>(g as usize) {
+                w = self.roots_of_butterfly::<M>(g);
+            }
             sixteen!(j => {
                 if j < M {
                     let point = point + 2 * j as u32 * place.row_points;
                     points.set_pair(point, [z[j].re, z[j].im]);
                 }
             });
-            g += 1;
         }
     }
 
+    /// The roots of butterfly `g` of the last pass.
+    #[inline(always)]
+    fn roots_of_butterfly<const M: usize>(self, g: u32) -> [Complex; 16] {
+        let roots = self.roots(self.arguments.roots);
+        let at = Tables::of(self.radix(), M as u32).last
+            + (self.butterfly_at::<M>(g) >> log_width(M as u32));
+        let mut w = [Complex::ZERO; 16];
+        sixteen!(j => {
+            if j < last_roots(M as u32) as usize {
+                w[j] = complex(roots.at(at + 256 * j as u32));
+            }
+        });
+        w
+    }
+
     /// Whether the thread has a butterfly `g` of the last pass: all do up to `16 / M`, and whole
-    /// warps where that leaves some.
+    /// warps where that leaves some; but where `f` is not 16, those only that have nodes.
     #[inline(always)]
     fn has_butterfly<const M: usize>(self, g: usize) -> bool {
+        let radix = self.radix();
+        if radix != 16 {
+            let pair = self.butterfly_at::<M>(g as u32) >> (log_width(M as u32) + 1);
+            return g < 16 / M && is_pair(pair, radix);
+        }
         let threads = 32 * part_warps(M as u32);
         let rest = of_part::<M>() - 16 / M as u32 * threads;
         g < 16 / M || g == 16 / M && self.team.thread() % threads < rest
@@ -239,56 +267,88 @@ impl Block<'_> {
         [
             side,
             node * outer + i * inner + lane,
-            pair * M as u32 * 2 * place.row_points + columns,
+            pair_in_order(pair, place.radix) * M as u32 * 2 * place.row_points + columns,
         ]
     }
 
     /// The other two passes back.
     #[inline(always)]
     fn back(self, place: Place, v: &mut [Complex; 16]) {
-        let Place { factor, tables, .. } = place;
+        let Place {
+            radix,
+            factor,
+            tables,
+            ..
+        } = place;
         let ColumnPlaces { outer, inner } = place.places;
-        let w = self.node_roots(tables.middle_back + place.row_of_node, factor);
-        sixteen!(i => {
-            v[i] = self.get(place.middle + inner * i as u32).swapped();
-        });
-        down(v, &w);
-        sixteen!(i => {
-            self.set(place.middle + inner * i as u32, v[turned::<16>(i)].swapped());
-        });
+        if place.has_node {
+            let w = self.node_roots(tables.middle_back + place.row_of_node, factor);
+            sixteen!(i => {
+                v[i] = self.get(place.middle + inner * i as u32).swapped();
+            });
+            down(v, &w);
+            sixteen!(i => {
+                self.set(place.middle + inner * i as u32, v[turned::<16>(i)].swapped());
+            });
+        }
         self.team.sync();
-        let w = self.node_roots(tables.first_back + place.row, 16 * factor);
         let mut x = [Complex::ZERO; 16];
         sixteen!(i => {
-            x[i] = self.get(place.first + outer * place_of_node(i as u32)).swapped();
+            if (i as u32) < radix {
+                x[i] = self.get(place.first + outer * place_of_node(i as u32, radix));
+            }
         });
-        down(&mut x, &w);
-        sixteen!(i => {
-            v[i] = x[turned::<16>(i)].swapped();
-        });
+        if radix == 16 {
+            let w = self.node_roots(tables.first_back + place.row, 16 * factor);
+            x = x.map(Complex::swapped);
+            down(&mut x, &w);
+            sixteen!(i => {
+                v[i] = x[turned::<16>(i)].swapped();
+            });
+        } else {
+            let roots = self.roots(self.arguments.roots);
+            let at = tables.first_back + place.row;
+            sixteen!(i => {
+                if i > 0 && (i as u32) < radix {
+                    x[i] = x[i].times(complex(roots.at(at + 16 * factor * (i as u32 - 1))));
+                }
+            });
+            transform(radix, &mut x);
+            *v = x;
+        }
     }
 
     /// The first two passes.
     #[inline(always)]
     fn forth(self, place: Place, v: &[Complex; 16]) {
+        let radix = place.radix;
         let ColumnPlaces { outer, inner } = place.places;
         let mut x = [Complex::ZERO; 16];
+        if radix == 16 {
+            sixteen!(i => {
+                x[turned::<16>(i)] = v[i].swapped();
+            });
+            up(&mut x);
+        } else {
+            x = v.map(Complex::swapped);
+            transform(radix, &mut x);
+        }
         sixteen!(i => {
-            x[turned::<16>(i)] = v[i].swapped();
-        });
-        up(&mut x);
-        sixteen!(i => {
-            self.set(place.first + outer * place_of_node(i as u32), x[i].swapped());
+            if (i as u32) < radix {
+                self.set(place.first + outer * place_of_node(i as u32, radix), x[i].swapped());
+            }
         });
         self.team.sync();
-        let w = self.node_roots(place.tables.middle + place.node, 16);
-        sixteen!(i => {
-            x[i] = self.get(place.middle + inner * i as u32);
-        });
-        down(&mut x, &w);
-        sixteen!(i => {
-            self.set(place.middle + inner * i as u32, x[turned::<16>(i)]);
-        });
+        if place.has_node {
+            let w = self.node_roots(place.tables.middle + place.node, 16);
+            sixteen!(i => {
+                x[i] = self.get(place.middle + inner * i as u32);
+            });
+            down(&mut x, &w);
+            sixteen!(i => {
+                self.set(place.middle + inner * i as u32, x[turned::<16>(i)]);
+            });
+        }
     }
 
     #[inline(always)]
@@ -320,6 +380,7 @@ impl Block<'_> {
         let mut carries = [0; 16];
         let (mut error, mut excess) = (0, 0);
         sixteen!(k => {
+            if (k as u32) < place.radix {
             let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
             let (x, distance) = rounded(v[k].re * words.inverse[0], even.inverse);
             error = error.max(distance);
@@ -334,12 +395,12 @@ impl Block<'_> {
             carries[k] = afresh(sum.to_bits() as u32);
             let sign = (carries[k] as i32 >> 31) as u32;
             excess |= ((sum.to_bits() >> 32) as u32).wrapping_sub(sign) ^ ROUND_UPPER;
+            }
         });
         if excess != 0 {
             error = f64_upper(f64::INFINITY);
         }
-        let arrived = self.hand_on(place, block, &mut carries);
-        if !arrived {
+        if !self.hand_on(place, block, &mut carries) {
             error = f64_upper(f64::INFINITY);
         }
         self.note(block, error);
@@ -351,6 +412,7 @@ impl Block<'_> {
             ..words
         };
         sixteen!(k => {
+            if (k as u32) < place.radix {
             let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
             let x = v[k].re + signed(carries[k] as i32);
             let carry = multiply_add(x, even.base_inverse(), ROUND) - ROUND;
@@ -361,6 +423,7 @@ impl Block<'_> {
                 v[k].re *= words.weight[0] * even.weight;
                 v[k].im *= words.weight[1] * odd.weight;
             }
+            }
         });
         true
     }
@@ -369,67 +432,62 @@ impl Block<'_> {
     /// the next lane; and takes those of the block before. Whether they came.
     #[inline(always)]
     fn hand_on(self, place: Place, block: u32, carries: &mut [u32; 16]) -> bool {
-        let (handed, flags) = (
-            self.handed(self.arguments.carries),
-            self.handed(self.arguments.flags),
-        );
+        let handed = self.handed(self.arguments.carries);
+        let were_read = self.handed(self.arguments.flag);
         let rows = 16 * place.factor;
         let warp = self.team.warp();
-        let of_block = self.team.thread() / 32;
+        let launch = self.arguments.launch;
+        let mut arrived = true;
         if place.is_last {
             let at = 4 * block * rows + place.row;
             sixteen!(i => {
                 if i < 4 {
-                    let c = [0, 1, 2, 3].map(|j| carries[4 * i + j]);
-                    handed.set_four(at + i as u32 * rows, c);
+                    let four = [0, 1, 2, 3].map(|j| carries[4 * i + j]);
+                    handed.set_four(at + i as u32 * rows, four);
                 }
             });
         }
         warp.sync();
-        let launch = self.arguments.launch;
-        if warp.lane() == 0 {
-            flags.raise(WARPS * block + of_block, launch);
-        }
         if block == 0 {
+            // There was a barrier since all threads had their points.
+            if self.team.thread() == 0 {
+                were_read.raise(0, launch);
+            }
             return true;
         }
         sixteen!(k => {
             carries[k] = warp.shuffle(carries[k], warp.lane().wrapping_sub(1));
         });
-        let mut arrived = true;
-        let warps = (rows << log_width(place.factor)) / 32;
-        // The first columns take what the rows above leave; the last ones were read by
-        // block 0.
-        if (block == 1 || block == place.row_points >> log_width(place.factor))
-            && warp.lane() < warps
-        {
-            arrived = flags.wait(warp.lane(), launch);
-        }
-        if block > 1 && warp.lane() == 0 {
-            arrived &= flags.wait(WARPS * (block - 1) + of_block, launch);
-        }
-        warp.sync();
         if place.lane == 0 {
-            // The last row of a sixteenth is carried into the first of the next.
+            // The last row of the first `16 m` is carried into the next, and so on.
             let around = block == 1 && place.row == 0;
             let row = match (block, place.row) {
                 (1, 0) => rows - 1,
                 (1, row) => row - 1,
                 (_, row) => row,
             };
-            let at = 4 * (block - 1) * rows + row;
+            let (fours, came) = handed.take(4 * (block - 1) * rows + row, rows, NO_CARRY);
+            arrived &= came;
             let mut c = [0; 16];
-            sixteen!(i => {
-                if i < 4 {
-                    let four = handed.four(at + i as u32 * rows);
-                    (c[4 * i], c[4 * i + 1], c[4 * i + 2], c[4 * i + 3]) =
-                        (four[0], four[1], four[2], four[3]);
+            sixteen!(k => {
+                c[k] = fours[k / 4][k % 4];
+            });
+            let mut last = 0;
+            sixteen!(k => {
+                if k as u32 + 1 == place.radix {
+                    last = c[k];
                 }
             });
             sixteen!(k => {
-                carries[k] = if around { c[(k + 15) % 16] } else { c[k] };
+                let before = if k == 0 { last } else { c[(k + 15) % 16] };
+                carries[k] = if around { before } else { c[k] };
             });
         }
+        // The last columns are written where block 0 read them.
+        if block == place.row_points >> log_width(place.factor) && warp.lane() == 0 {
+            arrived &= were_read.wait(0, launch);
+        }
+        warp.sync();
         arrived
     }
 

@@ -1,8 +1,8 @@
 //! Squares modulo `2^p - 1` by long transforms, in the two launches of
 //! [`bigint_core::weighted::long`].
 //!
-//! **Who holds what.** A thread has 16 points, and with its block goes through a row or a
-//! column in three passes of radix 16, 16 and 8, 16 or `m`: of the tree of [`bigint_core::transform`]
+//! **Who holds what.** A thread has 16 points, and with its block goes through a row in three passes
+//! of radix 16, 16 and 8 or 16, and through a column in three of `f`, 16 and `m`: of the tree of [`bigint_core::transform`]
 //! down, whose roots are in the butterflies, and of sums with constant roots back.
 //!
 //! **Preconditions**: those of [`bigint_core::weighted::long`]; digits of at most 20 bits.
@@ -18,7 +18,7 @@ use crate::gpu::facts::told_or;
 use crate::gpu::float::{Pairs, Roots};
 use crate::gpu::stretch::Stretch;
 use crate::transform::complex::Complex;
-use bigint_core::weighted::long::{LongArguments, POINTS, ROW, WARPS};
+use bigint_core::weighted::long::{FIRST, LongArguments, POINTS, ROW, WARPS};
 
 /// A launch's arguments, and the block's threads.
 #[derive(Clone, Copy)]
@@ -64,6 +64,12 @@ impl<'a> Block<'a> {
     #[inline(always)]
     fn row(self) -> u32 {
         told_or(ROW, self.arguments.row).clamp(1, 2)
+    }
+
+    /// The radix of a column's first pass.
+    #[inline(always)]
+    fn radix(self) -> u32 {
+        (1 + told_or(FIRST, self.arguments.radix.wrapping_sub(1))).clamp(9, 16)
     }
 
     #[inline(always)]

@@ -58,7 +58,7 @@ impl Block<'_> {
     /// The rows of the calling block.
     #[inline(always)]
     pub fn rows(self) {
-        let factor = self.arguments.factor;
+        let (radix, factor) = (self.radix(), self.arguments.factor);
         let (k, t) = (thread::block_index(), self.team.thread());
         let log = 2 + self.row();
         let places = Places::of(log);
@@ -68,19 +68,16 @@ impl Block<'_> {
         let width = log_width(factor);
         let side = t >> width & 1;
         let s = (t >> (width + 1) << width) + (t & ((1 << width) - 1));
-        let mirror = if k == 0 { 0 } else { 256 * factor - k };
+        let mirror = if k == 0 { 0 } else { 16 * radix * factor - k };
         let row = if side == 0 { k } else { mirror };
         let points = self.pairs(self.arguments.points);
-        let (pair, place) = long_place(row, factor);
+        let (pair, place) = long_place(row, radix, factor);
         let at = (pair << (9 + log)) + 2 * s - (s & ((1 << width) - 1)) + (place << width);
+        // Before the points, behind which they would wait.
+        self.fetch_roots(k, places);
         let mut v = [Complex::ZERO; 16];
         sixteen!(i => {
-            v[i] = complex(points.pair(at + 2 * apart * i as u32));
-        });
-        // While they are on their way.
-        self.fetch_roots(k, places);
-        sixteen!(i => {
-            v[i] = mirrored(v[i], side);
+            v[i] = mirrored(complex(points.pair(at + 2 * apart * i as u32)), side);
         });
         let own = self.roots(self.arguments.row_roots);
         let mut w = [Complex::ZERO; 8];
@@ -159,19 +156,25 @@ impl Block<'_> {
             self.roots(self.arguments.roots),
         );
         let own = |j: u32| complex(own.at(k * ROW_ROOTS + j));
+        // Loads that no branch leads to come before those of the points. Node roots 0, 1, 2 and 3, 4 to 7
+        // are of t / 2, 4, 8 and 16.
+        let level = u32::BITS - (t >> 4 & 7).leading_zeros();
+        let table = Tables::of(16, 1).row_middle_back;
+        let back = if t < 15 * 16 { t } else { 0 };
+        let [half, middle] = [own(ROW_HALVES + level), complex(shared.at(t & 127))];
+        let [quarter, middle_back] = [
+            own(ROW_MIDDLE_BACK + (back >> 4)),
+            complex(shared.at(table + back)),
+        ];
+        let one = own(if t < ROW_ROOTS { t } else { 0 });
         if t < 8 * 16 {
-            // Node roots 0, 1, 2 and 3, 4 to 7 are of t / 2, 4, 8 and 16.
-            let level = u32::BITS - (t >> 4).leading_zeros();
-            let root = own(ROW_HALVES + level).times(complex(shared.at(t)));
-            self.set(places.middle + t, root);
+            self.set(places.middle + t, half.times(middle));
         }
         if t < 15 * 16 {
-            let table = Tables::of(1).row_middle_back;
-            let root = own(ROW_MIDDLE_BACK + (t >> 4)).times(complex(shared.at(table + t)));
-            self.set(places.middle_back + t, root);
+            self.set(places.middle_back + t, quarter.times(middle_back));
         }
         if t < ROW_ROOTS {
-            self.set(places.own + t, own(t));
+            self.set(places.own + t, one);
         }
     }
 
@@ -182,7 +185,7 @@ impl Block<'_> {
         let mut w = [Complex::ZERO; 8];
         sixteen!(j => {
             if j < 3 {
-                let root = shared.at(Tables::of(1).row_last + 256 * j as u32 + t);
+                let root = shared.at(Tables::of(16, 1).row_last + 256 * j as u32 + t);
                 w[j] = self.get(places.own + ROW_HALVES + 4 + j as u32).times(complex(root));
             }
         });
@@ -232,7 +235,7 @@ impl Block<'_> {
         let mut w = [Complex::ZERO; 8];
         sixteen!(j => {
             if j < 4 {
-                let root = shared.at(Tables::of(1).longer_row_last + 512 * j as u32 + t);
+                let root = shared.at(Tables::of(16, 1).longer_row_last + 512 * j as u32 + t);
                 let half = self.get(places.own + ROW_HALVES + 4 + j as u32);
                 w[if j < 3 { j } else { 4 }] = half.times(complex(root));
             }
