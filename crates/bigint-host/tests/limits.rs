@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, id};
 
-/// Set where this program runs under a limit.
+/// Set where this program runs under a limit: to what is asked of it there.
 const LIMITED: &str = "BIGINT_TEST_LIMITED";
 
 /// A user that nothing else runs as; no limit of threads holds for root.
@@ -30,14 +30,14 @@ impl Program {
     }
 
     /// Runs one of its tests under a limit of `ulimit`.
-    fn passes(&self, test: &str, limit: &str) {
+    fn passes(&self, test: &str, limit: &str, asked: usize) {
         let mut child = Command::new("bash");
         child.args(["-c", &format!(r#"ulimit {limit} && exec "$0" "$@""#)]);
         child.arg(self.0.join("program"));
         child.args(["--exact", test, "--nocapture", "--test-threads=1"]);
         // A backtrace takes memory as well, and waits for itself where there is none.
         child
-            .env(LIMITED, limit)
+            .env(LIMITED, asked.to_string())
             .env("RUST_BACKTRACE", "0")
             // Or every thread takes 64 MiB of addresses.
             .env("MALLOC_ARENA_MAX", "1")
@@ -67,7 +67,7 @@ fn a_program_goes_on_with_the_threads_that_can_be_had() {
     let program = Program::new("threads");
     for most in [1, 2, 3, 6] {
         let test = "a_program_goes_on_with_the_threads_that_can_be_had";
-        program.passes(test, &format!("-u {most}"));
+        program.passes(test, &format!("-u {most}"), 0);
     }
 }
 
@@ -99,15 +99,18 @@ fn share_work_out() {
 
 #[test]
 fn a_program_is_told_of_memory_that_cannot_be_had() {
-    if var(LIMITED).is_ok() {
-        return fill_memory().unwrap();
+    if let Ok(case) = var(LIMITED) {
+        return fill_memory(case.parse().unwrap()).unwrap();
     }
     let program = Program::new("memory");
-    program.passes(
-        "a_program_is_told_of_memory_that_cannot_be_had",
-        "-v 150000",
-    );
+    for case in 0..SHAPES.len() * Layout::ALL.len() * STEPS.len() {
+        let test = "a_program_is_told_of_memory_that_cannot_be_had";
+        program.passes(test, "-v 150000", case);
+    }
 }
+
+/// Numbers, and their limbs.
+const SHAPES: [(usize, usize); 2] = [(1 << 17, 1), (1 << 14, 24)];
 
 /// One of what takes as much memory as it is told to.
 type Step = fn(&Engine, &Batch, &SignedBatch) -> Result<Box<dyn Any>, Error>;
@@ -131,27 +134,25 @@ const STEPS: [(&str, Step); 7] = [
     }),
 ];
 
-/// Keeps what each step gives until there is no memory for more.
-fn fill_memory() -> Result<(), Error> {
-    for (count, width) in [(1 << 17, 1), (1 << 14, 24)] {
-        for layout in Layout::ALL {
-            for (name, step) in STEPS {
-                // What an engine keeps for its next results goes with it.
-                let engine = Engine::cpu();
-                let shape = Shape::new(count, width, layout);
-                let a = engine.batch_from_limbs(vec![7; shape.limbs()], shape)?;
-                let minus = SignedBatch::new(a.clone(), &vec![true; count])?;
-                let mut kept = Vec::with_capacity(1 << 16);
-                let error = loop {
-                    match step(&engine, &a, &minus) {
-                        Ok(made) => kept.push(made),
-                        Err(error) => break error,
-                    }
-                };
-                let is_told = matches!(error, Error::OutOfMemory { .. });
-                assert!(is_told && !kept.is_empty(), "{name}: {error}");
-            }
+/// Keeps what a step gives until there is no memory for more. A program does this for one case
+/// alone: what the one before has given back may be in pieces that are too short for the next.
+fn fill_memory(case: usize) -> Result<(), Error> {
+    let (name, step) = STEPS[case % STEPS.len()];
+    let case = case / STEPS.len();
+    let layout = Layout::ALL[case % Layout::ALL.len()];
+    let (count, width) = SHAPES[case / Layout::ALL.len()];
+    let engine = Engine::cpu();
+    let shape = Shape::new(count, width, layout);
+    let a = engine.batch_from_limbs(vec![7; shape.limbs()], shape)?;
+    let minus = SignedBatch::new(a.clone(), &vec![true; count])?;
+    let mut kept = Vec::with_capacity(1 << 16);
+    let error = loop {
+        match step(&engine, &a, &minus) {
+            Ok(made) => kept.push(made),
+            Err(error) => break error,
         }
-    }
+    };
+    let is_told = matches!(error, Error::OutOfMemory { .. });
+    assert!(is_told && !kept.is_empty(), "{name}: {error}");
     Ok(())
 }
