@@ -8,7 +8,7 @@ mod process;
 mod support;
 
 use common::outcome;
-use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Prp, Saved, Step};
+use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Prp, Saved, Squaring, Step};
 use num_bigint::BigUint;
 use process::on_simulator;
 
@@ -84,8 +84,7 @@ fn blocks_wait_for_the_carries_of_their_own_launch() {
     let device = Cuda::open(0).unwrap();
     let words = 1 << 20;
     let p = words as u32 * 12 + 1;
-    let mut found = device.squaring(p.into(), Some(words - 1)).unwrap();
-    assert_eq!(found.words(), Some(words));
+    let mut found = by_words(&device, p, words);
     // Times squared after a start, and residues read after that.
     for (i, (times, reads)) in [(1, 0), (2, 2), (1, 1)].into_iter().enumerate() {
         let mut limbs = pseudo_random_limbs(p);
@@ -111,8 +110,7 @@ fn a_carry_that_is_too_great_is_an_infinite_error() {
     let device = Cuda::open(0).unwrap();
     let words = 1 << 20;
     let p = words as u32 * 13 + 1;
-    let mut found = device.squaring(p.into(), Some(words - 1)).unwrap();
-    assert_eq!(found.words(), Some(words));
+    let mut found = by_words(&device, p, words);
     // Words have 13 bits, and the first one more. Sums of their products are from `2^20 word^2` on,
     // where the modulus takes part in all of them, to twice that, where in none.
     for (word, fits) in [(2800_u64, true), (3500, false)] {
@@ -199,14 +197,20 @@ fn transforms_of_lengths_between_square_as_the_cpu_does() {
     }
 }
 
+/// What squares modulo `2^p - 1` by a transform of so many words.
+fn by_words(device: &Cuda, p: u32, words: usize) -> Box<dyn Squaring> {
+    let squaring = device.squaring(p.into(), Some(words - 1)).unwrap();
+    assert_eq!(squaring.words(), Some(words));
+    squaring
+}
+
 /// A squaring by two launches, of so many words of 18 bits: `bigint_core`'s
 /// `weighted::long`.
 fn square_by_long_transform(words: usize, by: u32) {
     let device = Cuda::open(0).unwrap();
     let p = words as u32 * 18 + 1;
     let start = mersenne::Residue::reduce(p, &pseudo_random_limbs(p));
-    let mut found = device.squaring(p.into(), Some(words - 1)).unwrap();
-    assert_eq!(found.words(), Some(words));
+    let mut found = by_words(&device, p, words);
     found.set(&start).unwrap();
     assert!(found.residue().unwrap() == start);
     found.square(1, by, 2).unwrap();

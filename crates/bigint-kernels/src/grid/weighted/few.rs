@@ -1,18 +1,14 @@
 //! Transforms of a few points in registers.
 
+use super::{copies, four};
 use crate::gpu::float::multiply_add;
 use crate::transform::butterflies::HALF_SQRT_2;
 use crate::transform::complex::Complex;
 
-/// The same for `u` from 0 to 6, written out.
 macro_rules! seven {
     ($u:ident => $body:block) => {
-        seven!(@ $u $body 0 1 2 3 4 5 6);
+        copies!($u => $body, 0 1 2 3 4 5 6);
     };
-    (@ $u:ident $body:block $($value:literal)*) => {$({
-        let $u: usize = $value;
-        $body
-    })*};
 }
 
 /// Cosines and sines of thirds, fifths, sevenths, elevenths and thirteenths, up to half a turn.
@@ -107,14 +103,14 @@ pub fn butterfly<const R: usize>(z: &mut [Complex; R]) {
         9 => {
             let mut x = [0, 1, 2].map(|b| [z[b], z[b + 3], z[b + 6]]);
             let [first, second, fourth] = NINTHS.map(|[cos, sin]| Complex::new(cos, -sin));
-            seven!(b => {
+            four!(b => {
                 if b < 3 {
                     butterfly(&mut x[b]);
                 }
             });
             [x[1][1], x[1][2]] = [x[1][1].times(first), x[1][2].times(second)];
             [x[2][1], x[2][2]] = [x[2][1].times(second), x[2][2].times(fourth)];
-            seven!(c => {
+            four!(c => {
                 if c < 3 {
                     let mut y = [x[0][c], x[1][c], x[2][c]];
                     butterfly(&mut y);
@@ -134,7 +130,7 @@ pub fn butterfly<const R: usize>(z: &mut [Complex; R]) {
         15 => {
             // Point 5 i + 3 j has part i in frequencies modulo 3, and j modulo 5.
             let mut x = [0, 1, 2].map(|i| [0, 1, 2, 3, 4].map(|j| z[(5 * i + 3 * j) % 15]));
-            seven!(i => {
+            four!(i => {
                 if i < 3 {
                     butterfly(&mut x[i]);
                 }
@@ -171,10 +167,8 @@ pub fn butterfly<const R: usize>(z: &mut [Complex; R]) {
         }
         4 => {
             let x = four([z[0], z[1], z[2], z[3]]);
-            seven!(k => {
-                if k < 4 {
-                    z[k] = x[k];
-                }
+            four!(k => {
+                z[k] = x[k];
             });
         }
         8 => {
@@ -191,11 +185,9 @@ pub fn butterfly<const R: usize>(z: &mut [Complex; R]) {
                 -(o[3].re + o[3].im) * HALF_SQRT_2,
             );
             let o = [o[0], first, second, third];
-            seven!(k => {
-                if k < 4 {
-                    z[k] = plus(e[k], o[k]);
-                    z[k + 4] = minus(e[k], o[k]);
-                }
+            four!(k => {
+                z[k] = plus(e[k], o[k]);
+                z[k + 4] = minus(e[k], o[k]);
             });
         }
         _ => {

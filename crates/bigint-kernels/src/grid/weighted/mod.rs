@@ -53,6 +53,7 @@ macro_rules! copies {
         $body
     })*};
 }
+use {copies, four};
 
 /// Points that a thread has on their way from device memory at a time.
 const AT_ONCE: usize = 8;

@@ -32,12 +32,9 @@ pub struct Block<'a> {
 /// and what is indexed by `k` would be in memory.
 macro_rules! sixteen {
     ($k:ident => $body:block) => {
-        sixteen!(@ $k $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        $crate::grid::weighted::copies!(
+            $k => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
     };
-    (@ $k:ident $body:block $($value:literal)*) => {$({
-        let $k: usize = $value;
-        $body
-    })*};
 }
 use sixteen;
 
