@@ -13,6 +13,7 @@ mod lists;
 mod pieces;
 mod process;
 mod rows;
+mod secrets;
 mod several;
 mod signs;
 #[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
