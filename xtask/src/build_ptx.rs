@@ -75,7 +75,6 @@ pub fn committed() -> Result<BTreeMap<&'static str, String>> {
 
 fn build() -> Result<()> {
     let toolchain = DeviceToolchain::find(None)?;
-    eprintln!("building with {}", toolchain.version);
     // Sources first: what is edited during the build must not pass for built.
     let sources = manifest::hash_of_sources()?;
     let mut hashes = BTreeMap::new();

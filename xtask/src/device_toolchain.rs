@@ -127,19 +127,28 @@ impl DeviceToolchain {
         }
         let mut emit = OsString::from("--emit=asm=");
         emit.push(&ptx);
-        output(
-            cargo("rustc")
-                .arg("-Zbuild-std=core")
-                .args(options)
-                .arg("--")
-                .arg(emit)
-                // One unit, so that everything a kernel calls is inlined.
-                .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
-                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
-                // Debug sections would carry paths.
-                .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-                .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\u{1f}")),
-        )?;
+        eprintln!(
+            "compiling {package} with {}: the first time with all of core, for a minute",
+            self.version
+        );
+        // Cargo says how far it is, and what is wrong.
+        let status = cargo("rustc")
+            .arg("-Zbuild-std=core")
+            .args(options)
+            .arg("--")
+            .arg(emit)
+            // One unit, so that everything a kernel calls is inlined.
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
+            // Debug sections would carry paths.
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+            .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\u{1f}"))
+            .status()
+            .context("cannot run cargo")?;
+        ensure!(
+            status.success(),
+            "{package} does not compile for the device"
+        );
         let text = fs::read_to_string(&ptx).with_context(|| format!("{}", ptx.display()))?;
         let text = with_shared_memory(text);
         refuse(&package, &text)?;

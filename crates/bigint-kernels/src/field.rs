@@ -27,7 +27,10 @@ use bigint_core::{LIMB_BITS, Limb};
 
 /// The numbers modulo an odd prime of at most `LIMBS` limbs.
 #[derive(Clone, Copy)]
-pub struct Field<const LIMBS: usize> {
+pub struct Field<const LIMBS: usize>
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
     modulus: Modulus<1, LIMBS>,
     /// `R mod m`: 1.
     one: [Limb; LIMBS],
@@ -39,7 +42,10 @@ pub struct Field<const LIMBS: usize> {
 #[derive(Clone, Copy)]
 pub struct Element<const LIMBS: usize>([Limb; LIMBS]);
 
-impl<const LIMBS: usize> Field<LIMBS> {
+impl<const LIMBS: usize> Field<LIMBS>
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
     /// The field of a modulus that the compiler is to know: all else is computed by it, too.
     pub const fn constant(modulus: [Limb; LIMBS]) -> Self {
         assert!(modulus[0] % 2 == 1, "the modulus of a field is odd");

@@ -1,5 +1,5 @@
 //! Squares by lanes that share a number, each two limbs multiplied once: of a thread by itself
-//! ([`triangle`]), of two and four lanes ([`halves`]), of more ([`ring`]).
+//! ([`triangle`]), of two and four lanes (`halves`), of more (`ring`).
 
 pub mod digits;
 mod halves;

@@ -6,6 +6,7 @@
 use super::thread;
 use super::warp::Group;
 
+#[cfg(target_arch = "nvptx64")]
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
     fn barrier(number: u32);

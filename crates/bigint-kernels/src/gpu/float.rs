@@ -8,6 +8,7 @@
 
 use core::arch::asm;
 
+#[cfg(target_arch = "nvptx64")]
 unsafe extern "C" {
     #[link_name = "llvm.fma.f64"]
     fn fused(x: f64, y: f64, z: f64) -> f64;

@@ -12,7 +12,9 @@
 use super::thread;
 use bigint_core::Limb;
 use bigint_core::kernel::{PIECE, place};
-use core::arch::{asm, global_asm, nvptx};
+#[cfg(target_arch = "nvptx64")]
+use core::arch::nvptx;
+use core::arch::{asm, global_asm};
 
 // The block's shared memory, as long as the launch asks for.
 global_asm!(".extern .shared .align 16 .b8 bigint_shared[];");

@@ -4,7 +4,9 @@
 // through.
 #![allow(unsafe_code)]
 
-use core::arch::{asm, nvptx};
+use core::arch::asm;
+#[cfg(target_arch = "nvptx64")]
+use core::arch::nvptx;
 
 /// The thread's index in the whole launch.
 #[inline(always)]

@@ -9,6 +9,7 @@
 use super::{facts, thread};
 use bigint_core::Limb;
 
+#[cfg(target_arch = "nvptx64")]
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
     fn shuffle_index(lanes: u32, value: u32, source: u32, segment: u32) -> u32;

@@ -43,6 +43,10 @@ pub struct Window<const X: usize> {
 }
 
 /// What windows of every size do.
+#[diagnostic::on_unimplemented(
+    message = "numbers in registers have 2, 4, 8, 12, 16, 24 or 32 limbs",
+    label = "take the next of these: shorter numbers have zeros on top"
+)]
 pub trait Slide: Copy {
     /// The digit: as many limbs as the window has.
     type Digit: Copy;

@@ -193,7 +193,7 @@ impl<S: Stride> Tile<S> {
     }
 
     /// The warp's slots in shared memory, for a dense tile. `FOURS` is that of
-    /// [`slot_fours`] for numbers of `dense_width` limbs.
+    /// `slot_fours` for numbers of `dense_width` limbs.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn slots<const FOURS: u32>(&self) -> Slots<FOURS> {

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Cost: for a limb of the result, or four, its number's index, a load and a store; a division
-//! for [`AHEAD`] of them. No scratch.
+//! for `AHEAD` of them. No scratch.
 
 use super::limbwise::{Computed, Flat};
 use crate::gpu::memory::{Number, Stride, Unit};

@@ -12,7 +12,7 @@
 //! interleaved  x[0][0] x[1][0] x[2][0] x[0][1] x[1][1] x[2][1]
 //! ```
 //!
-//! A warp computes a stretch of the row, 32 limbs at a time, and loads [`AHEAD`] times as
+//! A warp computes a stretch of the row, 32 limbs at a time, and loads `AHEAD` times as
 //! many before it stores any, so that enough bytes are under way to keep the memory busy. Where
 //! numbers are of fours of limbs that can be moved at once, and the operation knows how, the row is
 //! one of fours: four times fewer instructions move as many bytes.

@@ -29,7 +29,7 @@
 //! neighbouring limbs, and every chunk of a contiguous result is one whole line of
 //! memory.
 //!
-//! A warp computes a stretch of the row. It loads a tile of [`CHUNKS`] chunks before
+//! A warp computes a stretch of the row. It loads a tile of `CHUNKS` chunks before
 //! it computes any, so that enough bytes are under way to keep the memory busy.
 //!
 //! The stretch may begin inside a number. Its carry in is that out of the chunk below:

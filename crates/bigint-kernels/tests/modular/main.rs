@@ -545,6 +545,17 @@ fn traces(
     operands: fn(&mut Bench, usize, u64) -> Vec<Operand>,
     compare: fn(&Kernel, &[u64]),
 ) {
+    traces_up_to(130, operation, algorithm, operands, compare);
+}
+
+/// The same for moduli of fewer limbs than `end`.
+fn traces_up_to(
+    end: usize,
+    operation: Operation,
+    algorithm: Algorithm,
+    operands: fn(&mut Bench, usize, u64) -> Vec<Operand>,
+    compare: fn(&Kernel, &[u64]),
+) {
     let module = module(operation, algorithm);
     let config = DeviceConfig {
         trace: true,
@@ -555,7 +566,7 @@ fn traces(
         // The widest are of the widest digits that powers have, by few lanes, as they take long.
         let lanes = kernel.lanes as usize;
         let widths = [3, 8 + lanes, 16 * lanes + 1, 31 * lanes].into_iter();
-        for n in widths.filter(|&n| n < 130 && kernel.takes(&[n, n, n])) {
+        for n in widths.filter(|&n| n < end && kernel.takes(&[n, n, n])) {
             let trace = |round| {
                 // A device of its own for each, so that batches lie at the same addresses.
                 let mut bench = Bench::of(&module, config);
@@ -586,16 +597,42 @@ fn secret_residues(bench: &mut Bench, n: usize, round: u64) -> Vec<Operand> {
     vec![a, b, (n, moduli)]
 }
 
-/// The same with an exponent of one limb for each: 0, all ones, or any.
+/// The same with an exponent for each: 0, all ones, or any; of three limbs where moduli have
+/// as many, else of one.
 fn secret_powers(bench: &mut Bench, n: usize, round: u64) -> Vec<Operand> {
     let mut operands = secret_residues(bench, n, round);
+    let width = if n == 3 { 3 } else { 1 };
     let mut one = || match round {
         0 => BigUint::ZERO,
-        1 => BigUint::from(Limb::MAX),
-        _ => bench.number(1),
+        1 => (BigUint::from(1u8) << (32 * width)) - 1u8,
+        _ => bench.number(width),
     };
     let count = operands[0].1.len();
-    operands[1] = (1, (0..count).map(|_| one()).collect());
+    operands[1] = (width, (0..count).map(|_| one()).collect());
+    operands
+}
+
+/// The same of bases wider than their moduli, 0, all ones, or any, and of odd moduli that are
+/// secret as well: all ones, a power of two and 1, or any of full length.
+fn secret_wide_operands(bench: &mut Bench, n: usize, round: u64) -> Vec<Operand> {
+    let mut operands = secret_powers(bench, n, round);
+    let one = BigUint::from(1u8);
+    let (wide, top) = (2 * n + 1, &one << (32 * n - 1));
+    operands[0].0 = wide;
+    for base in &mut operands[0].1 {
+        *base = match round {
+            0 => BigUint::ZERO,
+            1 => (&one << (32 * wide)) - 1u8,
+            _ => bench.number(wide),
+        };
+    }
+    for modulus in &mut operands[2].1 {
+        *modulus = match round {
+            0 => (&top << 1) - 1u8,
+            1 => &top | &one,
+            _ => bench.number(n) | &top | &one,
+        };
+    }
     operands
 }
 
@@ -619,6 +656,13 @@ fn sums_differences_and_products_modulo_m_execute_the_same_for_all_residues() {
 fn powers_in_constant_time_execute_the_same_for_all_bases_and_exponents() {
     let (operation, algorithm) = (Operation::PowMod, Algorithm::Window);
     traces(operation, algorithm, secret_powers, are_equal);
+}
+
+#[test]
+fn powers_in_constant_time_execute_the_same_for_all_wide_bases_and_moduli_of_full_length() {
+    let (operation, algorithm) = (Operation::PowMod, Algorithm::Window);
+    // The widths take the same ways with bases as wide as moduli.
+    traces_up_to(20, operation, algorithm, secret_wide_operands, are_equal);
 }
 
 /// Numbers and moduli, both secret: with and without an inverse, 0 and `m - 1` among them.

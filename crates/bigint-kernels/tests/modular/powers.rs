@@ -167,7 +167,7 @@ fn powers_by_a_table_in_constant_time_execute_the_same_for_all_exponents() {
     let by_table = |bench: &mut Bench, n: usize, round: u64| {
         let mut operands = secret_powers(bench, n, round);
         let modulus = operands[2].1[0].clone();
-        operands[0] = table(&BigUint::from(3u8), &modulus, n, 1);
+        operands[0] = table(&BigUint::from(3u8), &modulus, n, operands[1].0);
         operands[2].1.truncate(1);
         operands
     };

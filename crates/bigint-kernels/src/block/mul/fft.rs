@@ -20,7 +20,7 @@
 //! Sums are `L` for `2 L` coefficients: real parts are coefficients `0 .. L`, imaginary ones
 //! `L .. 2 L`.
 //!
-//! Of [several parts](parts) operands have as many times as many limbs.
+//! Of several parts (`parts`) operands have as many times as many limbs.
 //!
 //! Operands that are the same number are transformed once.
 //!
