@@ -27,8 +27,11 @@ libfuzzer_sys::fuzz_target!(|input: Input<'_>| {
         Input::Ast(ast, values) => {
             fs::write(&from, format!("{}\n{}\n", values[0], values[1]))
                 .expect("the folder takes files");
-            let wanted: Option<Vec<BigInt>> =
-                values.iter().map(|&a| ast.value(&a.into())).collect();
+            // Without a variable there is one result.
+            let has_variable = format!("{ast:?}").contains("Variable");
+            let rows = if has_variable { 2 } else { 1 };
+            let wanted: Option<Vec<BigInt>> = values[..rows]
+                .iter().map(|&a| ast.value(&a.into())).collect();
             let wanted =
                 wanted.map(|values| values.iter().map(|value| format!("{value}\n")).collect());
             assert_eq!(calc(&ast.to_string(), &from, &to), wanted, "{ast}");
