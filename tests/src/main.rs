@@ -1,7 +1,17 @@
-//! The `bigint` command, for the end-to-end tests.
+//! The `bigint` command, for the end-to-end tests, whose memory ends where they say.
+
+mod failing;
 
 use std::process::ExitCode;
 
+use bigint_cpu::program::Memory;
+
+use crate::failing::Failing;
+
+#[global_allocator]
+static MEMORY: Memory<Failing> = Memory(Failing);
+
 fn main() -> ExitCode {
+    Failing::arm();
     bigint_cli::main(std::env::args_os())
 }

@@ -60,6 +60,7 @@ enum Command {
 ///
 /// Exit codes: 0 good; 1 failed while running; 2 bad usage or bad input.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    bigint_cpu::program::start();
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {

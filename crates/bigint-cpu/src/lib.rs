@@ -5,6 +5,7 @@ pub mod fast;
 mod memory;
 mod numbers;
 mod piece;
+pub mod program;
 pub mod radix;
 pub mod reference;
 mod share;

@@ -57,7 +57,7 @@ pub(crate) fn can_be_had(bytes: usize) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn can_be_had(bytes: usize) -> bool {
     let mut more = Vec::<u8>::new();
-    let reserved = more.try_reserve_exact(bytes);
+    let reserved = crate::program::fallible(|| more.try_reserve_exact(bytes));
     // Or the compiler leaves out an allocation that nobody uses.
     std::hint::black_box(&mut more);
     reserved.is_ok()
