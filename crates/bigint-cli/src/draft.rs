@@ -41,11 +41,7 @@ impl Draft {
     /// # Errors
     /// Where neither the target's folder takes new files, nor there is one to
     /// write into; where the target cannot be replaced, and not be written in place.
-    pub fn new(
-        target: PathBuf,
-        old: Option<(File, Metadata)>,
-        in_place: bool,
-    ) -> io::Result<Self> {
+    pub fn new(target: PathBuf, old: Option<(File, Metadata)>, in_place: bool) -> io::Result<Self> {
         signals::watch();
         let folder = standard::folder(&target);
         clear(folder);
@@ -153,7 +149,9 @@ impl Unplaced {
             kept.push(format!(".results.{number}"));
             PathBuf::from(kept)
         });
-        let kept = kept.take(1000).find(|kept| fs::hard_link(&name, kept).is_ok());
+        let kept = kept
+            .take(1000)
+            .find(|kept| fs::hard_link(&name, kept).is_ok());
         match kept {
             Some(kept) => {
                 let what = format!("{}; the results are in {}", self.error, kept.display());
@@ -366,7 +364,10 @@ fn copy_attributes(draft: &File, old: &File) {
     for name in has.keys().filter(|name| !wanted.contains_key(*name)) {
         let _ = draft.remove_xattr(name);
     }
-    for (name, value) in wanted.iter().filter(|(name, value)| has.get(*name) != Some(value)) {
+    for (name, value) in wanted
+        .iter()
+        .filter(|(name, value)| has.get(*name) != Some(value))
+    {
         let _ = draft.set_xattr(name, value);
     }
 }
@@ -381,9 +382,9 @@ fn copy(mut draft: File, mut old: File) -> io::Result<()> {
     draft.rewind()?;
     make_room(&old, draft.metadata()?.len())?;
     let copied = io::copy(&mut draft, &mut old).and_then(|length| old.set_len(length));
-    copied.and_then(|()| on_disk(old.sync_all())).map_err(|error| {
-        io::Error::new(error.kind(), format!("{error}; it is incomplete now"))
-    })
+    copied
+        .and_then(|()| on_disk(old.sync_all()))
+        .map_err(|error| io::Error::new(error.kind(), format!("{error}; it is incomplete now")))
 }
 
 /// Has a full disk say so before anything is written over.

@@ -74,9 +74,7 @@ pub fn install() -> Result<Option<PathBuf>, Failure> {
     let file = configured().filter(|file| file.exists());
     Ok(file.and_then(|file| {
         let warn = |why| {
-            output::tell(format_args!(
-                "warning: {why}; going on with the defaults"
-            ));
+            output::tell(format_args!("warning: {why}; going on with the defaults"));
         };
         install(file).map_err(warn).ok()
     }))

@@ -24,13 +24,17 @@ const COMMANDS: [&str; 14] = [
 
 /// Runs a command, of which request `at` and as many as are said in all fail.
 fn run(place: &Workplace, arguments: &str, faults: Option<(u64, u64)>) -> Ended {
-    let quoted = ["*", "(", ")"].iter().fold(arguments.to_owned(), |text, sign| {
-        text.replace(sign, &format!("\\{sign}"))
-    });
+    let quoted = ["*", "(", ")"]
+        .iter()
+        .fold(arguments.to_owned(), |text, sign| {
+            text.replace(sign, &format!("\\{sign}"))
+        });
     // What hangs is killed.
     let script = format!(r#"exec timeout -s KILL 60 "$bigint" {quoted} <a"#);
     let mut command = place.script(&script);
-    command.env("RAYON_NUM_THREADS", "2").env("BIGINT_TELL_MEMORY", "1");
+    command
+        .env("RAYON_NUM_THREADS", "2")
+        .env("BIGINT_TELL_MEMORY", "1");
     if let Some((at, most)) = faults {
         command
             .env("BIGINT_FAIL_AT", at.to_string())
@@ -41,7 +45,10 @@ fn run(place: &Workplace, arguments: &str, faults: Option<(u64, u64)>) -> Ended 
 
 /// The requests of a run that ended well.
 fn requests(ended: &Ended) -> u64 {
-    let line = ended.stderr.lines().find(|line| line.starts_with("memory: "));
+    let line = ended
+        .stderr
+        .lines()
+        .find(|line| line.starts_with("memory: "));
     let count = line.and_then(|line| line.split_whitespace().nth(1));
     count.expect("it is told").parse().unwrap()
 }
@@ -57,7 +64,9 @@ fn place() -> Workplace {
 fn chosen(requests: u64) -> BTreeSet<u64> {
     if std::env::var_os("BIGINT_SWEEPS").is_some() {
         let step = (requests / 3000).max(1);
-        return (1..200.min(requests)).chain((1..=requests).step_by(step as usize)).collect();
+        return (1..200.min(requests))
+            .chain((1..=requests).step_by(step as usize))
+            .collect();
     }
     let mut chosen = BTreeSet::from([1, requests.saturating_sub(3).max(1)]);
     let mut at = 2;
@@ -82,7 +91,11 @@ fn a_request_that_fails_ends_the_command_with_a_word_or_not_at_all() {
             let most = (i % 2 == 0).into();
             let ended = run(&place, arguments, Some((at, most)));
             let what = format!("{arguments:?}, request {at}, {most}: {}", ended.stderr);
-            assert!(ended.code == whole.code || ended.code == 1, "{}: {what}", ended.code);
+            assert!(
+                ended.code == whole.code || ended.code == 1,
+                "{}: {what}",
+                ended.code
+            );
             assert!(!ended.stderr.contains("panicked"), "{what}");
             if ended.code == 1 {
                 assert!(ended.stderr.contains("error: "), "{what}");
@@ -94,10 +107,16 @@ fn a_request_that_fails_ends_the_command_with_a_word_or_not_at_all() {
             assert!(is_old || is_new, "{what}");
             if ended.code == 0 {
                 assert!(is_new || result.is_none(), "{what}");
-                let is_measured = ["bench", "info"].iter().any(|word| arguments.starts_with(word));
+                let is_measured = ["bench", "info"]
+                    .iter()
+                    .any(|word| arguments.starts_with(word));
                 assert!(is_measured || ended.stdout == whole.stdout, "{what}");
             }
-            assert!(files.len() <= 2 && place.files().len() == 2, "{what}: {:?}", place.files());
+            assert!(
+                files.len() <= 2 && place.files().len() == 2,
+                "{what}: {:?}",
+                place.files()
+            );
         }
     }
 }

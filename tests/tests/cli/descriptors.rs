@@ -28,11 +28,23 @@ const COMMANDS: [(&str, Kind); 16] = [
     ("calc 6*7 -o result", Kind::Silent),
     ("calc 6*", Kind::Refuses),
     ("calc 7 --let b=5 -o result", Kind::Silent),
-    ("bench --backend cpu --operations add --widths 64 --count 9 --samples 1", Kind::Prints),
-    ("bench --backend cpu --operations add --widths 64 --count 9 --samples 1 --json", Kind::Prints),
-    ("bench honda --backend cpu --widths 64 --count 2 --samples 1", Kind::Prints),
+    (
+        "bench --backend cpu --operations add --widths 64 --count 9 --samples 1",
+        Kind::Prints,
+    ),
+    (
+        "bench --backend cpu --operations add --widths 64 --count 9 --samples 1 --json",
+        Kind::Prints,
+    ),
+    (
+        "bench honda --backend cpu --widths 64 --count 2 --samples 1",
+        Kind::Prints,
+    ),
     ("info", Kind::Prints),
-    ("selftest --backend cpu --operations add --cases 9", Kind::Prints),
+    (
+        "selftest --backend cpu --operations add --cases 9",
+        Kind::Prints,
+    ),
     ("completions bash", Kind::Prints),
     ("man calc", Kind::Prints),
     ("calc --help", Kind::Prints),
@@ -72,7 +84,10 @@ fn code(kind: Kind, [stdin, stdout, _]: [State; 3]) -> i32 {
 fn check(arguments: &str, kind: Kind, states: [State; 3]) {
     let place = Workplace::new();
     let closed = ["<&-", ">&-", "2>&-"];
-    let closed = closed.iter().zip(states).filter(|(_, state)| *state == Closed);
+    let closed = closed
+        .iter()
+        .zip(states)
+        .filter(|(_, state)| *state == Closed);
     let closed: Vec<&str> = closed.map(|(word, _)| *word).collect();
     let quoted = arguments.replace('*', "\\*");
     // What hangs is killed, and has another code than is expected.
@@ -88,17 +103,32 @@ fn check(arguments: &str, kind: Kind, states: [State; 3]) {
     assert_eq!(ended.code, expected, "{what}");
     assert!(!ended.stderr.contains("panicked"), "{what}");
     if expected != 0 && states[2] == Good {
-        assert!(ended.stderr.contains("error: ") || arguments.is_empty(), "{what}");
+        assert!(
+            ended.stderr.contains("error: ") || arguments.is_empty(),
+            "{what}"
+        );
     }
     let files = usize::from(kind == Kind::Silent);
     assert_eq!(place.files().len(), files, "{what}: {:?}", place.files());
 }
 
 fn set(command: &mut Command, [stdin, stdout, stderr]: [State; 3]) {
-    let device = |name: &str| Stdio::from(std::fs::File::options().read(true).write(true).open(name).unwrap());
+    let device = |name: &str| {
+        Stdio::from(
+            std::fs::File::options()
+                .read(true)
+                .write(true)
+                .open(name)
+                .unwrap(),
+        )
+    };
     let other_end_gone = |is_read: bool| {
         let (read, write) = pipe().unwrap();
-        if is_read { Stdio::from(read) } else { Stdio::from(write) }
+        if is_read {
+            Stdio::from(read)
+        } else {
+            Stdio::from(write)
+        }
     };
     command.stdin(match stdin {
         Good | Closed => Stdio::null(),

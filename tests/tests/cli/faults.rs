@@ -4,7 +4,7 @@
 //! in place of the test.
 
 use std::fs::read_to_string;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
@@ -66,7 +66,7 @@ impl Traced {
     /// The files but for the result.
     fn others(&self) -> Vec<PathBuf> {
         let mut files = self.place.files();
-        files.retain(|file| *file != PathBuf::from("result"));
+        files.retain(|file| file.as_path() != Path::new("result"));
         files
     }
 }
@@ -88,7 +88,11 @@ fn a_file_is_on_the_disk_before_it_gets_its_name_and_its_name_before_the_end() {
         });
         let calls: Vec<&str> = calls.collect();
         let names = &calls[1..calls.len() - 1];
-        assert_eq!((calls[0], calls[calls.len() - 1]), ("fsync", "fsync"), "{trace}");
+        assert_eq!(
+            (calls[0], calls[calls.len() - 1]),
+            ("fsync", "fsync"),
+            "{trace}"
+        );
         assert!(!names.is_empty() && !names.contains(&"fsync"), "{trace}");
     }
 }
@@ -115,7 +119,11 @@ fn a_kill_at_any_call_leaves_what_was_there_or_the_result() {
                 // What the kill left the next run takes away.
                 traced.place.calc(&["6*7", "-o", "result"]);
                 assert_eq!(traced.content().as_deref(), Some("42\n"));
-                assert!(traced.others().is_empty(), "{call} {nth}: {:?}", traced.others());
+                assert!(
+                    traced.others().is_empty(),
+                    "{call} {nth}: {:?}",
+                    traced.others()
+                );
             }
         }
     }
@@ -133,7 +141,10 @@ fn an_error_at_any_call_is_told_and_leaves_what_was_there_or_the_result() {
                 let run = traced.run(&format!("-e inject={call}:error=EIO:when={nth}"));
                 let content = traced.content();
                 let is_new = content.as_deref() == Some("42\n");
-                assert!(is_new || content.as_deref() == old, "{call} {nth}: {content:?}");
+                assert!(
+                    is_new || content.as_deref() == old,
+                    "{call} {nth}: {content:?}"
+                );
                 match run.code {
                     0 => assert!(is_new, "{call} {nth}"),
                     1 => assert!(run.stderr.starts_with("error: result: cannot write: ")),
@@ -154,7 +165,11 @@ fn results_that_cannot_get_their_name_have_another_and_are_not_lost() {
     };
     let run = traced.run("-e inject=rename,renameat,renameat2:error=EPERM");
     assert_eq!(run.code, 1, "{}", run.stderr);
-    assert!(run.stderr.contains("the results are in result.results.1"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("the results are in result.results.1"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(traced.content().as_deref(), Some("old\n"));
     assert_eq!(traced.others(), [PathBuf::from("result.results.1")]);
     let kept = traced.place.path().join("result.results.1");

@@ -53,8 +53,7 @@ fn files_larger_than_the_memory_that_is_allowed_are_computed() {
         let mut command = std::process::Command::new("sh");
         command
             .current_dir(place.path())
-            .env("RAYON_NUM_THREADS", "2")
-            .env("MALLOC_ARENA_MAX", "2");
+            .env("RAYON_NUM_THREADS", "2");
         command.args(["-c", "ulimit -v $1; shift; exec \"$@\"", "sh", KIBIBYTES]);
         command.arg(place.command().get_program());
         command.args([
@@ -84,7 +83,10 @@ fn most(place: &Workplace, arguments: &str, writes: &str) -> u64 {
         .env("BIGINT_TELL_MEMORY", "1");
     let ended = ended(command.output().unwrap());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let told = ended.stderr.lines().find(|line| line.starts_with("memory: "));
+    let told = ended
+        .stderr
+        .lines()
+        .find(|line| line.starts_with("memory: "));
     let bytes = told.and_then(|line| line.split_whitespace().nth(3));
     bytes.expect("it is told").parse().unwrap()
 }
@@ -106,11 +108,18 @@ fn what_waits_between_the_stages_is_within_the_memory_that_is_allowed() {
     let alone = most(&place, "calc 1+1 --memory 8M", slow);
     let long = format!("0x7{}", "9".repeat(1600));
     for (line, format) in [(long.as_str(), "hex"), ("7", "dec")] {
-        place.file("a", format!("{line}\n").repeat((3 << 20) / (line.len() + 1)));
+        place.file(
+            "a",
+            format!("{line}\n").repeat((3 << 20) / (line.len() + 1)),
+        );
         for source in ["a", "- < <(cat a)"] {
             let arguments = format!("calc a+a --memory 8M --format {format} --let a={source}");
             let taken = most(&place, &arguments, slow).saturating_sub(alone);
-            assert!(taken <= 8 << 20, "{} {source} {format}: {taken}", line.len());
+            assert!(
+                taken <= 8 << 20,
+                "{} {source} {format}: {taken}",
+                line.len()
+            );
         }
     }
 }
@@ -120,7 +129,12 @@ fn what_waits_between_the_stages_is_within_the_memory_that_is_allowed() {
 fn threads_that_are_slow_to_give_memory_back_leave_enough_for_the_others() {
     const SLOW: &str = "strace -f -o /dev/null -e trace=munmap -e inject=munmap:delay_enter=10000";
     let place = Workplace::new();
-    if !place.script(&format!("{SLOW} true")).status().unwrap().success() {
+    if !place
+        .script(&format!("{SLOW} true"))
+        .status()
+        .unwrap()
+        .success()
+    {
         return eprintln!("strace traces nothing here: slow threads are not tested");
     }
     let line = |i: u64| format!("0x{i:x}{}\n", "9".repeat(1600));
@@ -139,7 +153,11 @@ fn threads_that_are_slow_to_give_memory_back_leave_enough_for_the_others() {
 #[test]
 fn what_is_computed_with_little_memory_is_computed_with_more() {
     let place = Workplace::new();
-    let step = if std::env::var_os("BIGINT_SWEEPS").is_some() { 2_000 } else { 20_000 };
+    let step = if std::env::var_os("BIGINT_SWEEPS").is_some() {
+        2_000
+    } else {
+        20_000
+    };
     let mut least = None;
     for kibibytes in (60_000..=260_000).step_by(step) {
         let script = format!(r#"ulimit -v {kibibytes}; "$bigint" calc '3^3000000' -o result"#);
@@ -172,8 +190,7 @@ fn a_giant_among_short_numbers_takes_the_memory_that_it_takes_alone() {
     let mut command = std::process::Command::new("sh");
     command
         .current_dir(place.path())
-        .env("RAYON_NUM_THREADS", "2")
-        .env("MALLOC_ARENA_MAX", "2");
+        .env("RAYON_NUM_THREADS", "2");
     command.args(["-c", "ulimit -v $1; shift; exec \"$@\"", "sh", "150000"]);
     command.arg(place.command().get_program());
     command.args(["calc", "a*a", "--let", "a=a", "--backend", "cpu"]);

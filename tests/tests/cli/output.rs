@@ -142,13 +142,18 @@ fn a_file_that_no_other_can_replace_is_refused_but_in_place() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
     let place = Workplace::new();
-    let path = place.path().join(place.file("result", "old and longer than the new\n"));
+    let path = place
+        .path()
+        .join(place.file("result", "old and longer than the new\n"));
     let refused = |ended: crate::common::Ended, why: &str| {
         assert_eq!(ended.code, 2, "{}", ended.stderr);
         assert!(ended.stderr.starts_with("error: result: cannot write: "));
         assert!(ended.stderr.contains(why), "{}", ended.stderr);
         assert!(ended.stderr.contains("--in-place"), "{}", ended.stderr);
-        assert_eq!(read_to_string(&path).unwrap(), "old and longer than the new\n");
+        assert_eq!(
+            read_to_string(&path).unwrap(),
+            "old and longer than the new\n"
+        );
     };
     let other = place.path().join("other name");
     hard_link(&path, &other).unwrap();

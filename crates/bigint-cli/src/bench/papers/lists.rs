@@ -136,7 +136,9 @@ impl List {
         });
         let bytes = (limbs.sum::<usize>() * size_of::<Limb>()) as u64;
         let each = |once: &dyn Fn() -> Result<(), Error>| {
-            Times::of(samples, Duration::MAX, |repeats| time(engine, repeats, once))
+            Times::of(samples, Duration::MAX, |repeats| {
+                time(engine, repeats, once)
+            })
         };
         let times = match self.way {
             Way::Whole => each(&|| engine.run(&integers, &computations).map(drop)),

@@ -197,7 +197,9 @@ impl Case {
         let engine = engine.using(self.options);
         self.on_its_threads(|| {
             let once = || self.work.once(&engine, &operands.batches);
-            Times::of(samples, Duration::MAX, |repeats| time(&engine, repeats, once))
+            Times::of(samples, Duration::MAX, |repeats| {
+                time(&engine, repeats, once)
+            })
         })
     }
 
