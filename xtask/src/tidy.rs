@@ -242,6 +242,7 @@ fn unsafe_code(tree: &Tree) -> Findings {
                 "crates/bigint-kernels/src/",
                 "crates/bigint-host/src/cuda/",
                 "crates/bigint-cpu/src/fast/",
+                "crates/bigint-cpu/src/program.rs",
                 "crates/cuda-loader/",
                 "crates/cuda-sim/src/lanes/fused.rs",
                 "crates/cuda-sim-driver/",

@@ -34,7 +34,7 @@ use crate::failure::{Failure, Place};
 use crate::lines::{self, Chunk, LineReader};
 use crate::number::{Format, Number, Unread};
 use crate::operands::{Operands, Origin};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::pool::Pool;
 use crate::profile::{Profile, Stage};
 use crate::progress::Progress;
@@ -83,6 +83,12 @@ pub struct Arguments {
     /// columns each has its own: {name} stands for the column's name
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Write into the file of -o where no new file can take its place: it has a second hard
+    /// link, an owner or attributes that cannot be copied, a folder that takes no files. A
+    /// full disk or a kill then leaves a part of it
+    #[arg(long, requires = "output")]
+    in_place: bool,
 
     /// The base of the results
     #[arg(long, value_enum, default_value_t)]
@@ -209,6 +215,8 @@ struct Sources {
     read: Arc<AtomicU64>,
     /// What is open and can be read but once.
     streams: Vec<Stream>,
+    /// Bytes that are read ahead of a pipe.
+    ahead: usize,
 }
 
 /// Runs the command.
@@ -226,7 +234,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let paths = sources.readers.iter().map(|r| r.path().to_owned());
     let computation = Computation::new(&engine, &expressions, &operands, paths.collect());
     let mut computation = computation.map_err(|error| Failure::Running(error.to_string()))?;
-    let outputs = names.iter().map(|name| Output::open(name.as_deref()));
+    let outputs = names.iter();
+    let outputs = outputs.map(|name| Output::open(name.as_deref(), arguments.in_place));
     let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
     let pipeline = Pipeline {
         operands: &operands,
@@ -236,7 +245,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let outcome = pipeline.run(sources, &mut computation, outputs);
     for warning in engine.warnings() {
-        eprintln!("warning: {warning}");
+        output::tell(format_args!("warning: {warning}"));
     }
     if arguments.time || arguments.verbose {
         profile.print();
@@ -333,13 +342,16 @@ fn bind(
         }
         let operand = Operand::Name(binding.name.clone());
         if !expressions.operands.contains(&operand) {
-            eprintln!(
-                "warning: --let: {:?} is not in the expression",
-                binding.name
-            );
+            let name = &binding.name;
+            output::tell(format_args!(
+                "warning: --let: {name:?} is not in the expression"
+            ));
         }
     }
-    let mut sources = Sources::default();
+    let mut sources = Sources {
+        ahead: arguments.memory / TEXT_PART,
+        ..Sources::default()
+    };
     let mut opened = Vec::new();
     for (index, operand) in expressions.operands.iter().enumerate() {
         opened.push(match operand {
@@ -412,7 +424,7 @@ impl Sources {
         let input = if metadata.is_file() {
             Input::file(file, read)
         } else {
-            Input::pipe(file, read)
+            Input::pipe(file, read, self.ahead)
         };
         Ok(Source::Lines(LineReader::new(
             path,
@@ -483,7 +495,9 @@ fn find_single_numbers(sources: &mut [Source], profile: &Profile) -> Result<(), 
     }
     for single in single_paths {
         let lines = reader.path();
-        eprintln!("note: {single} has one number, which stands for each line of {lines}");
+        output::tell(format_args!(
+            "note: {single} has one number, which stands for each line of {lines}"
+        ));
     }
     Ok(())
 }

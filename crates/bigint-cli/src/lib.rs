@@ -1,6 +1,9 @@
 //! The `bigint` command, as a library: the binary, and tests that run it, call
 //! [`main`].
 
+// These panic where standard output or standard error is full or closed.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod backend;
 mod bench;
 mod calc;
@@ -60,19 +63,27 @@ enum Command {
 ///
 /// Exit codes: 0 good; 1 failed while running; 2 bad usage or bad input.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        Err(error) => {
+    bigint_cpu::program::start();
+    let outcome = match Cli::try_parse_from(arguments) {
+        // Threads that have no memory unwind to here, without a word.
+        Ok(cli) => bigint_cpu::or_out_of_memory(|| run(&cli.command))
+            .map_err(Failure::from)
+            .flatten(),
+        Err(error) if error.use_stderr() => {
             // Nothing can be told where standard error is closed.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
+        // Help and the version are results.
+        Err(help) => standard::output()
+            .and_then(|_| help.print())
+            .map_err(|error| Failure::writing(output::STANDARD_OUTPUT, &error)),
     };
-    match run(&cli.command) {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !matches!(failure, Failure::ReaderGone) {
-                eprintln!("error: {failure}");
+                output::tell(format_args!("error: {failure}"));
             }
             failure.exit_code()
         }
