@@ -10,7 +10,8 @@
 //! - [`graph`] work that is remembered, to be run again;
 //! - [`module`], [`library`], [`linker`], [`fatbin`] from images to functions;
 //! - [`gpu`] what touches the simulator;
-//! - [`environment`], [`faults`], [`leaks`], [`log`] what makes it a test bench.
+//! - [`environment`], [`faults`], [`failures`], [`leaks`], [`log`] what makes it a test
+//!   bench.
 
 mod context;
 mod copy;
@@ -18,6 +19,7 @@ mod driver;
 mod environment;
 mod error;
 mod fatbin;
+mod failures;
 mod faults;
 mod ffi;
 mod gpu;

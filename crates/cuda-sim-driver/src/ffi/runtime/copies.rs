@@ -3,6 +3,7 @@
 use super::programs::variable;
 use super::{current, driver_call};
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::ffi::copies::{cuMemcpy, cuMemcpyAsync, cuMemsetD8_v2, cuMemsetD8Async};
 use crate::ffi::entries;
 use crate::ffi::memories::{cuMemAlloc_v2, cuMemFreeHost};
@@ -19,7 +20,7 @@ entries! {
         }
     }
 
-    runtime fn cudaMallocAsync(out: Out<u64>, bytes: usize, stream: Handle) | | {
+    runtime fn cudaMallocAsync + _ptsz(out: Out<u64>, bytes: usize, stream: Handle) | | {
         match bytes {
             0 => out.set(0),
             _ => driver_call!(cuMemAllocAsync(out, bytes, stream)),
@@ -33,20 +34,20 @@ entries! {
         driver_call!(cuMemFreeHost(pointer))
     }
 
-    runtime fn cudaMemset(to: u64, value: i32, bytes: usize) | | {
+    runtime fn cudaMemset + _ptds(to: u64, value: i32, bytes: usize) | | {
         driver_call!(cuMemsetD8_v2(to, value as u8, bytes))
     }
 
-    runtime fn cudaMemsetAsync(to: u64, value: i32, bytes: usize, stream: Handle) | | {
+    runtime fn cudaMemsetAsync + _ptsz(to: u64, value: i32, bytes: usize, stream: Handle) | | {
         driver_call!(cuMemsetD8Async(to, value as u8, bytes, stream))
     }
 
-    runtime fn cudaMemcpy(to: u64, from: u64, bytes: usize, direction: u32) | | {
+    runtime fn cudaMemcpy + _ptds(to: u64, from: u64, bytes: usize, direction: u32) | | {
         check(to, from, direction)?;
         driver_call!(cuMemcpy(to, from, bytes))
     }
 
-    runtime fn cudaMemcpyAsync(to: u64, from: u64, bytes: usize, direction: u32, stream: Handle) | | {
+    runtime fn cudaMemcpyAsync + _ptsz(to: u64, from: u64, bytes: usize, direction: u32, stream: Handle) | | {
         check(to, from, direction)?;
         driver_call!(cuMemcpyAsync(to, from, bytes, stream))
     }
@@ -59,13 +60,13 @@ entries! {
         out.set(variable(symbol)?.1 as usize)
     }
 
-    runtime fn cudaMemcpyToSymbol(symbol: u64, from: u64, bytes: usize, offset: usize, direction: u32) | | {
+    runtime fn cudaMemcpyToSymbol + _ptds(symbol: u64, from: u64, bytes: usize, offset: usize, direction: u32) | | {
         let to = part(symbol, offset, bytes)?;
         check(to, from, direction)?;
         driver_call!(cuMemcpy(to, from, bytes))
     }
 
-    runtime fn cudaMemcpyToSymbolAsync(
+    runtime fn cudaMemcpyToSymbolAsync + _ptsz(
         symbol: u64,
         from: u64,
         bytes: usize,
@@ -78,13 +79,13 @@ entries! {
         driver_call!(cuMemcpyAsync(to, from, bytes, stream))
     }
 
-    runtime fn cudaMemcpyFromSymbol(to: u64, symbol: u64, bytes: usize, offset: usize, direction: u32) | | {
+    runtime fn cudaMemcpyFromSymbol + _ptds(to: u64, symbol: u64, bytes: usize, offset: usize, direction: u32) | | {
         let from = part(symbol, offset, bytes)?;
         check(to, from, direction)?;
         driver_call!(cuMemcpy(to, from, bytes))
     }
 
-    runtime fn cudaMemcpyFromSymbolAsync(
+    runtime fn cudaMemcpyFromSymbolAsync + _ptsz(
         to: u64,
         symbol: u64,
         bytes: usize,
@@ -108,26 +109,36 @@ fn check(to: u64, from: u64, direction: u32) -> Result {
         3 => (true, true),
         // Wherever the addresses are.
         4 => return Ok(()),
-        _ => return Err(Code::INVALID_DIRECTION),
+        _ => {
+            let why = format!("{direction} is no direction of copies");
+            return Err(Code::INVALID_DIRECTION.because(why));
+        }
     };
     let context = current()?;
     let lies = |address: u64, on_device: bool| match context.driver.memory.block(address) {
         Some(block) => on_device || matches!(block.kind, Kind::Managed(_)),
         None => !on_device,
     };
-    if lies(to, to_device) && lies(from, from_device) {
-        Ok(())
-    } else {
-        Err(Code::INVALID_VALUE)
+    let side = |on_device| if on_device { "device" } else { "host" };
+    for (name, address, on_device) in [("target", to, to_device), ("source", from, from_device)] {
+        if !lies(address, on_device) {
+            let (asked, other) = (side(on_device), side(!on_device));
+            return Err(invalid(format!(
+                "by the direction of the copy its {name} is on the {asked}, but {address:#x} is \
+                 {other} memory, or nothing"
+            )));
+        }
     }
+    Ok(())
 }
 
 /// The address of a part of a variable.
 fn part(symbol: u64, offset: usize, bytes: usize) -> Result<u64> {
     let (start, size) = variable(symbol)?;
-    let end = offset.checked_add(bytes).ok_or(Code::INVALID_VALUE)?;
-    if end as u64 > size {
-        return Err(Code::INVALID_VALUE);
+    let end = offset.checked_add(bytes).filter(|end| *end as u64 <= size);
+    if end.is_none() {
+        let why = format!("{bytes} bytes from {offset} on are beyond the variable's {size}");
+        return Err(invalid(why));
     }
     Ok(start + offset as u64)
 }

@@ -1,8 +1,9 @@
 //! Launches, and what there is to know of a kernel.
 
-use super::programs::{is_kernel, kernel};
+use super::programs::{is_kernel, kernel, no_kernel};
 use super::{current, driver_call};
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::ffi::entries;
 use crate::ffi::launches::{
     cuLaunchCooperativeKernel, cuLaunchKernel, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
@@ -61,7 +62,7 @@ entries! {
         stream: Out<Handle>,
     ) | | {
         let last = CONFIGURATIONS.with_borrow_mut(Vec::pop);
-        let last = last.ok_or(Code::MISSING_CONFIGURATION)?;
+        let last = last.ok_or_else(|| Code::MISSING_CONFIGURATION.because("no launch is under way"))?;
         grid.set(last.grid)?;
         block.set(last.block)?;
         shared_bytes.set(last.shared_bytes)?;
@@ -72,12 +73,12 @@ entries! {
     // the launch alone: so its own address is the handle, and the launch finds the rest.
     runtime_wide fn __cudaGetKernel(out: Out<u64>, function: u64) | | {
         if !is_kernel(function) {
-            return Err(Code::INVALID_DEVICE_FUNCTION);
+            return Err(no_kernel(function));
         }
         out.set(function)
     }
 
-    runtime fn __cudaLaunchKernel(
+    runtime fn __cudaLaunchKernel + _ptsz(
         function: u64,
         grid: Dim3,
         block: Dim3,
@@ -88,7 +89,7 @@ entries! {
         launch(function, grid, block, params, shared_bytes, stream)
     }
 
-    runtime fn cudaLaunchKernel(
+    runtime fn cudaLaunchKernel + _ptsz(
         function: u64,
         grid: Dim3,
         block: Dim3,
@@ -99,7 +100,7 @@ entries! {
         launch(function, grid, block, params, shared_bytes, stream)
     }
 
-    runtime fn cudaLaunchCooperativeKernel(
+    runtime fn cudaLaunchCooperativeKernel + _ptsz(
         function: u64,
         grid: Dim3,
         block: Dim3,
@@ -108,7 +109,7 @@ entries! {
         stream: Handle,
     ) | | {
         let kernel = kernel(function)?;
-        let shared = u32::try_from(shared_bytes).map_err(|_| Code::INVALID_VALUE)?;
+        let shared = shared_size(shared_bytes)?;
         let launched = driver_call!(cuLaunchCooperativeKernel(
             kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, params,
         ));
@@ -163,6 +164,10 @@ entries! {
     }
 }
 
+fn shared_size(bytes: usize) -> Result<u32> {
+    u32::try_from(bytes).map_err(|_| invalid(format!("{bytes} bytes of dynamic shared memory")))
+}
+
 fn launch(
     function: u64,
     grid: Dim3,
@@ -172,7 +177,7 @@ fn launch(
     stream: Handle,
 ) -> Result {
     let kernel = kernel(function)?;
-    let shared = u32::try_from(shared_bytes).map_err(|_| Code::INVALID_VALUE)?;
+    let shared = shared_size(shared_bytes)?;
     // `nvcc` passes a list even where there are no parameters.
     let launched = driver_call!(cuLaunchKernel(
         kernel,

@@ -22,9 +22,9 @@ use crate::handle::Handle;
 
 /// Declares functions of the runtime by the functions of the driver that they are.
 macro_rules! same {
-    ($($name:ident($($arg:ident: $type:ty),*) = $driver:ident($($value:expr),*);)*) => {
+    ($($name:ident $(+ $suffix:ident)? ($($arg:ident: $type:ty),*) = $driver:ident($($value:expr),*);)*) => {
         entries! {
-            $(runtime fn $name($($arg: $type),*) | | {
+            $(runtime fn $name $(+ $suffix)? ($($arg: $type),*) | | {
                 driver_call!($driver($($value),*))
             })*
         }
@@ -42,7 +42,7 @@ same! {
 
     cudaMemGetInfo(free: Out<usize>, total: Out<usize>) = cuMemGetInfo_v2(free, total);
     cudaFree(address: u64) = cuMemFree_v2(address);
-    cudaFreeAsync(address: u64, stream: Handle) = cuMemFreeAsync(address, stream);
+    cudaFreeAsync + _ptsz(address: u64, stream: Handle) = cuMemFreeAsync(address, stream);
     cudaMallocManaged(out: Out<u64>, bytes: usize, flags: u32)
         = cuMemAllocManaged(out, bytes, flags);
     cudaMallocHost(out: Out<HostPointer>, bytes: usize) = cuMemAllocHost_v2(out, bytes);
@@ -57,17 +57,17 @@ same! {
     cudaStreamCreateWithPriority(out: Out<Handle>, flags: u32, priority: i32)
         = cuStreamCreateWithPriority(out, flags, priority);
     cudaStreamDestroy(stream: Handle) = cuStreamDestroy_v2(stream);
-    cudaStreamQuery(stream: Handle) = cuStreamQuery(stream);
-    cudaStreamSynchronize(stream: Handle) = cuStreamSynchronize(stream);
-    cudaStreamWaitEvent(stream: Handle, event: Handle, flags: u32)
+    cudaStreamQuery + _ptsz(stream: Handle) = cuStreamQuery(stream);
+    cudaStreamSynchronize + _ptsz(stream: Handle) = cuStreamSynchronize(stream);
+    cudaStreamWaitEvent + _ptsz(stream: Handle, event: Handle, flags: u32)
         = cuStreamWaitEvent(stream, event, flags);
-    cudaLaunchHostFunc(stream: Handle, function: HostFunction, argument: HostPointer)
+    cudaLaunchHostFunc + _ptsz(stream: Handle, function: HostFunction, argument: HostPointer)
         = cuLaunchHostFunc(stream, function, argument);
 
     cudaEventCreate(out: Out<Handle>) = cuEventCreate(out, 0);
     cudaEventCreateWithFlags(out: Out<Handle>, flags: u32) = cuEventCreate(out, flags);
-    cudaEventRecord(event: Handle, stream: Handle) = cuEventRecord(event, stream);
-    cudaEventRecordWithFlags(event: Handle, stream: Handle, flags: u32)
+    cudaEventRecord + _ptsz(event: Handle, stream: Handle) = cuEventRecord(event, stream);
+    cudaEventRecordWithFlags + _ptsz(event: Handle, stream: Handle, flags: u32)
         = cuEventRecordWithFlags(event, stream, flags);
     cudaEventQuery(event: Handle) = cuEventQuery(event);
     cudaEventSynchronize(event: Handle) = cuEventSynchronize(event);
