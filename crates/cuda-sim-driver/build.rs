@@ -22,7 +22,10 @@ fn main() {
     collect(Path::new("src/ffi"), &mut defined);
     let mut list = String::from("unsupported! {\n");
     for (api, file) in APIS {
-        for line in fs::read_to_string(file).expect("a list of functions").lines() {
+        for line in fs::read_to_string(file)
+            .expect("a list of functions")
+            .lines()
+        {
             let mut words = line.split(' ');
             let name = words.next().expect("a name");
             if defined.contains(name) {

@@ -117,7 +117,10 @@ impl Environment {
         exists: impl Fn(&str) -> bool,
     ) -> Result<Environment, String> {
         let variables: HashMap<OsString, OsString> = variables.collect();
-        let mut names: Vec<_> = variables.keys().map(|name| name.to_string_lossy()).collect();
+        let mut names: Vec<_> = variables
+            .keys()
+            .map(|name| name.to_string_lossy())
+            .collect();
         names.sort_unstable();
         names.iter().try_for_each(|name| check_name(name))?;
         let variable = |name: &str| variables.get(OsStr::new(name)).cloned();
@@ -344,12 +347,17 @@ mod tests {
     #[test]
     fn every_variable_of_the_readme_is_known_and_the_other_way_round() {
         let readme = include_str!("../README.md");
-        let rows = readme.lines().filter_map(|line| line.strip_prefix("| `CUDA_SIM_"));
+        let rows = readme
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `CUDA_SIM_"));
         let mut rows: Vec<_> = rows
             .filter_map(|row| Some(format!("{PREFIX}{}", row.split_once('`')?.0)))
             .collect();
         rows.sort_unstable();
-        let known: Vec<_> = NAMES.iter().filter(|name| **name != "CUDA_SIM_CLIENTS").collect();
+        let known: Vec<_> = NAMES
+            .iter()
+            .filter(|name| **name != "CUDA_SIM_CLIENTS")
+            .collect();
         assert_eq!(rows.iter().collect::<Vec<_>>(), known);
     }
 

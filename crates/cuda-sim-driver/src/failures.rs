@@ -59,7 +59,11 @@ pub fn tell(function: &str, code: Code) {
         text.to_string_lossy().into_owned()
     });
     let message = format!("{function} answers {code}: {why}");
-    let cause = if why == DEAD { format!("{code}: {why}") } else { message.clone() };
+    let cause = if why == DEAD {
+        format!("{code}: {why}")
+    } else {
+        message.clone()
+    };
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     if told.len() == MOST || !told.insert(cause) {
         return;

@@ -105,7 +105,9 @@ impl Graph {
         let mut nodes = self.nodes();
         let known = |handle: &Handle| nodes.iter().any(|node| node.handle == *handle);
         if !after.iter().all(known) {
-            return Err(invalid("a node that this one comes after is of another graph"));
+            return Err(invalid(
+                "a node that this one comes after is of another graph",
+            ));
         }
         let handle = Handle::fresh();
         nodes.push(Node {
@@ -248,6 +250,7 @@ pub struct Capture {
     /// Of each stream, the nodes that its next one comes after.
     lanes: Mutex<HashMap<Handle, Vec<Handle>>>,
     invalid: AtomicBool,
+    over: AtomicBool,
 }
 
 impl Capture {
@@ -260,6 +263,7 @@ impl Capture {
             origin,
             lanes: Mutex::new(HashMap::from([(origin, Vec::new())])),
             invalid: AtomicBool::new(false),
+            over: AtomicBool::new(false),
         }
     }
 
@@ -275,6 +279,16 @@ impl Capture {
     /// Spoils it: only its end is allowed now.
     pub fn invalidate(&self) {
         self.invalid.store(true, Ordering::Release);
+    }
+
+    /// Ends it: events that were recorded in it stand for nothing any more.
+    pub fn end(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
     }
 
     /// The streams that take part, and what the next node of each comes after.

@@ -53,7 +53,8 @@ impl Library {
         if let Some(module) = modules.get(&context.handle) {
             return Ok(Arc::clone(module));
         }
-        let module = Module::load(context, &self.source, true).map_err(|(code, why)| code.because(why))?;
+        let module =
+            Module::load(context, &self.source, true).map_err(|(code, why)| code.because(why))?;
         let driver = context.driver;
         driver.modules.insert(module.handle, Arc::clone(&module));
         modules.insert(context.handle, Arc::clone(&module));

@@ -162,7 +162,10 @@ impl Memory {
             Some(block) if !matches!(block.kind, Kind::Variable(_)) => {}
             _ => return Err(no_allocation(base)),
         }
-        blocks.device.remove(&base).ok_or_else(|| no_allocation(base))
+        blocks
+            .device
+            .remove(&base)
+            .ok_or_else(|| no_allocation(base))
     }
 
     /// Takes out the host block that starts at `base`, if `registered` says how it
@@ -199,7 +202,9 @@ impl Memory {
     pub fn place(&self, address: u64, bytes: u64) -> Result<Place> {
         let Some(block) = self.block(address) else {
             return self.host_place(address, bytes).ok_or_else(|| {
-                invalid(format!("no device memory or page-locked memory is at {address:#x}"))
+                invalid(format!(
+                    "no device memory or page-locked memory is at {address:#x}"
+                ))
             });
         };
         if bytes > block.bytes - (address - block.base) {
@@ -259,7 +264,9 @@ impl Memory {
 }
 
 fn no_allocation(address: u64) -> Code {
-    invalid(format!("no allocation begins at {address:#x}, or it is freed"))
+    invalid(format!(
+        "no allocation begins at {address:#x}, or it is freed"
+    ))
 }
 
 impl Blocks {

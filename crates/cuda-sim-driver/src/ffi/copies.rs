@@ -323,7 +323,9 @@ pub(super) fn plan_fill(
     let bytes = width.checked_mul(unit.len()).ok_or_else(too_large)?;
     let misaligned = || {
         let bytes = unit.len();
-        invalid(format!("a row to fill does not begin at a multiple of {bytes} bytes"))
+        invalid(format!(
+            "a row to fill does not begin at a multiple of {bytes} bytes"
+        ))
     };
     if unit.is_empty() || !to.is_multiple_of(unit.len() as u64) {
         return Err(misaligned());
@@ -397,6 +399,26 @@ impl Side {
 }
 
 impl Copy2D {
+    /// A copy of `(width, height)` bytes between addresses that may be on either side, each
+    /// with its pitch.
+    pub(super) fn between(to: (u64, usize), from: (u64, usize), extent: (usize, usize)) -> Self {
+        let side = |(device, pitch)| Side {
+            x: 0,
+            y: 0,
+            memory_type: 4,
+            host: HostPointer::NULL,
+            device,
+            array: 0,
+            pitch,
+        };
+        Copy2D {
+            from: side(from),
+            to: side(to),
+            width: extent.0,
+            height: extent.1,
+        }
+    }
+
     /// The rows to copy, all of them valid: nothing is copied otherwise.
     fn rows(&self, context: &Context) -> Result<Vec<(Place, Place, usize)>> {
         let narrow = |side: &Side| side.pitch != 0 && side.pitch < self.width;

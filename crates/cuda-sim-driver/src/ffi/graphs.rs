@@ -92,6 +92,7 @@ entries! {
             return Err(Code::STREAM_CAPTURE_UNMATCHED.because(why));
         }
         context.captures().retain(|_, other| other.id != capture.id);
+        capture.end();
         capture.state()?;
         if !capture.is_joined() {
             let why = "another stream of the capture has work that this one does not wait for";

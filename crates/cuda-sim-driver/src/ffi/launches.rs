@@ -215,7 +215,9 @@ entries! {
 pub struct LaunchConfig {
     grid: [u32; 3],
     block: [u32; 3],
-    shared_bytes: u32,
+    pub(super) shared_bytes: u32,
+    /// The upper half of the same in a `cudaLaunchConfig_t`; nothing here.
+    pub(super) shared_high: u32,
     stream: Handle,
     attributes: HostPointer,
     count: u32,
@@ -344,16 +346,25 @@ fn check_shape(context: &Context, function: &Function, grid: &Grid) -> Result {
         &kernel.name,
         function.max_dynamic_shared.load(Ordering::Relaxed),
     );
-    let Grid { grid: blocks, block: threads, shared_bytes } = *grid;
+    let Grid {
+        grid: blocks,
+        block: threads,
+        shared_bytes,
+    } = *grid;
     if !within(&blocks, &arch.max_grid_dim) {
-        let why = format!("{name}: a grid of {blocks:?} blocks, and the most is {:?}", arch.max_grid_dim);
+        let why = format!(
+            "{name}: a grid of {blocks:?} blocks, and the most is {:?}",
+            arch.max_grid_dim
+        );
         return Err(invalid(why));
     }
     if !within(&threads, &arch.max_block_dim)
         || grid.threads() > u64::from(arch.max_threads_per_block)
     {
         let (most, in_all) = (arch.max_block_dim, arch.max_threads_per_block);
-        let why = format!("{name}: a block of {threads:?} threads; the most is {most:?}, {in_all} in all");
+        let why = format!(
+            "{name}: a block of {threads:?} threads; the most is {most:?}, {in_all} in all"
+        );
         return Err(invalid(why));
     }
     if let Some(required) = kernel.required_threads
@@ -397,11 +408,16 @@ fn read_params(
         (true, false) => read_extra(extra, &mut buffer)?,
         (true, true) => {
             let count = kernel.params.len();
-            let why = format!("{} takes {count} parameters, and none are passed", kernel.name);
+            let why = format!(
+                "{} takes {count} parameters, and none are passed",
+                kernel.name
+            );
             return Err(invalid(why));
         }
         (false, false) => {
-            return Err(invalid("parameters are passed in both ways, by kernelParams and extra"));
+            return Err(invalid(
+                "parameters are passed in both ways, by kernelParams and extra",
+            ));
         }
     }
     Ok(buffer)

@@ -161,7 +161,10 @@ entries! {
 }
 
 pub(super) fn known(driver: &Driver, handle: Handle) -> Result<Arc<Library>> {
-    driver.libraries.get(handle).ok_or_else(|| no_library(handle))
+    driver
+        .libraries
+        .get(handle)
+        .ok_or_else(|| no_library(handle))
 }
 
 fn no_library(handle: Handle) -> Code {
@@ -182,10 +185,7 @@ fn context_on(driver: &Driver, device: i32) -> Result<Arc<Context>> {
     let primary = driver.device(device)?.primary().context.clone();
     let current = context::current()?;
     let there = |context: &Arc<Context>| context.ordinal == device as usize;
-    current
-        .filter(there)
-        .or(primary)
-        .ok_or_else(context::none)
+    current.filter(there).or(primary).ok_or_else(context::none)
 }
 
 /// The handle of a kernel, the same every time.

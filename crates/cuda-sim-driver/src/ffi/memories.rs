@@ -232,7 +232,10 @@ fn host_block(context: &Context, pointer: HostPointer) -> Result<Arc<HostBlock>>
 }
 
 fn no_host_memory(pointer: HostPointer) -> Code {
-    invalid(format!("{:#x} is no memory of cuMemHostAlloc's", pointer.address()))
+    invalid(format!(
+        "{:#x} is no memory of cuMemHostAlloc's",
+        pointer.address()
+    ))
 }
 
 fn no_flags(flags: u32) -> Code {
@@ -329,6 +332,10 @@ fn attribute_of(context: &Context, attribute: u32, address: u64) -> Result<Attri
         12 => Attribute::Wide(bytes),
         // Whether it is backed by memory.
         13 => Attribute::Flag(true),
-        _ => return Err(invalid(format!("{address:#x} has no attribute {attribute}"))),
+        _ => {
+            return Err(invalid(format!(
+                "{address:#x} has no attribute {attribute}"
+            )));
+        }
     })
 }

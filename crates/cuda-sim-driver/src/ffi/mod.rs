@@ -28,7 +28,6 @@ mod unsupported;
 
 use entries::{Symbol, entries};
 
-
 /// The entry points that do something.
 const SYMBOLS: &[&[Symbol]] = &[
     contexts::SYMBOLS,
@@ -58,7 +57,11 @@ fn symbol(name: &str) -> Option<&'static Symbol> {
 
 /// The function that the library exports under this name.
 fn any_symbol(name: &str) -> Option<&'static Symbol> {
-    let refused = || unsupported::SYMBOLS.iter().find(|symbol| symbol.name == name);
+    let refused = || {
+        unsupported::SYMBOLS
+            .iter()
+            .find(|symbol| symbol.name == name)
+    };
     symbol(name).or_else(refused)
 }
 

@@ -181,7 +181,11 @@ pub(super) fn set_attribute(
         }
         // Clusters: their shape, which the kernel says, and how they are scheduled.
         10..=13 | 15 => {}
-        _ => return Err(invalid(format!("attribute {attribute} cannot be set to {value}"))),
+        _ => {
+            return Err(invalid(format!(
+                "attribute {attribute} cannot be set to {value}"
+            )));
+        }
     }
     Ok(())
 }
@@ -282,7 +286,9 @@ pub(super) fn cache_config(config: u32) -> Result {
 pub(super) fn bank_config(config: u32) -> Result {
     match config {
         0..=2 => Ok(()),
-        _ => Err(invalid(format!("{config} is no configuration of shared memory"))),
+        _ => Err(invalid(format!(
+            "{config} is no configuration of shared memory"
+        ))),
     }
 }
 

@@ -177,7 +177,9 @@ fn known(driver: &Driver, handle: Handle) -> Result<Arc<Pool>> {
 }
 
 fn no_attribute(attribute: u32) -> Code {
-    invalid(format!("{attribute} is no attribute of pools, or cannot be set so"))
+    invalid(format!(
+        "{attribute} is no attribute of pools, or cannot be set so"
+    ))
 }
 
 fn alloc(
@@ -196,7 +198,9 @@ fn alloc(
         return Err(invalid("0 bytes are asked for"));
     }
     if pool.ordinal != context.ordinal {
-        return Err(invalid("the pool is of another device than the current context"));
+        return Err(invalid(
+            "the pool is of another device than the current context",
+        ));
     }
     let base = context.device().gpu.alloc(bytes as u64)?;
     pool.take(bytes as u64);

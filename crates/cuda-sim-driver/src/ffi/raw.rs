@@ -58,6 +58,11 @@ impl<T: Copy> Values<T> {
     /// None at all.
     pub const NONE: Self = Values(std::ptr::null_mut());
 
+    /// One value of ours, for a call that ends before it goes.
+    pub fn of(value: &mut T) -> Self {
+        Values(value)
+    }
+
     /// Whether there are none.
     pub fn is_null(&self) -> bool {
         self.0.is_null()

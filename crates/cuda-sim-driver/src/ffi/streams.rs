@@ -1,7 +1,7 @@
 //! Streams, events, and host functions on streams.
 
-use super::{call, entries};
 use super::raw::{HostFunction, HostPointer, Out, StreamCallback, UserData};
+use super::{call, entries};
 use crate::context::{Context, Target, own_stream};
 use crate::error::{Code, Result};
 use crate::failures::invalid;
@@ -257,6 +257,13 @@ fn outside_captures(context: &Context, handle: Handle) -> Result<Arc<Event>> {
 fn wait_in_capture(context: &Context, target: Target, event: &Event) -> Result<bool> {
     let own = context.capture_of(target);
     let captured = event.captured().clone();
+    if captured
+        .as_ref()
+        .is_some_and(|(capture, _)| capture.is_over())
+    {
+        let why = "the event was last recorded in a capture, which has ended";
+        return Err(Code::CAPTURED_EVENT.because(why));
+    }
     let (Some((capture, behind)), Target::Stream { handle, .. }) = (captured, target) else {
         if let Some(own) = own {
             own.invalidate();

@@ -39,10 +39,15 @@ enum Missing {
 /// one, the suffix of its form for programs whose default stream is each thread's own.
 const FUNCTIONS: &str = include_str!("driver_functions.txt");
 /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`.
-const PER_THREAD: u64 = 2;
+pub const PER_THREAD: u64 = 2;
 
 /// The newest form of a function that a program of a CUDA version knows.
-fn look_up(symbol: Text, function: &Out<*const ()>, version: i32, flags: u64) -> Result<(), Missing> {
+fn look_up(
+    symbol: Text,
+    function: &Out<*const ()>,
+    version: i32,
+    flags: u64,
+) -> Result<(), Missing> {
     function.set_if_asked(std::ptr::null());
     let name = symbol.string().map_err(|_| Missing::Symbol)?;
     let newest = environment().map_or(version, |environment| environment.version.0);
@@ -60,7 +65,11 @@ fn look_up(symbol: Text, function: &Out<*const ()>, version: i32, flags: u64) ->
     let Some((_, form)) = fits else {
         let why = format!("CUDA {} has no function '{name}'", DriverVersion(newest));
         let _ = Code::NOT_FOUND.because(why);
-        return Err(if forms.is_empty() { Missing::Symbol } else { Missing::Version });
+        return Err(if forms.is_empty() {
+            Missing::Symbol
+        } else {
+            Missing::Version
+        });
     };
     // The name passed on to another function.
     let form = match *form {

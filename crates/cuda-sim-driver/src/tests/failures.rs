@@ -127,7 +127,10 @@ fn every_call_that_fails_says_why_and_once() {
             assert_eq!(api::free(0xbad1), Err(1));
             assert_eq!(api::device_get(3), Err(101));
             assert_eq!(api::count_to_null(), Err(1));
-            assert_eq!(api::load(".version 7.0\n.target sm_75\nnonsense").map(|_| ()), Err(218));
+            assert_eq!(
+                api::load(".version 7.0\n.target sm_75\nnonsense").map(|_| ()),
+                Err(218)
+            );
         }
         api::stream_destroy(stream).expect("destroyed");
         api::stop();
@@ -160,7 +163,10 @@ fn no_more_is_said_than_anybody_reads() {
         api::stop();
     });
     assert_eq!(stderr.lines().count(), 51, "{stderr}");
-    assert!(stderr.ends_with("of the rest nothing is said\n"), "{stderr}");
+    assert!(
+        stderr.ends_with("of the rest nothing is said\n"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -198,22 +204,28 @@ fn what_the_simulator_has_not_says_so_once() {
 
 #[test]
 fn every_function_of_the_driver_is_found_by_name() {
-    program(&[("CUDA_SIM_DRIVER_VERSION", "13.5"), ("CUDA_SIM_QUIET", "1")], || {
-        let mut names = 0;
-        for line in include_str!("../ffi/driver_functions.txt").lines() {
-            let words: Vec<_> = line.split(' ').collect();
-            let since = words[1].parse().expect("a version");
-            let (function, status) = later::proc_address(words[0], since, 0);
-            assert!(function.is_ok_and(|f| f != 0) && status == 0, "{line}");
-            // The form for default streams of each thread's own is another function.
-            let own = later::proc_address(words[0], since, 2).0;
-            assert!(own.is_ok() && (words.len() > 2 || own == function), "{line}");
-            names += 1;
-        }
-        assert!(names > 600);
-        let [legacy, own] = [0, 2].map(|flags| later::proc_address("cuMemcpy", 12000, flags));
-        assert_ne!(legacy, own);
-    });
+    program(
+        &[("CUDA_SIM_DRIVER_VERSION", "13.5"), ("CUDA_SIM_QUIET", "1")],
+        || {
+            let mut names = 0;
+            for line in include_str!("../ffi/driver_functions.txt").lines() {
+                let words: Vec<_> = line.split(' ').collect();
+                let since = words[1].parse().expect("a version");
+                let (function, status) = later::proc_address(words[0], since, 0);
+                assert!(function.is_ok_and(|f| f != 0) && status == 0, "{line}");
+                // The form for default streams of each thread's own is another function.
+                let own = later::proc_address(words[0], since, 2).0;
+                assert!(
+                    own.is_ok() && (words.len() > 2 || own == function),
+                    "{line}"
+                );
+                names += 1;
+            }
+            assert!(names > 600);
+            let [legacy, own] = [0, 2].map(|flags| later::proc_address("cuMemcpy", 12000, flags));
+            assert_ne!(legacy, own);
+        },
+    );
 }
 
 #[test]

@@ -4,13 +4,33 @@ use super::programs::variable;
 use super::{current, driver_call};
 use crate::error::{Code, Result};
 use crate::failures::invalid;
-use crate::ffi::copies::{cuMemcpy, cuMemcpyAsync, cuMemsetD8_v2, cuMemsetD8Async};
+use crate::ffi::copies::{
+    Copy2D, cuMemcpy, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpyAsync, cuMemsetD8_v2,
+    cuMemsetD8Async,
+};
 use crate::ffi::entries;
 use crate::ffi::memories::{cuMemAlloc_v2, cuMemFreeHost};
 use crate::ffi::pools::cuMemAllocAsync;
-use crate::ffi::raw::{HostPointer, Out};
+use crate::ffi::raw::{HostPointer, Out, Values};
 use crate::handle::Handle;
 use crate::memory::Kind;
+
+/// A `cudaPointerAttributes`.
+#[repr(C)]
+pub struct PointerAttributes {
+    kind: u32,
+    device: i32,
+    on_device: u64,
+    on_host: u64,
+    reserved: [u64; 8],
+}
+
+/// `cudaMemoryType`s, and `cudaInvalidDeviceId`.
+const UNREGISTERED: u32 = 0;
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const MANAGED: u32 = 3;
+const NO_DEVICE: i32 = -2;
 
 entries! {
     runtime fn cudaMalloc(out: Out<u64>, bytes: usize) | | {
@@ -50,6 +70,58 @@ entries! {
     runtime fn cudaMemcpyAsync + _ptsz(to: u64, from: u64, bytes: usize, direction: u32, stream: Handle) | | {
         check(to, from, direction)?;
         driver_call!(cuMemcpyAsync(to, from, bytes, stream))
+    }
+
+    runtime fn cudaMemcpy2D + _ptds(
+        to: u64,
+        to_pitch: usize,
+        from: u64,
+        from_pitch: usize,
+        width: usize,
+        height: usize,
+        direction: u32,
+    ) | | {
+        check(to, from, direction)?;
+        let mut copy = Copy2D::between((to, to_pitch), (from, from_pitch), (width, height));
+        driver_call!(cuMemcpy2DUnaligned_v2(Values::of(&mut copy)))
+    }
+
+    runtime fn cudaMemcpy2DAsync + _ptsz(
+        to: u64,
+        to_pitch: usize,
+        from: u64,
+        from_pitch: usize,
+        width: usize,
+        height: usize,
+        direction: u32,
+        stream: Handle,
+    ) | | {
+        check(to, from, direction)?;
+        let mut copy = Copy2D::between((to, to_pitch), (from, from_pitch), (width, height));
+        driver_call!(cuMemcpy2DAsync_v2(Values::of(&mut copy), stream))
+    }
+
+    // An address that the driver does not know is host memory like any other.
+    runtime fn cudaPointerGetAttributes(out: Out<PointerAttributes>, address: u64) | | {
+        let context = current()?;
+        let memory = &context.driver.memory;
+        let here = context.ordinal as i32;
+        let (kind, device, on_device, on_host) = match memory.block(address) {
+            Some(block) => match block.kind {
+                Kind::Managed(_) => (MANAGED, block.ordinal as i32, true, true),
+                _ => (DEVICE, block.ordinal as i32, true, false),
+            },
+            None if memory.host_block(address).is_some() => (HOST, here, false, true),
+            None => (UNREGISTERED, NO_DEVICE, false, true),
+        };
+        let at = |there| if there { address } else { 0 };
+        out.set(PointerAttributes {
+            kind,
+            device,
+            on_device: at(on_device),
+            on_host: at(on_host),
+            reserved: [0; 8],
+        })
     }
 
     runtime fn cudaGetSymbolAddress(out: Out<u64>, symbol: u64) | | {

@@ -6,7 +6,8 @@ use crate::error::{Code, Result};
 use crate::failures::invalid;
 use crate::ffi::entries;
 use crate::ffi::launches::{
-    cuLaunchCooperativeKernel, cuLaunchKernel, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+    LaunchConfig, cuLaunchCooperativeKernel, cuLaunchKernel, cuLaunchKernelEx,
+    cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 };
 use crate::ffi::modules::{attribute_of, cuFuncSetAttribute, known_function};
 use crate::ffi::raw::{HostPointer, Out, Values};
@@ -114,6 +115,25 @@ entries! {
             kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, params,
         ));
         launched.map_err(|code| refusal(code, kernel, shared))
+    }
+
+    runtime fn cudaLaunchKernelExC + _ptsz(
+        config: Values<LaunchConfig>,
+        function: u64,
+        params: Values<HostPointer>,
+    ) | | {
+        let kernel = kernel(function)?;
+        // The runtime's structure is the driver's but for the width of one field.
+        let asked = config.get(0)?;
+        if asked.shared_high != 0 {
+            return Err(invalid("more than 4 GiB of dynamic shared memory"));
+        }
+        let launched = driver_call!(cuLaunchKernelEx(config, kernel, params, Values::NONE));
+        launched.map_err(|code| refusal(code, kernel, asked.shared_bytes))
+    }
+
+    runtime fn cudaGetFuncBySymbol(out: Out<Handle>, function: u64) | | {
+        out.set(kernel(function)?)
     }
 
     runtime fn cudaGetKernel(out: Out<Handle>, function: u64) | | {
