@@ -10,13 +10,15 @@
 //! - [`graph`] work that is remembered, to be run again;
 //! - [`module`], [`library`], [`linker`], [`fatbin`] from images to functions;
 //! - [`gpu`] what touches the simulator;
-//! - [`environment`], [`faults`], [`leaks`], [`log`] what makes it a test bench.
+//! - [`environment`], [`faults`], [`failures`], [`leaks`], [`log`] what makes it a test
+//!   bench.
 
 mod context;
 mod copy;
 mod driver;
 mod environment;
 mod error;
+mod failures;
 mod fatbin;
 mod faults;
 mod ffi;
