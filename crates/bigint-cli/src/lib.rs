@@ -68,15 +68,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    match run(&cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
+    let code = match run(&cli.command) {
+        Ok(()) => 0,
         Err(failure) => {
             if !matches!(failure, Failure::ReaderGone) {
                 eprintln!("error: {failure}");
             }
             failure.exit_code()
         }
-    }
+    };
+    // All is written by now.
+    bigint_host::exit_if_busy(code);
+    ExitCode::from(code)
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
