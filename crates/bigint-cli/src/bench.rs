@@ -229,7 +229,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(paper) = &arguments.paper {
         return papers::run(paper);
     }
-    let engine = arguments.backend.engine()?;
+    let engine = arguments.backend.waiting_engine()?;
     check(arguments, engine.back_end())?;
     if !arguments.threads.is_empty() && engine.back_end() != BackEnd::Cpu {
         let why = "--threads are those of the CPU: say --backend cpu as well";

@@ -79,15 +79,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             .and_then(|_| help.print())
             .map_err(|error| Failure::writing(output::STANDARD_OUTPUT, &error)),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+    let code = match outcome {
+        Ok(()) => 0,
         Err(failure) => {
             if !matches!(failure, Failure::ReaderGone) {
                 output::tell(format_args!("error: {failure}"));
             }
             failure.exit_code()
         }
-    }
+    };
+    // All is written by now.
+    bigint_host::exit_if_busy(code);
+    ExitCode::from(code)
 }
 
 fn run(command: &Command) -> Result<(), Failure> {

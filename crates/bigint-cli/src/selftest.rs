@@ -36,7 +36,7 @@ pub struct Arguments {
 /// # Errors
 /// [`Failure::Running`] with the first wrong answer.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let engine = arguments.backend.engine()?;
+    let engine = arguments.backend.waiting_engine()?;
     let per_operation = arguments.cases as u64;
     let operations = match &*arguments.operations {
         [] => &Operation::ALL,

@@ -325,6 +325,13 @@ pub enum DeviceErrorKind {
         "the device is lost ({0}): restart the program to use it again; results left on it are gone"
     )]
     Lost(String),
+    /// This process was forked from one that had loaded the driver.
+    #[error(
+        "this process was forked from one that had loaded the CUDA driver, which does not survive \
+         it: fork before anything asks for a GPU, or start a program (Python: the start method \
+         `spawn`), or use the CPU back end"
+    )]
+    Forked,
     /// Anything else the driver said.
     #[error("{0}; the back end `auto` goes on without the device")]
     Driver(String),

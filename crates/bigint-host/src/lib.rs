@@ -52,6 +52,7 @@ mod schedule;
 mod segments;
 mod signed;
 mod spread;
+mod start;
 mod task;
 mod transform;
 mod transform_tuning;
@@ -81,11 +82,13 @@ pub use num_bigint::{BigInt, BigUint};
 pub use on_integers::OnIntegers;
 pub use operations::{Form, Outcome};
 pub use options::Options;
+pub use plan::choose::{CoreTuning, StartTuning};
 pub use ptx::ptx_hashes;
 pub use rationals::Rationals;
 pub use residues::{MontgomeryParams, Residues};
 pub use schedule::Prepared;
 pub use signed::SignedBatch;
+pub use start::exit_if_busy;
 pub use trial::TrialFactors;
 pub use tuning::{
     AddTuning, DevicesTuning, FusedTuning, LimbwiseTuning, MulTuning, Provenance, ScanTuning,

@@ -118,7 +118,7 @@ struct Record<'r> {
 /// [`Failure::Running`] where the engine fails or the drawing cannot be written.
 pub fn run(paper: &Paper) -> Result<(), Failure> {
     let (benchmark, arguments) = paper.benchmark();
-    let engine = arguments.backend.engine()?;
+    let engine = arguments.backend.waiting_engine()?;
     // What cannot be written is said before anything is measured.
     let drawing = arguments
         .svg
