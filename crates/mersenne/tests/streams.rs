@@ -38,20 +38,17 @@ fn results(folder: &Path) -> usize {
 
 #[test]
 fn no_stream_keeps_a_result_from_its_file_or_a_line_in_worktodo() {
-    for stdout in STATES {
-        for stderr in STATES {
-            for stdin in ["good", "closed", "full"] {
-                let streams = [stdin, stdout, stderr];
-                let folder = tempfile::tempdir().unwrap();
-                let worktodo = folder.path().join("worktodo.txt");
-                fs::write(&worktodo, "hello\nTest=107,60,1\nPRP=N/A,1,2,127,-1\n").unwrap();
-                let status = run(folder.path(), &["work"], streams);
-                let is_told = ["good", "without a reader"].contains(&stdout);
-                assert_eq!(status.code(), Some(i32::from(!is_told)), "{streams:?}");
-                assert_eq!(fs::read_to_string(&worktodo).unwrap(), "hello\n", "{streams:?}");
-                assert_eq!(results(folder.path()), 2, "{streams:?}");
-            }
-        }
+    let pairs = STATES.into_iter().flat_map(|stdout| STATES.map(|stderr| ["good", stdout, stderr]));
+    let inputs = ["closed", "full"].map(|stdin| [stdin, "closed", "closed"]);
+    for streams in pairs.chain(inputs) {
+        let folder = tempfile::tempdir().unwrap();
+        let worktodo = folder.path().join("worktodo.txt");
+        fs::write(&worktodo, "hello\nTest=107,60,1\nPRP=N/A,1,2,127,-1\n").unwrap();
+        let status = run(folder.path(), &["work"], streams);
+        let is_told = ["good", "without a reader"].contains(&streams[1]);
+        assert_eq!(status.code(), Some(i32::from(!is_told)), "{streams:?}");
+        assert_eq!(fs::read_to_string(&worktodo).unwrap(), "hello\n", "{streams:?}");
+        assert_eq!(results(folder.path()), 2, "{streams:?}");
     }
 }
 
