@@ -1,5 +1,7 @@
 //! The command, from outside: its contracts with users and their scripts.
 
+#[cfg(target_os = "linux")]
+mod at_once;
 mod bad_input;
 mod calc;
 mod columns;
