@@ -22,8 +22,8 @@ use std::time::Instant;
 use std::{io, iter, thread};
 
 use bigint_core::Algorithm;
-use bigint_host::Limb;
 use bigint_host::expression::Function;
+use bigint_host::{Engine, Limb};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
@@ -242,6 +242,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         format: arguments.format,
         window_limbs: arguments.memory / WINDOW_PART / size_of::<Limb>(),
         profile: &profile,
+        engine: &engine,
+        total_bytes: sources.total_bytes,
     };
     let outcome = pipeline.run(sources, &mut computation, outputs);
     for warning in engine.warnings() {
@@ -530,6 +532,9 @@ struct Pipeline<'a> {
     format: Format,
     window_limbs: usize,
     profile: &'a Profile,
+    engine: &'a Engine,
+    /// Bytes of the files, where they are known.
+    total_bytes: u64,
 }
 
 type Piece<T> = Result<T, Failure>;
@@ -591,6 +596,8 @@ impl Pipeline<'_> {
                     Ok(chunks) if chunks.is_empty() => return Some(Ok(Window::constant())),
                     Ok(chunks) => {
                         bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
+                        self.engine
+                            .expect(self.total_bytes as f64 / bytes.max(1) as f64);
                         let read = || {
                             window::read(
                                 chunks,

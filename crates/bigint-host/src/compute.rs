@@ -70,6 +70,7 @@ impl Inner {
                     true => State::Starting,
                     false => State::Asleep {
                         spent_ms: 1e3 * self.devices.spent().as_secs_f64(),
+                        times: self.devices.times(),
                     },
                 };
                 return start.choose(self.load(task, operands), state);
@@ -121,6 +122,20 @@ impl Inner {
             self.devices.look();
         }
         self.devices.are_asleep()
+    }
+
+    /// Has devices opened for lists, of which nobody estimates what they take, once the CPU has
+    /// computed as long as that takes.
+    pub fn wake_for_list(self: &Arc<Self>) {
+        if !self.are_devices_asleep() || bigint_cpu::is_in_pool() {
+            return;
+        }
+        let start = &self.tuning().start;
+        if start.driver_ms <= 0.0 {
+            self.open_now();
+        } else if 1e3 * self.devices.spent().as_secs_f64() > start.driver_ms {
+            self.open_in_background(|_, _| ());
+        }
     }
 
     /// Does what the CPU does in the place of devices that are not open yet.

@@ -172,6 +172,12 @@ impl Engine {
         }
     }
 
+    /// Says that the operations to come are parts of work about `times` as large, as of a file that
+    /// is computed part by part: [`Engine::auto`] then need not find out that devices pay.
+    pub fn expect(&self, times: f64) {
+        self.inner.devices.expect(times);
+    }
+
     /// Every choice there is for `operation` on this back end: first the default,
     /// which leaves it to the thresholds, then each that can be forced.
     pub fn choices(&self, operation: Operation) -> Vec<Options> {

@@ -78,6 +78,7 @@ impl Engine {
     ) -> Result<Integers, Error> {
         // Who forces an algorithm wants it to compute.
         let is_free = self.options.algorithm == Algorithm::Auto;
+        self.inner.wake_for_list();
         if self.inner.are_devices_asleep() {
             // Its bins are computed at one time, by the threads of a pool.
             let cpu = Engine {

@@ -23,6 +23,7 @@ use crate::task::Task;
 use crate::{Error, limbs};
 use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -37,7 +38,7 @@ pub(crate) fn compute(
             return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
         }
         Choice::Both if engine.cpu_ms(task, operands) < 2.0 * PIECE_MS => {
-            make_ready(engine, task, operands, task.count());
+            make_ready(engine, task, operands, &Arc::new(task.count().into()));
             return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
         }
         Choice::Both => {
@@ -85,21 +86,31 @@ pub(crate) fn compute(
     Ok(computed)
 }
 
-/// Milliseconds that the CPU computes before it asks whether devices are ready.
-const PIECE_MS: f64 = 30.0;
+/// Milliseconds that the CPU computes, at least, before it asks whether devices are ready.
+const PIECE_MS: f64 = 20.0;
+
+/// The longer it has waited the longer it computes: so many pieces are as long as all before.
+const PIECES_OF_WAIT: f64 = 12.0;
 
 /// The fewest numbers that it takes meanwhile: of fewer some cores have none.
 const LEAST_PIECE: usize = 64;
 
-/// Whether devices can begin with so many of a task's numbers; has them made ready in the
+/// Whether devices can begin with the numbers of a task that are left; has them made ready in the
 /// background if they cannot.
-fn make_ready(engine: &Arc<Inner>, task: &Task, operands: Operands<'_>, count: usize) -> bool {
+fn make_ready(
+    engine: &Arc<Inner>,
+    task: &Task,
+    operands: Operands<'_>,
+    left: &Arc<AtomicUsize>,
+) -> bool {
     engine.devices.look();
     if engine.devices.are_asleep() {
-        let (task, operands) = (task.clone(), operands.to_vec());
+        let (task, operands, left) = (task.clone(), operands.to_vec(), Arc::clone(left));
         engine.open_in_background(move |engine, devices| {
+            // As many as are left when they are open: of few the kernel may be another.
+            let count = left.load(Ordering::Relaxed).max(1);
+            let count = count.div_ceil(devices.len().max(1));
             each(devices.to_vec(), |device| {
-                let count = count.div_ceil(devices.len());
                 if let Some((entry, facts)) = task.module(engine, &device, &operands, count)
                     && device.begins_module(entry, facts)
                 {
@@ -109,10 +120,8 @@ fn make_ready(engine: &Arc<Inner>, task: &Task, operands: Operands<'_>, count: u
         });
         return false;
     }
-    let devices: Vec<&Arc<Device>> = engine.devices().collect();
-    let each_count = count.div_ceil(devices.len().max(1));
-    let is_ready = |device: &&Arc<Device>| {
-        let module = task.module(engine, device, operands, each_count);
+    let is_loaded = |device: &Arc<Device>, count| {
+        let module = task.module(engine, device, operands, count);
         module.is_none_or(|(entry, facts)| {
             if device.begins_module(entry, facts) {
                 let device = Arc::clone(device);
@@ -121,7 +130,14 @@ fn make_ready(engine: &Arc<Inner>, task: &Task, operands: Operands<'_>, count: u
             device.has_module(entry, facts)
         })
     };
-    devices.iter().filter(|device| !is_ready(device)).count() == 0
+    // The kernel of so many may be another than that of all, which the next task may ask for.
+    for (device, numbers) in shares(engine, task, operands) {
+        is_loaded(device, numbers.len());
+    }
+    let count = left.load(Ordering::Relaxed);
+    let count = count.div_ceil(engine.devices().count().max(1));
+    let waited_for = engine.devices().filter(|device| !is_loaded(device, count));
+    waited_for.count() == 0
 }
 
 /// Which of a task's numbers each device computes: those that it has of the longest operand,
@@ -381,16 +397,20 @@ impl<'a> Queue<'a, '_> {
             operands,
             ..
         } = *self;
-        let ms = engine.cpu_ms(task, operands);
-        let mut rate = task.count() as f64 / ms.max(PIECE_MS);
-        while !make_ready(engine, task, operands, self.numbers())
-            && let Some(mut rows) = self.take(((rate * PIECE_MS) as usize).max(LEAST_PIECE))
-        {
+        let begun = Instant::now();
+        let left = Arc::new(AtomicUsize::new(task.count()));
+        let mut rate = task.count() as f64 / engine.cpu_ms(task, operands).max(PIECE_MS);
+        while self.numbers() > 0 && !make_ready(engine, task, operands, &left) {
+            let ms = PIECE_MS.max(1e3 * begun.elapsed().as_secs_f64() / PIECES_OF_WAIT);
+            let Some(mut rows) = self.take(((rate * ms) as usize).max(LEAST_PIECE)) else {
+                break;
+            };
             let (numbers, started) = (rows.numbers.clone(), Instant::now());
             let count = numbers.len() as f64;
             let computed = engine.timed(|| task.on_host(engine, operands, numbers))?;
             lock(&self.firsts).extend(computed.first);
             rows.copy(&computed)?;
+            left.store(self.numbers(), Ordering::Relaxed);
             rate = count / (1e3 * started.elapsed().as_secs_f64());
         }
         Ok(())

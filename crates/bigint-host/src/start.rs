@@ -21,6 +21,8 @@ pub(crate) struct Devices {
     is_starting: AtomicBool,
     /// Nanoseconds that the CPU has computed in their place.
     spent: AtomicU64,
+    /// How many times what is asked for will be, as a number's bits.
+    times: AtomicU64,
     /// The process that the engine was made in.
     process: u32,
 }
@@ -44,6 +46,7 @@ impl Devices {
             opened: Mutex::default(),
             is_starting: AtomicBool::new(false),
             spent: AtomicU64::new(0),
+            times: AtomicU64::new(1_f64.to_bits()),
             process: process::id(),
         }
     }
@@ -82,6 +85,17 @@ impl Devices {
     /// Whether the background has begun to open them.
     pub fn are_starting(&self) -> bool {
         self.is_starting.load(Ordering::Relaxed)
+    }
+
+    /// How many times what is asked for will be asked for.
+    pub fn times(&self) -> f64 {
+        f64::from_bits(self.times.load(Ordering::Relaxed))
+    }
+
+    /// Notes how many times that will be.
+    pub fn expect(&self, times: f64) {
+        self.times
+            .store(times.max(1.0).to_bits(), Ordering::Relaxed);
     }
 
     /// How long the CPU has computed in their place.

@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod allocations;
+mod at_once;
 mod bad_input;
 mod calc;
 mod columns;

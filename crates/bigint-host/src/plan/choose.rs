@@ -62,8 +62,9 @@ pub(crate) struct Load {
 /// What devices are about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum State {
-    /// Nobody has started them; the CPU has computed so long in their place.
-    Asleep { spent_ms: f64 },
+    /// Nobody has started them; the CPU has computed so long in their place, and the task is one of
+    /// so many like it.
+    Asleep { spent_ms: f64, times: f64 },
     /// They are being opened.
     Starting,
     /// One of them has not the kernel.
@@ -99,10 +100,10 @@ impl StartTuning {
             State::Loading if !is_on_host || self.module_ms <= 0.0 => Choice::Devices,
             State::Starting | State::Loading if is_faster => Choice::Both,
             State::Starting | State::Loading => Choice::Cpu,
-            State::Asleep { spent_ms } => {
+            State::Asleep { spent_ms, times } => {
                 let start_ms = self.driver_ms + self.module_ms;
-                let pays =
-                    cpu_ms > devices_ms + way_ms + start_ms || is_faster && spent_ms > start_ms;
+                let gain_ms = times * (cpu_ms - devices_ms - way_ms);
+                let pays = gain_ms > start_ms || is_faster && spent_ms > start_ms;
                 if pays { Choice::Both } else { Choice::Cpu }
             }
         }
@@ -138,7 +139,10 @@ mod tests {
         Tuning::default().start.choose(load, state)
     }
 
-    const ASLEEP: State = State::Asleep { spent_ms: 0.0 };
+    const ASLEEP: State = State::Asleep {
+        spent_ms: 0.0,
+        times: 1.0,
+    };
 
     #[test]
     fn devices_are_not_started_for_less_than_their_start() {
@@ -166,7 +170,10 @@ mod tests {
     #[test]
     fn much_that_comes_little_by_little_starts_them_too_if_they_are_faster_at_it() {
         let powers = load(Operation::PowMod, 1000, &[64; 3]);
-        let spent = |spent_ms| State::Asleep { spent_ms };
+        let spent = |spent_ms| State::Asleep {
+            spent_ms,
+            times: 1.0,
+        };
         assert_eq!(choice(powers, spent(100.0)), Choice::Cpu);
         assert_eq!(choice(powers, spent(1000.0)), Choice::Both);
         let sums = load(Operation::Add, 1_000_000, &[32; 2]);
@@ -176,6 +183,20 @@ mod tests {
             ..sums
         };
         assert_eq!(choice(slower, spent(1000.0)), Choice::Cpu);
+    }
+
+    #[test]
+    fn parts_of_a_file_count_as_many_times_as_there_are() {
+        let part = load(Operation::PowMod, 1000, &[64; 3]);
+        let of = |times| State::Asleep {
+            spent_ms: 0.0,
+            times,
+        };
+        assert_eq!(choice(part, of(2.0)), Choice::Cpu);
+        assert_eq!(choice(part, of(50.0)), Choice::Both);
+        // However many there are, the way there takes longer.
+        let products = load(Operation::Mul, 20_000, &[32; 2]);
+        assert_eq!(choice(products, of(1e9)), Choice::Cpu, "{products:?}");
     }
 
     #[test]

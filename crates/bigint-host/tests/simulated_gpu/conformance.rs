@@ -341,7 +341,7 @@ fn batches_move_between_devices_of_unequal_kind() {
     let seen = devices().expect("a driver");
     let memory: Vec<_> = seen
         .iter()
-        .map(|device| device.memory_bytes >> 20)
+        .map(|device| device.as_ref().expect("a device").memory_bytes >> 20)
         .collect();
     assert_eq!(memory, [1024, 64]);
 

@@ -7,6 +7,7 @@
 
 mod conformance;
 mod failures;
+mod fork;
 mod fused;
 mod gather;
 mod lists;
@@ -15,6 +16,7 @@ mod process;
 mod rows;
 mod several;
 mod signs;
+mod start;
 #[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
 mod support;
 mod trees;
