@@ -76,9 +76,11 @@ fn code(kind: Kind, [stdin, stdout, _]: [State; 3]) -> i32 {
     };
     match (kind, stdin) {
         (Kind::Silent, _) => 0,
-        (Kind::Refuses, _) | (Kind::Reads, Closed | Full) => 2,
-        // An empty source, as a terminal that is closed is one: nothing is printed, but where it goes is looked at.
-        (Kind::Reads, _) => i32::from(stdout == Closed),
+        (Kind::Refuses, _) | (Kind::Reads, Closed) => 2,
+        // Where results go is looked at before they are computed.
+        (Kind::Reads, _) if stdout == Closed => 1,
+        // The rest are empty sources, as a terminal that is closed is one.
+        (Kind::Reads, stdin) => 2 * i32::from(stdin == Full),
         (Kind::Prints, _) => printed,
     }
 }
