@@ -235,9 +235,16 @@ fn at_free_name<T>(
     make: impl Fn(&Path) -> io::Result<T>,
 ) -> io::Result<(T, TempPath)> {
     for name in unfinished_names(folder) {
+        // Before there is a file: what asks for memory may end the program.
+        let mut name = TempPath::try_from_path(name)?;
+        name.disable_cleanup(true);
         match make(&name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return Ok((made?, TempPath::try_from_path(name)?)),
+            made => {
+                let made = made?;
+                name.disable_cleanup(false);
+                return Ok((made, name));
+            }
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())

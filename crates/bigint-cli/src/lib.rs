@@ -39,6 +39,7 @@ use bigint_cpu::Cpu;
 use clap::{CommandFactory, Parser};
 
 use crate::failure::Failure;
+use crate::output::Output;
 
 /// Exact integer arithmetic of every size, on a GPU or on every core of the CPU
 #[derive(Debug, clap::Parser)]
@@ -102,6 +103,10 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Tune(_) | Command::Completions(_) | Command::Man(_) => None,
         _ => tune::install()?,
     };
+    // What cannot be printed is said before the work, which may take minutes.
+    if !matches!(command, Command::Calc(_)) {
+        Output::open(None, false)?;
+    }
     match command {
         Command::Calc(arguments) => calc::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),

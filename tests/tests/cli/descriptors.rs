@@ -1,4 +1,5 @@
-//! Every command with each standard stream closed, full, or a pipe whose other end is gone.
+//! Every command with each standard stream closed, full, a pipe whose other end is gone, or a
+//! terminal that is closed.
 
 use std::io::pipe;
 use std::process::{Command, Stdio};
@@ -14,11 +15,13 @@ enum State {
     Full,
     /// A pipe whose other end is gone.
     Gone,
+    /// A terminal that is closed.
+    HungUp,
 }
 
-use State::{Closed, Full, Gone, Good};
+use State::{Closed, Full, Gone, Good, HungUp};
 
-const STATES: [State; 4] = [Good, Closed, Full, Gone];
+const STATES: [State; 5] = [Good, Closed, Full, Gone, HungUp];
 
 /// The commands, by what the shell has of them: what each reads and writes decides its code.
 const COMMANDS: [(&str, Kind); 16] = [
@@ -69,13 +72,15 @@ enum Kind {
 fn code(kind: Kind, [stdin, stdout, _]: [State; 3]) -> i32 {
     let printed = match stdout {
         Good | Gone => 0,
-        Closed | Full => 1,
+        Closed | Full | HungUp => 1,
     };
     match (kind, stdin) {
         (Kind::Silent, _) => 0,
-        (Kind::Refuses, _) | (Kind::Reads, Closed | Full) => 2,
-        // An empty source: nothing is printed, but where it goes is looked at.
-        (Kind::Reads, _) => i32::from(stdout == Closed),
+        (Kind::Refuses, _) | (Kind::Reads, Closed) => 2,
+        // Where results go is looked at before they are computed.
+        (Kind::Reads, _) if stdout == Closed => 1,
+        // The rest are empty sources, as a terminal that is closed is one.
+        (Kind::Reads, stdin) => 2 * i32::from(stdin == Full),
         (Kind::Prints, _) => printed,
     }
 }
@@ -130,15 +135,26 @@ fn set(command: &mut Command, [stdin, stdout, stderr]: [State; 3]) {
             Stdio::from(write)
         }
     };
+    let terminal = || {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&user).unwrap();
+        unlockpt(&user).unwrap();
+        let name = ptsname(&user, Vec::new()).unwrap();
+        // It is closed at the end of this function, on the user's side.
+        device(name.to_str().unwrap())
+    };
     command.stdin(match stdin {
         Good | Closed => Stdio::null(),
         Full => device("/dev/full"),
         Gone => other_end_gone(true),
+        HungUp => terminal(),
     });
     let sink = |state| match state {
         Good | Closed => Stdio::piped(),
         Full => device("/dev/full"),
         Gone => other_end_gone(false),
+        HungUp => terminal(),
     };
     command.stdout(sink(stdout)).stderr(sink(stderr));
 }
