@@ -1,6 +1,7 @@
-//! The entry points, by subject. Each is a C function of the CUDA driver API,
-//! or in [`runtime`] of the CUDA runtime API, with that API's contract; what they share is in [`call`], how they read and write
-//! the caller's memory in [`raw`].
+//! The entry points, by subject. Each is a C function of the CUDA driver API, or in
+//! [`runtime`] of the CUDA runtime API, with that API's contract. [`entries`] declares them,
+//! what they share is in [`call`], and how they read and write the caller's memory in
+//! [`raw`]. [`unsupported`] has those with nothing behind them.
 
 // An exported C symbol is an unsafe attribute; the bodies are safe code.
 #![allow(unsafe_code)]
