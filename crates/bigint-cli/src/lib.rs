@@ -14,6 +14,7 @@ mod info;
 mod lines;
 mod manual;
 mod number;
+mod on_error;
 mod operands;
 mod output;
 mod pool;
@@ -33,6 +34,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use bigint_cpu::Cpu;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
 use crate::failure::Failure;
@@ -60,7 +62,7 @@ enum Command {
 ///
 /// Exit codes: 0 good; 1 failed while running; 2 bad usage or bad input.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match parse(&Vec::from_iter(arguments)) {
         Ok(cli) => cli,
         Err(error) => {
             // Nothing can be told where standard error is closed.
@@ -77,6 +79,26 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// What the arguments ask for.
+///
+/// An expression may begin with `-`, or with `--`. A word of letters behind `--` is a slip
+/// for an option.
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let strict = Cli::command().mut_subcommand("calc", |calc| {
+        calc.mut_arg("expression", |expression| {
+            expression.allow_hyphen_values(false)
+        })
+    });
+    if let Err(error) = strict.try_get_matches_from(arguments)
+        && error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
+        && word.strip_prefix("--").is_some_and(calc::is_like_an_option)
+    {
+        return Err(error);
+    }
+    Cli::try_parse_from(arguments)
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
