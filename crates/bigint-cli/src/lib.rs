@@ -17,6 +17,7 @@ mod info;
 mod lines;
 mod manual;
 mod number;
+mod on_error;
 mod operands;
 mod output;
 mod pool;
@@ -36,6 +37,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use bigint_cpu::Cpu;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
 use crate::failure::Failure;
@@ -65,7 +67,7 @@ enum Command {
 /// Exit codes: 0 good; 1 failed while running; 2 bad usage or bad input.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     bigint_cpu::program::start();
-    let outcome = match Cli::try_parse_from(arguments) {
+    let outcome = match parse(&Vec::from_iter(arguments)) {
         // Threads that have no memory unwind to here, without a word.
         Ok(cli) => bigint_cpu::or_out_of_memory(|| run(&cli.command))
             .map_err(Failure::from)
@@ -92,6 +94,26 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // All is written by now.
     bigint_host::exit_if_busy(code);
     ExitCode::from(code)
+}
+
+/// What the arguments ask for.
+///
+/// An expression may begin with `-`, or with `--`. A word of letters behind `--` is a slip
+/// for an option.
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let strict = Cli::command().mut_subcommand("calc", |calc| {
+        calc.mut_arg("expression", |expression| {
+            expression.allow_hyphen_values(false)
+        })
+    });
+    if let Err(error) = strict.try_get_matches_from(arguments)
+        && error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
+        && word.strip_prefix("--").is_some_and(calc::is_like_an_option)
+    {
+        return Err(error);
+    }
+    Cli::try_parse_from(arguments)
 }
 
 fn run(command: &Command) -> Result<(), Failure> {

@@ -38,6 +38,7 @@ mod on_host;
 mod on_integers;
 mod operations;
 mod options;
+mod passing;
 mod pieces;
 pub mod plan;
 mod pool;

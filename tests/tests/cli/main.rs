@@ -17,6 +17,7 @@ mod functions;
 mod memory;
 mod output;
 mod papers;
+mod rows;
 mod rsa_moduli;
 #[cfg(target_os = "linux")]
 mod signals;
