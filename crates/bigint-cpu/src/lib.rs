@@ -2,6 +2,7 @@
 
 mod error;
 pub mod fast;
+mod mask;
 mod memory;
 mod numbers;
 mod piece;

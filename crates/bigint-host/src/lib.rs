@@ -43,6 +43,7 @@ mod pieces;
 pub mod plan;
 mod pool;
 mod power;
+mod preconditions;
 mod primes;
 mod ptx;
 mod rationals;

@@ -12,6 +12,7 @@ mod fused;
 mod gather;
 mod lists;
 mod pieces;
+mod preconditions;
 mod process;
 mod rows;
 mod several;
