@@ -141,26 +141,27 @@ struct Unplaced {
 impl Unplaced {
     /// Gives the draft a name that it keeps, and says which.
     fn keep(self, target: &Path) -> io::Error {
-        let Some(name) = self.name else {
-            return self.error;
+        let Unplaced { error, name } = self;
+        let Some(mut name) = name else {
+            return error;
         };
-        let kept = (1_u32..).map(|number| {
+        for number in 1..=MOST_KEPT {
             let mut kept = target.as_os_str().to_owned();
             kept.push(format!(".results.{number}"));
-            PathBuf::from(kept)
-        });
-        let kept = kept
-            .take(1000)
-            .find(|kept| fs::hard_link(&name, kept).is_ok());
-        match kept {
-            Some(kept) => {
-                let what = format!("{}; the results are in {}", self.error, kept.display());
-                io::Error::new(self.error.kind(), what)
+            match name.persist_noclobber(&kept) {
+                Ok(()) => {
+                    let what = format!("{error}; the results are in {}", kept.display());
+                    return io::Error::new(error.kind(), what);
+                }
+                Err(failed) => name = failed.path,
             }
-            None => self.error,
         }
+        error
     }
 }
+
+/// Results of the same target that may be kept beside it.
+const MOST_KEPT: usize = 1000;
 
 /// What a file system says of what it was told to write down; one that cannot be told has
 /// nothing to say.
