@@ -20,11 +20,14 @@ impl Inner {
     /// Takes a user's limbs in: onto the devices where there are any. An engine that
     /// falls back keeps them on the host as well.
     pub fn admit(self: &Arc<Self>, shape: Shape, limbs: Vec<Limb>) -> Result<Batch, Error> {
+        self.open_if_that_is_free();
         // A sum with as many is the least that they are for.
         let work = work::moved(3 * shape.count.saturating_mul(shape.width));
         let shares = self.shares(shape.count, work);
         let mut node = Node::on_host(self, shape, limbs);
-        if shares.is_empty() {
+        // A driver that compiles has no time for a copy, and the CPU computes meanwhile.
+        let waits = self.resort == Resort::Always && self.devices().any(|d| d.is_loading());
+        if shares.is_empty() || waits {
             return Ok(Batch::new(node));
         }
         let brought = each(shares, |(device, numbers)| node.resident(device, numbers));
@@ -60,28 +63,32 @@ impl Inner {
         if self.resort != Resort::Always {
             return Choice::Devices;
         }
+        if matches!(task, Task::Job(job) if job.options.level.is_some()) {
+            // Only devices have levels.
+            self.open_now();
+            return Choice::Devices;
+        }
+        self.open_if_that_is_free();
         if self.are_devices_asleep() {
             // A pool's thread does not wait for devices, and a program may have no kernel.
             if bigint_cpu::is_in_pool() || matches!(task, Task::Program(_, None)) {
                 return Choice::Cpu;
             }
-            if start.driver_ms > 0.0 {
-                let state = match self.devices.are_starting() {
-                    true => State::Starting,
-                    false => State::Asleep {
-                        spent_ms: 1e3 * self.devices.spent().as_secs_f64(),
-                        times: self.devices.times(),
-                    },
-                };
-                return start.choose(self.load(task, operands), state);
-            }
-            self.open_now();
+            let state = match self.devices.are_starting() {
+                true => State::Starting,
+                false => State::Asleep {
+                    spent_ms: 1e3 * self.devices.spent().as_secs_f64(),
+                    times: self.devices.times(),
+                },
+            };
+            return start.choose(self.load(task, operands), state);
         }
         let is_ready = spread::shares(self, task, operands)
             .into_iter()
             .all(|(device, numbers)| {
                 let module = task.module(self, device, operands, numbers.len());
-                module.is_none_or(|(entry, facts)| device.has_module(entry, facts))
+                let has_it = |(entry, facts)| device.has_module(entry, facts);
+                !device.is_loading() && module.is_none_or(has_it)
             });
         match is_ready {
             true => Choice::Devices,
@@ -127,14 +134,18 @@ impl Inner {
     /// Has devices opened for lists, of which nobody estimates what they take, once the CPU has
     /// computed as long as that takes.
     pub fn wake_for_list(self: &Arc<Self>) {
-        if !self.are_devices_asleep() || bigint_cpu::is_in_pool() {
-            return;
-        }
-        let start = &self.tuning().start;
-        if start.driver_ms <= 0.0 {
-            self.open_now();
-        } else if 1e3 * self.devices.spent().as_secs_f64() > start.driver_ms {
+        self.open_if_that_is_free();
+        let spent_ms = 1e3 * self.devices.spent().as_secs_f64();
+        if self.are_devices_asleep() && spent_ms > self.tuning().start.driver_ms {
             self.open_in_background(|_, _| ());
+        }
+    }
+
+    /// Opens devices that take no time to start; a pool's thread does not wait for them.
+    fn open_if_that_is_free(&self) {
+        let is_free = self.tuning().start.driver_ms <= 0.0;
+        if is_free && self.devices.are_asleep() && !bigint_cpu::is_in_pool() {
+            self.open_now();
         }
     }
 

@@ -67,6 +67,10 @@ impl Device {
         match *self {}
     }
 
+    pub fn is_loading(&self) -> bool {
+        match *self {}
+    }
+
     pub fn load(&self, _entry: EntryPoint, _facts: Facts) {
         match *self {}
     }

@@ -37,8 +37,8 @@ pub(crate) fn compute(
         Choice::Cpu => {
             return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
         }
+        Choice::Both if make_ready(engine, task, operands, &Arc::new(task.count().into())) => {}
         Choice::Both if engine.cpu_ms(task, operands) < 2.0 * PIECE_MS => {
-            make_ready(engine, task, operands, &Arc::new(task.count().into()));
             return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
         }
         Choice::Both => {
@@ -120,7 +120,22 @@ fn make_ready(
         });
         return false;
     }
-    let is_loaded = |device: &Arc<Device>, count| {
+    let left = left.load(Ordering::Relaxed);
+    let shares: Vec<_> = match left == task.count() {
+        true => shares(engine, task, operands)
+            .into_iter()
+            .map(|(device, numbers)| (device, numbers.len()))
+            .collect(),
+        // All of them take part, as in pieces.
+        false => {
+            let most = left.div_ceil(engine.devices().count().max(1));
+            engine.devices().map(|device| (device, most)).collect()
+        }
+    };
+    let is_ready = |&(device, count): &(&Arc<Device>, usize)| {
+        if device.is_loading() {
+            return false;
+        }
         let module = task.module(engine, device, operands, count);
         module.is_none_or(|(entry, facts)| {
             if device.begins_module(entry, facts) {
@@ -130,14 +145,8 @@ fn make_ready(
             device.has_module(entry, facts)
         })
     };
-    // The kernel of so many may be another than that of all, which the next task may ask for.
-    for (device, numbers) in shares(engine, task, operands) {
-        is_loaded(device, numbers.len());
-    }
-    let count = left.load(Ordering::Relaxed);
-    let count = count.div_ceil(engine.devices().count().max(1));
-    let waited_for = engine.devices().filter(|device| !is_loaded(device, count));
-    waited_for.count() == 0
+    // Each of them is to begin.
+    shares.iter().filter(|share| !is_ready(share)).count() == 0
 }
 
 /// Which of a task's numbers each device computes: those that it has of the longest operand,

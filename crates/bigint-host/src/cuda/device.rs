@@ -17,6 +17,7 @@ use cust::memory::DeviceBuffer;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The oldest compute capability that the kernels' PTX is for.
@@ -62,6 +63,8 @@ pub(crate) struct Device {
     /// Why the device can no longer be used.
     pub(super) lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
+    /// Threads that [`Device::load`].
+    loading: AtomicUsize,
 }
 
 /// Which way a large copy goes: each has pinned memory of its own, so that neither waits for
@@ -184,6 +187,7 @@ impl Device {
             has_memory_pools,
             lost: OnceLock::new(),
             last_launched: Mutex::new(None),
+            loading: AtomicUsize::new(0),
         })
     }
 
@@ -243,9 +247,16 @@ impl Device {
 
     /// Has the driver compile a kernel, for launches to come, which meet its errors again.
     pub fn load(&self, entry: EntryPoint, facts: Facts) {
+        self.loading.fetch_add(1, Ordering::Relaxed);
         if self.enter().is_ok() {
             let _ = self.modules.of(entry, facts);
         }
+        self.loading.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether the driver is at that: any other call waits for it.
+    pub fn is_loading(&self) -> bool {
+        self.loading.load(Ordering::Relaxed) > 0
     }
 
     /// Copies by way of pinned memory, if so many limbs are worth it and there is any.
