@@ -18,6 +18,9 @@
 use crate::error::Code;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Why a call that was chosen to fail does.
+pub const ASKED_FOR: &str = "CUDA_SIM_FAULT asks for it";
+
 /// Which calls of a function a fault hits; calls are counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Calls {

@@ -56,13 +56,20 @@ impl Gpu {
 
     /// Takes memory; the address is a multiple of 256.
     pub fn alloc(&self, bytes: u64) -> Result<u64> {
-        self.device.alloc(bytes).map_err(|_| Code::OUT_OF_MEMORY)
+        self.device.alloc(bytes).map_err(|_| self.full(bytes))
     }
 
     /// Takes memory at an address that the host has the memory of.
     pub fn alloc_at(&self, address: u64, bytes: u64) -> Result {
         let taken = self.device.alloc_at(address, bytes);
-        taken.map_err(|_| Code::OUT_OF_MEMORY)
+        taken.map_err(|_| self.full(bytes))
+    }
+
+    /// The error where so much memory cannot be had.
+    pub fn full(&self, bytes: u64) -> Code {
+        let (free, total) = self.memory_info();
+        let why = format!("{bytes} bytes are asked for, {free} of {total} are free");
+        Code::OUT_OF_MEMORY.because(why)
     }
 
     /// Gives memory back that [`Gpu::alloc`] or [`Gpu::alloc_at`] took.
