@@ -348,8 +348,12 @@ impl Shared {
         first: usize,
         access: Access,
     ) -> bool {
-        let past = self.writes.are_past::<WORDS>(first, clocks.floor, access.thread)
-            && self.reads.are_past::<WORDS>(first, clocks.floor, access.thread);
+        let past = self
+            .writes
+            .are_past::<WORDS>(first, clocks.floor, access.thread)
+            && self
+                .reads
+                .are_past::<WORDS>(first, clocks.floor, access.thread);
         if past {
             self.reads.put_all::<WORDS>(first, clocks.now, access);
         }
@@ -364,9 +368,15 @@ impl Shared {
         access: Access,
     ) -> bool {
         let others = &self.others_clock[first..first + 32 * WORDS];
-        let past = others.iter().fold(true, |past, &at| past & (at < clocks.floor))
-            && self.writes.are_past::<WORDS>(first, clocks.floor, access.thread)
-            && self.reads.are_past::<WORDS>(first, clocks.floor, access.thread);
+        let past = others
+            .iter()
+            .fold(true, |past, &at| past & (at < clocks.floor))
+            && self
+                .writes
+                .are_past::<WORDS>(first, clocks.floor, access.thread)
+            && self
+                .reads
+                .are_past::<WORDS>(first, clocks.floor, access.thread);
         if past {
             self.writes.put_all::<WORDS>(first, clocks.now, access);
         }
