@@ -84,6 +84,24 @@ impl Gpu {
         self.answer(self.device.read(address, bytes))
     }
 
+    /// With the check `copies`, an error unless something has written all of a range that
+    /// is to go to the host.
+    pub fn check_written(&self, address: u64, bytes: u64) -> Result {
+        if !self.environment.checks_copies {
+            return Ok(());
+        }
+        let Some(unwritten) = self.answer(self.device.first_unwritten(address, bytes))? else {
+            return Ok(());
+        };
+        let code = Code::LAUNCH_FAILED;
+        self.tell(&format!(
+            "a copy to the host of {bytes} bytes from {address:#x} on: nothing defined has been \
+             written to {unwritten:#x}; device {} answers {code}",
+            self.ordinal
+        ));
+        Err(code)
+    }
+
     /// Copies from the host.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result {
         self.answer(self.device.write(address, bytes))
@@ -211,7 +229,7 @@ fn code_of(kind: FaultKind) -> Code {
         FaultKind::InstructionBudget | FaultKind::Deadlock => Code::LAUNCH_TIMEOUT,
         FaultKind::StackOverflow => Code::HARDWARE_STACK_ERROR,
         FaultKind::InvalidTarget => Code::INVALID_PC,
-        FaultKind::InvalidOperand => Code::ILLEGAL_INSTRUCTION,
+        FaultKind::InvalidOperand | FaultKind::Unknown => Code::ILLEGAL_INSTRUCTION,
         _ => Code::LAUNCH_FAILED,
     }
 }

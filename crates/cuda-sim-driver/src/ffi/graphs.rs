@@ -197,14 +197,18 @@ entries! {
         to: Values<Handle>,
         count: Values<usize>,
     ) |driver| {
-        let graph = known(driver, graph)?;
-        let nodes = graph.nodes();
-        let edges = nodes.iter().flat_map(|node| node.after.iter().map(|&after| (after, node.handle)));
-        let (starts, ends): (Vec<_>, Vec<_>) = edges.unzip();
-        let room = count.get(0)?;
-        list(&starts, &from, &count)?;
-        count.set(0, room)?;
-        list(&ends, &to, &count)
+        edges(driver, graph, (&from, &to), &count)
+    }
+
+    driver_wide fn cuGraphGetEdges_v2(
+        graph: Handle,
+        from: Values<Handle>,
+        to: Values<Handle>,
+        kinds: Values<u64>,
+        count: Values<usize>,
+    ) |driver| {
+        plain(&kinds, count.get(0)?)?;
+        edges(driver, graph, (&from, &to), &count)
     }
 
     driver_wide fn cuGraphNodeGetType(node: Handle, out: Out<u32>) |driver| {
@@ -215,10 +219,31 @@ entries! {
     }
 
     driver_wide fn cuGraphNodeGetDependencies(node: Handle, before: Values<Handle>, count: Values<usize>) |driver| {
-        let graph = graph_of(driver, node)?;
-        let nodes = graph.nodes();
-        let known = nodes.iter().find(|known| known.handle == node);
-        list(&known.ok_or_else(|| no_node(node))?.after, &before, &count)
+        list(&before_node(driver, node)?, &before, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetDependencies_v2(
+        node: Handle,
+        before: Values<Handle>,
+        kinds: Values<u64>,
+        count: Values<usize>,
+    ) |driver| {
+        plain(&kinds, count.get(0)?)?;
+        list(&before_node(driver, node)?, &before, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetDependentNodes(node: Handle, after: Values<Handle>, count: Values<usize>) |driver| {
+        list(&after_node(driver, node)?, &after, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetDependentNodes_v2(
+        node: Handle,
+        after: Values<Handle>,
+        kinds: Values<u64>,
+        count: Values<usize>,
+    ) |driver| {
+        plain(&kinds, count.get(0)?)?;
+        list(&after_node(driver, node)?, &after, &count)
     }
 
     driver_wide fn cuGraphAddDependencies(
@@ -227,17 +252,18 @@ entries! {
         to: Values<Handle>,
         count: usize,
     ) |driver| {
-        let graph = known(driver, graph)?;
-        let mut nodes = graph.nodes();
-        for (before, after) in handles(&from, count)?.into_iter().zip(handles(&to, count)?) {
-            if !nodes.iter().any(|node| node.handle == before) {
-                return Err(no_node(before));
-            }
-            let mut all = nodes.iter_mut();
-            let node = all.find(|node| node.handle == after).ok_or_else(|| no_node(after))?;
-            node.after.push(before);
-        }
-        Ok(())
+        add_edges(driver, graph, handles(&from, count)?, handles(&to, count)?)
+    }
+
+    // Kinds of edges say what may begin before a kernel ends; here nothing does.
+    driver_wide fn cuGraphAddDependencies_v2(
+        graph: Handle,
+        from: Values<Handle>,
+        to: Values<Handle>,
+        _kinds: Values<u64>,
+        count: usize,
+    ) |driver| {
+        add_edges(driver, graph, handles(&from, count)?, handles(&to, count)?)
     }
 
     driver_wide fn cuGraphDestroyNode(node: Handle) |driver| {
@@ -451,6 +477,63 @@ entries! {
         let work = known_executable(context.driver, executable)?.work();
         context.enqueue(target(context, stream)?, work)
     }
+}
+
+/// The edges of a graph, to a caller who says how much room there is.
+fn edges(
+    driver: &Driver,
+    graph: Handle,
+    (from, to): (&Values<Handle>, &Values<Handle>),
+    count: &Values<usize>,
+) -> Result {
+    let graph = known(driver, graph)?;
+    let nodes = graph.nodes();
+    let edges = nodes
+        .iter()
+        .flat_map(|node| node.after.iter().map(|&after| (after, node.handle)));
+    let (starts, ends): (Vec<_>, Vec<_>) = edges.unzip();
+    let room = count.get(0)?;
+    list(&starts, from, count)?;
+    count.set(0, room)?;
+    list(&ends, to, count)
+}
+
+/// Says of so many edges that they are of the plain kind: a `CUgraphEdgeData` of zeros.
+fn plain(kinds: &Values<u64>, count: usize) -> Result {
+    if kinds.is_null() {
+        return Ok(());
+    }
+    (0..count).try_for_each(|index| kinds.set(index, 0))
+}
+
+/// The nodes that a node comes after.
+fn before_node(driver: &Driver, node: Handle) -> Result<Vec<Handle>> {
+    let graph = graph_of(driver, node)?;
+    let nodes = graph.nodes();
+    let known = nodes.iter().find(|known| known.handle == node);
+    Ok(known.ok_or_else(|| no_node(node))?.after.clone())
+}
+
+/// The nodes that come after a node.
+fn after_node(driver: &Driver, node: Handle) -> Result<Vec<Handle>> {
+    let graph = graph_of(driver, node)?;
+    let nodes = graph.nodes();
+    let after = nodes.iter().filter(|other| other.after.contains(&node));
+    Ok(after.map(|other| other.handle).collect())
+}
+
+fn add_edges(driver: &Driver, graph: Handle, from: Vec<Handle>, to: Vec<Handle>) -> Result {
+    let graph = known(driver, graph)?;
+    let mut nodes = graph.nodes();
+    for (before, after) in from.into_iter().zip(to) {
+        if !nodes.iter().any(|node| node.handle == before) {
+            return Err(no_node(before));
+        }
+        let mut all = nodes.iter_mut();
+        let node = all.find(|node| node.handle == after);
+        node.ok_or_else(|| no_node(after))?.after.push(before);
+    }
+    Ok(())
 }
 
 fn not_capturing() -> Code {

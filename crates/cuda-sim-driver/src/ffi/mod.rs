@@ -15,6 +15,7 @@ pub mod raw;
 mod contexts;
 mod copies;
 mod devices;
+mod first;
 mod graphs;
 mod launches;
 mod libraries;
@@ -34,6 +35,7 @@ const SYMBOLS: &[&[Symbol]] = &[
     contexts::SYMBOLS,
     copies::SYMBOLS,
     devices::SYMBOLS,
+    first::SYMBOLS,
     graphs::SYMBOLS,
     launches::SYMBOLS,
     libraries::SYMBOLS,
