@@ -91,7 +91,11 @@ unsafe impl GlobalAlloc for Failing {
             return std::ptr::null_mut();
         }
         // SAFETY: the caller keeps `realloc`'s contract.
-        Failing::count(unsafe { System.realloc(old, layout, size) }, layout.size(), size)
+        Failing::count(
+            unsafe { System.realloc(old, layout, size) },
+            layout.size(),
+            size,
+        )
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
