@@ -170,7 +170,9 @@ impl Folder {
                 Err(what) => wrong.push(Error::Save { path, what }),
             }
         }
-        let unread = wrong.iter().position(|error| matches!(error, Error::File { .. }));
+        let unread = wrong
+            .iter()
+            .position(|error| matches!(error, Error::File { .. }));
         match unread.or(wrong.len().checked_sub(1)) {
             Some(worst) if found.is_none() && was_saved => Err(wrong.swap_remove(worst)),
             _ => Ok((found.map(|(_, found)| found), wrong)),

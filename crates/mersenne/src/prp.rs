@@ -297,7 +297,10 @@ impl Prp {
 /// SHA3-256 as [`Prp::hash`] has it.
 fn digits(bytes: &[u8]) -> String {
     let hash = Sha3_256::digest(bytes);
-    hash.iter().rev().map(|byte| format!("{byte:02X}")).collect()
+    hash.iter()
+        .rev()
+        .map(|byte| format!("{byte:02X}"))
+        .collect()
 }
 
 /// What is squared: 3, or Proth's `a^k`.

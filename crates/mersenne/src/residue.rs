@@ -197,7 +197,9 @@ impl Residue {
     pub fn divisor(&self) -> Result<BigUint, Error> {
         let engine = Engine::cpu();
         let row = |x: &[u64]| {
-            let halves = x.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
+            let halves = x
+                .iter()
+                .flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
             let limbs: Vec<u32> = halves.collect();
             let shape = Shape {
                 count: 1,

@@ -17,7 +17,9 @@ fn said(output: &Output) -> String {
 
 fn results(folder: &Path) -> Vec<serde_json::Value> {
     let text = fs::read_to_string(folder.join("results.json.txt")).unwrap_or_default();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The program, and what it says until a line has this in it.
@@ -88,7 +90,10 @@ fn lines_that_ask_for_something_else_are_told_with_their_place_and_left() {
     let lines: Vec<&str> = cases.iter().map(|(line, _)| *line).collect();
     let bad = lines.join("\r\n");
     let mut text = b"\xef\xbb\xbfPRP=,1,2,521,-1\n".to_vec();
-    text.extend(bad.bytes().chain(*b"\nTest=607,60,1\n\xff\xfe=1\n# the end"));
+    text.extend(
+        bad.bytes()
+            .chain(*b"\nTest=607,60,1\n\xff\xfe=1\n# the end"),
+    );
     fs::write(&worktodo, &text).unwrap();
     let output = run(folder.path(), &["work"]);
     assert!(output.status.success(), "{}", said(&output));
@@ -101,7 +106,9 @@ fn lines_that_ask_for_something_else_are_told_with_their_place_and_left() {
             row == line.trim().as_bytes()
         });
         let row = row.unwrap().1;
-        let found = said_at_once.matches(&format!("worktodo.txt:{row}:{column}: ")).count();
+        let found = said_at_once
+            .matches(&format!("worktodo.txt:{row}:{column}: "))
+            .count();
         // The first line goes while the program runs, and told is told.
         assert_eq!(found, 1, "{line}: {said_at_once}");
     }
@@ -121,7 +128,7 @@ fn a_line_that_fails_is_passed_over_and_makes_the_exit_code_1() {
     fs::write(&worktodo, format!("{bad}Test=607,60,1\n")).unwrap();
     let output = run(folder.path(), &["work"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("M1279.cert") && said(&output).contains("2 lines"));
+    assert!(said(&output).contains("M1279.cert") && said(&output).contains("are left: 2"));
     assert_eq!(fs::read_to_string(&worktodo).unwrap(), bad);
     assert_eq!(results(folder.path()).len(), 1);
 }
@@ -129,7 +136,11 @@ fn a_line_that_fails_is_passed_over_and_makes_the_exit_code_1() {
 #[test]
 fn a_certification_from_zero_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("worktodo.txt"), "Cert=N/A,1,2,1279,-1,100\n").unwrap();
+    fs::write(
+        folder.path().join("worktodo.txt"),
+        "Cert=N/A,1,2,1279,-1,100\n",
+    )
+    .unwrap();
     let mut modulus = vec![0xff; 160];
     modulus[159] = 0x7f;
     for start in [vec![0; 160], modulus, vec![0xff; 160]] {
@@ -182,7 +193,12 @@ fn a_kill_leaves_no_lock_that_stands_in_the_way() {
     assert_eq!(hunt.code(), None);
     let left = folder.path().join("m216091.ll.lck");
     assert!(left.exists());
-    for name in ["mersenne.lck", "m607.ll.lck", "worktodo.txt.lck", "results.json.txt.lck"] {
+    for name in [
+        "mersenne.lck",
+        "m607.ll.lck",
+        "worktodo.txt.lck",
+        "results.json.txt.lck",
+    ] {
         fs::copy(&left, folder.path().join(name)).unwrap();
     }
     assert!(run(folder.path(), &["work"]).status.success());
@@ -192,15 +208,20 @@ fn a_kill_leaves_no_lock_that_stands_in_the_way() {
 #[test]
 fn what_another_program_has_is_waited_for_and_no_test_is_run_twice() {
     let folder = tempfile::tempdir().unwrap();
-    let [worktodo, lock] = ["worktodo.txt", "worktodo.txt.lck"].map(|name| folder.path().join(name));
+    let [worktodo, lock] =
+        ["worktodo.txt", "worktodo.txt.lck"].map(|name| folder.path().join(name));
     let id = "0123456789ABCDEF0123456789ABCDEF";
     fs::write(&worktodo, format!("PRP={id},1,2,1279,-1\n")).unwrap();
     // AutoPrimeNet's, of an hour ago.
     let file = File::create(&lock).unwrap();
-    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3600)).unwrap();
+    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3600))
+        .unwrap();
     let mut hunt = Running::new(folder.path(), &["work"]);
     let told = hunt.wait_for("waiting");
-    assert!(told.contains("worktodo.txt.lck: another program has it"), "{told}");
+    assert!(
+        told.contains("worktodo.txt.lck: another program has it"),
+        "{told}"
+    );
     assert_eq!(results(folder.path()).len(), 1);
     // A stop while it waits: the result stands, and the line too.
     hunt.signal("-TERM");
@@ -220,7 +241,11 @@ fn what_another_program_has_is_waited_for_and_no_test_is_run_twice() {
 #[test]
 fn saves_that_are_all_damaged_are_set_aside() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("worktodo.txt"), "PRP=N/A,1,2,1279,-1\nFactor=N/A,1279,1,20\n").unwrap();
+    fs::write(
+        folder.path().join("worktodo.txt"),
+        "PRP=N/A,1,2,1279,-1\nFactor=N/A,1279,1,20\n",
+    )
+    .unwrap();
     let names = ["m1279.prp", "m1279.prp.old", "m1279.1-20.tf"];
     for name in names {
         fs::write(folder.path().join(name), "mersenne save 1\nno more").unwrap();
@@ -239,7 +264,13 @@ fn with_header(test: &Saved, from: &str, to: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     Folder::new(folder.path()).save(test).unwrap();
     let bytes = fs::read(folder.path().join("m1279.prp")).unwrap();
-    let line = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').nth(1).unwrap().0;
+    let line = bytes
+        .iter()
+        .enumerate()
+        .filter(|&(_, &byte)| byte == b'\n')
+        .nth(1)
+        .unwrap()
+        .0;
     let header = String::from_utf8(bytes[..line].to_vec()).unwrap();
     assert!(header.contains(from), "{header}");
     let mut changed = header.replace(from, to).into_bytes();
@@ -305,7 +336,10 @@ fn a_test_that_is_done_is_saved_as_such() {
         folder.save(&test).unwrap();
         let mut again = folder.load(&start).unwrap().0.unwrap();
         let mut runner = again.runner(&cpu).unwrap();
-        assert_eq!(again.advance(&mut runner, 1000).unwrap(), Step::Done(outcome));
+        assert_eq!(
+            again.advance(&mut runner, 1000).unwrap(),
+            Step::Done(outcome)
+        );
     }
 }
 

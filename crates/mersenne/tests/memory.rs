@@ -50,7 +50,9 @@ fn run(folder: &Path, arguments: &[&str], fails: Option<(u64, u64)>) -> Output {
     command.args(arguments).arg("--folder").arg(folder);
     command.env(IS_PROGRAM, "1").env("BIGINT_TELL_MEMORY", "1");
     // The requests of one thread are always the same.
-    command.env("RAYON_NUM_THREADS", "1").env_remove("BIGINT_FAIL_AT");
+    command
+        .env("RAYON_NUM_THREADS", "1")
+        .env_remove("BIGINT_FAIL_AT");
     if let Some((at, most)) = fails {
         command.env("BIGINT_FAIL_AT", at.to_string());
         command.env("BIGINT_FAIL_FOR", most.to_string());
@@ -101,7 +103,11 @@ fn memory_that_ends_is_told_and_costs_nothing() {
         let requests: u64 = requests.parse().unwrap();
         for i in 0..tries {
             // The first ones, and steps that are no multiples of a loop's requests.
-            let at = if i < 2 { i + 1 } else { 1 + (i * 7919 + 13) * requests / tries % requests };
+            let at = if i < 2 {
+                i + 1
+            } else {
+                1 + (i * 7919 + 13) * requests / tries % requests
+            };
             for most in [1, 0] {
                 let folder = folder();
                 let output = run(folder.path(), command, Some((at, most)));

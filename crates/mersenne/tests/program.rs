@@ -312,7 +312,11 @@ fn certification() -> (tempfile::TempDir, String) {
     let line = format!("Cert=N/A,1,2,9689,-1,{}\n", left.squarings);
     fs::write(folder.path().join("worktodo.txt"), line).unwrap();
     let hash = Sha3_256::digest(left.end.to_bytes());
-    let hash = hash.iter().rev().map(|byte| format!("{byte:02X}")).collect();
+    let hash = hash
+        .iter()
+        .rev()
+        .map(|byte| format!("{byte:02X}"))
+        .collect();
     (folder, hash)
 }
 

@@ -97,7 +97,10 @@ fn a_forged_proof_is_refused_in_words() {
     let (code, said) = verify(9689, &[minus_nine, vec![1]]);
     assert!(code == Some(1) && said.contains("may be hidden"), "{said}");
     let (code, said) = verify(1277, &[nine, vec![1]]);
-    assert!(code == Some(1) && said.contains("ends with another"), "{said}");
+    assert!(
+        code == Some(1) && said.contains("ends with another"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -156,11 +159,17 @@ fn a_residue_that_cannot_be_written_costs_halvings_and_not_the_test() {
     assert!(!Proof::iterations(2203, 2).contains(&iteration));
     let residues = folder.path().join("m2203.residues");
     fs::create_dir_all(residues.join(iteration.to_string()).join("in the way")).unwrap();
-    let output = run(folder.path(), &["prp", "2203", "--json", "--proof-power", "5"]);
+    let output = run(
+        folder.path(),
+        &["prp", "2203", "--json", "--proof-power", "5"],
+    );
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("its proof will be of power 2"), "{said}");
     let found = json(&output);
-    assert_eq!((&found["status"], &found["proof"]["power"]), (&"P".into(), &2.into()));
+    assert_eq!(
+        (&found["status"], &found["proof"]["power"]),
+        (&"P".into(), &2.into())
+    );
 }
 
 #[test]
@@ -174,7 +183,10 @@ fn a_residue_that_was_damaged_costs_the_proof_and_not_the_result() {
     let output = run(folder.path(), &["prp", "4423", "--json"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("it does not hold"), "{said}");
-    assert!(said.contains("it is made again") && said.contains("has no proof"), "{said}");
+    assert!(
+        said.contains("it is made again") && said.contains("has no proof"),
+        "{said}"
+    );
     // They are there for whoever looks for what was wrong.
     let left = files.load_residue(4423, 1106).unwrap();
     assert_eq!(left, wrong);

@@ -27,7 +27,10 @@ fn run(folder: &Path, arguments: &[&str], [stdin, stdout, stderr]: [&str; 3]) ->
         "without a reader" => Stdio::from(pipe().unwrap().1),
         _ => Stdio::null(),
     };
-    let status = shell.stdin(Stdio::null()).stdout(end(stdout)).stderr(end(stderr));
+    let status = shell
+        .stdin(Stdio::null())
+        .stdout(end(stdout))
+        .stderr(end(stderr));
     status.status().unwrap()
 }
 
@@ -38,7 +41,9 @@ fn results(folder: &Path) -> usize {
 
 #[test]
 fn no_stream_keeps_a_result_from_its_file_or_a_line_in_worktodo() {
-    let pairs = STATES.into_iter().flat_map(|stdout| STATES.map(|stderr| ["good", stdout, stderr]));
+    let pairs = STATES
+        .into_iter()
+        .flat_map(|stdout| STATES.map(|stderr| ["good", stdout, stderr]));
     let inputs = ["closed", "full"].map(|stdin| [stdin, "closed", "closed"]);
     for streams in pairs.chain(inputs) {
         let folder = tempfile::tempdir().unwrap();
@@ -47,7 +52,11 @@ fn no_stream_keeps_a_result_from_its_file_or_a_line_in_worktodo() {
         let status = run(folder.path(), &["work"], streams);
         let is_told = ["good", "without a reader"].contains(&streams[1]);
         assert_eq!(status.code(), Some(i32::from(!is_told)), "{streams:?}");
-        assert_eq!(fs::read_to_string(&worktodo).unwrap(), "hello\n", "{streams:?}");
+        assert_eq!(
+            fs::read_to_string(&worktodo).unwrap(),
+            "hello\n",
+            "{streams:?}"
+        );
         assert_eq!(results(folder.path()), 2, "{streams:?}");
     }
 }
@@ -66,12 +75,18 @@ fn what_cannot_be_printed_makes_the_exit_code_1_and_a_reader_that_left_none() {
     let proof = folder.path().join("127-3.proof");
     for command in commands {
         let path = proof.to_str().unwrap();
-        let named = command.iter().map(|&word| if word == "127-3.proof" { path } else { word });
+        let named = command
+            .iter()
+            .map(|&word| if word == "127-3.proof" { path } else { word });
         let arguments: Vec<&str> = named.collect();
         for state in STATES {
             let status = run(folder.path(), &arguments, ["good", state, state]);
             let is_told = ["good", "without a reader"].contains(&state);
-            assert_eq!(status.code(), Some(i32::from(!is_told)), "{command:?}, {state}");
+            assert_eq!(
+                status.code(),
+                Some(i32::from(!is_told)),
+                "{command:?}, {state}"
+            );
         }
     }
     let status = run(folder.path(), &["--help"], ["good", "full", "full"]);

@@ -259,7 +259,12 @@ impl Other {
         }
         // 2^p - 1 is of the same kind as others here, and of a name of its own.
         let worktype = number.exponent().map_or(worktype, |_| "LL");
-        run::alone(Task::test(worktype, number), *json, common, &Stop::on_signals())
+        run::alone(
+            Task::test(worktype, number),
+            *json,
+            common,
+            &Stop::on_signals(),
+        )
     }
 }
 

@@ -41,12 +41,7 @@ impl Task {
     }
 
     /// P-1 with the bound `B1`.
-    pub fn p_minus_1(
-        p: u32,
-        bound: u32,
-        common: &Common,
-        stop: &Stop,
-    ) -> Result<Self, Failure> {
+    pub fn p_minus_1(p: u32, bound: u32, common: &Common, stop: &Stop) -> Result<Self, Failure> {
         let progress = || format!("M{p} PM1: its exponent");
         let start = attended(progress, common, stop, move || PMinus1::new(p, bound))??;
         Ok(Saved::PMinus1(start).into())
@@ -112,11 +107,12 @@ pub fn waiting(stop: &Stop) -> impl FnMut(&Path, Holder) -> bool {
 /// Appends a result to `results.json.txt`, or says it where that cannot be.
 pub fn append(line: &ResultLine, folder: &Folder, stop: &Stop) -> Result<(), Failure> {
     let results = folder.file("results.json.txt");
-    line.append_to(&results, &mut waiting(stop)).map_err(|error| {
-        note!("not written to {}: {}", results.display(), line.to_json());
-        let failed = Failure::Running(format!("{}: {error}", results.display()));
-        stop.check().err().unwrap_or(failed)
-    })
+    line.append_to(&results, &mut waiting(stop))
+        .map_err(|error| {
+            note!("not written to {}: {}", results.display(), line.to_json());
+            let failed = Failure::Running(format!("{}: {error}", results.display()));
+            stop.check().err().unwrap_or(failed)
+        })
 }
 
 /// `mersenne ll P` and its like.
@@ -171,7 +167,10 @@ pub fn one(
             (false, _) => "is composite.",
         };
         note!("{number} {worktype} {verdict} res64 {:016X}", outcome.res64);
-        if let Some((test, asked)) = test.as_ref().and_then(|test| Some((test, test.certification()?))) {
+        if let Some((test, asked)) = test
+            .as_ref()
+            .and_then(|test| Some((test, test.certification()?)))
+        {
             line = line.with_hash(test.hash(), asked.squarings);
         }
     }
@@ -317,7 +316,10 @@ fn to_the_end(
             && let Err(error) = folder.save_residue(iteration, &runner.residue()?)
         {
             let needs_it = |&power: &u32| Proof::iterations(number.n(), power).contains(&iteration);
-            power = (1..=power).rev().find(|power| !needs_it(power)).unwrap_or(0);
+            power = (1..=power)
+                .rev()
+                .find(|power| !needs_it(power))
+                .unwrap_or(0);
             kept = self::kept(number, power);
             note!("warning: {error}; {name} goes on, and its proof will be of power {power}");
         }

@@ -47,7 +47,8 @@ impl Stop {
 
     /// [`Failure::Interrupted`], if one did.
     pub fn check(&self) -> Result<(), Failure> {
-        self.signal().map_or(Ok(()), |signal| Err(Failure::Interrupted(signal)))
+        self.signal()
+            .map_or(Ok(()), |signal| Err(Failure::Interrupted(signal)))
     }
 }
 

@@ -41,7 +41,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let progress = || format!("M{p} proof: its residues");
     let flaw = attended(progress, common, &stop, move || looked_at.flaw())?;
     if let Some(flaw) = flaw? {
-        return Err(Failure::Running(format!("{name}: nothing is proved: {flaw}")));
+        return Err(Failure::Running(format!(
+            "{name}: nothing is proved: {flaw}"
+        )));
     }
     if !holds(&proof, &*backend, common, &stop)? {
         return Err(Failure::Running(format!("{name}: the proof does not hold")));

@@ -45,7 +45,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match (todo.failed.len(), todo.unprinted) {
         (0, None) => Ok(()),
         (0, Some(failure)) => Err(failure),
-        (lines, _) => Err(Failure::Running(format!("{lines} lines could not be done"))),
+        (lines, _) => {
+            let what = format!("lines that could not be done, and are left: {lines}");
+            Err(Failure::Running(what))
+        }
     }
 }
 
@@ -76,9 +79,8 @@ impl Todo {
                 .and_then(Assignment::parse);
             match assignment {
                 Ok(assignment) => {
-                    let can_be_tried = |assignment: &Assignment| {
-                        !self.failed.contains(assignment.line.trim())
-                    };
+                    let can_be_tried =
+                        |assignment: &Assignment| !self.failed.contains(assignment.line.trim());
                     next = next.or(assignment.filter(can_be_tried));
                 }
                 Err(BadLine { column, what }) if self.told.insert(line.to_owned()) => {

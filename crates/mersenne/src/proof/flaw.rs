@@ -44,7 +44,9 @@ pub enum Flaw {
     #[error("its last residue is wrong: the test, which is a short one, ends with another")]
     Wrong,
     /// A last residue that disguises a prime's.
-    #[error("its last residue is 9 times a power of 2 or -1: no test ends so, and a prime may be hidden")]
+    #[error(
+        "its last residue is 9 times a power of 2 or -1: no test ends so, and a prime may be hidden"
+    )]
     Disguised,
 }
 

@@ -27,6 +27,11 @@ fn of(last: Residue, middles: Vec<Residue>) -> Proof {
 
 /// The proof of an honest test.
 fn honest(p: u32, power: u32) -> Proof {
+    ending(p, power, |last| last)
+}
+
+/// The proof of a test but for its last residue, to which every middle is fitted.
+fn ending(p: u32, power: u32, change: fn(Residue) -> Residue) -> Proof {
     let (mut x, mut at, mut kept) = (Residue::from_u64(p, 3), 0, BTreeMap::new());
     for iteration in Proof::iterations(p, power) {
         for _ in at..iteration {
@@ -35,6 +40,8 @@ fn honest(p: u32, power: u32) -> Proof {
         at = iteration;
         kept.insert(iteration, x.clone());
     }
+    let last = kept.remove(&p).unwrap();
+    kept.insert(p, change(last));
     Proof::build(p, power, |iteration| Ok(kept[&iteration].clone())).unwrap()
 }
 
@@ -76,7 +83,12 @@ fn a_residue_that_is_not_below_the_modulus_is_refused_wherever_it_stands() {
         let header = good.len() - 4 * length;
         for i in 0..4 {
             let zero = big(0);
-            for x in [zero, modulus(p), modulus(p) + 1u32, (big(1) << (8 * length)) - 1u32] {
+            for x in [
+                zero,
+                modulus(p),
+                modulus(p) + 1u32,
+                (big(1) << (8 * length)) - 1u32,
+            ] {
                 let mut bytes = good.clone();
                 let place = &mut bytes[header + i * length..][..length];
                 place.fill(0);
@@ -119,14 +131,20 @@ fn middles_that_are_zero_modulo_one_factor_each_prove_nothing() {
 
 #[test]
 fn a_prime_is_not_hidden_behind_minus_one_or_a_power_of_two() {
-    let p = 9689;
-    let honest = honest(p, 1);
+    let honest = honest(9689, 2);
     assert!(is_taken(&honest) && honest.is_prime());
     // The first claim is of the square.
-    let hidden = of(residue(p, &(modulus(p) - 9u32)), honest.middles.clone());
-    assert!(claims_truly(&hidden) && !hidden.is_prime());
-    assert_eq!(hidden.flaw().unwrap(), Some(Flaw::Disguised));
-    assert!(!is_taken(&hidden));
+    let minus = |last: Residue| Residue::from_u64(last.number(), 0).minus(&last);
+    for (p, flaw) in [
+        (9689, Flaw::Disguised),
+        (1279, Flaw::Wrong),
+        (1277, Flaw::Wrong),
+    ] {
+        let hidden = ending(p, 2, minus);
+        assert!(claims_truly(&hidden) && !hidden.is_prime());
+        assert_eq!(hidden.flaw().unwrap(), Some(flaw));
+        assert!(!is_taken(&hidden));
+    }
     for p in [5, 7, 61, 67, 127, 131] {
         for j in 1..p {
             let x = residue(p, &(big(9) << j));
@@ -137,7 +155,10 @@ fn a_prime_is_not_hidden_behind_minus_one_or_a_power_of_two() {
         assert!(!of(Residue::from_u64(p, 9), Vec::new()).is_disguised());
     }
     for x in [1, 3, 5, 7, 10, 17, 33, 64] {
-        assert!(!of(Residue::from_u64(127, x), Vec::new()).is_disguised(), "{x}");
+        assert!(
+            !of(Residue::from_u64(127, x), Vec::new()).is_disguised(),
+            "{x}"
+        );
     }
 }
 
