@@ -2,7 +2,7 @@
 //!
 //! [`promises`] lists all that promises it. Two judges look at each on machine code, as the compiler
 //! has made it: [`memcheck`] marks secrets as undefined and has valgrind say what branches or addresses
-//! depend on them, on the paths that it can run; [`steps`] goes through two runs with different
+//! depend on them, on the portable path, as it has not all instructions of the others; [`steps`] goes through two runs with different
 //! secrets instruction by instruction, on any path, and compares where they are and what memory they
 //! name. Both must find the leaks that [`promises::LEAKS`] has.
 //!
@@ -55,8 +55,13 @@ fn assert_passed(path: Path, output: &Output) {
     );
 }
 
-/// All promises that `leaks` finds broken, and those of [`promises::LEAKS`] that it does not find.
-fn judge(setting: &Setting, leaks: impl Fn(&dyn Fn(bool)) -> Option<String>) {
+/// All promises of these names that `leaks` finds broken, and those of [`promises::LEAKS`] that it
+/// does not find.
+fn judge(
+    setting: &Setting,
+    is_named: impl Fn(&str) -> bool,
+    leaks: impl Fn(&dyn Fn(bool)) -> Option<String>,
+) {
     let found = |work: fn(&Setting)| leaks(&|other| work(&setting.with(other)));
     let mut wrong = Vec::new();
     for (name, work) in promises::LEAKS {
@@ -64,7 +69,7 @@ fn judge(setting: &Setting, leaks: impl Fn(&dyn Fn(bool)) -> Option<String>) {
             wrong.push(format!("{name} was not found"));
         }
     }
-    for (name, work) in promises::PROMISES {
+    for (name, work) in promises::PROMISES.iter().filter(|(name, _)| is_named(name)) {
         if let Some(what) = found(*work) {
             wrong.push(format!("{name}: {what}"));
         }
@@ -82,24 +87,13 @@ fn valgrind_finds_no_branch_and_no_address_that_depends_on_secrets() {
     let name = "valgrind_finds_no_branch_and_no_address_that_depends_on_secrets";
     if env::var_os(CHILD).is_some() {
         assert!(memcheck::is_running(), "not under valgrind");
-        let asked = env::var(Cpu::PATH_VARIABLE).ok();
-        if asked.as_deref() == Some(Cpu::current().path().name()) {
-            return promises::settings().for_each(|setting| judge(&setting, memcheck::leaks));
-        }
-        return println!("valgrind has not the instructions of this path");
+        return promises::settings().for_each(|setting| judge(&setting, |_| true, memcheck::leaks));
     }
     let Some(wrapper) = memcheck::wrapper() else {
         assert!(!is_all(), "there is no valgrind: install it");
         return eprintln!("there is no valgrind: the CPU's constant time was not looked at so");
     };
-    let paths = [Path::Avx2, Path::Portable];
-    let mut paths = paths.into_iter().filter(|path| path.is_supported());
-    for path in paths.by_ref().take(if is_all() { 2 } else { 1 }) {
-        let output = on_path(name, path, &wrapper);
-        assert_passed(path, &output);
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(!is_all() || !said.contains("has not"), "{path:?}: {said}");
-    }
+    assert_passed(Path::Portable, &on_path(name, Path::Portable, &wrapper));
 }
 
 #[test]
@@ -108,7 +102,14 @@ fn every_step_and_every_address_is_the_same_for_other_secrets() {
     if env::var_os(CHILD).is_some() {
         let settings = promises::settings().skip(1);
         for setting in settings.take(if is_all() { 2 } else { 1 }) {
-            judge(&setting, steps::leaks);
+            // Each instruction takes as long as thousands: what valgrind cannot look at comes first.
+            let in_lanes = [
+                "Engine::pow_mod",
+                "Engine::pow_mod of wide bases",
+                "FixedBase::pow of short exponents",
+            ];
+            let is_first = |name: &str| in_lanes.contains(&name);
+            judge(&setting, |name| is_all() || is_first(name), steps::leaks);
         }
         return;
     }
