@@ -114,7 +114,7 @@ fn a_child_of_a_process_with_a_device_is_told_so() {
         assert!(square(&auto, &b).expect("the CPU") == expected);
         let warnings = auto.warnings().join("\n");
         assert!(warnings.contains("forked"), "{warnings}");
-        let fresh = auto();
+        let fresh = crate::at_once::auto();
         let c = fresh.batch_from_biguints(&numbers()[..50]).expect("memory");
         assert!(square(&fresh, &c).expect("the CPU") == expected);
         // The last of all that the driver gave.
