@@ -71,7 +71,8 @@ pub(crate) fn vartime(engine: &Engine) -> Engine {
 /// No branch and no address depends on the numbers, or on exponents but for their widths, nor
 /// on moduli that are as long as they are wide, as RSA's primes are; shorter ones are for
 /// anybody to know. The simulator proves it of the kernels' PTX and of all that each method
-/// launches on a GPU. Methods that end with `_vartime` do not say it of exponents, or of the
+/// launches on a GPU; of the CPU's machine code, for moduli that anybody may know, a test does.
+/// Methods that end with `_vartime` do not say it of exponents, or of the
 /// numbers that they invert. Errors tell what they name.
 ///
 /// Memory is not overwritten, but by an engine for secrets: [`Engine::for_secrets`].
@@ -128,9 +129,10 @@ impl Residues {
         let mut form = params.in_form(&params.digits(numbers, 0)?)?;
         let mut power = square_of_radix.clone();
         for i in 1..numbers.width().div_ceil(width) {
-            power = engine.mont_mul(&power, square_of_radix, moduli)?;
-            let product = engine.mont_mul(&params.digits(numbers, i)?, &power, moduli)?;
-            form = engine.mod_add(&form, &product, moduli)?;
+            let (product, digits) = (Operation::MontMul, params.digits(numbers, i)?);
+            power = engine.of_residues(product, &[&power, square_of_radix, moduli])?;
+            let product = engine.of_residues(product, &[&digits, &power, moduli])?;
+            form = engine.of_residues(Operation::ModAdd, &[&form, &product, moduli])?;
         }
         Ok(params.residues(form))
     }
@@ -149,7 +151,8 @@ impl Residues {
     /// As [`Engine::mont_mul`].
     pub fn retrieve(&self) -> Result<Batch, Error> {
         let Params { engine, moduli, .. } = self.params();
-        engine.mont_mul(&self.form, &self.params.small(1)?, moduli)
+        let one = self.params.small(1)?;
+        engine.of_residues(Operation::MontMul, &[&self.form, &one, moduli])
     }
 
     /// The moduli.
@@ -185,7 +188,8 @@ impl Residues {
     /// As [`Engine::mod_sub`].
     pub fn neg(&self) -> Result<Self, Error> {
         let Params { engine, moduli, .. } = self.params();
-        let form = engine.mod_sub(&self.params.small(0)?, &self.form, moduli)?;
+        let zero = self.params.small(0)?;
+        let form = engine.of_residues(Operation::ModSub, &[&zero, &self.form, moduli])?;
         Ok(self.params.residues(form))
     }
 
@@ -243,7 +247,8 @@ impl Residues {
         self.power(&vartime(&self.params().engine), exponents)
     }
 
-    /// `a^e`, of the lowest `bits` bits of the exponents: the time depends on `bits`.
+    /// `a^e`, of the lowest `bits` bits of the exponents: the time depends on `bits`, or on the
+    /// exponents' width where that is less.
     ///
     /// # Errors
     /// As [`Engine::pow_mod`].
@@ -392,7 +397,7 @@ impl Residues {
         };
         let bases = pair(&self.retrieve()?, &other.retrieve()?, moduli.width())?;
         let exponents = pair(x, y, x.width().max(y.width()))?;
-        let power = engine.pow_pair(&bases, &exponents, moduli)?;
+        let power = engine.of_residues(Operation::PowPair, &[&bases, &exponents, moduli])?;
         Ok(self.params.residues(self.params.in_form(&power)?))
     }
 
@@ -404,7 +409,7 @@ impl Residues {
     fn with(&self, other: &Self, operation: Operation) -> Result<Self, Error> {
         self.check(other)?;
         let Params { engine, moduli, .. } = self.params();
-        let form = engine.first_of(operation, Form::Exact, &[&self.form, &other.form, moduli])?;
+        let form = engine.of_residues(operation, &[&self.form, &other.form, moduli])?;
         Ok(self.params.residues(form))
     }
 
@@ -423,6 +428,7 @@ impl Residues {
 
 /// The lowest `bits` bits of exponents.
 fn lowest(engine: &Engine, exponents: &Batch, bits: usize) -> Result<Batch, Error> {
+    let bits = bits.min(LIMB_BITS * exponents.width());
     let ones = (BigUint::from(1u32) << bits) - 1u32;
     let ones = engine.batch_from_biguints(&[ones])?;
     let form = Form::Modulo(bits.div_ceil(LIMB_BITS).max(1));
@@ -444,7 +450,7 @@ impl MontgomeryParams {
             moduli,
             square_of_radix,
         } = &*self.0;
-        engine.mont_mul(numbers, square_of_radix, moduli)
+        engine.of_residues(Operation::MontMul, &[numbers, square_of_radix, moduli])
     }
 
     /// Digit `i` of numbers in base `R`.
