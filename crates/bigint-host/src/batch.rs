@@ -66,6 +66,11 @@ impl Batch {
         self.shape().width
     }
 
+    /// Whether it is overwritten when it is dropped ([`Engine::for_secrets`](crate::Engine::for_secrets)).
+    pub fn is_secret(&self) -> bool {
+        self.node().engine.pool.is_for_secrets()
+    }
+
     /// Where the numbers are now.
     pub fn location(&self) -> BackEnd {
         let shares = self.node().shares();
@@ -97,7 +102,12 @@ impl Batch {
     /// # Errors
     /// As [`Batch::to_biguints`]; `numbers` is as it was then.
     pub fn to_biguints_into(&self, numbers: &mut Vec<BigUint>) -> Result<(), Error> {
-        limbs::to_biguints(&self.rows()?, self.width(), numbers)
+        let rows = self.rows()?;
+        let done = limbs::to_biguints(&rows, self.width(), numbers);
+        if let Cow::Owned(mut own) = rows {
+            self.node().engine.pool.wipe(&mut own);
+        }
+        done
     }
 
     /// The limbs number after number, `width()` to each, whatever the layout:
@@ -110,6 +120,7 @@ impl Batch {
         Ok(match self.shape().layout {
             Layout::Contiguous => Cow::Borrowed(limbs),
             Layout::Interleaved => Cow::Owned(limbs::to_layout(
+                &self.node().engine.pool,
                 limbs::copy(limbs)?,
                 self.shape(),
                 Layout::Contiguous,

@@ -1,7 +1,7 @@
 //! The engine as users see it: makes batches and computes with them.
 
 use crate::batch::Batch;
-use crate::cuda::{self, Device};
+use crate::cuda::{self, Device, Memory};
 use crate::inner::{Inner, Resort};
 use crate::members::{Members, each};
 use crate::{
@@ -72,7 +72,7 @@ impl Engine {
     /// [`Error::Device`] where there is no driver, no such device, or the device
     /// cannot run the kernels.
     pub fn cuda(ordinal: usize) -> Result<Self, Error> {
-        let member = (Device::open(ordinal)?, 1.0);
+        let member = (Device::open(ordinal, Memory::Plain)?, 1.0);
         Ok(Engine::new(Members::new(vec![member]), Resort::None))
     }
 
@@ -103,7 +103,8 @@ impl Engine {
         let mut described = devices()?;
         described.retain(|device| set.ordinals().any(|ordinal| ordinal == device.ordinal));
         // Opened twice, a device is shared.
-        let opened = each(set.ordinals().collect(), Device::open);
+        let open = |ordinal| Device::open(ordinal, Memory::Plain);
+        let opened = each(set.ordinals().collect(), open);
         let _opened = opened.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(Engine::opened(described, Resort::Failures, Vec::new()))
     }
@@ -118,7 +119,7 @@ impl Engine {
         let mut members = Vec::new();
         // A context takes some tenths of a second, and does not wait for another's.
         let open = |described: DeviceDescription| -> Result<_, Error> {
-            let device = Device::open(described.ordinal)?;
+            let device = Device::open(described.ordinal, Memory::Plain)?;
             let rate = match are_alike {
                 true => 1.0,
                 false => ceilings::rate(&device, described.memory_bytes)?,
@@ -170,6 +171,47 @@ impl Engine {
             inner: Arc::new(self.inner.keeping(bytes / size_of::<Limb>())),
             options: self.options,
         }
+    }
+
+    /// The same engine for secrets: what it and its batches have of numbers is overwritten before
+    /// anybody else gets the memory, on the host, in the pinned memory of copies and on devices,
+    /// scratch of kernels included. Results of secrets are secret: another engine refuses them.
+    ///
+    /// Dropping the last clone of a batch overwrites it, also while results made of it live:
+    /// nothing is kept to make these again, so what a device loses is an error, on every engine.
+    /// What is not overwritten: what a user has copied from batches (`to_limbs` and the like) or
+    /// keeps of what they were made of, but for the limbs that [`Engine::batch_from_limbs`]
+    /// takes; [`Integers`](crate::Integers); registers, stacks and scratch of the CPU's
+    /// algorithms; registers, shared and local memory of kernels; what the system swaps out or
+    /// dumps; and memory of a process that is killed or a device that is lost.
+    ///
+    /// Costs a write of every buffer that is let go, and small copies to and from devices go by way of
+    /// pinned memory, which takes 128 MiB. Batches of the old engine are foreign to it: they go
+    /// through the host.
+    ///
+    /// ```
+    /// use bigint_host::{Engine, Error};
+    /// let engine = Engine::auto();
+    /// let secrets = engine.for_secrets()?;
+    /// let key = secrets.batch_from_biguints(&[12345u32.into()])?;
+    /// let square = secrets.square(&key)?;
+    /// assert!(square.is_secret());
+    /// assert!(matches!(engine.square(&key), Err(Error::Secret)));
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Device`] where a device cannot be opened once more.
+    pub fn for_secrets(&self) -> Result<Self, Error> {
+        Ok(Engine {
+            inner: Arc::new(self.inner.for_secrets()?),
+            options: self.options,
+        })
+    }
+
+    /// Whether it overwrites what it had of numbers ([`Engine::for_secrets`]).
+    pub fn is_for_secrets(&self) -> bool {
+        self.inner.pool.is_for_secrets()
     }
 
     /// The same engine with an algorithm or level forced.
@@ -374,7 +416,10 @@ impl Engine {
         if shape.layout == layout {
             return Ok(batch.clone());
         }
-        let limbs = limbs::to_layout(batch.to_limbs()?, shape, layout)?;
+        if batch.is_secret() && !self.is_for_secrets() {
+            return Err(Error::Secret);
+        }
+        let limbs = limbs::to_layout(&self.inner.pool, batch.to_limbs()?, shape, layout)?;
         self.inner.admit(Shape { layout, ..shape }, limbs)
     }
 
@@ -382,6 +427,9 @@ impl Engine {
     pub(crate) fn adopt(&self, batch: &Batch) -> Result<Batch, Error> {
         if Arc::ptr_eq(&batch.node().engine, &self.inner) {
             return Ok(batch.clone());
+        }
+        if batch.is_secret() && !self.is_for_secrets() {
+            return Err(Error::Secret);
         }
         self.inner.admit(batch.shape(), batch.to_limbs()?)
     }

@@ -203,6 +203,12 @@ pub enum Error {
     /// Residues modulo different numbers.
     #[error("residues modulo different numbers do not go together")]
     OtherModuli,
+    /// A batch of an engine for secrets, given to one that leaves copies of numbers in memory.
+    #[error(
+        "a batch of secrets does not go to an engine that leaves copies of them in memory: \
+         compute with the engine that made it, or make this one by Engine::for_secrets"
+    )]
+    Secret,
     /// A modulus that no kernel holds.
     #[error("a GPU computes {} modulo numbers of at most {most} limbs, not {width}: use the CPU", operation.name())]
     ModulusWidth {

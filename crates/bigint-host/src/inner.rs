@@ -44,10 +44,23 @@ impl Inner {
 
     /// The same devices, with memory for so many limbs of results to come.
     pub fn keeping(&self, limbs: usize) -> Self {
+        let pool = Pool::keeping(limbs);
+        let pool = match self.pool.is_for_secrets() {
+            true => pool.for_secrets(),
+            false => pool,
+        };
         Inner {
-            pool: Arc::new(Pool::keeping(limbs)),
+            pool: Arc::new(pool),
             ..self.with_tuning(self.tuning.clone())
         }
+    }
+
+    /// The same devices, where memory is overwritten before it is given back.
+    pub fn for_secrets(&self) -> Result<Self, Error> {
+        let mut inner = self.with_tuning(self.tuning.clone());
+        inner.members = self.members.for_secrets()?;
+        inner.pool = Arc::new(self.pool.for_secrets());
+        Ok(inner)
     }
 
     /// The same devices under other thresholds; warnings move along.
@@ -55,6 +68,7 @@ impl Inner {
         let warnings = Mutex::new(self.take_warnings());
         Inner {
             warnings,
+            pool: Arc::new(self.pool.alike()),
             ..Inner::new(self.members.ready_again(), self.resort, tuning)
         }
     }
@@ -132,9 +146,14 @@ impl Inner {
         )
     }
 
-    /// Whether errors of devices are made good, so that results remember how they were made.
+    /// Whether errors of devices are made good.
     pub fn falls_back(&self) -> bool {
         self.resort != Resort::None
+    }
+
+    /// Whether results remember how they were made. They would keep secrets that were dropped.
+    pub fn remembers(&self) -> bool {
+        self.falls_back() && !self.pool.is_for_secrets()
     }
 
     /// The thresholds.
@@ -152,11 +171,20 @@ impl Inner {
         shapes.iter().map(of_one).collect()
     }
 
-    /// Copies what a device of the engine has; nothing where the engine goes on without it.
-    pub fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<Option<()>, Error> {
+    /// Copies what a device of the engine has of a batch, numbers of this shape; nothing where the
+    /// engine goes on without it.
+    pub fn download(
+        &self,
+        buffer: &Buffer,
+        shape: Shape,
+        limbs: &mut [Limb],
+    ) -> Result<Option<()>, Error> {
         let mut devices = self.devices();
         let device = devices.find(|device| buffer.is_of(device));
-        let brought = device.map(|device| device.download(buffer, limbs));
+        let brought = device.map(|device| {
+            device.clear_padding(buffer, shape)?;
+            device.download(buffer, limbs)
+        });
         Ok(brought.transpose()?)
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn build(
     checked_limbs(shape)?;
     let mut limbs = pool.take(checked_limbs(contiguous)?)?;
     each_row(&mut limbs, shape.width, fill);
-    to_layout(limbs, contiguous, shape.layout)
+    to_layout(pool, limbs, contiguous, shape.layout)
 }
 
 /// `fill(i, row)` for every row of `length` limbs, on as many threads as it is worth.
@@ -74,7 +74,12 @@ fn cut(count: usize, width: usize) -> Cut {
 }
 
 /// The same numbers in another layout; padding is zero.
-pub(crate) fn to_layout(limbs: Vec<Limb>, from: Shape, layout: Layout) -> Result<Vec<Limb>, Error> {
+pub(crate) fn to_layout(
+    pool: &Pool,
+    mut limbs: Vec<Limb>,
+    from: Shape,
+    layout: Layout,
+) -> Result<Vec<Limb>, Error> {
     if from.layout == layout {
         return Ok(limbs);
     }
@@ -92,6 +97,7 @@ pub(crate) fn to_layout(limbs: Vec<Limb>, from: Shape, layout: Layout) -> Result
             }
         }),
     }
+    pool.wipe(&mut limbs);
     Ok(moved)
 }
 

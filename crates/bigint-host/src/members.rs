@@ -1,7 +1,8 @@
 //! The devices of an engine, what each of them takes of a batch, and threads that wait for
 //! them.
 
-use crate::cuda::Device;
+use crate::DeviceError;
+use crate::cuda::{Device, Memory};
 use bigint_core::shape::INTERLEAVE;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +42,15 @@ impl Members {
             .ready()
             .map(|member| (Arc::clone(&member.device), member.rate));
         Members::new(devices.collect())
+    }
+
+    /// Those that can be used, for an engine for secrets.
+    pub fn for_secrets(&self) -> Result<Self, DeviceError> {
+        let devices = self.ready().map(|member| {
+            let device = Device::open(member.device.ordinal(), Memory::Wiped)?;
+            Ok((device, member.rate))
+        });
+        Ok(Members::new(devices.collect::<Result<_, DeviceError>>()?))
     }
 
     /// Goes on without the device of this number.

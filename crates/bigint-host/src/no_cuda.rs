@@ -4,7 +4,7 @@ use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::GridPlan;
-use bigint_core::{Launch, Limb};
+use bigint_core::{Launch, Limb, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,6 +20,13 @@ pub(crate) enum Roots {
     Blocks,
     Grid(GridPlan),
     Ntt,
+}
+
+/// What becomes of memory that is let go.
+#[derive(Clone, Copy)]
+pub(crate) enum Memory {
+    Plain,
+    Wiped,
 }
 
 /// No copy is large here.
@@ -38,7 +45,7 @@ pub(crate) fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
 }
 
 impl Device {
-    pub fn open(ordinal: usize) -> Result<Arc<Self>, DeviceError> {
+    pub fn open(ordinal: usize, _memory: Memory) -> Result<Arc<Self>, DeviceError> {
         Err(not_built(ordinal))
     }
 
@@ -71,6 +78,10 @@ impl Device {
     }
 
     pub fn download(&self, _buffer: &Buffer, _limbs: &mut [Limb]) -> Result<(), DeviceError> {
+        match *self {}
+    }
+
+    pub fn clear_padding(&self, _buffer: &Buffer, _shape: Shape) -> Result<(), DeviceError> {
         match *self {}
     }
 

@@ -162,7 +162,10 @@ impl Node {
                 device.upload(&limbs[numbers.start * width..numbers.end * width])?
             }
             Layout::Interleaved => {
-                device.upload(&limbs::slice(limbs, self.shape, numbers.clone())?)?
+                let mut own = limbs::slice(limbs, self.shape, numbers.clone())?;
+                let buffer = device.upload(&own);
+                self.engine.pool.wipe(&mut own);
+                buffer?
             }
         };
         let buffer = Arc::new(buffer);
@@ -200,7 +203,12 @@ impl Node {
         }
         let fetched = self.fetch();
         let limbs = match fetched {
-            Ok(limbs) => self.host.get_or_init(|| limbs),
+            Ok(limbs) => {
+                if let Err(limbs) = self.host.set(limbs) {
+                    self.engine.pool.give(limbs);
+                }
+                self.host.get().expect("somebody has set it")
+            }
             // Another thread may have been first, and given the recipe up.
             Err(error) => self.host.get().ok_or(error)?,
         };
@@ -255,13 +263,14 @@ impl Node {
             (share, place)
         });
         let brought = each(places.collect(), |(share, place)| {
-            let buffer = &share.buffer;
+            let (buffer, count) = (&share.buffer, share.numbers.len());
+            let part = Shape { count, ..shape };
             let mut own = Vec::new();
             let brought = match place {
-                Some(place) => engine.download(buffer, place),
+                Some(place) => engine.download(buffer, part, place),
                 None => engine.pool.take(buffer.limbs()).and_then(|limbs| {
                     own = limbs;
-                    engine.download(buffer, &mut own)
+                    engine.download(buffer, part, &mut own)
                 }),
             };
             (share.numbers, brought.map(|brought| brought.map(|()| own)))
@@ -275,6 +284,7 @@ impl Node {
                 Ok(Some(own)) if own.is_empty() => continue,
                 Ok(Some(own)) => {
                     limbs::splice(&mut limbs, shape, numbers.start, &own, part);
+                    engine.pool.give(own);
                     continue;
                 }
                 Ok(None) => {}

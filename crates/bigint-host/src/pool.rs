@@ -8,6 +8,7 @@ use crate::Error;
 use bigint_core::Limb;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use zeroize::Zeroize;
 
 /// Limbs below which the allocator is as fast, zeros included.
 const LEAST_LIMBS: usize = 1 << 10;
@@ -27,6 +28,8 @@ pub(crate) struct Pool {
     kept: Mutex<Kept>,
     /// Limbs kept at most.
     most: usize,
+    /// Whether memory is overwritten when it is given back.
+    is_for_secrets: bool,
 }
 
 #[derive(Default)]
@@ -77,6 +80,35 @@ impl Pool {
         Pool {
             kept: Mutex::default(),
             most,
+            is_for_secrets: false,
+        }
+    }
+
+    /// An empty pool like this one.
+    pub fn alike(&self) -> Self {
+        Pool {
+            kept: Mutex::default(),
+            ..*self
+        }
+    }
+
+    /// An empty pool like this one, that overwrites what it is given.
+    pub fn for_secrets(&self) -> Self {
+        Pool {
+            is_for_secrets: true,
+            ..self.alike()
+        }
+    }
+
+    /// Whether memory is overwritten when it is given back.
+    pub fn is_for_secrets(&self) -> bool {
+        self.is_for_secrets
+    }
+
+    /// Overwrites memory that is about to go, where it may hold secrets.
+    pub fn wipe(&self, limbs: &mut Vec<Limb>) {
+        if self.is_for_secrets {
+            limbs.zeroize();
         }
     }
 
@@ -99,7 +131,8 @@ impl Pool {
 
     /// Keeps memory for later, and lets other memory go where that is too much: what has not
     /// been asked for the longest.
-    pub fn give(&self, limbs: Vec<Limb>) {
+    pub fn give(&self, mut limbs: Vec<Limb>) {
+        self.wipe(&mut limbs);
         if !(LEAST_LIMBS..=self.most).contains(&limbs.capacity()) {
             return;
         }

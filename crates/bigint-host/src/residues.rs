@@ -31,11 +31,12 @@ impl MontgomeryParams {
     pub fn new(engine: &Engine, moduli: &Batch) -> Result<Self, Error> {
         let width = moduli.width();
         for (index, modulus) in moduli.rows()?.chunks(width).enumerate() {
-            if modulus.iter().all(|&limb| limb == 0) {
-                return Err(Error::ZeroDivisor { index });
-            }
+            // Of an odd modulus nothing else is looked at.
             if modulus[0] % 2 == 0 {
-                return Err(Error::EvenModulus { index });
+                return Err(match modulus.iter().all(|&limb| limb == 0) {
+                    true => Error::ZeroDivisor { index },
+                    false => Error::EvenModulus { index },
+                });
             }
         }
         let one_number = |number: usize| engine.batch_from_biguints(&[number.into()]);
@@ -64,11 +65,29 @@ pub(crate) fn vartime(engine: &Engine) -> Engine {
 
 /// A batch of residues modulo odd numbers, in Montgomery's form: `x R mod m` stands for `x`.
 ///
-/// Names are those of crypto-bigint. What a GPU computes of residues takes constant time: no
-/// branch and no address depends on them, or on exponents but for their widths, as the
-/// simulator proves of the PTX; the CPU's code is written likewise, and not proved. Methods
-/// that end with `_vartime` say so of exponents; moduli are for anybody to know. A batch of
-/// one residue stands for as many as the other has.
+/// A batch of one residue stands for as many as the other has.
+///
+/// # What is constant
+/// No branch and no address depends on the numbers, or on exponents but for their widths, nor
+/// on moduli that are as long as they are wide, as RSA's primes are; shorter ones are for
+/// anybody to know. The simulator proves it of the kernels' PTX and of all that each method
+/// launches on a GPU. Methods that end with `_vartime` do not say it of exponents, or of the
+/// numbers that they invert. Errors tell what they name.
+///
+/// Memory is not overwritten, but by an engine for secrets: [`Engine::for_secrets`].
+///
+/// # Beside crypto-bigint
+/// Methods have the names of `MontyForm`'s, and mean the same of each number of the batch, but:
+///
+/// | crypto-bigint 0.7 | here |
+/// |---|---|
+/// | `new` of a number as wide as the modulus | of any width |
+/// | `params` | [`params_of`](Residues::params_of) |
+/// | `div_by_2` | [`halve`](Residues::halve) |
+/// | `ct_eq`, a `Choice` | [`equal`](Residues::equal), a batch of 1 and 0 |
+/// | `invert`, a `CtOption` | [`masked_invert`](Residues::masked_invert), in constant time; [`try_invert`](Residues::try_invert) is an error where a number has no inverse, and tells which |
+/// | `invert_vartime`, a `CtOption` | [`try_invert_vartime`](Residues::try_invert_vartime), an error |
+/// | `Zeroize` | [`Engine::for_secrets`] |
 ///
 /// ```
 /// use bigint_host::{BigUint, Engine, MontgomeryParams, Residues};
@@ -89,18 +108,32 @@ pub struct Residues {
 }
 
 impl Residues {
-    /// The residues of the numbers of a batch, of any width.
+    /// The residues of the numbers of a batch, of any width. The time depends on it: numbers
+    /// `k` times as wide as the moduli take `k` Montgomery products, or twice as many where
+    /// each has a modulus of its own. [`Engine::rem`] is faster for much wider ones that
+    /// anybody may know.
     ///
     /// # Errors
     /// As [`Engine::mont_mul`].
     pub fn new(numbers: &Batch, params: &MontgomeryParams) -> Result<Self, Error> {
-        let Params { engine, moduli, .. } = &*params.0;
-        // The product takes any number of as many limbs as the modulus.
-        let form = if numbers.width() <= moduli.width() {
-            params.in_form(numbers)?
-        } else {
-            params.in_form(&engine.rem(numbers, moduli)?)?
-        };
+        let Params {
+            engine,
+            moduli,
+            square_of_radix,
+        } = &*params.0;
+        let width = moduli.width();
+        // With digits in base R, x = x_0 + x_1 R + ..., x R is the sum of the Montgomery
+        // products of x_i and R^(i + 2). A product takes any number of as many limbs as the
+        // modulus.
+        let mut form = params.in_form(&params.digits(numbers, 0)?)?;
+        let mut power = square_of_radix.clone();
+        for i in 1..numbers.width().div_ceil(width) {
+            let product =
+                |a: &Batch, b: &Batch| engine.of_residues(Operation::MontMul, &[a, b, moduli]);
+            power = product(&power, square_of_radix)?;
+            let product = product(&params.digits(numbers, i)?, &power)?;
+            form = engine.of_residues(Operation::ModAdd, &[&form, &product, moduli])?;
+        }
         Ok(params.residues(form))
     }
 
@@ -277,13 +310,13 @@ impl Residues {
     /// # Errors
     /// [`Error::NotInvertible`] names the first number that has a divisor in common with its
     /// modulus; otherwise as [`Engine::inv_odd_mod`].
-    pub fn invert(&self) -> Result<Self, Error> {
+    pub fn try_invert(&self) -> Result<Self, Error> {
         let Params { engine, moduli, .. } = self.params();
         let inverse = engine.inv_odd_mod(&self.retrieve()?, moduli)?;
         Ok(self.params.residues(self.params.in_form(&inverse)?))
     }
 
-    /// [`Residues::invert`], and for each number whether it has no inverse: it is 0 then.
+    /// [`Residues::try_invert`], and for each number whether it has no inverse: it is 0 then.
     /// Waits for the device.
     ///
     /// # Errors
@@ -294,23 +327,29 @@ impl Residues {
         Ok((self.params.residues(self.params.in_form(&inverse)?), flags))
     }
 
-    /// [`Residues::invert`] in time that depends on the numbers.
+    /// [`Residues::try_invert`] in time that depends on the numbers.
     ///
     /// # Errors
-    /// As [`Residues::invert`], of [`Engine::inv_mod`].
-    pub fn invert_vartime(&self) -> Result<Self, Error> {
+    /// As [`Residues::try_invert`], of [`Engine::inv_mod`].
+    pub fn try_invert_vartime(&self) -> Result<Self, Error> {
         let Params { engine, moduli, .. } = self.params();
         let inverse = engine.inv_mod(&self.retrieve()?, moduli)?;
         Ok(self.params.residues(self.params.in_form(&inverse)?))
     }
 
-    /// Whether `a` equals `b`: 1 or 0, one limb for each.
+    /// Whether `a` equals `b`: 1 or 0, one limb for each. [`Engine::equal`] stops where numbers
+    /// differ; this does not.
     ///
     /// # Errors
-    /// As [`Residues::add`], of [`Engine::equal`].
+    /// As [`Residues::add`], of [`Engine::xor`].
     pub fn equal(&self, other: &Self) -> Result<Batch, Error> {
         self.check(other)?;
-        self.params().engine.equal(&self.form, &other.form)
+        let engine = self.engine();
+        let differing = engine.count_ones(&engine.xor(&self.form, &other.form)?)?;
+        // One less is negative where no bit differs, and nowhere else.
+        let [one, sign] = [1, LIMB_BITS as Limb - 1].map(|number| self.params.small(number));
+        let less = engine.wrapping_sub(&differing, &one?)?;
+        engine.first_of(Operation::Shr, Form::Modulo(1), &[&less, &sign?])
     }
 
     fn params(&self) -> &Params {
@@ -412,6 +451,17 @@ impl MontgomeryParams {
             square_of_radix,
         } = &*self.0;
         engine.of_residues(Operation::MontMul, &[numbers, square_of_radix, moduli])
+    }
+
+    /// Digit `i` of numbers in base `R`.
+    fn digits(&self, numbers: &Batch, i: usize) -> Result<Batch, Error> {
+        let Params { engine, moduli, .. } = &*self.0;
+        let width = moduli.width();
+        if numbers.width() <= width {
+            return Ok(numbers.clone());
+        }
+        let by = engine.batch_from_biguints(&[(LIMB_BITS * width * i).into()])?;
+        engine.first_of(Operation::Shr, Form::Modulo(width), &[numbers, &by])
     }
 
     /// One small number, in the moduli's layout.

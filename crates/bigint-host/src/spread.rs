@@ -134,7 +134,7 @@ fn resident(
     }
     let nodes = shapes.into_iter().zip(shares).enumerate();
     let nodes = nodes.map(|(index, (shape, shares))| {
-        let recipe = engine.falls_back().then(|| task.recipe(index, operands));
+        let recipe = engine.remembers().then(|| task.recipe(index, operands));
         Node::on_devices(engine, shape, shares, recipe)
     });
     task.computed(nodes.collect(), first)
@@ -173,8 +173,11 @@ impl<'a> Rows<'a> {
                 continue;
             }
             let mut limbs = engine.pool.take(buffer.limbs())?;
+            device.clear_padding(buffer, *shape)?;
             device.download(buffer, &mut limbs)?;
-            to.copy_from_slice(&limbs::to_layout(limbs, *shape, Layout::Contiguous)?);
+            let mut limbs = limbs::to_layout(&engine.pool, limbs, *shape, Layout::Contiguous)?;
+            to.copy_from_slice(&limbs);
+            engine.pool.wipe(&mut limbs);
         }
         Ok(())
     }
@@ -187,8 +190,10 @@ impl<'a> Rows<'a> {
                 to.copy_from_slice(limbs);
                 continue;
             }
-            let limbs = limbs::to_layout(limbs::copy(limbs)?, node.shape, Layout::Contiguous)?;
+            let (pool, layout) = (&node.engine.pool, Layout::Contiguous);
+            let mut limbs = limbs::to_layout(pool, limbs::copy(limbs)?, node.shape, layout)?;
             to.copy_from_slice(&limbs);
+            pool.wipe(&mut limbs);
         }
         Ok(())
     }
@@ -274,7 +279,7 @@ fn in_pieces(
     }
     let nodes = made.into_iter().zip(contiguous).zip(&shapes);
     let nodes = nodes.map(|((limbs, from), shape)| {
-        let limbs = limbs::to_layout(limbs, from, shape.layout)?;
+        let limbs = limbs::to_layout(&engine.pool, limbs, from, shape.layout)?;
         Ok(Node::on_host(engine, *shape, limbs))
     });
     let nodes = nodes.collect::<Result<Vec<_>, Error>>()?;

@@ -78,6 +78,33 @@ fn residues_are_computed_with_as_num_bigint_does() {
 }
 
 #[test]
+fn numbers_many_times_as_wide_as_their_moduli_are_reduced() {
+    let engine = Engine::cpu();
+    for (width, wide) in [(1usize, 2usize), (1, 9), (3, 4), (3, 7), (5, 30)] {
+        let m = moduli(width);
+        let ones: BigUint = (BigUint::from(1u8) << (32 * wide)) - 1u8;
+        let x: Vec<BigUint> = (0..m.len())
+            .map(|i| &ones / (BigUint::from(3u8) << (7 * i)))
+            .collect();
+        for layout in Layout::ALL {
+            let batch = |x: &[BigUint], width| {
+                let batch = engine.batch_from_biguints_in(x, width, layout);
+                batch.unwrap()
+            };
+            let params = MontgomeryParams::new(&engine, &batch(&m, width)).unwrap();
+            let residues = Residues::new(&batch(&x, wide), &params).unwrap();
+            same(&residues, &m, |i| x[i].clone());
+            // One number for all moduli, and one modulus for all numbers.
+            let one = Residues::new(&batch(&x[1..2], wide), &params).unwrap();
+            same(&one, &m, |_| x[1].clone());
+            let params = MontgomeryParams::new(&engine, &batch(&m[4..5], width)).unwrap();
+            let residues = Residues::new(&batch(&x, wide), &params).unwrap();
+            same(&residues, &vec![m[4].clone(); m.len()], |i| x[i].clone());
+        }
+    }
+}
+
+#[test]
 fn one_modulus_stands_for_all_and_modulo_a_prime_all_but_zero_have_inverses() {
     let engine = Engine::cpu();
     let prime = (BigUint::from(1u8) << 255) - 19u8;
@@ -114,7 +141,7 @@ fn inverses_are_those_of_num_bigint_and_what_has_none_is_named() {
                 assert_eq!(*none, inverse.is_none());
             }
             let first = inverses.iter().position(Option::is_none);
-            for inverted in [a.invert(), a.invert_vartime()] {
+            for inverted in [a.try_invert(), a.try_invert_vartime()] {
                 match (inverted, first) {
                     (Ok(found), None) => same(&found, &m, |i| inverses[i].clone().unwrap()),
                     (Err(Error::NotInvertible { index }), Some(first)) => assert_eq!(index, first),

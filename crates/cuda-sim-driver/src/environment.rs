@@ -39,6 +39,18 @@ pub enum Leaks {
     Fail,
 }
 
+/// What is said of a copy to the host of bytes that nothing has written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unwritten {
+    /// Nothing.
+    #[default]
+    Allow,
+    /// A message.
+    Report,
+    /// A message, and the copy fails.
+    Fail,
+}
+
 /// Everything that the variables say.
 #[derive(Debug)]
 pub struct Environment {
@@ -54,6 +66,8 @@ pub struct Environment {
     pub log: Option<PathBuf>,
     /// `CUDA_SIM_LEAKS`.
     pub leaks: Leaks,
+    /// `CUDA_SIM_UNWRITTEN`.
+    pub unwritten: Unwritten,
     /// `CUDA_SIM_FAULT`.
     pub faults: Faults,
     /// `CUDA_SIM_SCHEDULE`.
@@ -126,6 +140,14 @@ impl Environment {
                     ("off", Leaks::Ignore),
                     ("report", Leaks::Report),
                     ("fail", Leaks::Fail),
+                ];
+                choose(value, &choices)
+            })?,
+            unwritten: parsed("CUDA_SIM_UNWRITTEN", text("CUDA_SIM_UNWRITTEN")?, |value| {
+                let choices = [
+                    ("allow", Unwritten::Allow),
+                    ("report", Unwritten::Report),
+                    ("fail", Unwritten::Fail),
                 ];
                 choose(value, &choices)
             })?,
@@ -291,6 +313,7 @@ mod tests {
             ("CUDA_SIM_CHECKS", "bounds,some", "some"),
             ("CUDA_SIM_BLOCKS", "sideways", "random:SEED"),
             ("CUDA_SIM_LEAKS", "yes", "off, report, fail"),
+            ("CUDA_SIM_UNWRITTEN", "no", "allow, report, fail"),
             ("CUDA_SIM_SCHEDULE", "random", "submission, adversarial"),
             ("CUDA_SIM_FAULT", "cuMemAlloc:1=2", "cuMemAlloc_v2"),
             ("CUDA_SIM_FAULT", "cuMemAlloc_v2:1=2@1", "device 1"),

@@ -1,6 +1,6 @@
 //! A device of the simulator, with the driver's error codes for its faults.
 
-use crate::environment::{DeviceSpec, Environment};
+use crate::environment::{DeviceSpec, Environment, Unwritten};
 use crate::error::{Code, Result};
 use crate::log;
 use sim::ptx::Module;
@@ -26,7 +26,7 @@ impl Gpu {
             memory_bytes: spec.memory,
             checks: environment.checks,
             count: environment.counts.is_some(),
-            trace: false,
+            trace: environment.counts.is_some(),
             instruction_budget: Some(environment.budget),
             schedule: environment.blocks,
             // Unified addressing: an address says which device it is on.
@@ -74,7 +74,23 @@ impl Gpu {
 
     /// Copies to the host.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
-        self.answer(self.device.read(address, bytes))
+        self.answer(self.device.read(address, bytes))?;
+        let unwritten = match self.environment.unwritten {
+            Unwritten::Allow => None,
+            _ => self.device.first_unwritten(address, bytes.len() as u64),
+        };
+        if let Some(first) = unwritten {
+            self.tell(&format!(
+                "{} bytes are copied to the host from {address:#x} on device {}, \
+                 and nothing has written the one at {first:#x}",
+                bytes.len(),
+                self.ordinal
+            ));
+            if self.environment.unwritten == Unwritten::Fail {
+                return Err(Code::LAUNCH_FAILED);
+            }
+        }
+        Ok(())
     }
 
     /// Copies from the host.
@@ -177,6 +193,7 @@ impl Gpu {
             ("branches", counts.branches),
             ("divergent_branches", counts.divergent_branches),
             ("barriers", counts.barriers),
+            ("trace", counts.trace),
         ];
         // Writing to a string cannot fail.
         for (name, number) in numbers {

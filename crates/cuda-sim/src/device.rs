@@ -193,6 +193,12 @@ impl Device {
         self.memory().read(address, bytes)
     }
 
+    /// The first of `bytes` bytes that neither the host nor a kernel has written, where a
+    /// check keeps an account of that; none where the bytes do not lie within one allocation.
+    pub fn first_unwritten(&self, address: u64, bytes: u64) -> Option<u64> {
+        self.memory().first_unwritten(address, bytes)
+    }
+
     /// Copies host memory to the device.
     ///
     /// # Errors

@@ -168,6 +168,16 @@ impl Allocation {
         self.mark_initialised(offset, bytes.len() as u64);
     }
 
+    /// The offset of the first of `len` bytes that nothing has written.
+    fn first_unwritten(&self, offset: u64, len: usize) -> Option<u64> {
+        pieces(offset, len).find_map(|(at, part)| {
+            let missing = !self.shadow(at)?.load(Relaxed) & INITIALISED;
+            let bits = ((1 << part.len()) - 1) << (at % 4);
+            let first = (missing & bits).trailing_zeros();
+            (missing & bits != 0).then(|| at / 4 * 4 + u64::from(first))
+        })
+    }
+
     fn mark_initialised(&self, offset: u64, len: u64) {
         if self.shadow.is_empty() {
             return;
@@ -336,6 +346,12 @@ impl Memory {
         Ok(())
     }
 
+    pub fn first_unwritten(&self, address: u64, len: u64) -> Option<u64> {
+        let (allocation, offset) = self.span(address, len, "read").ok()?;
+        let first = allocation.first_unwritten(offset, len as usize)?;
+        Some(allocation.start + first)
+    }
+
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Fault> {
         let (allocation, offset) = self.span(address, bytes.len() as u64, "write")?;
         allocation.write(offset, bytes);
@@ -407,6 +423,16 @@ mod tests {
                 assert_eq!(back, bytes);
             }
         }
+    }
+
+    #[test]
+    fn the_first_byte_that_nothing_wrote_is_found() {
+        let mut memory = Memory::new(1 << 20, true, 0);
+        let start = memory.alloc(64, true).unwrap().start;
+        memory.write(start + 3, &[0; 10]).unwrap();
+        assert_eq!(memory.first_unwritten(start, 20), Some(start));
+        assert_eq!(memory.first_unwritten(start + 3, 10), None);
+        assert_eq!(memory.first_unwritten(start + 5, 9), Some(start + 13));
     }
 
     #[test]

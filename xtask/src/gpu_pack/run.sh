@@ -3,6 +3,9 @@
 # or here: DATE-auto.json (the library's own choices), DATE-wrapping.json (sums and
 # differences as wide as their operands) and DATE-choices.json (every kernel).
 #
+# Where CUDA's compute-sanitizer is, its four tools look at the self-test of CHECKED pairs
+# first: their findings, none, go to DATE-sanitizer.txt.
+#
 # CASES, pairs of numbers per operation of the self-test; BENCH, more options for
 # `bigint bench`, such as "--samples 5 --widths 1024,4096"; BIGINT, another program.
 set -eu
@@ -12,6 +15,21 @@ mkdir -p "$folder"
 
 "$bigint" info
 "$bigint" selftest --backend cuda --cases "${CASES:-100000}"
+
+PATH=$PATH:/usr/local/cuda/bin
+if command -v compute-sanitizer >/dev/null; then
+    record=$folder/$(date -u +%F)-sanitizer.txt
+    : >"$record.part"
+    for tool in memcheck initcheck racecheck synccheck; do
+        echo "$tool" | tee -a "$record.part"
+        # A finding ends it with 1, as a wrong answer does.
+        compute-sanitizer --tool "$tool" --error-exitcode 1 --print-limit 5 \
+            "$bigint" selftest --backend cuda --cases "${CHECKED:-40}" \
+            >>"$record.part" 2>&1 || { cat "$record.part"; exit 1; }
+    done
+    mv "$record.part" "$record"
+    grep SUMMARY "$record"
+fi
 
 bench() {
     record=$folder/$(date -u +%F)-$1.json

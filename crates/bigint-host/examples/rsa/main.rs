@@ -18,11 +18,12 @@
 //! ```
 //!
 //! Each signature is checked by `s^e = h` before anybody sees it: one that is wrong modulo one
-//! of the primes gives the key away (Boneh, DeMillo and Lipton). The engine's powers take no
-//! branch on the key, but nothing is wiped from memory here: it is an example of the
-//! arithmetic, and no tool to keep secrets with.
+//! of the primes gives the key away (Boneh, DeMillo and Lipton). All that is computed with the key
+//! is [`Residues`]' constant time, primes included, which are as long as they are wide; the
+//! engine overwrites what it had of the key, but nothing does so with the key's file as it was
+//! read and parsed: it is an example of the arithmetic, and no tool to keep secrets with.
 
-use bigint_host::{Batch, BigUint, Engine};
+use bigint_host::{Batch, BigUint, Engine, MontgomeryParams, Residues};
 use pkcs1::RsaPrivateKey;
 use pkcs8::{PrivateKeyInfo, SecretDocument};
 use sha2::{Digest, Sha256};
@@ -40,11 +41,11 @@ struct Key {
     modulus: Batch,
     exponent: Batch,
     /// `p` and `q`.
-    primes: [Batch; 2],
+    primes: [MontgomeryParams; 2],
     /// `d` modulo `p - 1` and `q - 1`.
     exponents: [Batch; 2],
     /// `1 / q mod p`.
-    coefficient: Batch,
+    coefficient: Residues,
 }
 
 impl Key {
@@ -56,30 +57,32 @@ impl Key {
             "RSA PRIVATE KEY" => RsaPrivateKey::try_from(der)?,
             _ => RsaPrivateKey::try_from(PrivateKeyInfo::try_from(der)?.private_key)?,
         };
+        let engine = engine.for_secrets()?;
         let number = |number: pkcs1::UintRef<'_>| {
             engine.batch_from_biguints(&[BigUint::from_bytes_be(number.as_bytes())])
         };
+        let prime = |prime| MontgomeryParams::new(&engine, &number(prime)?);
+        let primes = [prime(key.prime1)?, prime(key.prime2)?];
         Ok(Key {
-            engine: engine.clone(),
             length: key.modulus.as_bytes().len(),
             modulus: number(key.modulus)?,
             exponent: number(key.public_exponent)?,
-            primes: [number(key.prime1)?, number(key.prime2)?],
             exponents: [number(key.exponent1)?, number(key.exponent2)?],
-            coefficient: number(key.coefficient)?,
+            coefficient: Residues::new(&number(key.coefficient)?, &primes[0])?,
+            primes,
+            engine,
         })
     }
 
     /// The signatures of messages, in their order.
     fn sign(&self, messages: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
-        let engine = &self.engine;
         let ([p, q], [d_p, d_q]) = (&self.primes, &self.exponents);
         let hashes = self.padded(messages)?;
-        let of_p = engine.pow_mod(&hashes, d_p, p)?;
-        let of_q = engine.pow_mod(&hashes, d_q, q)?;
-        let difference = engine.mod_sub(&of_p, &engine.rem(&of_q, p)?, p)?;
-        let quotient = engine.rem(&engine.mul(&difference, &self.coefficient)?, p)?;
-        let signatures = engine.mul_add(&quotient, q, &of_q)?;
+        let of_p = Residues::new(&hashes, p)?.pow(d_p)?;
+        let of_q = Residues::new(&hashes, q)?.pow(d_q)?.retrieve()?;
+        let difference = of_p.sub(&Residues::new(&of_q, p)?)?;
+        let quotient = difference.mul(&self.coefficient)?.retrieve()?;
+        let signatures = self.engine.mul_add(&quotient, q.moduli(), &of_q)?;
         if self.opened(&signatures)? != hashes.to_biguints()? {
             return Err("a signature does not open: the key is none, or memory failed".into());
         }

@@ -1,13 +1,14 @@
 //! Device memory: how it comes to be, how limbs come there and from there, and how it is freed.
 
-use super::device::{Device, Way};
+use super::device::{Device, Memory, Way};
 use super::staging::STAGED;
 use crate::DeviceError;
-use bigint_core::Limb;
+use bigint_core::{Layout, Limb, Shape};
 use cust::error::CudaError;
 use cust::event::{Event, EventFlags};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use cust::stream::StreamWaitEventFlags;
+use cust::sys;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
@@ -100,7 +101,7 @@ impl Device {
 
     /// Frees memory behind what was launched before. A failure is one of those that
     /// end the context, and the memory with it.
-    fn free(&self, memory: DeviceBuffer<Limb>) {
+    fn free(&self, mut memory: DeviceBuffer<Limb>) {
         if self.lost.get().is_some() {
             // The driver has taken it back, or will when the process ends; nothing
             // on the host belongs to it.
@@ -108,6 +109,11 @@ impl Device {
             return;
         }
         let _ = self.run("freeing device memory", 0, || {
+            if self.memory == Memory::Wiped {
+                // It fails where the context is gone, and the memory with it.
+                // SAFETY: the memory is nobody else's any more, and is freed behind this.
+                let _ = unsafe { memory.set_8_async(0, &self.stream) };
+            }
             if self.has_memory_pools {
                 memory.drop_async(&self.stream)
             } else {
@@ -161,6 +167,33 @@ impl Device {
             // its context is dead; the device memory is written by this stream only.
             unsafe { buffer.memory().async_copy_to(limbs, &self.stream)? };
             self.stream.synchronize()
+        })
+    }
+
+    /// Zeroes what no kernel writes of an interleaved batch: the ends of its rows.
+    pub fn clear_padding(&self, buffer: &Buffer, shape: Shape) -> Result<(), DeviceError> {
+        let row = shape.strides().limb;
+        if shape.layout == Layout::Contiguous || row == shape.count {
+            return Ok(());
+        }
+        assert!(shape.limbs() <= buffer.limbs());
+        let first = buffer.address() + (size_of::<Limb>() * shape.count) as u64;
+        self.run("clearing padding", 0, || {
+            // SAFETY: so many limbs from `first` on, in each of `width` rows, are the buffer's
+            // and no number's; the stream writes them behind all that was launched before, and
+            // the memory is freed behind that.
+            // Where it fails, so does the copy that comes next, which says why.
+            let _ = unsafe {
+                sys::cuMemsetD2D32Async(
+                    first,
+                    size_of::<Limb>() * row,
+                    0,
+                    row - shape.count,
+                    shape.width,
+                    self.stream.as_inner(),
+                )
+            };
+            Ok(())
         })
     }
 

@@ -10,7 +10,7 @@ use bigint_core::transform::grid::{GridPlan, TREE, fill_tree};
 use bigint_core::transform::ntt::{FACTORS, fill_tables};
 use bigint_core::transform::{ROOTS, fill_roots};
 use cust::context::{Context, CurrentContext};
-use cust::error::CudaResult;
+use cust::error::{CudaError, CudaResult};
 use cust::memory::DeviceBuffer;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
@@ -57,9 +57,19 @@ pub(crate) struct Device {
     /// Whether memory is taken and freed in the stream's order, which neither
     /// waits for the device nor for the operating system.
     pub(super) has_memory_pools: bool,
+    pub(super) memory: Memory,
     /// Why the device can no longer be used.
     pub(super) lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
+}
+
+/// What becomes of memory that is let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// It goes as it is.
+    Plain,
+    /// It is overwritten, pinned memory too; and no copy goes by way of the driver's memory.
+    Wiped,
 }
 
 /// Which way a large copy goes: each has pinned memory of its own, so that neither waits for
@@ -108,15 +118,16 @@ impl Roots {
 }
 
 /// The device of this number among those that are open, if it can be used.
-fn usable(open: &mut Vec<Weak<Device>>, ordinal: usize) -> Option<Arc<Device>> {
+fn usable(open: &mut Vec<Weak<Device>>, ordinal: usize, memory: Memory) -> Option<Arc<Device>> {
     open.retain(|device| device.strong_count() > 0);
-    let is_usable = |device: &Arc<Device>| device.ordinal == ordinal && device.lost.get().is_none();
+    let is_it = |device: &Device| device.ordinal == ordinal && device.memory == memory;
+    let is_usable = |device: &Arc<Device>| is_it(device) && device.lost.get().is_none();
     open.iter().filter_map(Weak::upgrade).find(is_usable)
 }
 
 impl Device {
     /// Opens device `ordinal`, or shares it where it is open already.
-    pub fn open(ordinal: usize) -> Result<Arc<Self>, DeviceError> {
+    pub fn open(ordinal: usize, memory: Memory) -> Result<Arc<Self>, DeviceError> {
         let failed = |kind| DeviceError {
             ordinal,
             during: "opening the device".to_owned(),
@@ -126,7 +137,7 @@ impl Device {
         if ordinal >= found {
             return Err(failed(DeviceErrorKind::NoDevice { found }));
         }
-        if let Some(device) = Device::opened(ordinal) {
+        if let Some(device) = Device::opened(ordinal, memory) {
             return Ok(device);
         }
         let described =
@@ -141,12 +152,12 @@ impl Device {
             ))));
         }
         let device = Arc::new(
-            Device::in_new_stream(ordinal)
+            Device::in_new_stream(ordinal, memory)
                 .map_err(|error| failed(failure::kind_at_opening(error)))?,
         );
         // Several devices are opened at one time; who was first with this one has it.
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(other) = usable(&mut open, ordinal) {
+        if let Some(other) = usable(&mut open, ordinal, memory) {
             return Ok(other);
         }
         open.push(Arc::downgrade(&device));
@@ -154,12 +165,12 @@ impl Device {
     }
 
     /// The device of this number, where it is open.
-    fn opened(ordinal: usize) -> Option<Arc<Self>> {
+    fn opened(ordinal: usize, memory: Memory) -> Option<Arc<Self>> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        usable(&mut open, ordinal)
+        usable(&mut open, ordinal, memory)
     }
 
-    fn in_new_stream(ordinal: usize) -> CudaResult<Self> {
+    fn in_new_stream(ordinal: usize, memory: Memory) -> CudaResult<Self> {
         let device = raw_device(ordinal)?;
         let context = Context::new(device)?;
         CurrentContext::set_current(&context)?;
@@ -180,6 +191,7 @@ impl Device {
             shared_bytes: shared_bytes(device),
             is_early,
             has_memory_pools,
+            memory,
             lost: OnceLock::new(),
             last_launched: Mutex::new(None),
         })
@@ -228,20 +240,30 @@ impl Device {
         })
     }
 
-    /// Copies by way of pinned memory, if so many limbs are worth it and there is any.
+    /// Copies by way of pinned memory, if so many limbs are worth it and there is any. Secrets
+    /// go no other way, and are overwritten there.
     pub(super) fn staged(
         &self,
         way: Way,
         limbs: usize,
         copy: impl FnOnce(&mut Staging) -> CudaResult<()>,
     ) -> Option<CudaResult<()>> {
-        if limbs < STAGED {
+        let is_wiped = self.memory == Memory::Wiped;
+        if limbs < STAGED && !is_wiped {
             return None;
         }
         let staging = &self.staging[way as usize];
         let mut staging = staging.lock().unwrap_or_else(PoisonError::into_inner);
         let staging = staging.get_or_insert_with(|| Staging::new().ok());
-        staging.as_mut().map(copy)
+        match staging {
+            Some(staging) if is_wiped => {
+                let copied = copy(staging);
+                let wiped = staging.wipe(limbs);
+                Some(copied.and(wiped))
+            }
+            None if is_wiped => Some(Err(CudaError::OutOfMemory)),
+            staging => staging.as_mut().map(copy),
+        }
     }
 
     /// Waits until all earlier work is done.

@@ -24,7 +24,7 @@ use cust::device::DeviceAttribute;
 use cust::error::{CudaError, CudaResult};
 
 pub(crate) use buffer::Buffer;
-pub(crate) use device::{Device, Roots};
+pub(crate) use device::{Device, Memory, Roots};
 pub(crate) use staging::STAGED;
 
 /// The CUDA devices that the driver sees; none, where it sees none.

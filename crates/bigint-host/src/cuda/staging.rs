@@ -9,6 +9,7 @@ use cust::error::CudaResult;
 use cust::event::{Event, EventFlags};
 use cust::memory::{AsyncCopyDestination, DeviceSlice, LockedBuffer};
 use cust::stream::Stream;
+use zeroize::Zeroize;
 
 /// Limbs of a part: 16 MiB, which a link takes much longer to move than threads to wake.
 const PART: usize = 4 << 20;
@@ -93,6 +94,16 @@ impl Staging {
             }
         }
         Ok(())
+    }
+
+    /// Overwrites what a copy of so many limbs has left here, once the device is done with it.
+    pub fn wipe(&mut self, limbs: usize) -> CudaResult<()> {
+        let mut waited = Ok(());
+        for Part { limbs: part, moved } in self.parts.iter_mut().take(limbs.div_ceil(PART)) {
+            waited = waited.and(moved.synchronize());
+            part.as_mut_slice()[..limbs.min(PART)].zeroize();
+        }
+        waited
     }
 
     /// Moves [`STAGED`] limbs `times` times to or from device memory, for no purpose but to see

@@ -154,7 +154,7 @@ impl Program {
                 Layout::Contiguous => std::borrow::Cow::Borrowed(limbs),
                 Layout::Interleaved => {
                     let copy = limbs::copy(limbs)?;
-                    limbs::to_layout(copy, input.shape, Layout::Contiguous)?.into()
+                    limbs::to_layout(&engine.pool, copy, input.shape, Layout::Contiguous)?.into()
                 }
             });
         }

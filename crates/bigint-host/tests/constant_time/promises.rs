@@ -200,8 +200,8 @@ pub const PROMISES: &[(&str, Work)] = &[
         let (a, b, e) = (s.residues(1), s.residues(2), s.exponents());
         drop(Residues::multi_exponentiate_bounded_exp(&[(&a, &e), (&b, &e)], 9).unwrap());
     }),
-    ("Residues::invert", |s| {
-        drop(s.residues(1).invert().unwrap())
+    ("Residues::try_invert", |s| {
+        drop(s.residues(1).try_invert().unwrap())
     }),
     ("Residues::masked_invert", |s| {
         drop(s.residues(1).masked_invert().unwrap())

@@ -33,6 +33,15 @@ fn every_kernel_agrees_with_num_bigint_at_every_width() {
     }
 }
 
+/// As `compute-sanitizer`'s initcheck on a GPU; every test here runs so.
+#[test]
+fn nothing_that_nobody_wrote_is_copied_to_the_host() {
+    let name = "conformance::nothing_that_nobody_wrote_is_copied_to_the_host";
+    if on_simulator(name, &[("CUDA_SIM_UNWRITTEN", "fail")]) {
+        conforms(Extent::Cases(40), 5);
+    }
+}
+
 #[test]
 fn signed_numbers_on_a_device_are_those_of_num_bigint() {
     let name = "conformance::signed_numbers_on_a_device_are_those_of_num_bigint";

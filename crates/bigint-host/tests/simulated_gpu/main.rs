@@ -14,6 +14,7 @@ mod pieces;
 mod preconditions;
 mod process;
 mod rows;
+mod secrets;
 mod several;
 mod signs;
 #[path = "../../../cuda-sim-driver/tests/support/mod.rs"]

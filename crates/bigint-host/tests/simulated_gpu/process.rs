@@ -18,6 +18,7 @@ pub fn on_simulator(name: &str, settings: &[(&str, &str)]) -> bool {
         .env(CHILD, "1")
         .env("BIGINT_CUDA_DRIVER", support::library())
         .env("CUDA_SIM_LEAKS", "fail")
+        .env("CUDA_SIM_UNWRITTEN", "fail")
         .envs(settings.iter().copied())
         .output()
         .expect("this executable starts");
