@@ -71,8 +71,7 @@ pub(crate) fn vartime(engine: &Engine) -> Engine {
 /// No branch and no address depends on the numbers, or on exponents but for their widths, nor
 /// on moduli that are as long as they are wide, as RSA's primes are; shorter ones are for
 /// anybody to know. The simulator proves it of the kernels' PTX and of all that each method
-/// launches on a GPU; of the CPU's machine code, for moduli that anybody may know, a test does.
-/// Methods that end with `_vartime` do not say it of exponents, or of the
+/// launches on a GPU. Methods that end with `_vartime` do not say it of exponents, or of the
 /// numbers that they invert. Errors tell what they name.
 ///
 /// Memory is not overwritten, but by an engine for secrets: [`Engine::for_secrets`].
@@ -129,9 +128,10 @@ impl Residues {
         let mut form = params.in_form(&params.digits(numbers, 0)?)?;
         let mut power = square_of_radix.clone();
         for i in 1..numbers.width().div_ceil(width) {
-            let (product, digits) = (Operation::MontMul, params.digits(numbers, i)?);
-            power = engine.of_residues(product, &[&power, square_of_radix, moduli])?;
-            let product = engine.of_residues(product, &[&digits, &power, moduli])?;
+            let product =
+                |a: &Batch, b: &Batch| engine.of_residues(Operation::MontMul, &[a, b, moduli]);
+            power = product(&power, square_of_radix)?;
+            let product = product(&params.digits(numbers, i)?, &power)?;
             form = engine.of_residues(Operation::ModAdd, &[&form, &product, moduli])?;
         }
         Ok(params.residues(form))

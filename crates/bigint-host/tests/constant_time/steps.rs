@@ -19,8 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// What the kernel tells of the registers: r8 to r15, then [`NAMED`].
-type Registers = [u64; 17];
+/// What the kernel tells of the registers: r8 to r15, then [`NAMED`], then a digest of each of the
+/// vectors ymm0 to ymm15, by which gathers take addresses.
+type Registers = [u64; 17 + 16];
 
 /// The others, in the kernel's order.
 const NAMED: [Register; 9] = [
@@ -148,16 +149,26 @@ impl Drop for Run {
 /// Writes the registers down; of a run that is too long, ends the process.
 extern "C" fn on_trap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let at = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    // SAFETY: the kernel gives a context, whose first registers are these 17; there is memory for
-    // `MOST` of them behind the first place.
+    // SAFETY: the kernel gives a context, whose first registers are these 17, and what `xsave`
+    // writes of a machine with AVX; there is memory for `MOST` of them behind the first place.
     unsafe {
         if at >= MOST {
             libc::_exit(2);
         }
         let context = &*context.cast::<libc::ucontext_t>();
         let to = RUN.load(Ordering::Relaxed).add(1 + at);
-        for (to, from) in (*to).iter_mut().zip(&context.uc_mcontext.gregs) {
+        let (general, vectors) = (*to).split_at_mut(17);
+        for (to, from) in general.iter_mut().zip(&context.uc_mcontext.gregs) {
             *to = *from as u64;
+        }
+        // The lower halves stand at 160, as `fxsave` puts them, the upper ones at 576.
+        let state = context.uc_mcontext.fpregs.cast::<u64>();
+        for (i, to) in vectors.iter_mut().enumerate() {
+            let words = [20 + 2 * i, 21 + 2 * i, 72 + 2 * i, 73 + 2 * i];
+            let mix = |mixed: u64, at: usize| {
+                (mixed.rotate_left(23) ^ *state.add(at)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            };
+            *to = words.into_iter().fold(0, mix);
         }
     }
 }
@@ -261,13 +272,14 @@ fn range(line: &str) -> Option<Range<u64>> {
     Some(address(start)?..address(end)?)
 }
 
-/// What a register holds; none of those of vectors, by which gathers take addresses.
+/// What a register holds, or a digest of it; none of vectors of 512 bits.
 fn value(registers: &Registers, register: Register) -> Option<u64> {
     let full = register.full_register();
     let named = NAMED.iter().position(|&named| named == full);
     let numbered = (full as usize).wrapping_sub(Register::R8 as usize);
-    let at = named
-        .map(|at| 8 + at)
-        .or((numbered < 8).then_some(numbered))?;
+    let vector = (register as usize).wrapping_sub(Register::YMM0 as usize);
+    let at = named.map(|at| 8 + at);
+    let at = at.or((numbered < 8).then_some(numbered));
+    let at = at.or((vector < 16).then_some(17 + vector))?;
     Some(registers[at])
 }
