@@ -13,5 +13,7 @@ static MEMORY: Memory<Failing> = Memory(Failing);
 
 fn main() -> ExitCode {
     Failing::arm();
-    bigint_cli::main(std::env::args_os())
+    let code = bigint_cli::main(std::env::args_os());
+    Failing::tell();
+    code
 }

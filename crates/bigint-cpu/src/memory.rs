@@ -122,12 +122,13 @@ pub(crate) fn grow<T: Zeroable>(vector: &mut Vec<T>, length: usize) {
     }
 }
 
-/// What `work` answers, if it and the threads that worked for it had their scratch.
+/// What `work` answers, if it and the threads that worked for it had their scratch: without
+/// it they unwind to here, without a message.
 ///
 /// # Errors
 ///
 /// [`Error::OutOfMemory`]; what `work` has written by then is anything.
-pub(crate) fn or_out_of_memory<R>(work: impl FnOnce() -> R) -> Result<R, Error> {
+pub fn or_out_of_memory<R>(work: impl FnOnce() -> R) -> Result<R, Error> {
     // What `work` leaves half done is the caller's result alone, of which the error
     // says so; thread-local scratch is taken out while it is in use.
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| match panic.downcast::<Error>() {
