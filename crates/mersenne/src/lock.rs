@@ -9,7 +9,7 @@
 //! An empty one says nothing: it is waited for, and was left by a kill if it is hours old.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,7 +26,7 @@ const NAME: &str = "mersenne";
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
-    file: File,
+    _file: File,
 }
 
 /// Who holds a lock.
@@ -57,57 +57,72 @@ impl Lock {
     pub(crate) fn try_of(path: &Path) -> io::Result<Result<Self, Holder>> {
         let path = Self::path(path);
         loop {
-            let mut options = OpenOptions::new();
-            options.read(true).write(true);
-            match options.clone().create_new(true).open(&path) {
-                Ok(file) => {
-                    // Who looks at the file meanwhile has it for a moment.
-                    let _ = file.lock();
-                    return Lock { path, file }.signed().map(Ok);
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
+            let mut file = match File::options().read(true).write(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => match Self::made(&path) {
+                    Ok(file) => return Ok(Ok(Lock { path, _file: file })),
+                    // Somebody was faster.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    Err(error) => return Err(error),
+                },
+                file => file?,
+            };
+            // Where the system has no such locks nobody can tell, and it counts as held.
+            let held = file.try_lock().is_err();
+            if !held && !is_at(&file, &path)? {
+                // It was let go since it was opened.
+                continue;
             }
-            let mut file = match options.open(&path) {
-                Ok(file) => file,
-                // It was let go.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
-            };
-            let held = match file.try_lock() {
-                Ok(()) => false,
-                Err(TryLockError::WouldBlock) => true,
-                // Where the system has no such locks nobody can tell.
-                Err(TryLockError::Error(_)) => true,
-            };
             let holder = Self::holder(&mut file);
             let age = file.metadata()?.modified()?.elapsed().unwrap_or_default();
             if held || holder.process.is_none() && age < ABANDONED {
                 return Ok(Err(holder));
             }
-            return Lock { path, file }.signed().map(Ok);
+            Self::sign(&mut file)?;
+            clear(&path);
+            return Ok(Ok(Lock { path, _file: file }));
         }
     }
 
-    /// What the line in it says.
+    /// A lock file that was not there, held, and with this process's line in it from the first
+    /// moment on: a kill leaves none that is empty.
+    fn made(path: &Path) -> io::Result<File> {
+        clear(path);
+        let mut own = path.as_os_str().to_owned();
+        own.push(format!(".{}", std::process::id()));
+        let mut file = File::create(&own)?;
+        let _ = file.lock();
+        let signed = Self::sign(&mut file);
+        let linked = signed.and_then(|()| fs::hard_link(&own, path));
+        let _ = fs::remove_file(&own);
+        match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                // A file system without links.
+                file = File::create_new(path)?;
+                let _ = file.lock();
+                Self::sign(&mut file)?;
+            }
+            linked => linked?,
+        }
+        Ok(file)
+    }
+
+    /// Has this process's line first in it: at no moment there is none.
+    fn sign(file: &mut File) -> io::Result<()> {
+        let line = format!("{NAME} {}\n", std::process::id());
+        file.rewind()?;
+        file.write_all(line.as_bytes())
+    }
+
+    /// What the first line in it says.
     fn holder(file: &mut File) -> Holder {
         let mut line = Vec::new();
         // What cannot be read is not this program's.
         let _ = file.take(64).read_to_end(&mut line);
         let line = String::from_utf8_lossy(&line);
-        let process = line.trim().strip_prefix(NAME);
+        let process = line.lines().next().unwrap_or_default().strip_prefix(NAME);
         Holder {
             process: process.and_then(|process| process.trim().parse().ok()),
         }
-    }
-
-    /// With this process's line in it.
-    fn signed(mut self) -> io::Result<Self> {
-        let line = format!("{NAME} {}\n", std::process::id());
-        self.file.set_len(0)?;
-        self.file.rewind()?;
-        self.file.write_all(line.as_bytes())?;
-        Ok(self)
     }
 
     /// Takes a file's lock, once nobody else has it, and as long as `wait` agrees.
@@ -124,13 +139,50 @@ impl Lock {
     }
 }
 
+/// Removes what kills left of locks in the making: `NAME.lck.PID`, which nobody holds.
+fn clear(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return;
+    };
+    let is_left = |other: &Path| {
+        let other_name = other.file_name().unwrap_or_default().to_string_lossy();
+        let process = other_name.strip_prefix(&*name.to_string_lossy());
+        let process = process.and_then(|rest| rest.strip_prefix('.'));
+        process.is_some_and(|process| process.parse::<u32>().is_ok())
+            && File::open(other).is_ok_and(|file| file.try_lock().is_ok())
+    };
+    for other in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_left(&other.path()) {
+            // Where it stays it is in nobody's way.
+            let _ = fs::remove_file(other.path());
+        }
+    }
+}
+
+/// Whether this is the file at `path`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// As above: a file that is open keeps its name.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
 /// Asked again and again while a lock is held, with its file: whether to wait on.
 pub type Wait<'a> = &'a mut dyn FnMut(&Path, Holder) -> bool;
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Who opened it before it goes finds nothing of this program's in it.
-        let _ = self.file.set_len(0);
+        // The system lets it go after that.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -149,10 +201,12 @@ mod tests {
     fn a_lock_is_one_process_s_until_it_lets_it_go() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("worktodo.txt");
+        // One in the making, left by a kill.
+        fs::write(folder.path().join("worktodo.txt.lck.12345"), "").unwrap();
         let lock = Lock::try_of(&path).unwrap().unwrap();
         assert_eq!(held(&path), Some(std::process::id()));
         drop(lock);
-        assert!(!Lock::path(&path).exists());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         drop(Lock::try_of(&path).unwrap().unwrap());
     }
 
@@ -170,6 +224,7 @@ mod tests {
         for (text, hours, is_taken) in [
             ("mersenne 12345\n", 0, true),
             ("mersenne 12345\n", 100, true),
+            ("mersenne 99\n345\n", 0, true),
             ("", 0, false),
             ("", 5, false),
             ("", 7, true),

@@ -279,7 +279,8 @@ fn p_minus_1_that_is_killed_again_and_again_goes_on_and_finds_its_factor() {
     for milliseconds in [3, 20, 40, 60] {
         run_and_kill(folder.path(), &arguments, milliseconds);
     }
-    assert!(run(folder.path(), &arguments).status.success());
+    let output = run(folder.path(), &arguments);
+    assert!(output.status.success(), "{output:?}");
     let text = fs::read_to_string(folder.path().join("results.json.txt")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 1, "{text}");
@@ -332,7 +333,8 @@ fn a_certification_that_is_killed_again_and_again_ends_with_the_hash_of_what_was
         }
     }
     let worktodo = fs::read_to_string(folder.path().join("worktodo.txt")).unwrap();
-    assert!(run(folder.path(), &arguments).status.success());
+    let output = run(folder.path(), &arguments);
+    assert!(output.status.success(), "{output:?}");
     let text = fs::read_to_string(folder.path().join("results.json.txt")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 1, "{text}");
