@@ -35,6 +35,7 @@ use crate::lines::{self, Chunk, LineReader};
 use crate::number::{Format, Number, Unread};
 use crate::on_error::OnError;
 use crate::operands::{Operands, Origin};
+use crate::options::{self, split_once};
 use crate::output::{self, Output};
 use crate::pool::Pool;
 use crate::profile::{Profile, Stage};
@@ -108,7 +109,7 @@ pub struct Arguments {
     algorithm: Algorithm,
 
     /// Memory for numbers and text on their way, about, as in 64M or 2G; one line may take more
-    #[arg(long, default_value = MEMORY, value_name = "SIZE", value_parser = memory)]
+    #[arg(long, default_value = MEMORY, value_name = "SIZE", value_parser = options::memory)]
     memory: usize,
 
     /// Say on standard error how long each part took
@@ -150,32 +151,6 @@ pub fn is_like_an_option(word: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// Bytes, written with a unit or without.
-fn memory(text: &str) -> Result<usize, String> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let shift = match &text[digits.len()..] {
-        "" => 0,
-        "K" | "k" | "KiB" => 10,
-        "M" | "MiB" => 20,
-        "G" | "GiB" => 30,
-        "T" | "TiB" => 40,
-        _ => return Err("expected a size in bytes, K, M, G or T, as in 2G".to_owned()),
-    };
-    let bytes = digits
-        .parse()
-        .ok()
-        .and_then(|number: usize| number.checked_mul(1 << shift));
-    match bytes {
-        Some(bytes) if bytes >= LEAST_MEMORY => Ok(bytes),
-        _ => Err(format!(
-            "expected at least {LEAST_MEMORY} bytes, and fewer than there can be"
-        )),
-    }
-}
-
-/// Less memory would go line by line.
-const LEAST_MEMORY: usize = 1 << 20;
-
 fn expression_help() -> String {
     format!("The expression: unary minus, {}", expression::vocabulary())
 }
@@ -193,23 +168,6 @@ fn parse_binding(text: &OsStr) -> Result<Binding, String> {
         return Err(not_a_name(&name));
     }
     Ok(Binding { name, source })
-}
-
-/// What stands before the first `=`, and what behind it.
-#[cfg(unix)]
-fn split_once(text: &OsStr) -> Option<(String, OsString)> {
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    let text = text.as_bytes();
-    let equals = memchr::memchr(b'=', text)?;
-    let (name, source) = (&text[..equals], text[equals + 1..].to_vec());
-    let name = String::from_utf8_lossy(name).into_owned();
-    Some((name, OsString::from_vec(source)))
-}
-
-#[cfg(not(unix))]
-fn split_once(text: &OsStr) -> Option<(String, OsString)> {
-    let (name, source) = text.to_str()?.split_once('=')?;
-    Some((name.to_owned(), source.into()))
 }
 
 /// What a name is bound to, opened.

@@ -19,6 +19,7 @@ mod manual;
 mod number;
 mod on_error;
 mod operands;
+mod options;
 mod output;
 mod pool;
 mod profile;
