@@ -34,7 +34,16 @@ pub(crate) fn passes(operation: Operation) -> bool {
     )
 }
 
-/// What one pass computes of two numbers.
+/// Whether the product of these columns is computed so: where all numbers are short.
+fn passes_product(columns: &[&Integers]) -> bool {
+    let are_short = |column: &&Integers| {
+        let length = |i| column.column().magnitude(i).len();
+        column.limbs().len() <= 2 * column.len() && (0..column.len()).all(|i| length(i) <= 2)
+    };
+    columns.iter().all(are_short)
+}
+
+/// What one pass computes of two numbers; their product where they are short.
 #[derive(Clone, Copy)]
 struct Pass(Signs);
 
@@ -51,6 +60,7 @@ impl Pass {
                 let (magnitude, negative) = self.chosen(x, y);
                 (magnitude.len(), negative)
             }
+            Signs::Product => (short_length(product(x.0, y.0)), x.1 != y.1),
             Signs::Shifted => (shifted_length(x.0, count(y)), x.1),
             Signs::ShiftedFloor => (Floor::of(x, count(y)).length(), x.1),
             _ => sum_length(x, self.other(y)),
@@ -63,6 +73,7 @@ impl Pass {
         match self.0 {
             Signs::Order => place.fill(1),
             Signs::Least | Signs::Greatest => place.copy_from_slice(self.chosen(x, y).0),
+            Signs::Product => write_short(place, product(x.0, y.0)),
             Signs::Shifted => shift_left(place, x.0, count(y)),
             Signs::ShiftedFloor => Floor::of(x, count(y)).write(place),
             _ => write_sum(place, x, self.other(y)),
@@ -82,9 +93,47 @@ impl Pass {
     }
 }
 
+/// Whether both numbers are of 64 bits: of those nothing is looked at limb by limb.
+#[inline]
+fn are_short(x: &[Limb], y: &[Limb]) -> bool {
+    x.len() <= 2 && y.len() <= 2
+}
+
+/// A number of 64 bits.
+#[inline]
+fn short((x, negative): Number<'_>) -> i128 {
+    let limb = |i: usize| x.get(i).map_or(0, |&limb| u64::from(limb));
+    let word = i128::from(limb(1) << LIMB_BITS | limb(0));
+    if negative { -word } else { word }
+}
+
+/// The limbs of a short result.
+#[inline]
+fn short_length(word: u128) -> usize {
+    (128 - word.leading_zeros() as usize).div_ceil(LIMB_BITS)
+}
+
+#[inline]
+fn write_short(place: &mut [Limb], mut word: u128) {
+    for slot in place {
+        *slot = word as Limb;
+        word >>= LIMB_BITS;
+    }
+}
+
+/// The product of two short magnitudes.
+#[inline]
+fn product(x: &[Limb], y: &[Limb]) -> u128 {
+    short((x, false)).unsigned_abs() * short((y, false)).unsigned_abs()
+}
+
 /// How two numbers compare.
 #[inline]
-fn compared((x, minus_x): Number<'_>, (y, minus_y): Number<'_>) -> Ordering {
+fn compared(x: Number<'_>, y: Number<'_>) -> Ordering {
+    if are_short(x.0, y.0) {
+        return short(x).cmp(&short(y));
+    }
+    let ((x, minus_x), (y, minus_y)) = (x, y);
     match (minus_x, minus_y) {
         (false, true) => Ordering::Greater,
         (true, false) => Ordering::Less,
@@ -95,7 +144,12 @@ fn compared((x, minus_x): Number<'_>, (y, minus_y): Number<'_>) -> Ordering {
 
 /// The limbs of `x + y`, and whether it is negative.
 #[inline]
-fn sum_length((x, minus_x): Number<'_>, (y, minus_y): Number<'_>) -> (usize, bool) {
+fn sum_length(x: Number<'_>, y: Number<'_>) -> (usize, bool) {
+    if are_short(x.0, y.0) {
+        let sum = short(x) + short(y);
+        return (short_length(sum.unsigned_abs()), sum < 0);
+    }
+    let ((x, minus_x), (y, minus_y)) = (x, y);
     if minus_x == minus_y {
         return (length_of_sum(x, y), minus_x);
     }
@@ -134,8 +188,8 @@ fn length_of_difference(x: &[Limb], y: &[Limb]) -> usize {
     }
     // What is borrowed from below takes it away.
     let (mut borrow, mut length) = (0, 0);
-    for i in 0..=top {
-        let difference = i64::from(x[i]) - i64::from(limb(i)) - borrow;
+    for (i, &greater) in x[..=top].iter().enumerate() {
+        let difference = i64::from(greater) - i64::from(limb(i)) - borrow;
         borrow = i64::from(difference < 0);
         if difference as Limb != 0 {
             length = i + 1;
@@ -153,27 +207,17 @@ fn by_length<'n>(x: &'n [Limb], y: &'n [Limb]) -> (&'n [Limb], &'n [Limb]) {
 
 /// Writes `|x + y|`.
 #[inline]
-fn write_sum(place: &mut [Limb], (x, minus_x): Number<'_>, (y, minus_y): Number<'_>) {
+fn write_sum(place: &mut [Limb], x: Number<'_>, y: Number<'_>) {
+    if are_short(x.0, y.0) {
+        return write_short(place, (short(x) + short(y)).unsigned_abs());
+    }
+    let ((x, minus_x), (y, minus_y)) = (x, y);
     let (long, short) = by_length(x, y);
-    if long.len() > 2 && long.len() < 4 * short.len() {
+    if long.len() < 4 * short.len() {
         signed_sum(place, x, y, [minus_x, minus_y]);
         return;
     }
     let adds = minus_x == minus_y;
-    if long.len() <= 2 {
-        let word = |x: &[Limb]| {
-            x.iter()
-                .rev()
-                .fold(0, |w, &limb| w << LIMB_BITS | i128::from(limb))
-        };
-        let (x, y) = (word(x), word(y));
-        let mut sum = if adds { x + y } else { (x - y).abs() };
-        for slot in place {
-            *slot = sum as Limb;
-            sum >>= LIMB_BITS;
-        }
-        return;
-    }
     // The greater but for its low limbs, and for what is carried out of those.
     let kept = place.len().min(long.len());
     place[..kept].copy_from_slice(&long[..kept]);
@@ -514,7 +558,12 @@ pub(crate) fn evaluated(
     formula: &Formula,
     inputs: &[Integers],
 ) -> Option<Result<Integers, Error>> {
+    let is_product = |operation| matches!(operation, Operation::Mul | Operation::Square);
     let is_passed = |function: Function| match function {
+        // Of what others make it may be wide.
+        Function::Operation(operation) if is_product(operation) => {
+            formula.functions().count() == 1 && passes_product(&Vec::from_iter(inputs))
+        }
         Function::Operation(operation) => passes(operation),
         Function::Negate | Function::Absolute | Function::Sum => true,
         _ => false,
@@ -525,8 +574,12 @@ pub(crate) fn evaluated(
             values.push(match term {
                 Term::Input(input) => inputs[*input].clone(),
                 Term::Apply(Function::Operation(operation), of) => {
-                    let (a, b) = (&values[of[0]], &values[of[1]]);
-                    computed(*operation, a, b, &engine.inner.pool)?
+                    let operation = match operation {
+                        Operation::Square => Operation::Mul,
+                        operation => *operation,
+                    };
+                    let (a, b) = (&values[of[0]], &values[of[of.len() - 1]]);
+                    computed(operation, a, b, &engine.inner.pool)?
                 }
                 Term::Apply(Function::Sum, of) => sum(&values[of[0]])?,
                 Term::Apply(function, of) => {
@@ -653,6 +706,7 @@ mod tests {
         let magnitude = terms.apply(Function::Absolute, &[difference]);
         let total = terms.apply(Function::Sum, &[magnitude]);
         let product = terms.apply(function(Operation::Mul), &[a, b]);
+        let square = terms.apply(function(Operation::Mul), &[a, a]);
         let [x, y] = [[-7, 5, 0, i64::MIN], [3, 5, -9, i64::MAX]];
         let columns = [x, y].map(|x| x.map(BigInt::from));
         let columns = columns.map(|x| Integers::from_bigints(&x).unwrap());
@@ -668,7 +722,12 @@ mod tests {
             .map(|i| BigInt::from(expected(i).abs()))
             .sum::<BigInt>();
         assert_eq!(evaluated(total).unwrap(), [sum]);
-        assert!(evaluated(product).is_none());
+        let product_of = |x: i64, y: i64| BigInt::from(i128::from(x) * i128::from(y));
+        let products = [0, 1, 2, 3].map(|i| product_of(x[i], y[i]));
+        assert_eq!(evaluated(product).unwrap(), products);
+        assert_eq!(evaluated(square).unwrap(), x.map(|x| product_of(x, x)));
+        let wide = [BigInt::from(-3) << 64].into_iter().collect::<Integers>();
+        assert!(!passes_product(&[&columns[0], &wide]));
         assert!(engine.passes() && !engine.using(Algorithm::Ripple).passes());
     }
 }
