@@ -22,8 +22,8 @@ use std::time::Instant;
 use std::{io, iter, thread};
 
 use bigint_core::Algorithm;
-use bigint_host::Limb;
 use bigint_host::expression::Function;
+use bigint_host::{Engine, Limb};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
@@ -35,7 +35,7 @@ use crate::lines::{self, Chunk, LineReader};
 use crate::number::{Format, Number, Unread};
 use crate::on_error::OnError;
 use crate::operands::{Operands, Origin};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::pool::Pool;
 use crate::profile::{Profile, Stage};
 use crate::progress::Progress;
@@ -85,6 +85,11 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Write into the file of -o where no new file can take its place: it has a second hard
+    /// link, an owner or attributes that cannot be copied, a folder that takes no files. A
+    /// full disk or a kill then leaves a part of it
+    #[arg(long, requires = "output")]
+    in_place: bool,
     /// What becomes of a row that is no number, or that the expression has no value for, as
     /// a division by zero
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
@@ -222,6 +227,8 @@ struct Sources {
     read: Arc<AtomicU64>,
     /// What is open and can be read but once.
     streams: Vec<Stream>,
+    /// Bytes that are read ahead of a pipe.
+    ahead: usize,
 }
 
 /// Runs the command.
@@ -245,7 +252,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.on_error,
     );
     let mut computation = computation.map_err(|error| Failure::Running(error.to_string()))?;
-    let outputs = names.iter().map(|name| Output::open(name.as_deref()));
+    let outputs = names.iter();
+    let outputs = outputs.map(|name| Output::open(name.as_deref(), arguments.in_place));
     let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
     let pipeline = Pipeline {
         operands: &operands,
@@ -253,10 +261,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         window_limbs: arguments.memory / WINDOW_PART / size_of::<Limb>(),
         on_error: arguments.on_error,
         profile: &profile,
+        engine: &engine,
+        total_bytes: sources.total_bytes,
     };
     let outcome = pipeline.run(sources, &mut computation, outputs);
     for warning in engine.warnings() {
-        eprintln!("warning: {warning}");
+        output::tell(format_args!("warning: {warning}"));
     }
     computation.valueless.print(arguments.on_error);
     if arguments.time || arguments.verbose {
@@ -360,13 +370,16 @@ fn bind(
         }
         let operand = Operand::Name(binding.name.clone());
         if !expressions.operands.contains(&operand) {
-            eprintln!(
-                "warning: --let: {:?} is not in the expression",
-                binding.name
-            );
+            let name = &binding.name;
+            output::tell(format_args!(
+                "warning: --let: {name:?} is not in the expression"
+            ));
         }
     }
-    let mut sources = Sources::default();
+    let mut sources = Sources {
+        ahead: arguments.memory / TEXT_PART,
+        ..Sources::default()
+    };
     let mut opened = Vec::new();
     for (index, operand) in expressions.operands.iter().enumerate() {
         opened.push(match operand {
@@ -445,7 +458,7 @@ impl Sources {
         let input = if metadata.is_file() {
             Input::file(file, read)
         } else {
-            Input::pipe(file, read)
+            Input::pipe(file, read, self.ahead)
         };
         Ok(Source::Lines(LineReader::new(
             path,
@@ -531,7 +544,9 @@ fn find_single_numbers(
     }
     for single in single_paths {
         let lines = reader.path();
-        eprintln!("note: {single} has one number, which stands for each line of {lines}");
+        output::tell(format_args!(
+            "note: {single} has one number, which stands for each line of {lines}"
+        ));
     }
     Ok(())
 }
@@ -567,6 +582,9 @@ struct Pipeline<'a> {
     window_limbs: usize,
     on_error: OnError,
     profile: &'a Profile,
+    engine: &'a Engine,
+    /// Bytes of the files, where they are known.
+    total_bytes: u64,
 }
 
 type Piece<T> = Result<T, Failure>;
@@ -636,6 +654,8 @@ impl Pipeline<'_> {
                     Ok(chunks) if chunks.is_empty() => return Some(Ok(Window::constant())),
                     Ok(chunks) => {
                         bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
+                        self.engine
+                            .expect(self.total_bytes as f64 / bytes.max(1) as f64);
                         let read = || {
                             window::read(
                                 chunks,

@@ -16,6 +16,10 @@ use crate::source::{Input, Stop};
 /// Numbers a chunk holds at most, however short they are.
 const MAX_LINES: usize = 1 << 20;
 
+/// Bytes of the buffer for each number that is remembered, at least: more is remembered of a
+/// short number than it is long.
+const BYTES_PER_NUMBER: usize = 16;
+
 /// Consecutive lines of one file.
 #[derive(Debug)]
 pub struct Chunk {
@@ -183,7 +187,7 @@ impl LineReader {
     fn read_ahead(&mut self, wanted: usize) -> Result<(), Failure> {
         self.find_numbers();
         while !self.ended
-            && self.numbers.len() < MAX_LINES
+            && self.numbers.len() < self.most_numbers()
             && (self.numbers.len() < wanted || self.buffer.len() - self.taken < self.capacity / 2)
         {
             self.compact();
@@ -196,6 +200,12 @@ impl LineReader {
             self.find_numbers();
         }
         Ok(())
+    }
+
+    /// How many numbers are looked for before some are taken.
+    fn most_numbers(&self) -> usize {
+        // Two tell whether there is one alone.
+        (self.capacity / BYTES_PER_NUMBER).clamp(2, MAX_LINES)
     }
 
     /// Drops the bytes that earlier chunks took.
@@ -279,7 +289,7 @@ impl LineReader {
             memchr(b'#', &buffer[from..]).map_or(buffer.len(), |hash| from + hash)
         };
         let mut hash = next_hash(&self.buffer, self.pending);
-        while self.numbers.len() < MAX_LINES && self.pending < self.buffer.len() {
+        while self.numbers.len() < self.most_numbers() && self.pending < self.buffer.len() {
             let (end, next) = match memchr(b'\n', &self.buffer[self.searched..]) {
                 Some(feed) => {
                     self.pending_line += 1;

@@ -1,6 +1,7 @@
 //! Rows that have no value: what becomes of them, and how many there were.
 
 use crate::failure::Failure;
+use crate::output;
 
 /// What becomes of a row that is no number, or that the expression has no value for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -39,6 +40,6 @@ impl Valueless {
             (_, 1) => "1 row was left out".to_owned(),
             (_, count) => format!("{count} rows were left out"),
         };
-        eprintln!("warning: {rows} (the first: {first})");
+        output::tell(format_args!("warning: {rows} (the first: {first})"));
     }
 }

@@ -20,8 +20,14 @@ use crate::threads::{self, Work};
 /// Bytes that are read from a pipe at once, at most.
 const BLOCK_BYTES: usize = 1 << 18;
 
+/// Bytes that are read from a pipe at once, at least.
+const LEAST_BLOCK_BYTES: usize = 1 << 12;
+
 /// Blocks that are read ahead from a pipe, at most.
 const BLOCKS: usize = 32;
+
+/// Blocks that the bytes to be read ahead are cut into, where they are few.
+const LEAST_BLOCKS: usize = 4;
 
 /// What the source of a batch is read through.
 pub struct Input(Way);
@@ -64,9 +70,10 @@ impl Input {
         Input(Way::Asked(Box::new(Text::new(raw, read))))
     }
 
-    /// A pipe, a terminal, standard input.
-    pub fn pipe(raw: impl Read + Send + 'static, read: Arc<AtomicU64>) -> Self {
-        let (out, blocks) = sync_channel(BLOCKS);
+    /// A pipe, a terminal, standard input, of which about so many bytes are read `ahead`.
+    pub fn pipe(raw: impl Read + Send + 'static, read: Arc<AtomicU64>, ahead: usize) -> Self {
+        let bytes = (ahead / LEAST_BLOCKS).clamp(LEAST_BLOCK_BYTES, BLOCK_BYTES);
+        let (out, blocks) = sync_channel((ahead / bytes).clamp(1, BLOCKS));
         let out = Arc::new(out);
         let stop = Stop {
             is_ended: Arc::default(),
@@ -79,7 +86,7 @@ impl Input {
             thread.spawn(work).map(drop)
         };
         Input(
-            match threads::hand_over(text, move |text| read_ahead(text, &out), spawn) {
+            match threads::hand_over(text, move |text| read_ahead(text, bytes, &out), spawn) {
                 Ok(()) => Way::Ahead {
                     blocks,
                     block: Vec::new(),
@@ -144,8 +151,8 @@ impl Input {
     }
 }
 
-fn read_ahead(mut text: impl Read, out: &Out) {
-    let mut buffer = vec![0; BLOCK_BYTES];
+fn read_ahead(mut text: impl Read, bytes: usize, out: &Out) {
+    let mut buffer = vec![0; bytes];
     loop {
         let block = match text.read(&mut buffer) {
             Ok(bytes) => Ok(buffer[..bytes].to_vec()),
@@ -298,7 +305,7 @@ mod tests {
     fn text(bytes: &[u8], ahead: bool) -> io::Result<String> {
         let raw = Cursor::new(bytes.to_vec());
         let mut input = match ahead {
-            true => Input::pipe(raw, Arc::default()),
+            true => Input::pipe(raw, Arc::default(), 0),
             false => Input::file(raw, Arc::default()),
         };
         let mut text = Vec::new();

@@ -337,7 +337,7 @@ pub(crate) fn trimmed(magnitude: &[Limb]) -> &[Limb] {
 /// Room for `more` elements, and for as many again.
 fn room<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
     let bytes = more.saturating_mul(size_of::<T>());
-    let reserved = vector.try_reserve(more);
+    let reserved = bigint_cpu::program::fallible(|| vector.try_reserve(more));
     reserved.map_err(|_| Error::OutOfMemory { bytes })
 }
 

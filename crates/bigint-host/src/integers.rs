@@ -133,17 +133,19 @@ impl Integers {
         of_length(count + 1, offsets.len(), "offsets")?;
         of_length(count.div_ceil(8), signs.len(), "bytes of signs")?;
         let end = limbs.len() * LIMB_BYTES;
+        if offsets[0] != 0 {
+            return Err(Error::NotWrittenSo { index: 0 });
+        }
         for (index, ends) in offsets.windows(2).enumerate() {
             let (from, to) = (ends[0], ends[1]);
             let is_within = from % 4 == 0 && to % 4 == 0 && 0 <= from && from <= to;
-            let is_first = index > 0 || from == 0;
             let top = to as usize / LIMB_BYTES;
             let negative = signs[index / 8] >> (index % 8) & 1 == 1;
             let is_trimmed = match from == to {
                 true => !negative,
                 false => limbs.get(top.wrapping_sub(1)).is_some_and(|&top| top != 0),
             };
-            if !(is_within && is_first && is_trimmed && to as usize <= end) {
+            if !(is_within && is_trimmed && to as usize <= end) {
                 return Err(Error::NotWrittenSo { index });
             }
         }

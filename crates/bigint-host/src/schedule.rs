@@ -78,7 +78,16 @@ impl Engine {
     ) -> Result<Integers, Error> {
         // Who forces an algorithm wants it to compute.
         let is_free = self.options.algorithm == Algorithm::Auto;
-        let (list, made) = match self.back_end() {
+        self.inner.wake_for_list();
+        if self.inner.are_devices_asleep() {
+            // Its bins are computed at one time, by the threads of a pool.
+            let cpu = Engine {
+                inner: Arc::new(self.inner.on_cpu()),
+                options: self.options,
+            };
+            return self.inner.timed(|| cpu.run(integers, computations));
+        }
+        let (list, made) = match self.inner.back_end() {
             BackEnd::Cpu => {
                 let sums = if is_free { Sums::Passing } else { Sums::Binned };
                 let list = List::new(integers, computations, BackEnd::Cpu, sums)?;
@@ -164,7 +173,7 @@ impl Engine {
         integers: &Integers,
         computations: &[Computation],
     ) -> Result<Prepared, Error> {
-        let list = match self.back_end() {
+        let list = match self.inner.back_end() {
             BackEnd::Cpu => List::new(integers, computations, BackEnd::Cpu, Sums::Binned)?,
             device => {
                 let most = Some(segments::RESIDENT);

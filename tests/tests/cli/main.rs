@@ -1,10 +1,17 @@
 //! The command, from outside: its contracts with users and their scripts.
 
+#[cfg(target_os = "linux")]
+mod allocations;
+mod at_once;
 mod bad_input;
 mod calc;
 mod columns;
 mod commands;
 mod common;
+#[cfg(target_os = "linux")]
+mod descriptors;
+#[cfg(target_os = "linux")]
+mod faults;
 mod functions;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -1,5 +1,6 @@
 //! From formulas to operations on batches: sizes, order, and what is kept how long.
 
+pub(crate) mod choose;
 mod cost;
 mod evaluate;
 mod grouping;

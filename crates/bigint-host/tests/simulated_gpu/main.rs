@@ -7,14 +7,17 @@
 
 mod conformance;
 mod failures;
+mod fork;
 mod fused;
 mod gather;
 mod lists;
 mod pieces;
+mod preconditions;
 mod process;
 mod rows;
 mod several;
 mod signs;
+mod start;
 #[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
 mod support;
 mod trees;
