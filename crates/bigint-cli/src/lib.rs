@@ -20,6 +20,7 @@ mod number;
 mod on_error;
 mod operands;
 mod output;
+mod pipeline;
 mod pool;
 mod profile;
 mod progress;

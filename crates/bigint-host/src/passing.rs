@@ -1,25 +1,21 @@
 //! What the CPU computes of integers of any lengths where they stand, in one pass: sums,
-//! differences, the lesser, the greater, orders, shifts, and the sum of a column.
+//! differences, the lesser, the greater, orders and shifts.
 //!
 //! How long a result is, the top limbs of its operands tell, nearly always the topmost alone.
 //! So every result has its place before it is computed ([`Column::filled`]), and none is moved.
 
-use crate::column::{Column, trimmed};
+use crate::column::Column;
 use crate::expression::{Formula, Function, Term};
 use crate::list::order;
 use crate::pool::Pool;
+use crate::shifts::{Floor, count, shift_left, shifted_length};
+use crate::total::sum;
 use crate::{Engine, Error, Integers};
 use bigint_core::operation::Signs;
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH, Operation};
-use bigint_cpu::{Cpu, LIMB_WORK, map, signed_sum};
+use bigint_cpu::signed_sum;
 use std::cmp::Ordering;
 use std::sync::Arc;
-
-/// Numbers that a thread sums before it looks for more.
-const MOST_OF_PART: usize = 1 << 13;
-
-/// Magnitudes that are added to a total together.
-const TOGETHER: usize = 4;
 
 /// A magnitude without zeros on top, and whether it is negative.
 pub(crate) type Number<'a> = (&'a [Limb], bool);
@@ -234,129 +230,6 @@ fn write_sum(place: &mut [Limb], x: Number<'_>, y: Number<'_>) {
     }
 }
 
-/// A number of bits to shift by; more than there can be where it has several limbs.
-fn count((bits, _): Number<'_>) -> usize {
-    match bits {
-        [] => 0,
-        [bits] => *bits as usize,
-        _ => usize::MAX,
-    }
-}
-
-fn bit_length(x: &[Limb]) -> usize {
-    let top = x.last().map_or(0, |top| top.leading_zeros() as usize);
-    x.len() * LIMB_BITS - top
-}
-
-/// The limbs of `x 2^bits`.
-fn shifted_length(x: &[Limb], bits: usize) -> usize {
-    match x {
-        [] => 0,
-        _ => bit_length(x).saturating_add(bits).div_ceil(LIMB_BITS),
-    }
-}
-
-/// Two neighbours in place, of which the higher gives its low bits.
-#[inline]
-fn joined(low: Limb, high: Limb, right: usize) -> Limb {
-    ((u64::from(high) << LIMB_BITS | u64::from(low)) >> right) as Limb
-}
-
-fn shift_left(place: &mut [Limb], x: &[Limb], bits: usize) {
-    let (whole, left) = (bits / LIMB_BITS, bits % LIMB_BITS);
-    let [first, .., last] = x else {
-        let wide = x.first().map_or(0, |&limb| u64::from(limb) << left);
-        for (i, slot) in place.iter_mut().enumerate() {
-            let at = i.wrapping_sub(whole);
-            *slot = if at < 2 {
-                (wide >> (LIMB_BITS * at)) as Limb
-            } else {
-                0
-            };
-        }
-        return;
-    };
-    let (zeros, place) = place.split_at_mut(whole);
-    zeros.fill(0);
-    place[0] = first << left;
-    let pairs = x.iter().zip(&x[1..]);
-    for (slot, (&low, &high)) in place[1..].iter_mut().zip(pairs) {
-        *slot = joined(low, high, LIMB_BITS - left);
-    }
-    if let Some(top) = place.get_mut(x.len()) {
-        *top = joined(*last, 0, LIMB_BITS - left);
-    }
-}
-
-/// `x / 2^bits`, rounded down: of the magnitude of a negative number, up.
-struct Floor<'a> {
-    /// What whole limbs leave.
-    limbs: &'a [Limb],
-    right: usize,
-    is_up: bool,
-}
-
-impl<'a> Floor<'a> {
-    #[inline]
-    fn of((x, negative): Number<'a>, bits: usize) -> Self {
-        let (cut, limbs) = x.split_at(x.len().min(bits / LIMB_BITS));
-        let right = bits % LIMB_BITS;
-        let is_odd = || {
-            limbs
-                .first()
-                .is_some_and(|&low| low << 1 << (LIMB_BITS - 1 - right) != 0)
-        };
-        Floor {
-            limbs,
-            right,
-            is_up: negative && (cut.iter().any(|&limb| limb != 0) || right > 0 && is_odd()),
-        }
-    }
-
-    fn limb(&self, i: usize) -> Limb {
-        joined(
-            self.limbs[i],
-            self.limbs.get(i + 1).copied().unwrap_or(0),
-            self.right,
-        )
-    }
-
-    #[inline]
-    fn length(&self) -> usize {
-        let bits = bit_length(self.limbs).saturating_sub(self.right);
-        let length = bits.div_ceil(LIMB_BITS);
-        // One more is longer where all bits are ones.
-        let is_longer = self.is_up
-            && bits.is_multiple_of(LIMB_BITS)
-            && (0..length).rev().all(|i| self.limb(i) == Limb::MAX);
-        length + usize::from(is_longer)
-    }
-
-    #[inline]
-    fn write(&self, place: &mut [Limb]) {
-        let pairs = self.limbs.iter().zip(self.limbs.iter().skip(1));
-        for (slot, (&low, &high)) in place.iter_mut().zip(pairs) {
-            *slot = joined(low, high, self.right);
-        }
-        if let Some(top) = self.limbs.len().checked_sub(1)
-            && let Some(slot) = place.get_mut(top)
-        {
-            *slot = self.limb(top);
-        }
-        if let Some(above) = place.get_mut(self.limbs.len()) {
-            *above = 0;
-        }
-        if self.is_up {
-            for slot in place {
-                *slot = slot.wrapping_add(1);
-                if *slot != 0 {
-                    break;
-                }
-            }
-        }
-    }
-}
-
 /// A column, or the one number that stands for all rows.
 #[derive(Clone, Copy)]
 struct Rows<'a> {
@@ -389,7 +262,7 @@ fn count_of(a: &Integers, b: &Integers) -> Result<usize, Error> {
 }
 
 /// Limbs of a row, about.
-fn mean(columns: &[&Integers]) -> usize {
+pub(crate) fn mean(columns: &[&Integers]) -> usize {
     let mean = |column: &&Integers| column.limbs().len() / column.len().max(1);
     columns.iter().map(mean).sum()
 }
@@ -457,99 +330,6 @@ pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error>
         *order = compared(x.number(row), y.number(row));
     });
     Ok(orders)
-}
-
-/// Limb by limb the sum of magnitudes, which carries at the end: a limb of 64 bits holds the
-/// sum of any 2^32 of 32.
-#[derive(Default)]
-struct Total<'a> {
-    sums: Vec<u64>,
-    /// What is not yet added.
-    waiting: Vec<&'a [Limb]>,
-}
-
-impl<'a> Total<'a> {
-    fn add(&mut self, magnitude: &'a [Limb]) -> Result<(), Error> {
-        if let Some(more) = magnitude.len().checked_sub(self.sums.len()) {
-            bigint_cpu::reserve(&mut self.sums, more)?;
-            self.sums.resize(magnitude.len(), 0);
-        }
-        bigint_cpu::reserve(&mut self.waiting, TOGETHER)?;
-        self.waiting.push(magnitude);
-        let &[a, b, c, d] = &self.waiting[..] else {
-            return Ok(());
-        };
-        let least = a.len().min(b.len()).min(c.len()).min(d.len());
-        let pairs = a[..least].iter().zip(&b[..least]);
-        let others = c[..least].iter().zip(&d[..least]);
-        for (sum, ((&a, &b), (&c, &d))) in self.sums.iter_mut().zip(pairs.zip(others)) {
-            *sum += u64::from(a) + u64::from(b) + u64::from(c) + u64::from(d);
-        }
-        self.add_waiting(least);
-        Ok(())
-    }
-
-    /// Adds those that wait, from limb `from` on.
-    fn add_waiting(&mut self, from: usize) {
-        for magnitude in self.waiting.drain(..) {
-            let limbs = magnitude[from..].iter();
-            for (sum, &limb) in self.sums[from..].iter_mut().zip(limbs) {
-                *sum += u64::from(limb);
-            }
-        }
-    }
-
-    fn carried(mut self) -> Result<Vec<Limb>, Error> {
-        self.add_waiting(0);
-        let mut limbs = bigint_cpu::with_capacity(self.sums.len() + 2)?;
-        let mut carry = 0_u128;
-        for &sum in self.sums.iter().chain(&[0, 0]) {
-            carry += u128::from(sum);
-            limbs.push(carry as Limb);
-            carry >>= LIMB_BITS;
-        }
-        Ok(limbs)
-    }
-}
-
-/// The sums of magnitudes, of numbers that are not negative and of the others.
-fn totals<'a>(numbers: impl Iterator<Item = Number<'a>>) -> Result<[Vec<Limb>; 2], Error> {
-    let mut totals = [Total::default(), Total::default()];
-    for (magnitude, negative) in numbers {
-        totals[usize::from(negative)].add(magnitude)?;
-    }
-    let [positive, negative] = totals;
-    Ok([positive.carried()?, negative.carried()?])
-}
-
-/// The sum of all numbers, a column of one.
-pub(crate) fn sum(a: &Integers) -> Result<Integers, Error> {
-    let column = a.column();
-    let sharing = Cpu::current().tuning().sharing;
-    let work = LIMB_WORK * (mean(&[a]) + 1);
-    let cut = sharing.cut(a.len(), work, MOST_OF_PART, 1);
-    let starts = (0..a.len()).step_by(cut.size.max(1));
-    let parts = map(starts, cut.threads, |start| {
-        let rows = start..a.len().min(start + cut.size.max(1));
-        totals(rows.map(|row| (column.magnitude(row), column.is_negative(row))))
-    });
-    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let numbers = |[positive, negative]: &'_ [Vec<Limb>; 2]| {
-        [
-            (trimmed(positive).to_vec(), false),
-            (trimmed(negative).to_vec(), true),
-        ]
-    };
-    let numbers: Vec<_> = parts.iter().flat_map(numbers).collect();
-    let [positive, negative] = totals(numbers.iter().map(|(limbs, sign)| (&limbs[..], *sign)))?;
-    let mut sum = Column::with_capacity(1, positive.len().max(negative.len()) + 1)?;
-    put(
-        &mut sum,
-        Signs::Sum,
-        (trimmed(&positive), false),
-        (trimmed(&negative), true),
-    );
-    Ok(sum.into())
 }
 
 /// What a formula makes of columns, where each of its functions is computed in passing.
@@ -672,26 +452,6 @@ mod tests {
         assert_eq!(found.get(0), Some(BigInt::ZERO));
         let found = shift(Operation::Shr, &[-5, 5], &[1 << 60]).unwrap();
         assert_eq!(found.to_bigints().unwrap(), [-1, 0].map(BigInt::from));
-    }
-
-    #[test]
-    fn a_sum_of_many_carries_at_its_end() {
-        let most: BigInt = (BigInt::from(1) << 640) - 1;
-        let numbers = |i: usize| match i % 5 {
-            0 => -&most,
-            1 => BigInt::ZERO,
-            2 => BigInt::from(i as u64) << (i % 900),
-            _ => most.clone(),
-        };
-        for count in [0, 1, 2, 7, 20_000] {
-            let numbers: Vec<BigInt> = (0..count).map(numbers).collect();
-            for sign in [1, -1] {
-                let numbers: Vec<BigInt> = numbers.iter().map(|n| n * sign).collect();
-                let column = Integers::from_bigints(&numbers).unwrap();
-                let found = sum(&column).unwrap().to_bigints().unwrap();
-                assert_eq!(found, [numbers.iter().sum::<BigInt>()], "{count} {sign}");
-            }
-        }
     }
 
     #[test]
