@@ -1,29 +1,16 @@
 //! `bigint calc`: expressions over every line of their sources.
-//!
-//! Five stages, each on a thread of its own where those can be had, hand on one piece of
-//! work at a time: read, parse, compute, format, write. While one chunk is computed the
-//! next is parsed and the one after is read. Parsing, computing on the CPU and
-//! formatting use all cores besides. No stage holds more than one piece, and a
-//! piece is bounded, so memory is too.
-//!
-//! A source that pauses holds nothing back: what has come by then is computed and
-//! written, so that the command answers line by line behind a pipe.
-//!
-//! Errors travel with the pieces, in order: the first wrong line is the one
-//! that is told, whichever stage met it.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
-use std::time::Instant;
-use std::{io, iter, thread};
 
 use bigint_core::Algorithm;
+use bigint_host::Limb;
 use bigint_host::expression::Function;
-use bigint_host::{Engine, Limb};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
@@ -31,19 +18,16 @@ use crate::column::{Column, read_column};
 use crate::computation::Computation;
 use crate::expression::{self, Expressions, Operand};
 use crate::failure::{Failure, Place};
-use crate::lines::{self, Chunk, LineReader};
+use crate::lines::LineReader;
 use crate::number::{Format, Number, Unread};
 use crate::on_error::OnError;
 use crate::operands::{Operands, Origin};
 use crate::options::{self, split_once};
 use crate::output::{self, Output};
-use crate::pool::Pool;
+use crate::pipeline::Pipeline;
 use crate::profile::{Profile, Stage};
-use crate::progress::Progress;
-use crate::source::{Input, Stop};
+use crate::source::Input;
 use crate::standard::{self, Stream, Target};
-use crate::threads::{Pieces, ahead};
-use crate::window::{self, Results, Window};
 
 /// Memory for numbers and text in flight, where nobody says how much.
 const MEMORY: &str = "512M";
@@ -222,7 +206,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         engine: &engine,
         total_bytes: sources.total_bytes,
     };
-    let outcome = pipeline.run(sources, &mut computation, outputs);
+    let outcome = pipeline.run(sources.readers, sources.read, &mut computation, outputs);
     for warning in engine.warnings() {
         output::tell(format_args!("warning: {warning}"));
     }
@@ -529,161 +513,5 @@ fn constant(text: &[u8], mut place: Place) -> Result<Source, Failure> {
             place.column += bad.offset as u64;
             Err(Failure::Input(place, bad.to_string()))
         }
-    }
-}
-
-/// What the stages share.
-#[derive(Clone, Copy)]
-struct Pipeline<'a> {
-    operands: &'a Operands,
-    format: Format,
-    window_limbs: usize,
-    on_error: OnError,
-    profile: &'a Profile,
-    engine: &'a Engine,
-    /// Bytes of the files, where they are known.
-    total_bytes: u64,
-}
-
-type Piece<T> = Result<T, Failure>;
-
-/// Text of results, with the number of the formula.
-type Texts = Vec<(usize, Vec<Vec<u8>>)>;
-
-impl Pipeline<'_> {
-    /// Runs all stages to their end; this thread writes.
-    fn run(
-        self,
-        sources: Sources,
-        computation: &mut Computation<'_>,
-        outputs: Vec<Output>,
-    ) -> Result<(), Failure> {
-        let paths = computation.paths.clone();
-        let stops: Vec<_> = sources
-            .readers
-            .iter()
-            .filter_map(LineReader::stop)
-            .collect();
-        thread::scope(|scope| {
-            let chunks = ahead(scope, self.read(sources));
-            let windows = ahead(scope, self.parse(&paths, chunks));
-            let results = ahead(scope, self.compute(computation, windows));
-            let text = ahead(scope, self.format(results));
-            let outcome = self.write(text, outputs);
-            // Whoever writes into a pipe may wait for our answer, and not end it.
-            stops.iter().for_each(Stop::end);
-            outcome
-        })
-    }
-
-    fn read(self, mut sources: Sources) -> impl Iterator<Item = Piece<Vec<Chunk>>> {
-        // Without files there is a single line without text: see `parse`.
-        let mut no_chunks = sources.readers.is_empty().then(|| Ok(Vec::new()));
-        let mut progress = Progress::new(sources.total_bytes);
-        iter::from_fn(move || {
-            if sources.readers.is_empty() {
-                return no_chunks.take();
-            }
-            let chunks = self
-                .profile
-                .time(Stage::Read, || lines::next_chunks(&mut sources.readers));
-            let read = sources.read.load(atomic::Ordering::Relaxed);
-            progress.set(read);
-            self.profile.set_bytes(Stage::Read, read);
-            chunks.transpose()
-        })
-    }
-
-    fn parse(
-        self,
-        paths: &[String],
-        mut chunks: Pieces<'_, Vec<Chunk>>,
-    ) -> impl Iterator<Item = Piece<Window>> {
-        let pool = Pool::default();
-        let (mut windows, mut bytes) = (None, 0);
-        iter::from_fn(move || {
-            loop {
-                let next = || windows.as_mut().and_then(Iterator::next);
-                let window = self.profile.time(Stage::Parse, || pool.run(bytes, next));
-                if window.is_some() {
-                    return window;
-                }
-                windows = match chunks.next()? {
-                    Ok(chunks) if chunks.is_empty() => return Some(Ok(Window::constant())),
-                    Ok(chunks) => {
-                        bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
-                        self.engine
-                            .expect(self.total_bytes as f64 / bytes.max(1) as f64);
-                        let read = || {
-                            window::read(
-                                chunks,
-                                paths,
-                                self.operands,
-                                self.format,
-                                self.window_limbs,
-                                self.on_error,
-                            )
-                        };
-                        Some(self.profile.time(Stage::Parse, || pool.run(bytes, read)))
-                    }
-                    Err(failure) => return Some(Err(failure)),
-                };
-            }
-        })
-    }
-
-    fn compute(
-        self,
-        computation: &mut Computation<'_>,
-        windows: Pieces<'_, Window>,
-    ) -> impl Iterator<Item = Piece<Vec<(usize, Results)>>> {
-        // A total is computed when there are no more windows.
-        let windows = windows.map(Some).chain(iter::once(None));
-        windows.flat_map(move |window| {
-            let computed = self.profile.time(Stage::Compute, || match window {
-                Some(window) => window.and_then(|window| computation.window(window)),
-                None => computation.totals(),
-            });
-            let (results, failure) = match computed {
-                Ok(computed) => (Some(computed.results), computed.failure),
-                Err(failure) => (None, Some(failure)),
-            };
-            let pieces = [results.map(Ok), failure.map(Err)];
-            pieces.into_iter().flatten()
-        })
-    }
-
-    fn format(
-        self,
-        results: Pieces<'_, Vec<(usize, Results)>>,
-    ) -> impl Iterator<Item = Piece<Texts>> {
-        let pool = Pool::default();
-        results.map(move |results| {
-            let texts = results?.into_iter().map(|(formula, results)| {
-                let text = self.profile.time(Stage::Format, || {
-                    let bytes = results.text_bytes(self.format);
-                    pool.run(bytes, || results.write(self.format))
-                });
-                let text = text.map_err(|error| Failure::Running(error.to_string()));
-                Ok((formula, text?))
-            });
-            texts.collect()
-        })
-    }
-
-    fn write(self, texts: Pieces<'_, Texts>, mut outputs: Vec<Output>) -> Result<(), Failure> {
-        for texts in texts {
-            for (formula, pieces) in texts? {
-                let started = Instant::now();
-                for piece in pieces {
-                    outputs[formula].write(&piece)?;
-                    self.profile.add_bytes(Stage::Write, piece.len() as u64);
-                }
-                self.profile.add(Stage::Write, started.elapsed());
-            }
-        }
-        let mut outputs = outputs.into_iter();
-        let finish = || outputs.try_for_each(Output::finish);
-        self.profile.time(Stage::Write, finish)
     }
 }

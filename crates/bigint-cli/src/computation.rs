@@ -402,7 +402,8 @@ impl<'a> Evaluation<'a> {
         first_alone: bool,
     ) -> Result<BadRows, Error> {
         let mut bad = vec![Vec::new(); self.evaluators.len()];
-        let mut open: Vec<Range<usize>> = vec![0..count];
+        let whole: Range<usize> = 0..count;
+        let mut open = Vec::from([whole]);
         while let Some(rows) = open.pop() {
             let picked: Vec<usize> = rows.clone().collect();
             let picked = columns.iter().map(|column| column.picked(&picked));
@@ -481,7 +482,7 @@ fn refuses(error: &Error, number: &Column) -> bool {
     match error {
         Error::ZeroDivisor { .. } => is_zero,
         Error::Negative { .. } | Error::NegativeExponent { .. } => number.negative[0] && !is_zero,
-        Error::EvenModulus { .. } => limbs[0] % 2 == 0,
+        Error::EvenModulus { .. } => limbs[0].is_multiple_of(2),
         _ => false,
     }
 }

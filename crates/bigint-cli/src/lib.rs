@@ -21,6 +21,7 @@ mod on_error;
 mod operands;
 mod options;
 mod output;
+mod pipeline;
 mod pool;
 mod profile;
 mod progress;

@@ -7,7 +7,7 @@
 use crate::expression::{Expression, Function};
 use crate::integers::Integers;
 use crate::operations::Form;
-use crate::{Batch, BigUint, Engine, Error, SignedBatch, passing};
+use crate::{Batch, BigUint, Engine, Error, SignedBatch, passing, total};
 use bigint_core::operation::Signs;
 use bigint_core::{Operation, for_each_operation};
 use bigint_cpu::{collect, signed_sum};
@@ -341,7 +341,7 @@ impl OnIntegers<'_> {
     /// As [`Engine::sum`].
     pub fn sum(&self, a: &Integers) -> Result<Integers, Error> {
         if self.engine.passes() {
-            return passing::sum(a);
+            return total::sum(a);
         }
         self.engine.eval(&Expression::from(a).sum())
     }

@@ -145,18 +145,14 @@ pub(super) fn write(
     };
     if n <= 1 {
         let value = wide(limbs);
-        let digits = match value.checked_sub(WORD_BASE) {
-            Some(rest) => {
-                text.push(b'1');
-                word_digits(rest).into_iter().skip(0)
-            }
-            None => {
-                let digits = word_digits(value);
-                let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-                digits.into_iter().skip(zeros.min(18))
-            }
-        };
-        text.extend(digits);
+        if let Some(rest) = value.checked_sub(WORD_BASE) {
+            text.push(b'1');
+            text.extend_from_slice(&word_digits(rest));
+        } else {
+            let digits = word_digits(value);
+            let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+            text.extend_from_slice(&digits[zeros.min(digits.len() - 1)..]);
+        }
         return Ok(());
     }
     number.clear();
