@@ -5,6 +5,7 @@ use bigint_testing::Extent;
 
 use crate::backend::{BackendName, operation};
 use crate::failure::Failure;
+use crate::output;
 use crate::progress::Progress;
 
 /// Compare a back end with num-bigint, case by case
@@ -55,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     );
     drop(progress);
     for warning in engine.warnings() {
-        eprintln!("warning: {warning}");
+        output::tell(format_args!("warning: {warning}"));
     }
     let report = report.map_err(|failure| Failure::Running(failure.to_string()))?;
     let mut lines = String::new();
@@ -68,5 +69,5 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             tally.batches
         );
     }
-    crate::output::print(&lines)
+    output::print(&lines)
 }

@@ -2,6 +2,7 @@
 
 use crate::driver::{Device, Driver};
 use crate::error::{Code, Result};
+use crate::failures;
 use crate::graph::{Capture, Work};
 use crate::handle::Handle;
 use crate::schedule::Ticket;
@@ -129,10 +130,11 @@ impl Context {
     /// context that met a sticky error.
     pub fn state(&self) -> Result {
         if self.destroyed.load(Ordering::Acquire) {
-            return Err(Code::CONTEXT_IS_DESTROYED);
+            return Err(Code::CONTEXT_IS_DESTROYED.because("the current context was destroyed"));
         }
         self.device().state()?;
-        Code(self.failure.load(Ordering::Acquire)).result()
+        let code = Code(self.failure.load(Ordering::Acquire));
+        code.result().map_err(|code| code.because(failures::DEAD))
     }
 
     /// Whether the context or its device met an error that it does not survive.
@@ -165,7 +167,8 @@ impl Context {
     pub fn refuse_capture(&self, target: Target) -> Result {
         if let Some(capture) = self.capture_of(target) {
             capture.invalidate();
-            return Err(Code::STREAM_CAPTURE_UNSUPPORTED);
+            let why = "the stream captures a graph, which cannot have this in it";
+            return Err(Code::STREAM_CAPTURE_UNSUPPORTED.because(why));
         }
         let captures = self.captures();
         let blocking = |stream: &Handle| {
@@ -174,7 +177,8 @@ impl Context {
         };
         if target == Target::Default && captures.keys().any(blocking) {
             captures.values().for_each(|capture| capture.invalidate());
-            return Err(Code::STREAM_CAPTURE_IMPLICIT);
+            let why = "the default stream would wait for a stream that captures a graph";
+            return Err(Code::STREAM_CAPTURE_IMPLICIT.because(why));
         }
         Ok(())
     }
@@ -219,9 +223,7 @@ impl Context {
             .scheduler
             .submit(self.ordinal, after, task)
             .map_err(|why| {
-                self.driver
-                    .say(&format!("cannot start a device's thread: {why}"));
-                Code::OPERATING_SYSTEM
+                Code::OPERATING_SYSTEM.because(format!("cannot start a device's thread: {why}"))
             })?;
         lanes.set_last(target, ticket);
         Ok(ticket)
@@ -343,7 +345,12 @@ pub fn push(context: Arc<Context>) -> Result {
 
 /// Takes the current context off the stack.
 pub fn pop() -> Result<Arc<Context>> {
-    with_stack(|stack| stack.pop())?.ok_or(Code::INVALID_CONTEXT)
+    with_stack(|stack| stack.pop())?.ok_or_else(none)
+}
+
+/// The error of a thread without a current context.
+pub fn none() -> Code {
+    Code::INVALID_CONTEXT.because("the calling thread has no current context")
 }
 
 /// Makes a context current in place of the one that is; none: takes that off.

@@ -4,7 +4,8 @@
 use crate::context::Context;
 use crate::environment::{Environment, Leaks};
 use crate::error::{Code, Result};
-use crate::faults::Injected;
+use crate::failures;
+use crate::faults::{ASKED_FOR, Injected};
 use crate::ffi;
 use crate::gpu::Gpu;
 use crate::graph::{Executable, Graph};
@@ -116,7 +117,7 @@ static DRIVER: OnceLock<Result<Driver>> = OnceLock::new();
 /// The environment; what is wrong with it is said once, on stderr.
 pub fn environment() -> Result<&'static Environment> {
     let environment = ENVIRONMENT.get_or_init(|| {
-        Environment::read(|name| std::env::var_os(name), ffi::exists)
+        Environment::read(std::env::vars_os(), ffi::exists)
             .map_err(|why| log::say(None, &format!("bad environment: {why}")))
     });
     environment.as_ref().map_err(|()| Code::INVALID_VALUE)
@@ -127,7 +128,7 @@ pub fn driver() -> Result<&'static Driver> {
     match DRIVER.get() {
         Some(Ok(driver)) => Ok(driver),
         Some(Err(code)) => Err(*code),
-        None => Err(Code::NOT_INITIALIZED),
+        None => Err(Code::NOT_INITIALIZED.because("cuInit was not called, or failed")),
     }
 }
 
@@ -147,7 +148,7 @@ pub fn initialise() -> Result<&'static Driver> {
 impl Driver {
     fn start(environment: &'static Environment) -> Result<Driver> {
         if environment.devices.is_empty() {
-            return Err(Code::NO_DEVICE);
+            return Err(Code::NO_DEVICE.because("CUDA_SIM_DEVICES=none"));
         }
         let devices = environment
             .devices
@@ -190,7 +191,7 @@ impl Driver {
         usize::try_from(ordinal)
             .ok()
             .and_then(|ordinal| self.devices.get(ordinal))
-            .ok_or(Code::INVALID_DEVICE)
+            .ok_or_else(|| Code::INVALID_DEVICE.because(format!("there is no device {ordinal}")))
     }
 
     /// Counts a call for `CUDA_SIM_FAULT`; an error if this one is to fail.
@@ -201,7 +202,7 @@ impl Driver {
                 if let (true, Some(device)) = (loses_device, device) {
                     self.devices[device].lose(code);
                 }
-                Err(code)
+                Err(code.because(ASKED_FOR))
             }
         }
     }
@@ -249,7 +250,8 @@ impl Driver {
 impl Device {
     /// The code of a lost device.
     pub fn state(&self) -> Result {
-        Code(self.lost.load(Ordering::Acquire)).result()
+        let code = Code(self.lost.load(Ordering::Acquire));
+        code.result().map_err(|code| code.because(failures::DEAD))
     }
 
     fn lose(&self, code: Code) {

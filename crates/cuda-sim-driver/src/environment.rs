@@ -4,7 +4,8 @@
 use crate::faults::Faults;
 use crate::version::DriverVersion;
 use sim::Arch;
-use std::ffi::OsString;
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// One simulated device.
@@ -48,10 +49,14 @@ pub struct Environment {
     pub version: DriverVersion,
     /// `CUDA_SIM_CHECKS`: which of the simulator's checks.
     pub checks: sim::Checks,
+    /// Whether `copies` is one of them: what goes to the host must have been written.
+    pub checks_copies: bool,
     /// `CUDA_SIM_COUNTS`.
     pub counts: Option<PathBuf>,
     /// `CUDA_SIM_LOG`.
     pub log: Option<PathBuf>,
+    /// `CUDA_SIM_QUIET`: whether nothing is said of calls that fail.
+    pub quiet: bool,
     /// `CUDA_SIM_LEAKS`.
     pub leaks: Leaks,
     /// `CUDA_SIM_FAULT`.
@@ -73,13 +78,54 @@ const MAX_DEVICES: usize = 16;
 const MAX_MEMORY: u64 = 1 << 40;
 const MIN_MEMORY: u64 = 1 << 20;
 
+/// What the names of all variables here begin with: others with it are misspelt.
+const PREFIX: &str = "CUDA_SIM_";
+/// Every variable.
+const NAMES: &[&str] = &[
+    "CUDA_SIM_BLOCKS",
+    "CUDA_SIM_BUDGET",
+    "CUDA_SIM_CHECKS",
+    // Of this crate's tests.
+    "CUDA_SIM_CLIENTS",
+    "CUDA_SIM_COUNTS",
+    "CUDA_SIM_DEVICES",
+    "CUDA_SIM_DRIVER_VERSION",
+    "CUDA_SIM_FAULT",
+    "CUDA_SIM_LEAKS",
+    "CUDA_SIM_LOG",
+    "CUDA_SIM_QUIET",
+    "CUDA_SIM_SCHEDULE",
+];
+
+/// An error that names the nearest known variable, if this one has our prefix and is
+/// unknown.
+fn check_name(name: &str) -> Result<(), String> {
+    if !name.starts_with(PREFIX) || NAMES.contains(&name) {
+        return Ok(());
+    }
+    let likeness = |known: &str| strsim::sorensen_dice(known, &name.to_uppercase());
+    let nearest = NAMES
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let nearest = nearest.map_or("", |nearest| nearest);
+    Err(format!("there is no variable {name}; is {nearest} meant?"))
+}
+
 impl Environment {
-    /// Reads every variable through `variable`; `exists` says whether the library
-    /// has an entry point of a name. The error names variable, value and reason.
+    /// Reads every one of `variables`; `exists` says whether the library has something
+    /// behind an entry point of a name. The error names variable, value and reason.
     pub fn read(
-        variable: impl Fn(&str) -> Option<OsString>,
+        variables: impl Iterator<Item = (OsString, OsString)>,
         exists: impl Fn(&str) -> bool,
     ) -> Result<Environment, String> {
+        let variables: HashMap<OsString, OsString> = variables.collect();
+        let mut names: Vec<_> = variables
+            .keys()
+            .map(|name| name.to_string_lossy())
+            .collect();
+        names.sort_unstable();
+        names.iter().try_for_each(|name| check_name(name))?;
+        let variable = |name: &str| variables.get(OsStr::new(name)).cloned();
         let text = |name: &str| -> Result<Option<String>, String> {
             match variable(name) {
                 None => Ok(None),
@@ -89,6 +135,10 @@ impl Environment {
                     Err(value) => Err(format!("{name}={}: not Unicode", value.display())),
                 },
             }
+        };
+        let path = |name: &str| {
+            let path = variable(name).map(PathBuf::from);
+            path.filter(|path| !path.as_os_str().is_empty())
         };
         fn parsed<T: Default>(
             name: &str,
@@ -114,13 +164,19 @@ impl Environment {
                 _ => Ok(faults),
             }
         })?;
+        let (checks, checks_copies) =
+            parsed("CUDA_SIM_CHECKS", text("CUDA_SIM_CHECKS")?, parse_checks)?;
         Ok(Environment {
             version: parsed(
                 "CUDA_SIM_DRIVER_VERSION",
                 text("CUDA_SIM_DRIVER_VERSION")?,
                 str::parse,
             )?,
-            checks: parsed("CUDA_SIM_CHECKS", text("CUDA_SIM_CHECKS")?, str::parse)?,
+            checks,
+            checks_copies,
+            quiet: parsed("CUDA_SIM_QUIET", text("CUDA_SIM_QUIET")?, |value| {
+                choose(value, &[("0", false), ("1", true)])
+            })?,
             leaks: parsed("CUDA_SIM_LEAKS", text("CUDA_SIM_LEAKS")?, |value| {
                 let choices = [
                     ("off", Leaks::Ignore),
@@ -146,12 +202,26 @@ impl Environment {
                 },
             )?
             .unwrap_or(sim::DeviceConfig::BUDGET),
-            counts: variable("CUDA_SIM_COUNTS").map(PathBuf::from),
-            log: variable("CUDA_SIM_LOG").map(PathBuf::from),
+            counts: path("CUDA_SIM_COUNTS"),
+            log: path("CUDA_SIM_LOG"),
             devices,
             faults,
         })
     }
+}
+
+/// The simulator's own checks, and whether `copies` stands among them.
+fn parse_checks(text: &str) -> Result<(sim::Checks, bool), String> {
+    let names = text.split(',').map(str::trim);
+    let (ours, theirs): (Vec<_>, Vec<_>) = names.partition(|name| *name == "copies");
+    let checks: sim::Checks = theirs
+        .join(",")
+        .parse()
+        .map_err(|why| format!("{why}, or copies beside them"))?;
+    if !ours.is_empty() && !checks.uninitialised {
+        return Err("copies needs uninitialised, as in uninitialised,copies".to_owned());
+    }
+    Ok((checks, !ours.is_empty()))
 }
 
 fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
@@ -226,10 +296,9 @@ mod tests {
 
     fn read(variables: &[(&str, &str)]) -> Result<Environment, String> {
         Environment::read(
-            |name| {
-                let found = variables.iter().find(|(n, _)| *n == name);
-                found.map(|(_, value)| OsString::from(value))
-            },
+            variables
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
             |name| name == "cuMemAlloc_v2",
         )
     }
@@ -273,6 +342,44 @@ mod tests {
         assert_eq!(checks, want);
         let none = read(&[("CUDA_SIM_CHECKS", "none")]).expect("none").checks;
         assert_eq!(none, sim::Checks::NONE);
+        let more = read(&[("CUDA_SIM_CHECKS", "all, copies")]).expect("one more");
+        assert_eq!((more.checks, more.checks_copies), (sim::Checks::ALL, true));
+    }
+
+    #[test]
+    fn a_misspelt_variable_is_told_from_the_one_that_is_meant() {
+        for (wrong, meant) in [
+            ("CUDA_SIM_CHECK", "CUDA_SIM_CHECKS"),
+            ("CUDA_SIM_DEVICE", "CUDA_SIM_DEVICES"),
+            ("CUDA_SIM_FUALT", "CUDA_SIM_FAULT"),
+            ("CUDA_SIM_FAULTS", "CUDA_SIM_FAULT"),
+            ("CUDA_SIM_VERSION", "CUDA_SIM_DRIVER_VERSION"),
+            ("CUDA_SIM_checks", "CUDA_SIM_CHECKS"),
+        ] {
+            let why = read(&[(wrong, "all")]).expect_err(wrong);
+            let want = format!("there is no variable {wrong}; is {meant} meant?");
+            assert_eq!(why, want);
+        }
+        // Others' variables are others' business, and an empty one of ours is not set.
+        let e = read(&[("CUDA_VISIBLE_DEVICES", "0"), ("CUDA_SIM_LOG", "")]);
+        assert!(e.expect("good").log.is_none());
+    }
+
+    #[test]
+    fn every_variable_of_the_readme_is_known_and_the_other_way_round() {
+        let readme = include_str!("../README.md");
+        let rows = readme
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `CUDA_SIM_"));
+        let mut rows: Vec<_> = rows
+            .filter_map(|row| Some(format!("{PREFIX}{}", row.split_once('`')?.0)))
+            .collect();
+        rows.sort_unstable();
+        let known: Vec<_> = NAMES
+            .iter()
+            .filter(|name| **name != "CUDA_SIM_CLIENTS")
+            .collect();
+        assert_eq!(rows.iter().collect::<Vec<_>>(), known);
     }
 
     #[test]
@@ -289,8 +396,10 @@ mod tests {
             ("CUDA_SIM_BUDGET", "0", "instructions"),
             ("CUDA_SIM_CHECKS", "some", "all, none"),
             ("CUDA_SIM_CHECKS", "bounds,some", "some"),
+            ("CUDA_SIM_CHECKS", "bounds,copies", "uninitialised,copies"),
             ("CUDA_SIM_BLOCKS", "sideways", "random:SEED"),
             ("CUDA_SIM_LEAKS", "yes", "off, report, fail"),
+            ("CUDA_SIM_QUIET", "yes", "0, 1"),
             ("CUDA_SIM_SCHEDULE", "random", "submission, adversarial"),
             ("CUDA_SIM_FAULT", "cuMemAlloc:1=2", "cuMemAlloc_v2"),
             ("CUDA_SIM_FAULT", "cuMemAlloc_v2:1=2@1", "device 1"),

@@ -22,6 +22,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+/// Why a call that was chosen to fail does.
+pub const ASKED_FOR: &str = "CUDA_SIM_FAULT asks for it";
+
 /// Which calls of a function a fault hits; calls are counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Calls {

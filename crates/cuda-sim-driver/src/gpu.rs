@@ -56,13 +56,20 @@ impl Gpu {
 
     /// Takes memory; the address is a multiple of 256.
     pub fn alloc(&self, bytes: u64) -> Result<u64> {
-        self.device.alloc(bytes).map_err(|_| Code::OUT_OF_MEMORY)
+        self.device.alloc(bytes).map_err(|_| self.full(bytes))
     }
 
     /// Takes memory at an address that the host has the memory of.
     pub fn alloc_at(&self, address: u64, bytes: u64) -> Result {
         let taken = self.device.alloc_at(address, bytes);
-        taken.map_err(|_| Code::OUT_OF_MEMORY)
+        taken.map_err(|_| self.full(bytes))
+    }
+
+    /// The error where so much memory cannot be had.
+    pub fn full(&self, bytes: u64) -> Code {
+        let (free, total) = self.memory_info();
+        let why = format!("{bytes} bytes are asked for, {free} of {total} are free");
+        Code::OUT_OF_MEMORY.because(why)
     }
 
     /// Gives memory back that [`Gpu::alloc`] or [`Gpu::alloc_at`] took.
@@ -75,6 +82,24 @@ impl Gpu {
     /// Copies to the host.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
         self.answer(self.device.read(address, bytes))
+    }
+
+    /// With the check `copies`, an error unless something has written all of a range that
+    /// is to go to the host.
+    pub fn check_written(&self, address: u64, bytes: u64) -> Result {
+        if !self.environment.checks_copies {
+            return Ok(());
+        }
+        let Some(unwritten) = self.answer(self.device.first_unwritten(address, bytes))? else {
+            return Ok(());
+        };
+        let code = Code::LAUNCH_FAILED;
+        self.tell(&format!(
+            "a copy to the host of {bytes} bytes from {address:#x} on: nothing defined has been \
+             written to {unwritten:#x}; device {} answers {code}",
+            self.ordinal
+        ));
+        Err(code)
     }
 
     /// Copies from the host.
@@ -204,7 +229,7 @@ fn code_of(kind: FaultKind) -> Code {
         FaultKind::InstructionBudget | FaultKind::Deadlock => Code::LAUNCH_TIMEOUT,
         FaultKind::StackOverflow => Code::HARDWARE_STACK_ERROR,
         FaultKind::InvalidTarget => Code::INVALID_PC,
-        FaultKind::InvalidOperand => Code::ILLEGAL_INSTRUCTION,
+        FaultKind::InvalidOperand | FaultKind::Unknown => Code::ILLEGAL_INSTRUCTION,
         _ => Code::LAUNCH_FAILED,
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::environment::Schedule;
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::handle::Handle;
 use crate::launch::Launch;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -104,7 +105,9 @@ impl Graph {
         let mut nodes = self.nodes();
         let known = |handle: &Handle| nodes.iter().any(|node| node.handle == *handle);
         if !after.iter().all(known) {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid(
+                "a node that this one comes after is of another graph",
+            ));
         }
         let handle = Handle::fresh();
         nodes.push(Node {
@@ -140,7 +143,8 @@ fn sorted(nodes: &[Node], schedule: Schedule) -> Result<Vec<Node>> {
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     for (i, node) in nodes.iter().enumerate() {
         for after in &node.after {
-            followers[*place.get(after).ok_or(Code::INVALID_VALUE)?].push(i);
+            let lost = || invalid("a node comes after one that is not in the graph");
+            followers[*place.get(after).ok_or_else(lost)?].push(i);
         }
     }
     let mut ready: BTreeSet<usize> = (0..nodes.len()).filter(|&i| missing[i] == 0).collect();
@@ -161,7 +165,7 @@ fn sorted(nodes: &[Node], schedule: Schedule) -> Result<Vec<Node>> {
     }
     // What is left goes round in a circle.
     if order.len() < nodes.len() {
-        return Err(Code::INVALID_VALUE);
+        return Err(invalid("the graph's edges go round in a circle"));
     }
     Ok(order)
 }
@@ -204,7 +208,7 @@ impl Executable {
                 *known = launch;
                 Ok(())
             }
-            _ => Err(Code::INVALID_VALUE),
+            _ => Err(node.is_no(Code::INVALID_VALUE, "kernel among the nodes")),
         }
     }
 
@@ -246,6 +250,7 @@ pub struct Capture {
     /// Of each stream, the nodes that its next one comes after.
     lanes: Mutex<HashMap<Handle, Vec<Handle>>>,
     invalid: AtomicBool,
+    over: AtomicBool,
 }
 
 impl Capture {
@@ -258,13 +263,15 @@ impl Capture {
             origin,
             lanes: Mutex::new(HashMap::from([(origin, Vec::new())])),
             invalid: AtomicBool::new(false),
+            over: AtomicBool::new(false),
         }
     }
 
     /// Whether it is still good.
     pub fn state(&self) -> Result {
         if self.invalid.load(Ordering::Acquire) {
-            return Err(Code::STREAM_CAPTURE_INVALIDATED);
+            let why = "an earlier call spoilt the capture";
+            return Err(Code::STREAM_CAPTURE_INVALIDATED.because(why));
         }
         Ok(())
     }
@@ -272,6 +279,16 @@ impl Capture {
     /// Spoils it: only its end is allowed now.
     pub fn invalidate(&self) {
         self.invalid.store(true, Ordering::Release);
+    }
+
+    /// Ends it: events that were recorded in it stand for nothing any more.
+    pub fn end(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
     }
 
     /// The streams that take part, and what the next node of each comes after.

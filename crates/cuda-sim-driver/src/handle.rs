@@ -2,6 +2,7 @@
 //! table here, never an address. A stale, forged or mixed-up handle is therefore
 //! an error code, and no handle is ever given out twice.
 
+use crate::error::Code;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,17 @@ impl Handle {
         // Far from small numbers and from any address a program might mix up.
         static NEXT: AtomicU64 = AtomicU64::new(0x5100_0000);
         Handle(NEXT.fetch_add(0x10, Ordering::Relaxed) as usize)
+    }
+}
+
+impl Handle {
+    /// The error for a handle that names nothing, or something of another kind.
+    pub fn is_no(self, code: Code, kind: &str) -> Code {
+        let why = match self {
+            Handle::NULL => format!("null is no {kind}"),
+            Handle(number) => format!("{number:#x} is no {kind}, or one that is gone"),
+        };
+        code.because(why)
     }
 }
 

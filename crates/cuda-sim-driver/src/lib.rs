@@ -1,7 +1,7 @@
-//! `libcuda_sim.so`: the part of the CUDA driver API that `cust`, Numba and this
-//! project's host crate use, and of the CUDA runtime API what small programs use, on the
-//! PTX simulator of `cuda-sim`. See README.md
-//! for the environment variables, for what is supported and what is not.
+//! `libcuda_sim.so`: the CUDA driver API and the CUDA runtime API on the PTX simulator of
+//! `cuda-sim`. What `cust`, cudarc, Numba, thrust and this project's host crate use of them
+//! works; the rest says that it is not supported. See README.md for the environment
+//! variables, for what is supported and what is not.
 //!
 //! - [`ffi`] has the entry points, by subject, and everything unsafe;
 //! - [`driver`] the state they work on: devices, and tables of what handles name;
@@ -10,13 +10,15 @@
 //! - [`graph`] work that is remembered, to be run again;
 //! - [`module`], [`library`], [`linker`], [`fatbin`] from images to functions;
 //! - [`gpu`] what touches the simulator;
-//! - [`environment`], [`faults`], [`leaks`], [`log`] what makes it a test bench.
+//! - [`environment`], [`faults`], [`failures`], [`leaks`], [`log`] what makes it a test
+//!   bench.
 
 mod context;
 mod copy;
 mod driver;
 mod environment;
 mod error;
+mod failures;
 mod fatbin;
 mod faults;
 mod ffi;

@@ -53,12 +53,8 @@ impl Library {
         if let Some(module) = modules.get(&context.handle) {
             return Ok(Arc::clone(module));
         }
-        let module = Module::load(context, &self.source, true).map_err(|(code, why)| {
-            context
-                .driver
-                .say(&format!("{why}; a library is not loaded"));
-            code
-        })?;
+        let module =
+            Module::load(context, &self.source, true).map_err(|(code, why)| code.because(why))?;
         let driver = context.driver;
         driver.modules.insert(module.handle, Arc::clone(&module));
         modules.insert(context.handle, Arc::clone(&module));
@@ -96,7 +92,7 @@ impl Kernel {
             return Ok(Arc::clone(function));
         }
         let module = self.library.module(context)?;
-        let function = Function::new(module, &self.name).ok_or(Code::NOT_FOUND)?;
+        let function = Function::new(module, &self.name)?;
         let function = Arc::new(function);
         let driver = context.driver;
         driver

@@ -4,6 +4,7 @@
 
 use crate::driver::Driver;
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::ffi::raw::{HostSpan, PageLocked};
 use crate::handle::Handle;
 use crate::leaks;
@@ -124,7 +125,8 @@ impl Memory {
         let mut blocks = self.lock();
         let below = blocks.host.range(..base + bytes).next_back();
         if below.is_some_and(|(_, block)| block.base + block.bytes > base) {
-            return Err(Code::HOST_MEMORY_ALREADY_REGISTERED);
+            let why = format!("{base:#x} lies in host memory that the driver knows already");
+            return Err(Code::HOST_MEMORY_ALREADY_REGISTERED.because(why));
         }
         let made_by = blocks.number(function);
         let block = HostBlock {
@@ -158,9 +160,12 @@ impl Memory {
         let mut blocks = self.lock();
         match blocks.device.get(&base) {
             Some(block) if !matches!(block.kind, Kind::Variable(_)) => {}
-            _ => return Err(Code::INVALID_VALUE),
+            _ => return Err(no_allocation(base)),
         }
-        blocks.device.remove(&base).ok_or(Code::INVALID_VALUE)
+        blocks
+            .device
+            .remove(&base)
+            .ok_or_else(|| no_allocation(base))
     }
 
     /// Takes out the host block that starts at `base`, if `registered` says how it
@@ -196,10 +201,17 @@ impl Memory {
     /// within one block.
     pub fn place(&self, address: u64, bytes: u64) -> Result<Place> {
         let Some(block) = self.block(address) else {
-            return self.host_place(address, bytes).ok_or(Code::INVALID_VALUE);
+            return self.host_place(address, bytes).ok_or_else(|| {
+                invalid(format!(
+                    "no device memory or page-locked memory is at {address:#x}"
+                ))
+            });
         };
         if bytes > block.bytes - (address - block.base) {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid(format!(
+                "{bytes} bytes from {address:#x} on are more than the {} of the allocation at {:#x}",
+                block.bytes, block.base
+            )));
         }
         Ok(match &block.kind {
             Kind::Managed(memory) => Place::Host(memory.span().part(address - block.base, bytes)),
@@ -249,6 +261,12 @@ impl Memory {
         all.sort();
         all.into_iter().map(|(_, words)| words).collect()
     }
+}
+
+fn no_allocation(address: u64) -> Code {
+    invalid(format!(
+        "no allocation begins at {address:#x}, or it is freed"
+    ))
 }
 
 impl Blocks {

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::driver::{Driver, environment};
-use crate::error::Code;
+use crate::error::{Code, Result};
 use crate::gpu::Gpu;
 use crate::handle::Handle;
 use sim::LoadedModule;
@@ -117,12 +117,14 @@ impl Module {
 }
 
 impl Function {
-    /// A kernel of a module, if it has one of that name.
-    pub fn new(module: Arc<Module>, name: &str) -> Option<Function> {
-        let kernel = module.loaded()?.kernel(name)?.clone();
+    /// A kernel of a module; an error unless it has one of that name.
+    pub fn new(module: Arc<Module>, name: &str) -> Result<Function> {
+        let kernel = module.loaded().and_then(|loaded| loaded.kernel(name));
+        let none = || Code::NOT_FOUND.because(format!("the module has no kernel '{name}'"));
+        let kernel = kernel.ok_or_else(none)?.clone();
         let arch = module.gpu().arch();
         let most = arch.shared_per_block.saturating_sub(kernel.shared_bytes);
-        Some(Function {
+        Ok(Function {
             handle: Handle::fresh(),
             module,
             // A name of PTX has no zero byte.

@@ -109,13 +109,13 @@ impl Event {
     /// Milliseconds from this event to `end`.
     pub fn elapsed(&self, end: &Event) -> Result<f32> {
         if (self.flags | end.flags) & DISABLE_TIMING != 0 {
-            return Err(Code::INVALID_HANDLE);
+            return Err(Code::INVALID_HANDLE.because("an event was made without timing"));
         }
         // One lock at a time: both may be the same event.
         let from = self.recorded().clone();
         let to = end.recorded().clone();
         let (Some(from), Some(to)) = (from, to) else {
-            return Err(Code::INVALID_HANDLE);
+            return Err(Code::INVALID_HANDLE.because("an event was never recorded"));
         };
         match (from.reached.get(), to.reached.get()) {
             (Some(from), Some(to)) => Ok(match to.checked_duration_since(*from) {

@@ -1,13 +1,14 @@
-//! Programs that nobody here wrote, on the library in place of NVIDIA's: Numba from PyPI,
-//! and what `nvcc` from PyPI makes of a CUDA program. They take some 85 and 100 MB from
-//! PyPI, into the target folder and once, so they run where `CUDA_SIM_CLIENTS=fetch`
-//! asks for it, as `.ci/run` does.
+//! Programs on libraries that nobody here wrote, with ours in place of NVIDIA's: Numba
+//! from PyPI, what `nvcc` from PyPI makes of CUDA programs, thrust among them, and cudarc
+//! from crates.io. They take some 200 MB, into the target folder and once, so they run
+//! where `CUDA_SIM_CLIENTS=fetch` asks for it, as `.ci/run` does.
 
 mod support;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// Numba with all it needs to compile kernels to PTX: NVVM, and the runtime's version.
 const NUMBA: [&str; 4] = [
@@ -17,8 +18,9 @@ const NUMBA: [&str; 4] = [
     "nvidia-cuda-runtime-cu12==12.1.105",
 ];
 
-/// `nvcc` with all it needs but a host compiler.
-const NVCC: [&str; 4] = [
+/// `nvcc` with all it needs but a host compiler, and thrust.
+const NVCC: [&str; 5] = [
+    "nvidia-cuda-cccl==13.0.85",
     "nvidia-cuda-nvcc==13.0.88",
     "nvidia-nvvm==13.0.88",
     "nvidia-cuda-crt==13.0.88",
@@ -76,45 +78,125 @@ fn numba_computes_what_numpy_does() {
 
 #[test]
 fn a_program_linked_to_the_cuda_runtime_runs() {
-    let Some(folder) = fetched("nvcc", &NVCC) else {
+    let Some(program) = compiled("on_runtime") else {
         return;
     };
-    let toolkit = folder.join("packages/nvidia/cu13");
-    let theirs = toolkit.join("lib");
-    link(
-        &theirs.join("libcudart.so.13"),
-        &theirs.join("libcudart.so"),
+    for schedule in ["submission", "adversarial"] {
+        let variables = [("CUDA_SIM_SCHEDULE", schedule)];
+        assert_eq!(run_on_runtime(&program, &variables), RUNTIME_SAYS);
+    }
+}
+
+#[test]
+fn blocks_of_a_cooperative_launch_wait_for_each_other() {
+    let Some(program) = compiled("on_grid") else {
+        return;
+    };
+    for blocks in ["rotating", "random:1", "adversarial"] {
+        let said = run_on_runtime(&program, &[("CUDA_SIM_BLOCKS", blocks)]);
+        assert_eq!(said, "0 wrong, grid valid\n", "{blocks}");
+    }
+}
+
+#[test]
+fn thrust_sorts_scans_and_reduces() {
+    let Some(program) = compiled("on_thrust") else {
+        return;
+    };
+    let said = run_on_runtime(&program, &[]);
+    assert_eq!(said, "sorted, scanned, sum right\n");
+}
+
+#[test]
+fn a_program_of_cudarc_finds_every_function() {
+    if !may_fetch("cudarc") {
+        return;
+    }
+    let folder = support::library().with_file_name("cudarc");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/on_cudarc/Cargo.toml");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["build", "--quiet", "--locked", "--manifest-path"])
+        .arg(manifest)
+        .arg("--target-dir")
+        .arg(&folder);
+    run(&mut cargo);
+    let drivers = folder.join("driver");
+    link(support::library(), &drivers.join("libcuda.so"));
+    let mut program = Command::new(folder.join("debug/on-cudarc"));
+    program
+        .env("LD_LIBRARY_PATH", &drivers)
+        .env("CUDA_SIM_LEAKS", "fail");
+    assert_eq!(
+        run(&mut program),
+        "Simulated H200 (sm_90)\nlaunched: true\nfrom a graph: true\n\
+         Some(CUDA_ERROR_NOT_FOUND)\n"
     );
-    let program = folder.join("on_runtime");
-    // Linked to NVIDIA's library, as everybody's programs are.
+}
+
+/// What `nvcc` makes of a program beside this file, linked to NVIDIA's runtime as
+/// everybody's programs are; none without `CUDA_SIM_CLIENTS=fetch`.
+fn compiled(name: &str) -> Option<PathBuf> {
+    let folder = nvcc_folder()?;
+    let toolkit = folder.join("packages/nvidia/cu13");
+    let program = folder.join(name);
+    let source = format!("tests/{name}.cu");
     let mut nvcc = Command::new(toolkit.join("bin/nvcc"));
     nvcc.args(["--cudart", "shared", "-std=c++17"])
         .args(["-gencode", "arch=compute_75,code=[sm_75,compute_75]"])
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/on_runtime.cu"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(source))
+        .arg("-I")
+        .arg(toolkit.join("include/cccl"))
         .arg("-L")
-        .arg(&theirs)
+        .arg(toolkit.join("lib"))
         .arg("-o")
         .arg(&program);
     run(&mut nvcc);
-    let ours = folder.join("runtime");
-    link(support::library(), &ours.join("libcudart.so.13"));
-    for schedule in ["submission", "adversarial"] {
-        let mut program = Command::new(&program);
-        program
-            .env("LD_LIBRARY_PATH", &ours)
-            .env("CUDA_SIM_DRIVER_VERSION", "13.0")
-            .env("CUDA_SIM_SCHEDULE", schedule)
-            .env("CUDA_SIM_LEAKS", "fail");
-        assert_eq!(run(&mut program), RUNTIME_SAYS);
+    Some(program)
+}
+
+/// The folder with `nvcc`, with NVIDIA's runtime by the name that linkers look for and
+/// with ours by the name that programs do; none without `CUDA_SIM_CLIENTS=fetch`.
+fn nvcc_folder() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let fetch = || {
+        let folder = fetched("nvcc", &NVCC)?;
+        let theirs = folder.join("packages/nvidia/cu13/lib");
+        link(
+            &theirs.join("libcudart.so.13"),
+            &theirs.join("libcudart.so"),
+        );
+        link(support::library(), &folder.join("runtime/libcudart.so.13"));
+        Some(folder)
+    };
+    FOLDER.get_or_init(fetch).as_deref()
+}
+
+/// Runs such a program on ours, with these variables, and returns what it wrote.
+fn run_on_runtime(program: &Path, variables: &[(&str, &str)]) -> String {
+    let mut command = Command::new(program);
+    command
+        .env("LD_LIBRARY_PATH", program.with_file_name("runtime"))
+        .env("CUDA_SIM_DRIVER_VERSION", "13.0")
+        .env("CUDA_SIM_LEAKS", "fail")
+        .envs(variables.iter().copied());
+    run(&mut command)
+}
+
+/// Whether the environment lets tests fetch what they run; it says so if not.
+fn may_fetch(name: &str) -> bool {
+    let may = std::env::var_os("CUDA_SIM_CLIENTS").is_some_and(|asked| asked == "fetch");
+    if !may {
+        // Past the harness, which keeps what passing tests say to itself.
+        let note = format!("SKIPPED: a test with {name}, without CUDA_SIM_CLIENTS=fetch");
+        let _ = writeln!(std::io::stderr(), "{note}");
     }
+    may
 }
 
 /// A folder beside the library with `packages`, if the environment asks for it.
 fn fetched(name: &str, packages: &[&str]) -> Option<PathBuf> {
-    if std::env::var_os("CUDA_SIM_CLIENTS").is_none_or(|asked| asked != "fetch") {
-        // Past the harness, which keeps what passing tests say to itself.
-        let note = format!("SKIPPED: the test with {name}, without CUDA_SIM_CLIENTS=fetch");
-        let _ = writeln!(std::io::stderr(), "{note}");
+    if !may_fetch(name) {
         return None;
     }
     let folder = support::library().with_file_name(name);

@@ -8,6 +8,33 @@ use libloading::{Library, Symbol};
 /// Every function that `cust` 0.3 refers to.
 const NEEDED: &str = include_str!("cust_functions.txt");
 
+/// The functions of CUDA's two APIs; the last word of some lines is the suffix of another
+/// form.
+const LISTS: [&str; 2] = [
+    include_str!("../src/ffi/driver_functions.txt"),
+    include_str!("../src/ffi/runtime_functions.txt"),
+];
+
+fn has(library: &Library, name: &str) -> bool {
+    // SAFETY: the symbol is not called.
+    let symbol: Result<Symbol<'_, *const ()>, _> = unsafe { library.get(name) };
+    symbol.is_ok()
+}
+
+#[test]
+fn the_library_has_every_function_of_cuda() {
+    // SAFETY: the library runs no code when it is loaded.
+    let library = unsafe { Library::new(support::library()) }.expect("it loads");
+    for line in LISTS.iter().flat_map(|list| list.lines()) {
+        let mut words = line.split(' ');
+        let name = words.next().expect("a name");
+        assert!(has(&library, name), "{name}");
+        if let Some(suffix) = words.find(|word| word.starts_with('_')) {
+            assert!(has(&library, &format!("{name}{suffix}")), "{name}{suffix}");
+        }
+    }
+}
+
 #[test]
 fn the_library_has_what_cust_looks_up() {
     let path = support::library();
@@ -15,9 +42,7 @@ fn the_library_has_what_cust_looks_up() {
     let library = unsafe { Library::new(path) }.expect("it loads");
     assert_eq!(NEEDED.lines().count(), 105);
     for name in NEEDED.lines() {
-        // SAFETY: the symbol is not called.
-        let symbol: Result<Symbol<'_, *const ()>, _> = unsafe { library.get(name) };
-        assert!(symbol.is_ok(), "{name}");
+        assert!(has(&library, name), "{name}");
     }
     // SAFETY: the declarations are the CUDA driver API's.
     let (version, init, count) = unsafe {

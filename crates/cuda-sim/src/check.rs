@@ -11,9 +11,10 @@ pub struct Checks {
     /// Accesses are held to the exact end of an allocation or variable. When off,
     /// global accesses are held to the 256-byte granule that it ends in, as on a GPU.
     pub bounds: bool,
-    /// Reading a register, or a byte of global, shared or local memory, that
-    /// nothing has written. Copies (`mov`, the values of `selp`) carry the
-    /// property along instead of faulting, since compilers copy undefined values.
+    /// Using a register, or a byte of global, shared or local memory, that nothing has
+    /// written: for a branch or a predicate, an address, an atomic operation, or what
+    /// other lanes see. Loads, stores, copies and arithmetic carry the property along
+    /// instead of faulting, since compilers copy padding and undefined values.
     pub uninitialised: bool,
     /// Unordered accesses by different threads to the same bytes of shared or
     /// global memory, of which at least one writes and not both are atomic;
@@ -97,9 +98,9 @@ pub enum FaultKind {
     Misaligned,
     /// A write to constant memory or to a kernel's parameters.
     ReadOnly,
-    /// A register read that nothing had written.
+    /// A register used that nothing had written.
     UninitialisedRegister,
-    /// A byte of memory read that nothing had written.
+    /// A byte of memory used that nothing had written.
     UninitialisedMemory,
     /// Two threads of a block, unordered, on the same bytes of shared memory.
     SharedRace,
@@ -124,7 +125,7 @@ pub enum FaultKind {
     LaunchTooLarge,
     /// A launch of a kernel that does not exist, or with parameters of the wrong size.
     InvalidLaunch,
-    /// A launch of a kernel that reaches what the simulator does not know.
+    /// An instruction that the simulator does not know was to be executed.
     Unknown,
     /// A block executed more instructions than the device's budget.
     InstructionBudget,
@@ -144,7 +145,7 @@ impl FaultKind {
             FaultKind::Misaligned => "misaligned access",
             FaultKind::ReadOnly => "write to read-only memory",
             FaultKind::UninitialisedRegister => "use of an uninitialised register",
-            FaultKind::UninitialisedMemory => "read of uninitialised memory",
+            FaultKind::UninitialisedMemory => "use of uninitialised memory",
             FaultKind::SharedRace => "race in shared memory",
             FaultKind::GlobalRace => "race in global memory",
             FaultKind::StaleRead => "read-only load of what the launch wrote",
@@ -170,6 +171,21 @@ impl fmt::Display for FaultKind {
     }
 }
 
+/// A line of the program that PTX was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The file, as `.file` names it.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.file, self.line)
+    }
+}
+
 /// A mistake in a kernel, a launch or a host access: what, where, who.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -180,6 +196,8 @@ pub struct Fault {
     /// Line of the instruction in the PTX source, counted from 1; 0 where no
     /// instruction is at fault.
     pub line: u32,
+    /// The line of the program that it was made from, where `.loc` says so.
+    pub source: Option<SourceLine>,
     /// The block, as `%ctaid`.
     pub block: [u32; 3],
     /// The thread within the block, as `%tid`: the lowest one at fault.
@@ -197,6 +215,7 @@ impl Fault {
             kind,
             kernel: String::new(),
             line: 0,
+            source: None,
             block: [0; 3],
             thread: [0; 3],
             address,
@@ -228,10 +247,13 @@ impl fmt::Display for Fault {
         if self.line != 0 {
             let [bx, by, bz] = self.block;
             let [tx, ty, tz] = self.thread;
+            match &self.source {
+                Some(source) => write!(formatter, " at {source} (PTX line {})", self.line)?,
+                None => write!(formatter, " at PTX line {}", self.line)?,
+            }
             write!(
                 formatter,
-                " at PTX line {}, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})",
-                self.line
+                ", block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})"
             )?;
         }
         Ok(())

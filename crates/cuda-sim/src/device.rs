@@ -127,10 +127,13 @@ pub struct Device {
 impl Device {
     /// A device with empty memory.
     pub fn new(config: DeviceConfig) -> Device {
-        let shadowed = config.checks.uninitialised || config.checks.races;
         Device {
             config,
-            memory: RwLock::new(Memory::new(config.memory_bytes, shadowed, config.ordinal)),
+            memory: RwLock::new(Memory::new(
+                config.memory_bytes,
+                config.checks,
+                config.ordinal,
+            )),
             epoch: Mutex::new(0),
             printed: Mutex::default(),
         }
@@ -191,6 +194,16 @@ impl Device {
     /// If the bytes do not lie within one allocation.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Fault> {
         self.memory().read(address, bytes)
+    }
+
+    /// The first byte of a range that nothing has written, or that was written with what
+    /// nobody defined; nothing where [`Checks::uninitialised`] is off. Who copies results to
+    /// the host learns here whether they are results.
+    ///
+    /// # Errors
+    /// If the bytes do not lie within one allocation.
+    pub fn first_unwritten(&self, address: u64, bytes: u64) -> Result<Option<u64>, Fault> {
+        self.memory().first_unwritten(address, bytes)
     }
 
     /// Copies host memory to the device.
@@ -302,6 +315,13 @@ impl Device {
         self.release(&module.addresses);
     }
 
+    fn workspace(&self) -> Result<u64, OutOfMemory> {
+        let workspace = self.memory_mut().alloc(WORKSPACE_BYTES.into(), true)?.start;
+        let written = self.write(workspace, &u64::from(WORKSPACE_BYTES).to_le_bytes());
+        debug_assert!(written.is_ok());
+        Ok(workspace)
+    }
+
     /// Runs a kernel to its end. `params` is the parameter buffer, laid out as
     /// [`Kernel::params`] says, at least [`Kernel::param_bytes`] long.
     ///
@@ -353,9 +373,6 @@ impl Device {
                 "no such kernel in the module".into(),
             );
         };
-        if let Some(why) = &entry.refused {
-            return fault(FaultKind::Unknown, why.to_string());
-        }
         if params.len() < entry.param_bytes as usize {
             let detail = format!(
                 "{} bytes of parameters given, {} expected",
@@ -375,6 +392,14 @@ impl Device {
             );
             return fault(FaultKind::LaunchTooLarge, detail);
         }
+        let workspace = if cooperative {
+            match self.workspace() {
+                Ok(workspace) => workspace,
+                Err(why) => return fault(FaultKind::LaunchTooLarge, why.to_string()),
+            }
+        } else {
+            0
+        };
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         let allocations: Vec<_> = self.memory().live().cloned().collect();
         let mut next_epoch = || {
@@ -410,10 +435,16 @@ impl Device {
             ),
             resident,
             cooperative,
+            workspace,
             clusters,
             printed: &self.printed,
         };
-        match exec::run(launch, next_epoch) {
+        let done = exec::run(launch, next_epoch);
+        if cooperative {
+            let freed = self.free(workspace);
+            debug_assert!(freed.is_ok());
+        }
+        match done {
             Ok(counts) => Ok(Report { counts }),
             Err(mut fault) => {
                 if fault.kind == FaultKind::OutOfBounds
@@ -427,6 +458,10 @@ impl Device {
         }
     }
 }
+
+/// The workspace of a cooperative launch, as CUDA's `grid_group::sync` finds it through
+/// `%envreg1` and `%envreg2`: its size, and the barrier of the grid.
+const WORKSPACE_BYTES: u32 = 8;
 
 /// The bytes of a variable once the addresses of all are known.
 fn initial_bytes(

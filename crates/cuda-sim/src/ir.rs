@@ -14,6 +14,7 @@ pub(crate) use registers::pred;
 
 use crate::count::Class;
 use crate::memory::CODE_WINDOW;
+use crate::ptx::syntax::Locations;
 use crate::ptx::types::Space;
 
 /// One 32-bit value per lane.
@@ -72,9 +73,19 @@ pub(crate) enum Reg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
-    /// Read for copying only: an undefined value may pass, and stays undefined.
-    Carry,
     Write,
+}
+
+/// How undefined bits of what an operation reads reach what it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// One bit makes the whole result undefined.
+    Whole,
+    /// Each bit of the result depends on the same bit of the operands.
+    Bitwise,
+    /// Each bit of the result is a constant or a bit of one of these operands (a bit each, in
+    /// the order in which they are read); the others say which.
+    Moves(u8),
 }
 
 /// A predicate operand, possibly negated.
@@ -99,8 +110,16 @@ pub(crate) enum Order {
     ReadOnly,
     /// A plain read whose value a compare-and-swap at the same place confirms.
     Guess,
-    /// Volatile, relaxed, acquiring or releasing.
+    Volatile,
+    /// Relaxed, acquiring or releasing, or of an atomic operation.
     Strong,
+}
+
+impl Order {
+    /// Whether others may wait for it, or are looked for.
+    pub fn is_strong(self) -> bool {
+        matches!(self, Order::Volatile | Order::Strong)
+    }
 }
 
 /// One element of a memory access.
@@ -433,6 +452,8 @@ pub(crate) enum Op {
     Return,
     Exit,
     Trap,
+    /// What the simulator does not know, and why.
+    Unknown(Box<str>),
 }
 
 /// Where the outcome of a test goes: `p`, its opposite to `q`, each combined
@@ -453,9 +474,7 @@ pub(crate) struct Inst {
     pub class: Option<Class>,
     /// 32x32->64 and 32x32->32 products per lane.
     pub products: (u8, u8),
-    /// Registers that may be undefined here and must be checked: a range of
-    /// `Function::watched`. Most instructions have none.
-    pub watched: (u32, u32),
+    pub flow: Flow,
 }
 
 /// What a register holds when a frame begins.
@@ -502,6 +521,9 @@ pub(crate) enum Special {
     ClusterCount(u8),
     ClusterSize,
     IsCluster,
+    /// The address of a cooperative launch's workspace, in halves; zero without one.
+    WorkspaceHigh,
+    WorkspaceLow,
     Zero,
 }
 
@@ -527,6 +549,8 @@ pub(crate) struct Block {
     pub end: u32,
     /// Where control falls through to; `u32::MAX` where it cannot.
     pub next: u32,
+    /// Registers that may still be read when the block begins, constants left out.
+    pub live: Box<[Reg]>,
 }
 
 /// Counts of one register file each.
@@ -535,18 +559,6 @@ pub(crate) struct Files {
     pub words: u32,
     pub longs: u32,
     pub preds: u32,
-}
-
-/// A watched register: its use by one instruction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Watched {
-    /// Index into the frame's validity masks.
-    pub slot: u32,
-    pub access: Access,
-    /// The guard, which every lane of the part reads.
-    pub guard: bool,
-    /// Of a selection, the value taken where its condition is this.
-    pub taken_if: Option<bool>,
 }
 
 #[derive(Clone, Debug)]
@@ -558,11 +570,9 @@ pub(crate) struct Function {
     pub blocks: Vec<Block>,
     pub files: Files,
     pub presets: Vec<(Reg, Preset)>,
-    /// Registers that may be read before they are written: they begin as zero,
-    /// and have a validity mask each, in this order.
+    /// Registers that may be read before they are written: they begin as zero.
     pub undefined: Vec<Reg>,
-    pub watched: Vec<Watched>,
-    pub watched_names: Vec<String>,
+    pub undefined_names: Vec<String>,
     pub formals: Vec<Place>,
     pub returns: Vec<Place>,
     /// Bytes of the parameter area: formals, returns and arguments of calls.
@@ -606,6 +616,7 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub functions: Vec<Function>,
+    pub locations: Locations,
 }
 
 /// The address of the function with this index.
@@ -624,14 +635,6 @@ impl Program {
 }
 
 impl Op {
-    /// The condition of a selection.
-    pub fn selects_by(&self) -> Option<Cond> {
-        match self {
-            Op::Select(.., cond) | Op::LongSelect(.., cond) => Some(*cond),
-            _ => None,
-        }
-    }
-
     /// Whether lanes meet here: such an instruction begins a block, so that
     /// parts of a warp which arrive one by one are merged.
     pub fn is_meeting(&self) -> bool {
@@ -642,7 +645,13 @@ impl Op {
     pub fn ends_block(&self) -> bool {
         matches!(
             self,
-            Op::Branch(_) | Op::BranchTable(..) | Op::Call(_) | Op::Return | Op::Exit | Op::Trap
+            Op::Branch(_)
+                | Op::BranchTable(..)
+                | Op::Call(_)
+                | Op::Return
+                | Op::Exit
+                | Op::Trap
+                | Op::Unknown(_)
         )
     }
 }

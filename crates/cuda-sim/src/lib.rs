@@ -16,7 +16,7 @@ pub mod occupancy;
 pub mod ptx;
 
 pub use arch::Arch;
-pub use check::{Checks, Fault, FaultKind};
+pub use check::{Checks, Fault, FaultKind, SourceLine};
 pub use count::{Class, Counts, Issued};
 pub use device::{Device, DeviceConfig, LoadError, LoadedModule, Report};
 pub use exec::Schedule;

@@ -10,7 +10,7 @@
 //! race in a simulated kernel stays a wrong (and, if asked for, reported) result
 //! and never becomes undefined behaviour of the simulator.
 
-use crate::check::{Fault, FaultKind};
+use crate::check::{Checks, Fault, FaultKind};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -214,18 +214,22 @@ pub(crate) struct Memory {
     used: u64,
     next: u64,
     shadowed: bool,
+    /// Whether what nothing has written is watched.
+    uninitialised: bool,
     live: BTreeMap<u64, Arc<Allocation>>,
     /// Length by start of what was freed, to say so when it is used again.
     freed: BTreeMap<u64, u64>,
 }
 
 impl Memory {
-    pub fn new(total: u64, shadowed: bool, ordinal: u32) -> Self {
+    pub fn new(total: u64, checks: Checks, ordinal: u32) -> Self {
+        let shadowed = checks.uninitialised || checks.races;
         Memory {
             total,
             used: 0,
             next: GLOBAL_BASE + u64::from(ordinal) * DEVICE_SPAN,
             shadowed,
+            uninitialised: checks.uninitialised,
             live: BTreeMap::new(),
             freed: BTreeMap::new(),
         }
@@ -359,6 +363,20 @@ impl Memory {
         Ok(())
     }
 
+    /// The first byte of a range that nothing has written; nothing where that is not watched.
+    pub fn first_unwritten(&self, address: u64, len: u64) -> Result<Option<u64>, Fault> {
+        let (allocation, offset) = self.span(address, len, "look")?;
+        if allocation.shadow.is_empty() || !self.uninitialised {
+            return Ok(None);
+        }
+        let found = pieces(offset, len as usize).find_map(|(at, part)| {
+            let bits = ((1 << part.len()) - 1) << (at % 4);
+            let missing = bits & !allocation.shadow(at)?.load(Relaxed);
+            (missing != 0).then(|| at - at % 4 + u64::from(missing.trailing_zeros()))
+        });
+        Ok(found.map(|at| allocation.start + at))
+    }
+
     pub fn copy(&self, to: u64, from: u64, len: u64) -> Result<(), Fault> {
         let (source, source_offset) = self.span(from, len, "copy")?;
         let (target, target_offset) = self.span(to, len, "copy")?;
@@ -396,7 +414,7 @@ mod tests {
 
     #[test]
     fn bytes_written_at_any_offset_read_back() {
-        let mut memory = Memory::new(1 << 20, true, 0);
+        let mut memory = Memory::new(1 << 20, Checks::ALL, 0);
         let start = memory.alloc(100, true).unwrap().start;
         for offset in 0..9 {
             for len in 0..20 {
@@ -411,7 +429,7 @@ mod tests {
 
     #[test]
     fn overlapping_copies_are_as_if_through_a_buffer() {
-        let mut memory = Memory::new(1 << 20, true, 0);
+        let mut memory = Memory::new(1 << 20, Checks::ALL, 0);
         let start = memory.alloc(64, true).unwrap().start;
         let bytes: Vec<u8> = (0..64).collect();
         memory.write(start, &bytes).unwrap();
@@ -423,7 +441,7 @@ mod tests {
 
     #[test]
     fn patterns_fill_from_their_start() {
-        let mut memory = Memory::new(1 << 20, false, 0);
+        let mut memory = Memory::new(1 << 20, Checks::NONE, 0);
         let start = memory.alloc(200_000, true).unwrap().start;
         memory.fill(start, &[1, 2, 3], 199_998).unwrap();
         let mut back = vec![0; 199_998];
@@ -437,7 +455,7 @@ mod tests {
 
     #[test]
     fn ends_and_freed_addresses_are_known() {
-        let mut memory = Memory::new(1 << 20, false, 0);
+        let mut memory = Memory::new(1 << 20, Checks::NONE, 0);
         let start = memory.alloc(10, true).unwrap().start;
         assert_eq!(start % ALLOCATION_ALIGN, 0);
         assert_eq!(memory.info(), ((1 << 20) - 256, 1 << 20));
@@ -460,7 +478,7 @@ mod tests {
 
     #[test]
     fn devices_and_chosen_addresses_do_not_overlap() {
-        let mut memories = [0, 1, 15].map(|ordinal| Memory::new(1 << 20, false, ordinal));
+        let mut memories = [0, 1, 15].map(|ordinal| Memory::new(1 << 20, Checks::NONE, ordinal));
         let starts = memories
             .each_mut()
             .map(|m| m.alloc(100, true).unwrap().start);

@@ -5,6 +5,7 @@
 //! driver ends it with an error if device memory, modules, streams or contexts are
 //! left behind.
 
+mod at_once;
 mod conformance;
 mod failures;
 mod fork;
@@ -12,6 +13,7 @@ mod fused;
 mod gather;
 mod lists;
 mod pieces;
+mod preconditions;
 mod process;
 mod rows;
 mod several;

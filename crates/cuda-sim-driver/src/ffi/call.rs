@@ -5,26 +5,55 @@
 use crate::context::{self, Context};
 use crate::driver::{Device, Driver, driver, environment};
 use crate::error::{Code, Result};
+use crate::failures;
+use crate::faults;
 use crate::ffi::runtime;
 use crate::schedule;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+thread_local! {
+    /// How many entry points the thread is within: those of the runtime call the driver's.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static PER_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
 fn guarded(name: &str, body: impl FnOnce() -> Result) -> Code {
+    let outermost = DEPTH.replace(DEPTH.get() + 1) == 0;
+    if outermost {
+        failures::forget();
+    }
     // The body's own state is behind locks that outlive a panic.
-    match catch_unwind(AssertUnwindSafe(body)) {
+    let code = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => Code::SUCCESS,
         Ok(Err(code)) => code,
-        Err(_) => {
-            crate::log::say(None, &format!("{name} failed inside the simulator"));
-            Code::UNKNOWN
-        }
+        Err(_) => Code::UNKNOWN.because("the simulator failed; this is a mistake in it"),
+    };
+    DEPTH.set(DEPTH.get() - 1);
+    if outermost {
+        failures::tell(name, code);
     }
+    code
+}
+
+/// Calls an entry point whose default stream is the calling thread's own.
+pub fn per_thread(entry_point: impl FnOnce() -> Code) -> Code {
+    let before = PER_THREAD.replace(true);
+    let code = entry_point();
+    PER_THREAD.set(before);
+    code
+}
+
+/// Whether the default stream is, in the call under way, the calling thread's own.
+pub fn is_per_thread() -> bool {
+    PER_THREAD.get()
 }
 
 fn not_from_a_host_function() -> Result {
     if schedule::on_worker_thread() {
-        return Err(Code::NOT_PERMITTED);
+        let why = "a host function on a stream must not call the driver";
+        return Err(Code::NOT_PERMITTED.because(why));
     }
     Ok(())
 }
@@ -36,10 +65,15 @@ pub fn bare(name: &'static str, body: impl FnOnce() -> Result) -> Code {
         if let Ok(environment) = environment()
             && let Some(injected) = environment.faults.strike(name, None)
         {
-            return Err(injected.code);
+            return Err(injected.code.because(faults::ASKED_FOR));
         }
         body()
     })
+}
+
+/// An entry point that answers what an earlier call did: no failure of its own.
+pub fn memory_of(_name: &'static str, body: impl FnOnce() -> Result) -> Code {
+    body().err().unwrap_or(Code::SUCCESS)
 }
 
 /// An entry point of the CUDA runtime that needs no context.
@@ -131,7 +165,7 @@ pub fn release(name: &'static str, body: impl FnOnce(&Arc<Context>) -> Result) -
 
 fn living_context() -> Result<Arc<Context>> {
     driver()?;
-    let context = context::current()?.ok_or(Code::INVALID_CONTEXT)?;
+    let context = context::current()?.ok_or_else(context::none)?;
     match context.state() {
         Err(Code::CONTEXT_IS_DESTROYED) => Err(Code::CONTEXT_IS_DESTROYED),
         _ => Ok(context),

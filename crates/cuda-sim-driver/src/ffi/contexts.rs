@@ -1,10 +1,12 @@
 //! Contexts: primary, created, and the calling thread's stack of them.
 
 use super::entries;
+use super::modules::{bank_config, cache_config};
 use super::raw::{HostPointer, Out};
 use crate::context::{self, Context};
 use crate::driver::{Device, Driver};
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::handle::Handle;
 use crate::stream::PRIORITIES;
 use std::sync::Arc;
@@ -76,11 +78,7 @@ entries! {
     }
 
     driver_wide fn cuCtxGetId(handle: Handle, id: Out<u64>) |driver| {
-        let context = match handle {
-            Handle::NULL => context::current()?.ok_or(Code::INVALID_CONTEXT)?,
-            handle => known(driver, handle)?,
-        };
-        id.set(context.handle.0 as u64)
+        id.set(given(driver, handle)?.handle.0 as u64)
     }
 
     // There is no profiler to start.
@@ -95,7 +93,7 @@ entries! {
     driver_wide fn cuCtxDestroy_v2(handle: Handle) |driver| {
         let context = known(driver, handle)?;
         if context.is_primary {
-            return Err(Code::INVALID_CONTEXT);
+            return Err(Code::INVALID_CONTEXT.because("a primary context is released, not destroyed"));
         }
         if context::current()?.is_some_and(|current| current.handle == handle) {
             context::pop()?;
@@ -133,23 +131,28 @@ entries! {
         out.set(context.flags.load(Ordering::Relaxed))
     }
 
+    driver_wide fn cuCtxGetDevice_v2(out: Out<i32>, handle: Handle) |driver| {
+        out.set(given(driver, handle)?.ordinal as i32)
+    }
+
     context fn cuCtxSynchronize() |context| {
-        if !context.captures().is_empty() {
-            return Err(Code::STREAM_CAPTURE_UNSUPPORTED);
-        }
-        context.finish();
-        context.state()
+        synchronize(context)
+    }
+
+    driver_wide fn cuCtxSynchronize_v2(handle: Handle) |driver| {
+        synchronize(&*given(driver, handle)?)
     }
 
     context fn cuCtxSetLimit(limit: u32, value: usize) |context| {
         let mut settings = context.settings();
-        *settings.limits.get_mut(limit as usize).ok_or(Code::UNSUPPORTED_LIMIT)? = value;
+        let known = settings.limits.get_mut(limit as usize);
+        *known.ok_or_else(|| no_limit(limit))? = value;
         Ok(())
     }
 
     context fn cuCtxGetLimit(value: Out<usize>, limit: u32) |context| {
         let settings = context.settings();
-        value.set(*settings.limits.get(limit as usize).ok_or(Code::UNSUPPORTED_LIMIT)?)
+        value.set(*settings.limits.get(limit as usize).ok_or_else(|| no_limit(limit))?)
     }
 
     context fn cuCtxGetCacheConfig(config: Out<u32>) |context| {
@@ -157,9 +160,7 @@ entries! {
     }
 
     context fn cuCtxSetCacheConfig(config: u32) |context| {
-        if config > 3 {
-            return Err(Code::INVALID_VALUE);
-        }
+        cache_config(config)?;
         context.settings().cache = config;
         Ok(())
     }
@@ -169,9 +170,7 @@ entries! {
     }
 
     context fn cuCtxSetSharedMemConfig(config: u32) |context| {
-        if config > 2 {
-            return Err(Code::INVALID_VALUE);
-        }
+        bank_config(config)?;
         context.settings().shared = config;
         Ok(())
     }
@@ -202,17 +201,39 @@ fn create(driver: &'static Driver, ordinal: usize, out: &Out<Handle>, flags: u32
     out.set(context.handle)
 }
 
+fn synchronize(context: &Context) -> Result {
+    if !context.captures().is_empty() {
+        let why = "a stream captures, whose work does not run";
+        return Err(Code::STREAM_CAPTURE_UNSUPPORTED.because(why));
+    }
+    context.finish();
+    context.state()
+}
+
+/// The context with this handle; null stands for the current one.
+fn given(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
+    match handle {
+        Handle::NULL => context::current()?.ok_or_else(context::none),
+        handle => known(driver, handle),
+    }
+}
+
+fn no_limit(limit: u32) -> Code {
+    Code::UNSUPPORTED_LIMIT.because(format!("there is no limit {limit}"))
+}
+
 fn valid_flags(flags: u32) -> Result {
     // The scheduling modes exclude each other: spin 1, yield 2, blocking 4.
     if flags & !ALL_FLAGS == 0 && matches!(flags & 7, 0 | 1 | 2 | 4) {
         Ok(())
     } else {
-        Err(Code::INVALID_VALUE)
+        Err(invalid(format!("{flags:#x} are no flags of contexts")))
     }
 }
 
-fn known(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
-    driver.contexts.get(handle).ok_or(Code::INVALID_CONTEXT)
+pub(super) fn known(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
+    let context = driver.contexts.get(handle);
+    context.ok_or_else(|| handle.is_no(Code::INVALID_CONTEXT, "context"))
 }
 
 pub(super) fn retain(
@@ -237,7 +258,7 @@ pub(super) fn retain(
 fn release(device: &Device) -> Result {
     let mut primary = device.primary();
     if primary.retained == 0 {
-        return Err(Code::INVALID_CONTEXT);
+        return Err(Code::INVALID_CONTEXT.because("the primary context is not retained"));
     }
     primary.retained -= 1;
     if primary.retained == 0

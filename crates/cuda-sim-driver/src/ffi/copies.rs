@@ -1,73 +1,74 @@
 //! Copies and fills.
 
 use super::entries;
-use super::raw::{HostPointer, Values};
-use super::streams::target;
+use super::raw::{Access, HostPointer, Values};
+use super::streams::{default_target, target};
 use crate::context::{Context, Target};
 use crate::copy::{self, Source};
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::graph::{Work, kind};
 use crate::handle::Handle;
-use crate::memory::Place;
+use crate::memory::{Kind, Place};
 use std::sync::Arc;
 
 entries! {
-    context fn cuMemcpy(to: u64, from: u64, bytes: usize) |context| {
-        let (to, from) = (anywhere(context, to, bytes)?, anywhere(context, from, bytes)?);
+    context fn cuMemcpy + _ptds(to: u64, from: u64, bytes: usize) |context| {
+        let (to, from) = anywhere(context, to, from, bytes)?;
         copy_now(context, to, from, bytes)
     }
 
-    context fn cuMemcpyHtoD_v2(to: u64, from: HostPointer, bytes: usize) |context| {
-        let (to, from) = (on_device(context, to, bytes)?, on_host(from, bytes)?);
+    context fn cuMemcpyHtoD_v2 + _ptds(to: u64, from: HostPointer, bytes: usize) |context| {
+        let (to, from) = (on_device(context, to, bytes)?, on_host(context, from, bytes, Access::Read)?);
         copy_now(context, to, from, bytes)
     }
 
-    context fn cuMemcpyDtoH_v2(to: HostPointer, from: u64, bytes: usize) |context| {
-        let (to, from) = (on_host(to, bytes)?, on_device(context, from, bytes)?);
+    context fn cuMemcpyDtoH_v2 + _ptds(to: HostPointer, from: u64, bytes: usize) |context| {
+        let (to, from) = (on_host(context, to, bytes, Access::Write)?, on_device(context, from, bytes)?);
         copy_now(context, to, from, bytes)
     }
 
     // Within the device no copy makes the host wait, as CUDA has it.
-    context fn cuMemcpyDtoD_v2(to: u64, from: u64, bytes: usize) |context| {
+    context fn cuMemcpyDtoD_v2 + _ptds(to: u64, from: u64, bytes: usize) |context| {
         let (to, from) = (on_device(context, to, bytes)?, on_device(context, from, bytes)?);
-        copy_later(context, Target::Default, to, from, bytes)
+        copy_later(context, default_target(context)?, to, from, bytes)
     }
 
-    context fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, stream: Handle) |context| {
-        let (to, from) = (anywhere(context, to, bytes)?, anywhere(context, from, bytes)?);
+    context fn cuMemcpyAsync + _ptsz(to: u64, from: u64, bytes: usize, stream: Handle) |context| {
+        let (to, from) = anywhere(context, to, from, bytes)?;
         copy_later(context, target(context, stream)?, to, from, bytes)
     }
 
-    context fn cuMemcpyHtoDAsync_v2(to: u64, from: HostPointer, bytes: usize, stream: Handle) |context| {
-        let (to, from) = (on_device(context, to, bytes)?, on_host(from, bytes)?);
+    context fn cuMemcpyHtoDAsync_v2 + _ptsz(to: u64, from: HostPointer, bytes: usize, stream: Handle) |context| {
+        let (to, from) = (on_device(context, to, bytes)?, on_host(context, from, bytes, Access::Read)?);
         copy_later(context, target(context, stream)?, to, from, bytes)
     }
 
-    context fn cuMemcpyDtoHAsync_v2(to: HostPointer, from: u64, bytes: usize, stream: Handle) |context| {
-        let (to, from) = (on_host(to, bytes)?, on_device(context, from, bytes)?);
+    context fn cuMemcpyDtoHAsync_v2 + _ptsz(to: HostPointer, from: u64, bytes: usize, stream: Handle) |context| {
+        let (to, from) = (on_host(context, to, bytes, Access::Write)?, on_device(context, from, bytes)?);
         copy_later(context, target(context, stream)?, to, from, bytes)
     }
 
-    context fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) |context| {
+    context fn cuMemcpyDtoDAsync_v2 + _ptsz(to: u64, from: u64, bytes: usize, stream: Handle) |context| {
         let (to, from) = (on_device(context, to, bytes)?, on_device(context, from, bytes)?);
         copy_later(context, target(context, stream)?, to, from, bytes)
     }
 
-    context fn cuMemcpy2D_v2(copy: Values<Copy2D>) |context| {
+    context fn cuMemcpy2D_v2 + _ptds(copy: Values<Copy2D>) |context| {
         for (to, from, bytes) in copy.get(0)?.rows(context)? {
             copy_now(context, to, from, bytes)?;
         }
         Ok(())
     }
 
-    context fn cuMemcpy2DUnaligned_v2(copy: Values<Copy2D>) |context| {
+    context fn cuMemcpy2DUnaligned_v2 + _ptds(copy: Values<Copy2D>) |context| {
         for (to, from, bytes) in copy.get(0)?.rows(context)? {
             copy_now(context, to, from, bytes)?;
         }
         Ok(())
     }
 
-    context fn cuMemcpy2DAsync_v2(copy: Values<Copy2D>, stream: Handle) |context| {
+    context fn cuMemcpy2DAsync_v2 + _ptsz(copy: Values<Copy2D>, stream: Handle) |context| {
         let target = target(context, stream)?;
         for (to, from, bytes) in copy.get(0)?.rows(context)? {
             copy_later(context, target, to, from, bytes)?;
@@ -75,14 +76,14 @@ entries! {
         Ok(())
     }
 
-    context fn cuMemcpy3D_v2(copy: Values<Copy3D>) |context| {
+    context fn cuMemcpy3D_v2 + _ptds(copy: Values<Copy3D>) |context| {
         for (to, from, bytes) in copy.get(0)?.rows(context)? {
             copy_now(context, to, from, bytes)?;
         }
         Ok(())
     }
 
-    context fn cuMemcpy3DAsync_v2(copy: Values<Copy3D>, stream: Handle) |context| {
+    context fn cuMemcpy3DAsync_v2 + _ptsz(copy: Values<Copy3D>, stream: Handle) |context| {
         let target = target(context, stream)?;
         for (to, from, bytes) in copy.get(0)?.rows(context)? {
             copy_later(context, target, to, from, bytes)?;
@@ -91,12 +92,12 @@ entries! {
     }
 
     // Addresses say which device they are on, so the contexts do not matter.
-    context fn cuMemcpyPeer(to: u64, _target: Handle, from: u64, _source: Handle, bytes: usize) |context| {
+    context fn cuMemcpyPeer + _ptds(to: u64, _target: Handle, from: u64, _source: Handle, bytes: usize) |context| {
         let (to, from) = (on_device(context, to, bytes)?, on_device(context, from, bytes)?);
         copy_now(context, to, from, bytes)
     }
 
-    context fn cuMemcpyPeerAsync(
+    context fn cuMemcpyPeerAsync + _ptsz(
         to: u64,
         _target: Handle,
         from: u64,
@@ -108,7 +109,7 @@ entries! {
         copy_later(context, target(context, stream)?, to, from, bytes)
     }
 
-    context fn cuMemsetD2D8Async(
+    context fn cuMemsetD2D8Async + _ptsz(
         to: u64,
         pitch: usize,
         value: u8,
@@ -120,7 +121,7 @@ entries! {
         fill_rows(context, target, (to, pitch), &value.to_ne_bytes(), (width, height))
     }
 
-    context fn cuMemsetD2D16Async(
+    context fn cuMemsetD2D16Async + _ptsz(
         to: u64,
         pitch: usize,
         value: u16,
@@ -132,7 +133,7 @@ entries! {
         fill_rows(context, target, (to, pitch), &value.to_ne_bytes(), (width, height))
     }
 
-    context fn cuMemsetD2D32Async(
+    context fn cuMemsetD2D32Async + _ptsz(
         to: u64,
         pitch: usize,
         value: u32,
@@ -144,40 +145,40 @@ entries! {
         fill_rows(context, target, (to, pitch), &value.to_ne_bytes(), (width, height))
     }
 
-    context fn cuMemsetD8_v2(to: u64, value: u8, count: usize) |context| {
-        fill(context, Target::Default, to, &value.to_ne_bytes(), count)
+    context fn cuMemsetD8_v2 + _ptds(to: u64, value: u8, count: usize) |context| {
+        fill(context, default_target(context)?, to, &value.to_ne_bytes(), count)
     }
 
-    context fn cuMemsetD16_v2(to: u64, value: u16, count: usize) |context| {
-        fill(context, Target::Default, to, &value.to_ne_bytes(), count)
+    context fn cuMemsetD16_v2 + _ptds(to: u64, value: u16, count: usize) |context| {
+        fill(context, default_target(context)?, to, &value.to_ne_bytes(), count)
     }
 
-    context fn cuMemsetD32_v2(to: u64, value: u32, count: usize) |context| {
-        fill(context, Target::Default, to, &value.to_ne_bytes(), count)
+    context fn cuMemsetD32_v2 + _ptds(to: u64, value: u32, count: usize) |context| {
+        fill(context, default_target(context)?, to, &value.to_ne_bytes(), count)
     }
 
-    context fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) |context| {
+    context fn cuMemsetD8Async + _ptsz(to: u64, value: u8, count: usize, stream: Handle) |context| {
         fill(context, target(context, stream)?, to, &value.to_ne_bytes(), count)
     }
 
-    context fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: Handle) |context| {
+    context fn cuMemsetD16Async + _ptsz(to: u64, value: u16, count: usize, stream: Handle) |context| {
         fill(context, target(context, stream)?, to, &value.to_ne_bytes(), count)
     }
 
-    context fn cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Handle) |context| {
+    context fn cuMemsetD32Async + _ptsz(to: u64, value: u32, count: usize, stream: Handle) |context| {
         fill(context, target(context, stream)?, to, &value.to_ne_bytes(), count)
     }
 
-    context fn cuMemsetD2D8_v2(to: u64, pitch: usize, value: u8, width: usize, height: usize) |context| {
-        fill_rows(context, Target::Default, (to, pitch), &value.to_ne_bytes(), (width, height))
+    context fn cuMemsetD2D8_v2 + _ptds(to: u64, pitch: usize, value: u8, width: usize, height: usize) |context| {
+        fill_rows(context, default_target(context)?, (to, pitch), &value.to_ne_bytes(), (width, height))
     }
 
-    context fn cuMemsetD2D16_v2(to: u64, pitch: usize, value: u16, width: usize, height: usize) |context| {
-        fill_rows(context, Target::Default, (to, pitch), &value.to_ne_bytes(), (width, height))
+    context fn cuMemsetD2D16_v2 + _ptds(to: u64, pitch: usize, value: u16, width: usize, height: usize) |context| {
+        fill_rows(context, default_target(context)?, (to, pitch), &value.to_ne_bytes(), (width, height))
     }
 
-    context fn cuMemsetD2D32_v2(to: u64, pitch: usize, value: u32, width: usize, height: usize) |context| {
-        fill_rows(context, Target::Default, (to, pitch), &value.to_ne_bytes(), (width, height))
+    context fn cuMemsetD2D32_v2 + _ptds(to: u64, pitch: usize, value: u32, width: usize, height: usize) |context| {
+        fill_rows(context, default_target(context)?, (to, pitch), &value.to_ne_bytes(), (width, height))
     }
 }
 
@@ -186,30 +187,57 @@ fn on_device(context: &Context, address: u64, bytes: usize) -> Result<Place> {
     context.driver.memory.place(address, bytes as u64)
 }
 
-/// Where a host pointer's range lies.
-fn on_host(pointer: HostPointer, bytes: usize) -> Result<Place> {
+/// Where a host pointer's range lies; an error unless the program has it to read or
+/// write.
+fn on_host(context: &Context, pointer: HostPointer, bytes: usize, access: Access) -> Result<Place> {
     if bytes == 0 {
         // Nothing is touched, so null will do.
         let nothing = HostPointer::from_address(1).span(0)?;
         return Ok(Place::Host(nothing));
     }
-    pointer.span(bytes).map(Place::Host)
+    let span = pointer.span(bytes)?;
+    let (memory, address) = (&context.driver.memory, pointer.address());
+    if let Some(block) = memory.block(address) {
+        if matches!(block.kind, Kind::Managed(_)) {
+            return on_device(context, address, bytes);
+        }
+        return Err(invalid(format!(
+            "the host pointer {address:#x} leads to memory of device {}",
+            block.ordinal
+        )));
+    }
+    if memory.host_block(address).is_none() && !span.allows(access) {
+        let use_of = match access {
+            Access::Read => "read",
+            Access::Write => "written",
+        };
+        return Err(invalid(format!(
+            "{bytes} bytes from the host pointer {address:#x} on cannot all be {use_of}"
+        )));
+    }
+    Ok(Place::Host(span))
 }
 
-/// Where a pointer's range lies that may be either: unified addressing.
-fn anywhere(context: &Context, address: u64, bytes: usize) -> Result<Place> {
+/// Where the ranges of two pointers lie that may be either: unified addressing.
+fn anywhere(context: &Context, to: u64, from: u64, bytes: usize) -> Result<(Place, Place)> {
+    let place = |address, access| either(context, address, bytes, access);
+    Ok((place(to, Access::Write)?, place(from, Access::Read)?))
+}
+
+fn either(context: &Context, address: u64, bytes: usize, access: Access) -> Result<Place> {
     match context.driver.memory.block(address) {
         Some(_) => on_device(context, address, bytes),
-        None => on_host(HostPointer::from_address(address), bytes),
+        None => on_host(context, HostPointer::from_address(address), bytes, access),
     }
 }
 
 /// Copies, and returns when that is done.
 fn copy_now(context: &Arc<Context>, to: Place, from: Place, bytes: usize) -> Result {
+    let target = default_target(context)?;
     if bytes > 0 {
-        submit(context, Target::Default, to, Source::Place(from), bytes)?;
+        submit(context, target, to, Source::Place(from), bytes)?;
     }
-    context.synchronize_stream(Target::Default)
+    context.synchronize_stream(target)
 }
 
 /// Copies when its turn on the stream comes. As in CUDA, host memory that is not
@@ -292,9 +320,15 @@ pub(super) fn plan_fill(
     unit: &[u8],
     (width, height): (usize, usize),
 ) -> Result<Vec<(Place, usize)>> {
-    let bytes = width.checked_mul(unit.len()).ok_or(Code::INVALID_VALUE)?;
+    let bytes = width.checked_mul(unit.len()).ok_or_else(too_large)?;
+    let misaligned = || {
+        let bytes = unit.len();
+        invalid(format!(
+            "a row to fill does not begin at a multiple of {bytes} bytes"
+        ))
+    };
     if unit.is_empty() || !to.is_multiple_of(unit.len() as u64) {
-        return Err(Code::INVALID_VALUE);
+        return Err(misaligned());
     }
     if bytes == 0 {
         return Ok(Vec::new());
@@ -305,10 +339,14 @@ pub(super) fn plan_fill(
                 .checked_mul(pitch)
                 .and_then(|offset| to.checked_add(offset as u64))
                 .filter(|start| start.is_multiple_of(unit.len() as u64))
-                .ok_or(Code::INVALID_VALUE)?;
+                .ok_or_else(misaligned)?;
             Ok((on_device(context, start, bytes)?, bytes))
         })
         .collect()
+}
+
+fn too_large() -> Code {
+    invalid("an extent or a pitch is too large")
 }
 
 /// A `CUDA_MEMCPY2D`.
@@ -336,7 +374,7 @@ struct Side {
 
 impl Side {
     /// Where row `row` of the rectangle lies.
-    fn row(&self, context: &Context, row: usize, width: usize) -> Result<Place> {
+    fn row(&self, context: &Context, row: usize, width: usize, access: Access) -> Result<Place> {
         // Zero: the rows lie close.
         let pitch = if self.pitch == 0 { width } else { self.pitch };
         let start = self
@@ -344,30 +382,53 @@ impl Side {
             .checked_add(row)
             .and_then(|y| y.checked_mul(pitch))
             .and_then(|offset| offset.checked_add(self.x))
-            .ok_or(Code::INVALID_VALUE)? as u64;
-        let at = |base: u64| base.checked_add(start).ok_or(Code::INVALID_VALUE);
+            .ok_or_else(too_large)? as u64;
+        let at = |base: u64| base.checked_add(start).ok_or_else(too_large);
         match self.memory_type {
             // CU_MEMORYTYPE_HOST, _DEVICE, _ARRAY, _UNIFIED.
-            1 => on_host(HostPointer::from_address(at(self.host.address())?), width),
+            1 => {
+                let start = HostPointer::from_address(at(self.host.address())?);
+                on_host(context, start, width, access)
+            }
             2 => on_device(context, at(self.device)?, width),
-            3 => Err(Code::NOT_SUPPORTED),
-            4 => anywhere(context, at(self.device)?, width),
-            _ => Err(Code::INVALID_VALUE),
+            3 => Err(Code::NOT_SUPPORTED.because("there are no arrays here")),
+            4 => either(context, at(self.device)?, width, access),
+            kind => Err(invalid(format!("{kind} is no type of memory"))),
         }
     }
 }
 
 impl Copy2D {
+    /// A copy of `(width, height)` bytes between addresses that may be on either side, each
+    /// with its pitch.
+    pub(super) fn between(to: (u64, usize), from: (u64, usize), extent: (usize, usize)) -> Self {
+        let side = |(device, pitch)| Side {
+            x: 0,
+            y: 0,
+            memory_type: 4,
+            host: HostPointer::NULL,
+            device,
+            array: 0,
+            pitch,
+        };
+        Copy2D {
+            from: side(from),
+            to: side(to),
+            width: extent.0,
+            height: extent.1,
+        }
+    }
+
     /// The rows to copy, all of them valid: nothing is copied otherwise.
     fn rows(&self, context: &Context) -> Result<Vec<(Place, Place, usize)>> {
         let narrow = |side: &Side| side.pitch != 0 && side.pitch < self.width;
         if narrow(&self.from) || narrow(&self.to) {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid("a pitch is less than the width of the copy"));
         }
         (0..self.height)
             .map(|row| {
-                let to = self.to.row(context, row, self.width)?;
-                let from = self.from.row(context, row, self.width)?;
+                let to = self.to.row(context, row, self.width, Access::Write)?;
+                let from = self.from.row(context, row, self.width, Access::Read)?;
                 Ok((to, from, self.width))
             })
             .collect()
@@ -417,7 +478,7 @@ impl Copy3D {
                 let y = (side.z + z)
                     .checked_mul(height)
                     .and_then(|rows| rows.checked_add(side.y))
-                    .ok_or(Code::INVALID_VALUE)?;
+                    .ok_or_else(too_large)?;
                 Ok(Side {
                     x: side.x,
                     y,

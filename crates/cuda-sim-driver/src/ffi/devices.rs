@@ -4,6 +4,7 @@ use super::entries;
 use super::raw::{HostPointer, Out, Text, Values};
 use crate::driver::{Driver, environment, initialise};
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::gpu::Gpu;
 use std::ffi::{CStr, c_char};
 
@@ -28,7 +29,7 @@ pub struct Properties {
 entries! {
     bare fn cuInit(flags: u32) | | {
         if flags != 0 {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid(format!("cuInit takes no flags, and these are {flags:#x}")));
         }
         initialise().map(|_| ())
     }
@@ -104,7 +105,7 @@ entries! {
         let name = name.string()?;
         let all = 0..driver.devices.len();
         let mut same = all.filter(|ordinal| name == format!("0000:{:02X}:00.0", ordinal + 1));
-        device.set(same.next().ok_or(Code::INVALID_VALUE)? as i32)
+        device.set(same.next().ok_or_else(|| invalid(format!("no device is at '{name}'")))? as i32)
     }
 
     device(dev) fn cuDeviceGetP2PAttribute(value: Out<i32>, _attribute: u32, dev: i32, peer: i32) |driver, _device, _ordinal| {
@@ -114,7 +115,7 @@ entries! {
 
     device(dev) fn cuDeviceGetLuid(_luid: HostPointer, _mask: Out<u32>, dev: i32) |_driver, _device, _ordinal| {
         // Windows alone has such a thing.
-        Err(Code::NOT_SUPPORTED)
+        Err(Code::NOT_SUPPORTED.because("devices have such a name on Windows alone"))
     }
 
     device(dev) fn cuDeviceCanAccessPeer(can: Out<i32>, dev: i32, peer: i32) |driver, _device, _ordinal| {
@@ -187,9 +188,9 @@ pub(super) fn attribute_of(
         // Launches in clusters.
         120 => u32::from(arch.sm() >= 90),
         _ if (1..=LAST_ATTRIBUTE).contains(&attribute) => 0,
-        _ => return Err(Code::INVALID_VALUE),
+        _ => return Err(invalid(format!("{attribute} is no attribute of devices"))),
     };
-    i32::try_from(value).map_err(|_| Code::INVALID_VALUE)
+    i32::try_from(value).map_err(|_| invalid("an attribute is too large for its type"))
 }
 
 pub(super) fn uuid_of(gpu: &Gpu, ordinal: usize) -> Uuid {
@@ -204,16 +205,16 @@ fn set_words(out: &Out<*const c_char>, words: Option<&'static CStr>) -> Result {
         Some(words) => out.set(words.as_ptr()),
         None => {
             out.set(std::ptr::null())?;
-            Err(Code::INVALID_VALUE)
+            Err(invalid("CUDA has no such code"))
         }
     }
 }
 
 /// Writes a string of at most `bytes` bytes, its terminating zero included.
 fn set_text(out: &Values<u8>, bytes: i32, text: &str) -> Result {
-    let room = usize::try_from(bytes).map_err(|_| Code::INVALID_VALUE)?;
+    let room = usize::try_from(bytes).unwrap_or(0);
     if room == 0 {
-        return Err(Code::INVALID_VALUE);
+        return Err(invalid("there is no room for a text"));
     }
     let shown = text.as_bytes().iter().take(room - 1);
     for (index, byte) in shown.chain(&[0]).enumerate() {

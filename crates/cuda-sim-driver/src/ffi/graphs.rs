@@ -1,5 +1,6 @@
 //! Graphs, by capture or node by node.
 
+use super::contexts;
 use super::copies::{Copy3D, plan_fill};
 use super::entries;
 use super::launches::prepare;
@@ -9,6 +10,7 @@ use crate::context::{Context, Target};
 use crate::copy::{self, Source};
 use crate::driver::Driver;
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::graph::{Capture, Executable, Graph, Work, kind};
 use crate::handle::Handle;
 use sim::Grid;
@@ -77,32 +79,35 @@ pub struct UpdateResult {
 }
 
 entries! {
-    context fn cuStreamBeginCapture_v2(stream: Handle, mode: u32) |context| {
+    context fn cuStreamBeginCapture_v2 + _ptsz(stream: Handle, mode: u32) |context| {
         begin_capture(context, stream, mode)
     }
 
-    context fn cuStreamEndCapture(stream: Handle, out: Out<Handle>) |context| {
-        let capture = capture(context, stream)?.ok_or(Code::ILLEGAL_STATE)?;
+    context fn cuStreamEndCapture + _ptsz(stream: Handle, out: Out<Handle>) |context| {
+        let capture = capture(context, stream)?.ok_or_else(not_capturing)?;
         out.set(Handle::NULL)?;
         if capture.origin != lane(context, stream)? {
             capture.invalidate();
-            return Err(Code::STREAM_CAPTURE_UNMATCHED);
+            let why = "the capture began on another stream";
+            return Err(Code::STREAM_CAPTURE_UNMATCHED.because(why));
         }
         context.captures().retain(|_, other| other.id != capture.id);
+        capture.end();
         capture.state()?;
         if !capture.is_joined() {
-            return Err(Code::STREAM_CAPTURE_UNJOINED);
+            let why = "another stream of the capture has work that this one does not wait for";
+            return Err(Code::STREAM_CAPTURE_UNJOINED.because(why));
         }
         let graph = Arc::clone(&capture.graph);
         context.driver.graphs.insert(graph.handle, Arc::clone(&graph));
         out.set(graph.handle)
     }
 
-    context fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) |context| {
+    context fn cuStreamIsCapturing + _ptsz(stream: Handle, status: Out<u32>) |context| {
         status.set(status_of(capture(context, stream)?.as_deref()))
     }
 
-    context fn cuStreamGetCaptureInfo_v2(
+    context fn cuStreamGetCaptureInfo_v2 + _ptsz(
         stream: Handle,
         status: Out<u32>,
         id: Out<u64>,
@@ -113,7 +118,7 @@ entries! {
         capture_info(context, stream, (&status, &id, &graph), (&behind, &count))
     }
 
-    context fn cuStreamGetCaptureInfo_v3(
+    context fn cuStreamGetCaptureInfo_v3 + _ptsz(
         stream: Handle,
         status: Out<u32>,
         id: Out<u64>,
@@ -126,14 +131,14 @@ entries! {
         capture_info(context, stream, (&status, &id, &graph), (&behind, &count))
     }
 
-    context fn cuStreamUpdateCaptureDependencies_v2(
+    context fn cuStreamUpdateCaptureDependencies_v2 + _ptsz(
         stream: Handle,
         behind: Values<Handle>,
         _edges: HostPointer,
         count: usize,
         flags: u32,
     ) |context| {
-        let capture = capture(context, stream)?.ok_or(Code::ILLEGAL_STATE)?;
+        let capture = capture(context, stream)?.ok_or_else(not_capturing)?;
         let mut lanes = capture.lanes();
         let lane = lanes.entry(lane(context, stream)?).or_default();
         // CU_STREAM_SET_CAPTURE_DEPENDENCIES; else they are added.
@@ -148,7 +153,7 @@ entries! {
     driver_wide fn cuThreadExchangeStreamCaptureMode(mode: Values<u32>) |_driver| {
         let asked = mode.get(0)?;
         if asked > 2 {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid(format!("{asked} is no capture mode")));
         }
         mode.set(0, 0)
     }
@@ -156,7 +161,7 @@ entries! {
     driver_wide fn cuGraphCreate(out: Out<Handle>, flags: u32) |driver| {
         out.check()?;
         if flags != 0 {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid(format!("graphs have no flags such as {flags:#x}")));
         }
         out.set(insert(driver, Graph::new(Vec::new())))
     }
@@ -168,7 +173,8 @@ entries! {
     }
 
     driver_wide fn cuGraphDestroy(graph: Handle) |driver| {
-        driver.graphs.remove(graph).map(|_| ()).ok_or(Code::INVALID_VALUE)
+        let removed = driver.graphs.remove(graph).map(|_| ());
+        removed.ok_or_else(|| graph.is_no(Code::INVALID_VALUE, "graph"))
     }
 
     driver_wide fn cuGraphGetNodes(graph: Handle, nodes: Values<Handle>, count: Values<usize>) |driver| {
@@ -191,28 +197,53 @@ entries! {
         to: Values<Handle>,
         count: Values<usize>,
     ) |driver| {
-        let graph = known(driver, graph)?;
-        let nodes = graph.nodes();
-        let edges = nodes.iter().flat_map(|node| node.after.iter().map(|&after| (after, node.handle)));
-        let (starts, ends): (Vec<_>, Vec<_>) = edges.unzip();
-        let room = count.get(0)?;
-        list(&starts, &from, &count)?;
-        count.set(0, room)?;
-        list(&ends, &to, &count)
+        edges(driver, graph, (&from, &to), &count)
+    }
+
+    driver_wide fn cuGraphGetEdges_v2(
+        graph: Handle,
+        from: Values<Handle>,
+        to: Values<Handle>,
+        kinds: Values<u64>,
+        count: Values<usize>,
+    ) |driver| {
+        plain(&kinds, count.get(0)?)?;
+        edges(driver, graph, (&from, &to), &count)
     }
 
     driver_wide fn cuGraphNodeGetType(node: Handle, out: Out<u32>) |driver| {
         let graph = graph_of(driver, node)?;
         let nodes = graph.nodes();
         let known = nodes.iter().find(|known| known.handle == node);
-        out.set(known.ok_or(Code::INVALID_VALUE)?.work.kind())
+        out.set(known.ok_or_else(|| no_node(node))?.work.kind())
     }
 
     driver_wide fn cuGraphNodeGetDependencies(node: Handle, before: Values<Handle>, count: Values<usize>) |driver| {
-        let graph = graph_of(driver, node)?;
-        let nodes = graph.nodes();
-        let known = nodes.iter().find(|known| known.handle == node);
-        list(&known.ok_or(Code::INVALID_VALUE)?.after, &before, &count)
+        list(&before_node(driver, node)?, &before, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetDependencies_v2(
+        node: Handle,
+        before: Values<Handle>,
+        kinds: Values<u64>,
+        count: Values<usize>,
+    ) |driver| {
+        plain(&kinds, count.get(0)?)?;
+        list(&before_node(driver, node)?, &before, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetDependentNodes(node: Handle, after: Values<Handle>, count: Values<usize>) |driver| {
+        list(&after_node(driver, node)?, &after, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetDependentNodes_v2(
+        node: Handle,
+        after: Values<Handle>,
+        kinds: Values<u64>,
+        count: Values<usize>,
+    ) |driver| {
+        plain(&kinds, count.get(0)?)?;
+        list(&after_node(driver, node)?, &after, &count)
     }
 
     driver_wide fn cuGraphAddDependencies(
@@ -221,17 +252,18 @@ entries! {
         to: Values<Handle>,
         count: usize,
     ) |driver| {
-        let graph = known(driver, graph)?;
-        let mut nodes = graph.nodes();
-        for (before, after) in handles(&from, count)?.into_iter().zip(handles(&to, count)?) {
-            if !nodes.iter().any(|node| node.handle == before) {
-                return Err(Code::INVALID_VALUE);
-            }
-            let mut all = nodes.iter_mut();
-            let node = all.find(|node| node.handle == after).ok_or(Code::INVALID_VALUE)?;
-            node.after.push(before);
-        }
-        Ok(())
+        add_edges(driver, graph, handles(&from, count)?, handles(&to, count)?)
+    }
+
+    // Kinds of edges say what may begin before a kernel ends; here nothing does.
+    driver_wide fn cuGraphAddDependencies_v2(
+        graph: Handle,
+        from: Values<Handle>,
+        to: Values<Handle>,
+        _kinds: Values<u64>,
+        count: usize,
+    ) |driver| {
+        add_edges(driver, graph, handles(&from, count)?, handles(&to, count)?)
     }
 
     driver_wide fn cuGraphDestroyNode(node: Handle) |driver| {
@@ -256,7 +288,7 @@ entries! {
         params: Values<HostParams>,
     ) |driver| {
         let params = params.get(0)?;
-        let function = params.function.ok_or(Code::INVALID_VALUE)?;
+        let function = params.function.ok_or_else(|| invalid("the host function is null"))?;
         let argument = UserData::new(params.argument);
         let work = Work::new(kind::HOST, move || {
             argument.call(function);
@@ -285,10 +317,11 @@ entries! {
         params: Values<FillParams>,
         context: Handle,
     ) |driver| {
-        let context = driver.contexts.get(context).ok_or(Code::INVALID_CONTEXT)?;
+        let context = contexts::known(driver, context)?;
         let FillParams { to, pitch, value, element, width, height } = params.get(0)?;
         let (unit, rows) = (value.to_ne_bytes(), (width, height));
-        let unit = unit.get(..element as usize).ok_or(Code::INVALID_VALUE)?;
+        let too_wide = || invalid(format!("elements of {element} bytes cannot be filled"));
+        let unit = unit.get(..element as usize).ok_or_else(too_wide)?;
         let fills = plan_fill(&context, (to, pitch), unit, rows)?;
         let unit = unit.to_vec();
         let work = Work::new(kind::FILL, move || {
@@ -305,7 +338,7 @@ entries! {
         copy: Values<Copy3D>,
         context: Handle,
     ) |driver| {
-        let context = driver.contexts.get(context).ok_or(Code::INVALID_CONTEXT)?;
+        let context = contexts::known(driver, context)?;
         let rows = copy.get(0)?.rows(&context)?;
         let work = Work::new(kind::COPY, move || {
             rows.iter().try_for_each(|&(to, from, bytes)| {
@@ -391,7 +424,7 @@ entries! {
         instantiate(driver, &out, graph, flags)
     }
 
-    driver_wide fn cuGraphInstantiateWithParams(
+    driver_wide fn cuGraphInstantiateWithParams + _ptsz(
         out: Out<Handle>,
         graph: Handle,
         params: Values<InstantiateParams>,
@@ -409,7 +442,8 @@ entries! {
     }
 
     driver_wide fn cuGraphExecDestroy(executable: Handle) |driver| {
-        driver.executables.remove(executable).map(|_| ()).ok_or(Code::INVALID_VALUE)
+        let removed = driver.executables.remove(executable).map(|_| ());
+        removed.ok_or_else(|| executable.is_no(Code::INVALID_VALUE, "executable graph"))
     }
 
     driver_wide fn cuGraphExecUpdate_v2(
@@ -419,7 +453,7 @@ entries! {
     ) |driver| {
         let (code, failed) = update(driver, executable, graph)?;
         result.set(UpdateResult { result: code, failed, failed_from: Handle::NULL })?;
-        if code == 0 { Ok(()) } else { Err(Code::GRAPH_EXEC_UPDATE_FAILURE) }
+        if code == 0 { Ok(()) } else { Err(another_shape()) }
     }
 
     driver_wide fn cuGraphExecUpdate(
@@ -431,18 +465,91 @@ entries! {
         let (code, node) = update(driver, executable, graph)?;
         failed.set(node)?;
         result.set(code)?;
-        if code == 0 { Ok(()) } else { Err(Code::GRAPH_EXEC_UPDATE_FAILURE) }
+        if code == 0 { Ok(()) } else { Err(another_shape()) }
     }
 
-    context fn cuGraphUpload(executable: Handle, stream: Handle) |context| {
+    context fn cuGraphUpload + _ptsz(executable: Handle, stream: Handle) |context| {
         target(context, stream)?;
         known_executable(context.driver, executable).map(|_| ())
     }
 
-    context fn cuGraphLaunch(executable: Handle, stream: Handle) |context| {
+    context fn cuGraphLaunch + _ptsz(executable: Handle, stream: Handle) |context| {
         let work = known_executable(context.driver, executable)?.work();
         context.enqueue(target(context, stream)?, work)
     }
+}
+
+/// The edges of a graph, to a caller who says how much room there is.
+fn edges(
+    driver: &Driver,
+    graph: Handle,
+    (from, to): (&Values<Handle>, &Values<Handle>),
+    count: &Values<usize>,
+) -> Result {
+    let graph = known(driver, graph)?;
+    let nodes = graph.nodes();
+    let edges = nodes
+        .iter()
+        .flat_map(|node| node.after.iter().map(|&after| (after, node.handle)));
+    let (starts, ends): (Vec<_>, Vec<_>) = edges.unzip();
+    let room = count.get(0)?;
+    list(&starts, from, count)?;
+    count.set(0, room)?;
+    list(&ends, to, count)
+}
+
+/// Says of so many edges that they are of the plain kind: a `CUgraphEdgeData` of zeros.
+fn plain(kinds: &Values<u64>, count: usize) -> Result {
+    if kinds.is_null() {
+        return Ok(());
+    }
+    (0..count).try_for_each(|index| kinds.set(index, 0))
+}
+
+/// The nodes that a node comes after.
+fn before_node(driver: &Driver, node: Handle) -> Result<Vec<Handle>> {
+    let graph = graph_of(driver, node)?;
+    let nodes = graph.nodes();
+    let known = nodes.iter().find(|known| known.handle == node);
+    Ok(known.ok_or_else(|| no_node(node))?.after.clone())
+}
+
+/// The nodes that come after a node.
+fn after_node(driver: &Driver, node: Handle) -> Result<Vec<Handle>> {
+    let graph = graph_of(driver, node)?;
+    let nodes = graph.nodes();
+    let after = nodes.iter().filter(|other| other.after.contains(&node));
+    Ok(after.map(|other| other.handle).collect())
+}
+
+fn add_edges(driver: &Driver, graph: Handle, from: Vec<Handle>, to: Vec<Handle>) -> Result {
+    let graph = known(driver, graph)?;
+    let mut nodes = graph.nodes();
+    for (before, after) in from.into_iter().zip(to) {
+        if !nodes.iter().any(|node| node.handle == before) {
+            return Err(no_node(before));
+        }
+        let mut all = nodes.iter_mut();
+        let node = all.find(|node| node.handle == after);
+        node.ok_or_else(|| no_node(after))?.after.push(before);
+    }
+    Ok(())
+}
+
+fn not_capturing() -> Code {
+    Code::ILLEGAL_STATE.because("the stream does not capture")
+}
+
+fn no_node(node: Handle) -> Code {
+    node.is_no(Code::INVALID_VALUE, "node of the graph")
+}
+
+fn no_kernel(node: Handle) -> Code {
+    node.is_no(Code::INVALID_VALUE, "kernel among the nodes")
+}
+
+fn another_shape() -> Code {
+    Code::GRAPH_EXEC_UPDATE_FAILURE.because("the graph has other nodes or edges than before")
 }
 
 fn insert(driver: &Driver, graph: Graph) -> Handle {
@@ -452,17 +559,19 @@ fn insert(driver: &Driver, graph: Graph) -> Handle {
 }
 
 fn known(driver: &Driver, handle: Handle) -> Result<Arc<Graph>> {
-    driver.graphs.get(handle).ok_or(Code::INVALID_VALUE)
+    let graph = driver.graphs.get(handle);
+    graph.ok_or_else(|| handle.is_no(Code::INVALID_VALUE, "graph"))
 }
 
 fn known_executable(driver: &Driver, handle: Handle) -> Result<Arc<Executable>> {
-    driver.executables.get(handle).ok_or(Code::INVALID_VALUE)
+    let executable = driver.executables.get(handle);
+    executable.ok_or_else(|| handle.is_no(Code::INVALID_VALUE, "executable graph"))
 }
 
 /// The graph that a node is of.
 fn graph_of(driver: &Driver, node: Handle) -> Result<Arc<Graph>> {
     let has = |graph: &Graph| graph.nodes().iter().any(|known| known.handle == node);
-    let graph = driver.graphs.find(has).ok_or(Code::INVALID_VALUE)?;
+    let graph = driver.graphs.find(has).ok_or_else(|| no_node(node))?;
     known(driver, graph)
 }
 
@@ -530,13 +639,7 @@ impl KernelParams2 {
     fn work(&self, current: &Arc<Context>) -> Result<Work> {
         let given = match self.context {
             Handle::NULL => None,
-            handle => Some(
-                current
-                    .driver
-                    .contexts
-                    .get(handle)
-                    .ok_or(Code::INVALID_CONTEXT)?,
-            ),
+            handle => Some(contexts::known(current.driver, handle)?),
         };
         let mut params = self.first;
         if params.function == Handle::NULL {
@@ -551,7 +654,7 @@ fn kernel_params(driver: &Driver, node: Handle) -> Result<KernelParams> {
     let nodes = graph.nodes();
     let known = nodes.iter().find(|known| known.handle == node);
     let Some(Work::Kernel(launch)) = known.map(|node| &node.work) else {
-        return Err(Code::INVALID_VALUE);
+        return Err(no_kernel(node));
     };
     let places = launch.function.kernel.params.iter();
     let places: Vec<usize> = places.map(|param| param.offset as usize).collect();
@@ -575,7 +678,7 @@ fn set_kernel(driver: &Driver, node: Handle, work: Work) -> Result {
             *old = work;
             Ok(())
         }
-        _ => Err(Code::INVALID_VALUE),
+        _ => Err(no_kernel(node)),
     }
 }
 
@@ -583,7 +686,7 @@ fn set_exec_kernel(driver: &Driver, executable: Handle, node: Handle, work: Work
     let executable = known_executable(driver, executable)?;
     match work {
         Work::Kernel(launch) => executable.set_kernel(node, launch),
-        Work::Other(..) => Err(Code::INVALID_VALUE),
+        Work::Other(..) => Err(no_kernel(node)),
     }
 }
 
@@ -591,7 +694,10 @@ fn set_exec_kernel(driver: &Driver, executable: Handle, node: Handle, work: Work
 fn lane(context: &Context, stream: Handle) -> Result<Handle> {
     match target(context, stream)? {
         Target::Stream { handle, .. } => Ok(handle),
-        Target::Default => Err(Code::STREAM_CAPTURE_UNSUPPORTED),
+        Target::Default => {
+            let why = "the legacy default stream cannot capture";
+            Err(Code::STREAM_CAPTURE_UNSUPPORTED.because(why))
+        }
     }
 }
 
@@ -610,12 +716,12 @@ fn status_of(capture: Option<&Capture>) -> u32 {
 
 fn begin_capture(context: &Arc<Context>, stream: Handle, mode: u32) -> Result {
     if mode > 2 {
-        return Err(Code::INVALID_VALUE);
+        return Err(invalid(format!("{mode} is no capture mode")));
     }
     let lane = lane(context, stream)?;
     let mut captures = context.captures();
     if captures.contains_key(&lane) {
-        return Err(Code::ILLEGAL_STATE);
+        return Err(Code::ILLEGAL_STATE.because("the stream captures already"));
     }
     captures.insert(lane, Arc::new(Capture::new(lane)));
     Ok(())

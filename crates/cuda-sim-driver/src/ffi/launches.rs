@@ -6,6 +6,7 @@ use super::raw::{HostPointer, Out, SharedOfBlock, Values, shared_of_block};
 use super::streams::{record, target};
 use crate::context::Context;
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::graph::Work;
 use crate::handle::Handle;
 use crate::launch::Launch;
@@ -21,7 +22,7 @@ const PARAM_BUFFER: u64 = 1;
 const PARAM_BYTES: u64 = 2;
 
 entries! {
-    context fn cuLaunchKernel(
+    context fn cuLaunchKernel + _ptsz(
         function: Handle,
         grid_x: u32,
         grid_y: u32,
@@ -43,7 +44,7 @@ entries! {
         context.enqueue(target(context, stream)?, Work::Kernel(launch))
     }
 
-    context fn cuLaunchCooperativeKernel(
+    context fn cuLaunchCooperativeKernel + _ptsz(
         function: Handle,
         grid_x: u32,
         grid_y: u32,
@@ -65,7 +66,7 @@ entries! {
         context.enqueue(target(context, stream)?, Work::Kernel(launch))
     }
 
-    context fn cuLaunchKernelEx(
+    context fn cuLaunchKernelEx + _ptsz(
         config: Values<LaunchConfig>,
         function: Handle,
         params: Values<HostPointer>,
@@ -130,7 +131,7 @@ entries! {
         config.get(0)?;
         let function = known_function(context, function)?;
         if context.device().gpu.arch().sm() < 90 {
-            return Err(Code::NOT_SUPPORTED);
+            return Err(no_clusters());
         }
         let large = function.large_clusters.load(Ordering::Relaxed);
         size.set(if large { LARGEST_CLUSTER } else { PORTABLE_CLUSTER } as i32)
@@ -201,7 +202,7 @@ entries! {
         let fixed = u64::from(function.kernel.shared_bytes);
         // So many blocks must fit in the first place.
         if resident(context, &function, positive(threads)?, 0) < blocks {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid("so many blocks are not resident at once"));
         }
         let arch = context.device().gpu.arch();
         bytes.set(occupancy::spare_shared(arch, blocks, fixed) as usize)
@@ -214,7 +215,9 @@ entries! {
 pub struct LaunchConfig {
     grid: [u32; 3],
     block: [u32; 3],
-    shared_bytes: u32,
+    pub(super) shared_bytes: u32,
+    /// The upper half of the same in a `cudaLaunchConfig_t`; nothing here.
+    pub(super) shared_high: u32,
     stream: Handle,
     attributes: HostPointer,
     count: u32,
@@ -247,14 +250,8 @@ pub(super) fn prepare(
 ) -> Result<Launch> {
     let function = known_function(context, function)?;
     if function.module.context != context.handle {
-        return Err(Code::INVALID_HANDLE);
-    }
-    if let Some(why) = &function.kernel.refused {
-        let name = &function.kernel.name;
-        context
-            .driver
-            .say(&format!("kernel {name} cannot be run: {why}"));
-        return Err(Code::NOT_SUPPORTED);
+        let why = "the function is of another context than the current one";
+        return Err(Code::INVALID_HANDLE.because(why));
     }
     check_shape(context, &function, &grid)?;
     if let Some(shape) = function.kernel.required_cluster {
@@ -278,7 +275,8 @@ fn cooperate(launch: &mut Launch) -> Result {
     let each = resident(context, &launch.function, threads, dynamic);
     let most = u64::from(each) * u64::from(context.device().gpu.arch().multiprocessors);
     if grid.blocks() > most {
-        return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
+        let why = format!("{} blocks, and {most} are resident at once", grid.blocks());
+        return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE.because(why));
     }
     launch.options.cooperative = true;
     Ok(())
@@ -294,7 +292,7 @@ fn check_cluster(context: &Context, function: &Function, grid: &Grid, shape: [u3
     let required = function.kernel.required_cluster;
     let one = shape == [1; 3];
     if context.device().gpu.arch().sm() < 90 && !one {
-        return Err(Code::NOT_SUPPORTED);
+        return Err(no_clusters());
     }
     let most = if function.large_clusters.load(Ordering::Relaxed) {
         LARGEST_CLUSTER
@@ -309,7 +307,11 @@ fn check_cluster(context: &Context, function: &Function, grid: &Grid, shape: [u3
         || !divides
         || required.is_some_and(|required| required != shape)
     {
-        return Err(Code::INVALID_CLUSTER_SIZE);
+        let why = format!(
+            "clusters of {shape:?} blocks: at most {most} in all, the grid a multiple of each, \
+             and of the kernel's own shape if it has one"
+        );
+        return Err(Code::INVALID_CLUSTER_SIZE.because(why));
     }
     Ok(())
 }
@@ -318,7 +320,11 @@ fn positive(number: i32) -> Result<u32> {
     u32::try_from(number)
         .ok()
         .filter(|n| *n > 0)
-        .ok_or(Code::INVALID_VALUE)
+        .ok_or_else(|| invalid(format!("{number} is no number of threads or blocks")))
+}
+
+fn no_clusters() -> Code {
+    Code::NOT_SUPPORTED.because("clusters came with sm_90")
 }
 
 /// What CUDA refuses at the call, before any work starts.
@@ -331,18 +337,47 @@ fn check_shape(context: &Context, function: &Function, grid: &Grid) -> Result {
             .zip(most)
             .all(|(n, most)| (1..=*most).contains(n))
     };
-    if !within(&grid.grid, &arch.max_grid_dim)
-        || !within(&grid.block, &arch.max_block_dim)
-        || grid.threads() > u64::from(arch.max_threads_per_block)
-        || kernel
-            .required_threads
-            .is_some_and(|block| block != grid.block)
-        || grid.shared_bytes > function.max_dynamic_shared.load(Ordering::Relaxed)
-    {
-        return Err(Code::INVALID_VALUE);
+    let (name, dynamic) = (
+        &kernel.name,
+        function.max_dynamic_shared.load(Ordering::Relaxed),
+    );
+    let Grid {
+        grid: blocks,
+        block: threads,
+        shared_bytes,
+    } = *grid;
+    if !within(&blocks, &arch.max_grid_dim) {
+        let why = format!(
+            "{name}: a grid of {blocks:?} blocks, and the most is {:?}",
+            arch.max_grid_dim
+        );
+        return Err(invalid(why));
     }
-    if grid.threads() > u64::from(max_threads(context, function)) {
-        return Err(Code::LAUNCH_OUT_OF_RESOURCES);
+    if !within(&threads, &arch.max_block_dim)
+        || grid.threads() > u64::from(arch.max_threads_per_block)
+    {
+        let (most, in_all) = (arch.max_block_dim, arch.max_threads_per_block);
+        let why = format!(
+            "{name}: a block of {threads:?} threads; the most is {most:?}, {in_all} in all"
+        );
+        return Err(invalid(why));
+    }
+    if let Some(required) = kernel.required_threads
+        && required != threads
+    {
+        let why = format!("{name}: a block of {threads:?} threads, and it requires {required:?}");
+        return Err(invalid(why));
+    }
+    if shared_bytes > dynamic {
+        return Err(invalid(format!(
+            "{name}: {shared_bytes} bytes of dynamic shared memory, and the most is {dynamic}, \
+             unless an attribute of the function asks for more"
+        )));
+    }
+    let most = max_threads(context, function);
+    if grid.threads() > u64::from(most) {
+        let why = format!("{name}: a block of {threads:?} threads, and its registers allow {most}");
+        return Err(Code::LAUNCH_OUT_OF_RESOURCES.because(why));
     }
     Ok(())
 }
@@ -366,7 +401,19 @@ fn read_params(
             }
         }
         (true, false) => read_extra(extra, &mut buffer)?,
-        _ => return Err(Code::INVALID_VALUE),
+        (true, true) => {
+            let count = kernel.params.len();
+            let why = format!(
+                "{} takes {count} parameters, and none are passed",
+                kernel.name
+            );
+            return Err(invalid(why));
+        }
+        (false, false) => {
+            return Err(invalid(
+                "parameters are passed in both ways, by kernelParams and extra",
+            ));
+        }
     }
     Ok(buffer)
 }
@@ -386,7 +433,7 @@ fn read_extra(extra: &Values<HostPointer>, buffer: &mut [u8]) -> Result {
                 source.with_bytes(|source| size.copy_from_slice(source));
                 bytes = Some(usize::from_ne_bytes(size));
             }
-            _ => return Err(Code::INVALID_VALUE),
+            other => return Err(invalid(format!("extra has an unknown setting {other}"))),
         }
     }
     match (start, bytes) {
@@ -395,7 +442,10 @@ fn read_extra(extra: &Values<HostPointer>, buffer: &mut [u8]) -> Result {
             source.with_bytes(|source| buffer.copy_from_slice(source));
             Ok(())
         }
-        _ => Err(Code::INVALID_VALUE),
+        _ => Err(invalid(format!(
+            "extra must have a buffer and its size, of the {} bytes that the kernel takes at least",
+            buffer.len()
+        ))),
     }
 }
 
@@ -414,7 +464,7 @@ fn resident(context: &Context, function: &Function, threads: u32, dynamic: u64) 
 fn active_blocks(context: &Context, function: Handle, threads: i32, dynamic: usize) -> Result<i32> {
     let function = known_function(context, function)?;
     let blocks = resident(context, &function, positive(threads)?, dynamic as u64);
-    i32::try_from(blocks).map_err(|_| Code::INVALID_VALUE)
+    i32::try_from(blocks).map_err(|_| invalid("more blocks than a number holds"))
 }
 
 /// The least grid that fills the device, and its block, as `c_int`s.
@@ -430,7 +480,7 @@ fn best_block(
     let limit = match u32::try_from(limit) {
         Ok(0) => u32::MAX,
         Ok(limit) => limit,
-        Err(_) => return Err(Code::INVALID_VALUE),
+        Err(_) => return Err(invalid("the limit of threads is negative")),
     };
     let dynamic_of = |threads| match shared_of {
         Some(shared_of) => shared_of_block(shared_of, threads),
@@ -443,6 +493,6 @@ fn best_block(
         limit.min(function.kernel.max_threads),
         dynamic_of,
     );
-    let (grid, block) = best.ok_or(Code::INVALID_VALUE)?;
+    let (grid, block) = best.ok_or_else(|| invalid("no block of the kernel fits the device"))?;
     Ok((grid as i32, block as i32))
 }

@@ -1,7 +1,9 @@
 //! Libraries, which belong to no context, and their kernels.
 
 use super::entries;
-use super::modules::{Log, attribute_of, parameter, read_image, set_attribute, variable};
+use super::modules::{
+    Log, attribute_of, cache_config, parameter, read_file, read_image, set_attribute, variable,
+};
 use super::raw::{HostPointer, Out, Text, Values};
 use crate::context::{self, Context};
 use crate::driver::Driver;
@@ -40,14 +42,15 @@ entries! {
         _library_count: u32,
     ) |driver| {
         out.check()?;
-        let file = std::fs::read(path.string()?).map_err(|_| Code::FILE_NOT_FOUND)?;
-        let source = crate::fatbin::unpack(file).map_err(|(code, _)| code)?;
+        let file = read_file(&path.string()?)?;
+        let source = crate::fatbin::unpack(file).map_err(|(code, why)| code.because(why))?;
         let mut log = Log::read(count, &options, values)?;
         out.set(load(driver, source, &mut log)?)
     }
 
     driver_wide fn cuLibraryUnload(library: Handle) |driver| {
-        let unloaded = driver.libraries.remove(library).ok_or(Code::INVALID_HANDLE)?;
+        let unloaded = driver.libraries.remove(library);
+        let unloaded = unloaded.ok_or_else(|| no_library(library))?;
         // A launch under way still needs it.
         driver.scheduler.finish();
         driver.kernels.drain(|kernel| kernel.library.handle == library);
@@ -64,7 +67,8 @@ entries! {
         let library = known(driver, library)?;
         let name = name.string()?;
         if !library.kernels.contains(&name) {
-            return Err(Code::NOT_FOUND);
+            let why = format!("the library has no kernel '{name}'");
+            return Err(Code::NOT_FOUND.because(why));
         }
         out.set(kernel_of(driver, &library, name))
     }
@@ -110,7 +114,7 @@ entries! {
     ) |context| {
         known(context.driver, library)?;
         // Variables of PTX live on the device here, whatever their attribute says.
-        Err(Code::NOT_FOUND)
+        Err(Code::NOT_FOUND.because("managed variables are not supported"))
     }
 
     context fn cuKernelGetFunction(out: Out<Handle>, kernel: Handle) |context| {
@@ -152,16 +156,24 @@ entries! {
     driver_wide fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: i32) |driver| {
         driver.device(device)?;
         known_kernel(driver, kernel)?;
-        if config > 3 { Err(Code::INVALID_VALUE) } else { Ok(()) }
+        cache_config(config)
     }
 }
 
 pub(super) fn known(driver: &Driver, handle: Handle) -> Result<Arc<Library>> {
-    driver.libraries.get(handle).ok_or(Code::INVALID_HANDLE)
+    driver
+        .libraries
+        .get(handle)
+        .ok_or_else(|| no_library(handle))
+}
+
+fn no_library(handle: Handle) -> Code {
+    handle.is_no(Code::INVALID_HANDLE, "library")
 }
 
 fn known_kernel(driver: &Driver, handle: Handle) -> Result<Arc<Kernel>> {
-    driver.kernels.get(handle).ok_or(Code::INVALID_HANDLE)
+    let kernel = driver.kernels.get(handle);
+    kernel.ok_or_else(|| handle.is_no(Code::INVALID_HANDLE, "kernel of a library"))
 }
 
 pub(super) fn module(context: &Context, library: Handle) -> Result<Arc<Module>> {
@@ -173,10 +185,7 @@ fn context_on(driver: &Driver, device: i32) -> Result<Arc<Context>> {
     let primary = driver.device(device)?.primary().context.clone();
     let current = context::current()?;
     let there = |context: &Arc<Context>| context.ordinal == device as usize;
-    current
-        .filter(there)
-        .or(primary)
-        .ok_or(Code::INVALID_CONTEXT)
+    current.filter(there).or(primary).ok_or_else(context::none)
 }
 
 /// The handle of a kernel, the same every time.
@@ -206,9 +215,9 @@ pub(super) fn load(driver: &Driver, source: Vec<u8>, log: &mut Log) -> Result<Ha
         Err((code, why)) => {
             log.error(&why)?;
             if !log.has_error_buffer() {
-                driver.say(&format!("{why}; the library is not loaded"));
+                return Err(code.because(why));
             }
-            Err(code)
+            Err(code.because("why is in the log that the program asked for"))
         }
     }
 }

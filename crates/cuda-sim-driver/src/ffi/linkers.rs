@@ -1,7 +1,7 @@
 //! The linker.
 
 use super::entries;
-use super::modules::{Log, read_image};
+use super::modules::{Log, read_file, read_image};
 use super::raw::{HostPointer, Out, Text, Values};
 use crate::driver::Driver;
 use crate::error::{Code, Result};
@@ -42,7 +42,7 @@ entries! {
         let source = match kind {
             PTX => image.span(bytes)?.with_bytes(<[u8]>::to_vec),
             FAT_BINARY => read_image(image.text(), &mut Log::none())?,
-            _ => return Err(Code::NOT_SUPPORTED),
+            _ => return Err(no_ptx()),
         };
         add(&linker, source)
     }
@@ -56,10 +56,13 @@ entries! {
         _values: Values<HostPointer>,
     ) |context| {
         let linker = known(context.driver, linker)?;
-        let file = std::fs::read(path.string()?).map_err(|_| Code::FILE_NOT_FOUND)?;
+        let file = read_file(&path.string()?)?;
         match kind {
-            PTX | FAT_BINARY => add(&linker, crate::fatbin::unpack(file).map_err(|(code, _)| code)?),
-            _ => Err(Code::NOT_SUPPORTED),
+            PTX | FAT_BINARY => {
+                let source = crate::fatbin::unpack(file);
+                add(&linker, source.map_err(|(code, why)| code.because(why))?)
+            }
+            _ => Err(no_ptx()),
         }
     }
 
@@ -73,16 +76,25 @@ entries! {
     }
 
     release fn cuLinkDestroy(linker: Handle) |context| {
-        context.driver.linkers.remove(linker).map(|_| ()).ok_or(Code::INVALID_HANDLE)
+        context.driver.linkers.remove(linker).map(|_| ()).ok_or_else(|| no_linker(linker))
     }
 }
 
 fn known(driver: &Driver, handle: Handle) -> Result<Arc<Linker>> {
-    driver.linkers.get(handle).ok_or(Code::INVALID_HANDLE)
+    driver.linkers.get(handle).ok_or_else(|| no_linker(handle))
+}
+
+fn no_linker(handle: Handle) -> Code {
+    handle.is_no(Code::INVALID_HANDLE, "linker")
+}
+
+fn no_ptx() -> Code {
+    Code::NOT_SUPPORTED.because("the linker takes PTX and fat binaries alone")
 }
 
 fn add(linker: &Linker, source: Vec<u8>) -> Result {
-    let source = String::from_utf8(source).map_err(|_| Code::INVALID_IMAGE)?;
+    let source = String::from_utf8(source)
+        .map_err(|_| Code::INVALID_IMAGE.because("the image is not text"))?;
     linker
         .sources()
         .add(source.trim_end_matches('\0').to_owned());

@@ -1,10 +1,11 @@
 //! Memory: of the device, of the host, and both.
 
 use super::entries;
-use super::raw::{HostPointer, Out, PageLocked, Values};
+use super::raw::{Access, HostPointer, Out, PageLocked, Values};
 use super::streams::target;
 use crate::context::Context;
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::handle::Handle;
 use crate::memory::{self, HostBlock, Kind, PAGE};
 use std::sync::Arc;
@@ -38,10 +39,10 @@ entries! {
         address.check()?;
         pitch.check()?;
         if !matches!(element, 4 | 8 | 16) {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid(format!("elements of {element} bytes; there are 4, 8 and 16")));
         }
-        let row = width.checked_next_multiple_of(PITCH).ok_or(Code::OUT_OF_MEMORY)?;
-        let bytes = row.checked_mul(height).ok_or(Code::OUT_OF_MEMORY)?;
+        let row = width.checked_next_multiple_of(PITCH).ok_or_else(too_much)?;
+        let bytes = row.checked_mul(height).ok_or_else(too_much)?;
         address.set(alloc(context, bytes, "cuMemAllocPitch_v2")?)?;
         pitch.set(row)
     }
@@ -49,14 +50,15 @@ entries! {
     context fn cuMemAllocManaged(address: Out<u64>, bytes: usize, flags: u32) |context| {
         address.check()?;
         // Attached to all streams, or to the host, or to one stream.
-        if !matches!(flags, 1 | 2 | 4) || bytes == 0 {
-            return Err(Code::INVALID_VALUE);
+        if !matches!(flags, 1 | 2 | 4) {
+            return Err(no_flags(flags));
         }
-        let whole = bytes.checked_next_multiple_of(PAGE as usize).ok_or(Code::OUT_OF_MEMORY)?;
+        some(bytes)?;
+        let whole = bytes.checked_next_multiple_of(PAGE as usize).ok_or_else(too_much)?;
         if whole as u64 > context.device().gpu.memory_info().0 {
-            return Err(Code::OUT_OF_MEMORY);
+            return Err(context.device().gpu.full(bytes as u64));
         }
-        let host = PageLocked::new(bytes).ok_or(Code::OUT_OF_MEMORY)?;
+        let host = PageLocked::new(bytes).ok_or_else(too_much)?;
         let base = host.span().address();
         context.device().gpu.alloc_at(base, bytes as u64)?;
         let owner = (context.ordinal, context.handle);
@@ -77,7 +79,9 @@ entries! {
     }
 
     context fn cuMemGetAddressRange_v2(base: Out<u64>, bytes: Out<usize>, address: u64) |context| {
-        let block = context.driver.memory.block(address).ok_or(Code::NOT_FOUND)?;
+        let block = context.driver.memory.block(address);
+        let none = || Code::NOT_FOUND.because(format!("no device memory is at {address:#x}"));
+        let block = block.ok_or_else(none)?;
         base.set_if_asked(block.base);
         bytes.set_if_asked(block.bytes as usize);
         Ok(())
@@ -89,14 +93,15 @@ entries! {
 
     context fn cuMemHostAlloc(pointer: Out<HostPointer>, bytes: usize, flags: u32) |context| {
         if flags & !HOST_ALLOC_FLAGS != 0 {
-            return Err(Code::INVALID_VALUE);
+            return Err(no_flags(flags));
         }
         alloc_host(context, &pointer, bytes, flags, "cuMemHostAlloc")
     }
 
     release fn cuMemFreeHost(pointer: HostPointer) |context| {
         let memory = &context.driver.memory;
-        let block = memory.remove_host(pointer.address(), false).ok_or(Code::INVALID_VALUE)?;
+        let block = memory.remove_host(pointer.address(), false);
+        let block = block.ok_or_else(|| no_host_memory(pointer))?;
         // A copy under way still reads or writes it.
         context.driver.scheduler.finish();
         drop(block);
@@ -104,10 +109,15 @@ entries! {
     }
 
     context fn cuMemHostRegister_v2(pointer: HostPointer, bytes: usize, flags: u32) |context| {
-        if bytes == 0 || flags & !HOST_REGISTER_FLAGS != 0 {
-            return Err(Code::INVALID_VALUE);
+        if flags & !HOST_REGISTER_FLAGS != 0 {
+            return Err(no_flags(flags));
         }
+        some(bytes)?;
         let span = pointer.span(bytes)?;
+        if !span.allows(Access::Read) {
+            let why = format!("{bytes} bytes from {:#x} on are not all there", span.address());
+            return Err(invalid(why));
+        }
         let memory = &context.driver.memory;
         memory.add_host(span, context.handle, flags, None, "cuMemHostRegister_v2")
     }
@@ -115,7 +125,11 @@ entries! {
     release fn cuMemHostUnregister(pointer: HostPointer) |context| {
         let memory = &context.driver.memory;
         let block = memory.remove_host(pointer.address(), true);
-        block.ok_or(Code::HOST_MEMORY_NOT_REGISTERED)?;
+        let none = || {
+            let why = format!("no registered memory begins at {:#x}", pointer.address());
+            Code::HOST_MEMORY_NOT_REGISTERED.because(why)
+        };
+        block.ok_or_else(none)?;
         context.driver.scheduler.finish();
         context.state()
     }
@@ -131,14 +145,14 @@ entries! {
         _flags: u32,
     ) |context| {
         host_block(context, pointer)?;
-        Err(Code::NOT_SUPPORTED)
+        Err(Code::NOT_SUPPORTED.because("kernels of the simulator do not reach host memory"))
     }
 
     context fn cuMemAdvise(address: u64, bytes: usize, _advice: u32, _device: i32) |context| {
         managed_range(context, address, bytes)
     }
 
-    context fn cuMemPrefetchAsync(address: u64, bytes: usize, device: i32, stream: Handle) |context| {
+    context fn cuMemPrefetchAsync + _ptsz(address: u64, bytes: usize, device: i32, stream: Handle) |context| {
         target(context, stream)?;
         // -1 is the host.
         if device != -1 {
@@ -152,7 +166,7 @@ entries! {
         managed_range(context, address, bytes)
     }
 
-    context fn cuMemPrefetchAsync_v2(
+    context fn cuMemPrefetchAsync_v2 + _ptsz(
         address: u64,
         bytes: usize,
         _location: u64,
@@ -188,9 +202,7 @@ entries! {
 }
 
 fn alloc(context: &Context, bytes: usize, function: &'static str) -> Result<u64> {
-    if bytes == 0 {
-        return Err(Code::INVALID_VALUE);
-    }
+    some(bytes)?;
     let base = context.device().gpu.alloc(bytes as u64)?;
     let owner = (context.ordinal, context.handle);
     let memory = &context.driver.memory;
@@ -206,10 +218,8 @@ fn alloc_host(
     function: &'static str,
 ) -> Result {
     pointer.check()?;
-    if bytes == 0 {
-        return Err(Code::INVALID_VALUE);
-    }
-    let host = PageLocked::new(bytes).ok_or(Code::OUT_OF_MEMORY)?;
+    some(bytes)?;
+    let host = PageLocked::new(bytes).ok_or_else(too_much)?;
     let (span, start) = (host.span(), host.pointer());
     let memory = &context.driver.memory;
     memory.add_host(span, context.handle, flags, Some(host), function)?;
@@ -218,7 +228,31 @@ fn alloc_host(
 
 fn host_block(context: &Context, pointer: HostPointer) -> Result<Arc<HostBlock>> {
     let block = context.driver.memory.host_block(pointer.address());
-    block.ok_or(Code::INVALID_VALUE)
+    block.ok_or_else(|| no_host_memory(pointer))
+}
+
+fn no_host_memory(pointer: HostPointer) -> Code {
+    invalid(format!(
+        "{:#x} is no memory of cuMemHostAlloc's",
+        pointer.address()
+    ))
+}
+
+fn no_flags(flags: u32) -> Code {
+    invalid(format!("there are no such flags as {flags:#x} here"))
+}
+
+/// The error where a size is beyond what there could be, or the host has no more.
+fn too_much() -> Code {
+    Code::OUT_OF_MEMORY.because("the host has no room for so much")
+}
+
+/// An error unless anything is asked for.
+fn some(bytes: usize) -> Result {
+    match bytes {
+        0 => Err(invalid("0 bytes are asked for")),
+        _ => Ok(()),
+    }
 }
 
 /// An invalid value unless the range is managed memory.
@@ -230,7 +264,7 @@ fn managed_range(context: &Context, address: u64, bytes: usize) -> Result {
         .map(|block| matches!(block.kind, Kind::Managed(_)))
     {
         Some(true) => Ok(()),
-        _ => Err(Code::INVALID_VALUE),
+        _ => Err(invalid(format!("{address:#x} is no managed memory"))),
     }
 }
 
@@ -267,7 +301,10 @@ fn attribute_of(context: &Context, attribute: u32, address: u64) -> Result<Attri
     let (base, bytes, owner, number) = match (&block, &host) {
         (Some(b), _) => (b.base, b.bytes, b.context, b.made_by.1),
         (None, Some(h)) => (h.base, h.bytes, h.context, h.made_by.1),
-        (None, None) => return Err(Code::INVALID_VALUE),
+        (None, None) => {
+            let why = format!("the driver does not know {address:#x}: it allocated nothing there");
+            return Err(invalid(why));
+        }
     };
     let is_managed = block
         .as_ref()
@@ -295,6 +332,10 @@ fn attribute_of(context: &Context, attribute: u32, address: u64) -> Result<Attri
         12 => Attribute::Wide(bytes),
         // Whether it is backed by memory.
         13 => Attribute::Flag(true),
-        _ => return Err(Code::INVALID_VALUE),
+        _ => {
+            return Err(invalid(format!(
+                "{address:#x} has no attribute {attribute}"
+            )));
+        }
     })
 }

@@ -4,6 +4,7 @@ use super::entries;
 use super::raw::{HostPointer, Out, Text, Values};
 use crate::context::Context;
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::fatbin;
 use crate::handle::Handle;
 use crate::memory::Kind;
@@ -22,16 +23,17 @@ const ERROR_LOG_BYTES: u32 = 6;
 
 /// What machine code begins with: a cubin is an ELF file.
 const ELF: [u8; 4] = *b"\x7fELF";
+const MACHINE_CODE: &str = "the image is machine code; the simulator takes PTX";
 
 entries! {
     context fn cuModuleLoad(out: Out<Handle>, path: Text) |context| {
         out.check()?;
         let path = path.string()?;
-        let source = std::fs::read(&path).map_err(|_| Code::FILE_NOT_FOUND)?;
+        let source = read_file(&path)?;
         if source.starts_with(&ELF) {
-            return Err(Code::NO_BINARY_FOR_GPU);
+            return Err(Code::NO_BINARY_FOR_GPU.because(MACHINE_CODE));
         }
-        let source = fatbin::unpack(source).map_err(|(code, _)| code)?;
+        let source = fatbin::unpack(source).map_err(|(code, why)| code.because(why))?;
         out.set(load(context, &source, &mut Log::none())?)
     }
 
@@ -63,7 +65,8 @@ entries! {
     }
 
     release fn cuModuleUnload(module: Handle) |context| {
-        let unloaded = context.driver.modules.remove(module).ok_or(Code::INVALID_HANDLE)?;
+        let unloaded = context.driver.modules.remove(module);
+        let unloaded = unloaded.ok_or_else(|| no_module(module))?;
         // A launch under way still needs it.
         context.driver.scheduler.finish();
         context.driver.functions.drain(|function| function.module.handle == module);
@@ -76,7 +79,7 @@ entries! {
         out.check()?;
         let module = known(context, module)?;
         let name = name.string()?;
-        let function = Function::new(module, &name).ok_or(Code::NOT_FOUND)?;
+        let function = Function::new(module, &name)?;
         let handle = function.handle;
         context.driver.functions.insert(handle, Arc::new(function));
         out.set(handle)
@@ -137,12 +140,12 @@ entries! {
 
     context fn cuFuncSetCacheConfig(function: Handle, config: u32) |context| {
         known_function(context, function)?;
-        if config > 3 { Err(Code::INVALID_VALUE) } else { Ok(()) }
+        cache_config(config)
     }
 
     context fn cuFuncSetSharedMemConfig(function: Handle, config: u32) |context| {
         known_function(context, function)?;
-        if config > 2 { Err(Code::INVALID_VALUE) } else { Ok(()) }
+        bank_config(config)
     }
 }
 
@@ -162,9 +165,10 @@ pub(super) fn set_attribute(
         MAX_DYNAMIC_SHARED => {
             let fixed = function.kernel.shared_bytes;
             let most = arch.shared_per_block_optin.saturating_sub(fixed);
-            let value = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;
+            let value = u32::try_from(value).map_err(|_| invalid("a size is negative"))?;
             if value > most {
-                return Err(Code::INVALID_VALUE);
+                let why = format!("{value} bytes of dynamic shared memory, and a block has {most}");
+                return Err(invalid(why));
             }
             function.max_dynamic_shared.store(value, Ordering::Relaxed);
         }
@@ -177,7 +181,11 @@ pub(super) fn set_attribute(
         }
         // Clusters: their shape, which the kernel says, and how they are scheduled.
         10..=13 | 15 => {}
-        _ => return Err(Code::INVALID_VALUE),
+        _ => {
+            return Err(invalid(format!(
+                "attribute {attribute} cannot be set to {value}"
+            )));
+        }
     }
     Ok(())
 }
@@ -189,7 +197,8 @@ pub(super) fn parameter(
     offset: &Out<usize>,
     bytes: &Out<usize>,
 ) -> Result {
-    let param = kernel.params.get(index).ok_or(Code::INVALID_VALUE)?;
+    let param = kernel.params.get(index);
+    let param = param.ok_or_else(|| invalid(format!("the kernel has no parameter {index}")))?;
     bytes.set_if_asked(param.size as usize);
     offset.set(param.offset as usize)
 }
@@ -197,7 +206,8 @@ pub(super) fn parameter(
 /// Address and length of a variable of a module, which is known from now on.
 pub(super) fn variable(context: &Context, module: &Module, name: &str) -> Result<(u64, u64)> {
     let variable = module.loaded().and_then(|loaded| loaded.global(name));
-    let (start, size) = variable.ok_or(Code::NOT_FOUND)?;
+    let none = || Code::NOT_FOUND.because(format!("the module has no variable '{name}'"));
+    let (start, size) = variable.ok_or_else(none)?;
     let memory = &context.driver.memory;
     if memory.block(start).is_none() {
         let owner = (module.ordinal, module.context);
@@ -233,9 +243,9 @@ pub(super) fn attribute_of(context: &Context, function: &Function, attribute: u3
         LARGE_CLUSTERS => function.large_clusters.load(Ordering::Relaxed).into(),
         // How they are scheduled: by default.
         15 => 0,
-        _ => return Err(Code::INVALID_VALUE),
+        _ => return Err(invalid(format!("{attribute} is no attribute of functions"))),
     };
-    i32::try_from(value).map_err(|_| Code::INVALID_VALUE)
+    i32::try_from(value).map_err(|_| invalid("an attribute is too large for its type"))
 }
 
 /// Most threads of a block that the kernel's registers and directives allow.
@@ -246,7 +256,7 @@ pub(super) fn max_threads(context: &Context, function: &Function) -> u32 {
 
 fn known(context: &Context, handle: Handle) -> Result<Arc<Module>> {
     let module = context.driver.modules.get(handle);
-    module.ok_or(Code::INVALID_HANDLE)
+    module.ok_or_else(|| no_module(handle))
 }
 
 /// The function with this handle, or a library's kernel in this context: launches
@@ -256,7 +266,36 @@ pub(super) fn known_function(context: &Context, handle: Handle) -> Result<Arc<Fu
         return Ok(function);
     }
     let kernel = context.driver.kernels.get(handle);
-    kernel.ok_or(Code::INVALID_HANDLE)?.function(context)
+    let none = || handle.is_no(Code::INVALID_HANDLE, "function");
+    kernel.ok_or_else(none)?.function(context)
+}
+
+fn no_module(handle: Handle) -> Code {
+    handle.is_no(Code::INVALID_HANDLE, "module")
+}
+
+/// Holds a `CUfunc_cache` to what there is.
+pub(super) fn cache_config(config: u32) -> Result {
+    match config {
+        0..=3 => Ok(()),
+        _ => Err(invalid(format!("{config} is no cache configuration"))),
+    }
+}
+
+/// Holds a `CUsharedconfig` to what there is.
+pub(super) fn bank_config(config: u32) -> Result {
+    match config {
+        0..=2 => Ok(()),
+        _ => Err(invalid(format!(
+            "{config} is no configuration of shared memory"
+        ))),
+    }
+}
+
+/// What a file holds.
+pub(super) fn read_file(path: &str) -> Result<Vec<u8>> {
+    let read = std::fs::read(path);
+    read.map_err(|why| Code::FILE_NOT_FOUND.because(format!("cannot read {path}: {why}")))
 }
 
 fn load_image(context: &Arc<Context>, image: Text, log: &mut Log) -> Result<Handle> {
@@ -269,21 +308,22 @@ pub(super) fn read_image(image: Text, log: &mut Log) -> Result<Vec<u8>> {
     let magic = image.magic()?;
     if fatbin::MAGICS.contains(&magic) {
         return fatbin::ptx(image).map_err(|(code, why)| match log.error(why) {
-            Ok(()) => code,
+            Ok(()) => code.because(why),
             Err(code) => code,
         });
     }
     if magic == ELF {
-        log.error("the image is machine code; the simulator takes PTX")?;
-        return Err(Code::NO_BINARY_FOR_GPU);
+        log.error(MACHINE_CODE)?;
+        return Err(Code::NO_BINARY_FOR_GPU.because(MACHINE_CODE));
     }
     image.bytes()
 }
 
 fn load(context: &Arc<Context>, source: &[u8], log: &mut Log) -> Result<Handle> {
     let Ok(source) = std::str::from_utf8(source) else {
-        log.error("the image is not text")?;
-        return Err(Code::INVALID_IMAGE);
+        let why = "the image is not text";
+        log.error(why)?;
+        return Err(Code::INVALID_IMAGE.because(why));
     };
     match Module::load(context, source.trim_end_matches('\0'), false) {
         Ok(module) => {
@@ -295,11 +335,9 @@ fn load(context: &Arc<Context>, source: &[u8], log: &mut Log) -> Result<Handle> 
         Err((code, why)) => {
             log.error(&why)?;
             if !log.has_error_buffer() {
-                context
-                    .driver
-                    .say(&format!("{why}; the module is not loaded"));
+                return Err(code.because(why));
             }
-            Err(code)
+            Err(code.because("why is in the log that the program asked for"))
         }
     }
 }

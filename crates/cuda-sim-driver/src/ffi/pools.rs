@@ -6,6 +6,7 @@ use super::streams::target;
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::handle::Handle;
 use crate::memory::{self, Kind};
 use crate::pool::Pool;
@@ -53,7 +54,7 @@ entries! {
 
     device(dev) fn cuDeviceSetMemPool(dev: i32, pool: Handle) |driver, device, ordinal| {
         if known(driver, pool)?.ordinal != ordinal {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid("the pool is of another device"));
         }
         device.pools().current = Some(pool);
         Ok(())
@@ -64,10 +65,10 @@ entries! {
         let properties = properties.get(0)?;
         // Pinned memory of the device, which no other process is given.
         if properties.kind != 1 || properties.location.kind != ON_DEVICE {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid("pools are of pinned memory of a device"));
         }
         if properties.handles != 0 {
-            return Err(Code::NOT_SUPPORTED);
+            return Err(Code::NOT_SUPPORTED.because("no other process can be given a pool"));
         }
         driver.device(properties.location.id)?;
         let pool = Arc::new(Pool::new(properties.location.id as usize, true));
@@ -78,7 +79,7 @@ entries! {
     driver_wide fn cuMemPoolDestroy(pool: Handle) |driver| {
         let known = known(driver, pool)?;
         if !known.created {
-            return Err(Code::INVALID_VALUE);
+            return Err(invalid("a device's default pool cannot be destroyed"));
         }
         let mut pools = driver.devices[known.ordinal].pools();
         if pools.current == Some(pool) {
@@ -101,7 +102,7 @@ entries! {
             4 => account.threshold = value.values::<u64>().get(0)?,
             // The marks of the most that was used can be set back to zero.
             6 | 8 if value.values::<u64>().get(0)? == 0 => account.most = account.used,
-            _ => return Err(Code::INVALID_VALUE),
+            _ => return Err(no_attribute(attribute)),
         }
         Ok(())
     }
@@ -114,7 +115,7 @@ entries! {
             // Bytes reserved, which are those in use.
             5 | 7 => account.used,
             6 | 8 => account.most,
-            _ => return Err(Code::INVALID_VALUE),
+            _ => return Err(no_attribute(attribute)),
         };
         value.values::<u64>().set(0, number)
     }
@@ -127,8 +128,11 @@ entries! {
             match (own, access.flags) {
                 // No access, and all of it: CU_MEM_ACCESS_FLAGS_PROT_READWRITE.
                 (true, 3) | (false, 0) => {}
-                (true, _) => return Err(Code::INVALID_VALUE),
-                (false, _) => return Err(Code::NOT_SUPPORTED),
+                (true, _) => return Err(invalid("a device cannot be kept from its own pool")),
+                (false, _) => {
+                    let why = "no other device reaches a pool";
+                    return Err(Code::NOT_SUPPORTED.because(why));
+                }
             }
         }
         Ok(())
@@ -140,12 +144,12 @@ entries! {
         flags.set(if own { 3 } else { 0 })
     }
 
-    context fn cuMemAllocAsync(address: Out<u64>, bytes: usize, stream: Handle) |context| {
+    context fn cuMemAllocAsync + _ptsz(address: Out<u64>, bytes: usize, stream: Handle) |context| {
         let pool = context.device().pools().current(context.driver, context.ordinal);
         alloc(context, &address, bytes, pool, stream, "cuMemAllocAsync")
     }
 
-    context fn cuMemAllocFromPoolAsync(
+    context fn cuMemAllocFromPoolAsync + _ptsz(
         address: Out<u64>,
         bytes: usize,
         pool: Handle,
@@ -154,7 +158,7 @@ entries! {
         alloc(context, &address, bytes, pool, stream, "cuMemAllocFromPoolAsync")
     }
 
-    release fn cuMemFreeAsync(address: u64, stream: Handle) |context| {
+    release fn cuMemFreeAsync + _ptsz(address: u64, stream: Handle) |context| {
         let target = target(context, stream)?;
         context.refuse_capture(target)?;
         let block = context.driver.memory.remove(address)?;
@@ -168,7 +172,14 @@ entries! {
 }
 
 fn known(driver: &Driver, handle: Handle) -> Result<Arc<Pool>> {
-    driver.pools.get(handle).ok_or(Code::INVALID_VALUE)
+    let pool = driver.pools.get(handle);
+    pool.ok_or_else(|| handle.is_no(Code::INVALID_VALUE, "memory pool"))
+}
+
+fn no_attribute(attribute: u32) -> Code {
+    invalid(format!(
+        "{attribute} is no attribute of pools, or cannot be set so"
+    ))
 }
 
 fn alloc(
@@ -183,8 +194,13 @@ fn alloc(
     let target = target(context, stream)?;
     context.refuse_capture(target)?;
     let pool = known(context.driver, pool)?;
-    if bytes == 0 || pool.ordinal != context.ordinal {
-        return Err(Code::INVALID_VALUE);
+    if bytes == 0 {
+        return Err(invalid("0 bytes are asked for"));
+    }
+    if pool.ordinal != context.ordinal {
+        return Err(invalid(
+            "the pool is of another device than the current context",
+        ));
     }
     let base = context.device().gpu.alloc(bytes as u64)?;
     pool.take(bytes as u64);

@@ -12,9 +12,15 @@
 #![allow(unsafe_code)] // Reads and writes the memory of C callers; see above.
 
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
+
+/// The error for a pointer that must not be null.
+fn null() -> Code {
+    invalid("a pointer is null")
+}
 
 /// A pointer to where one value is to be written.
 #[repr(transparent)]
@@ -23,9 +29,7 @@ pub struct Out<T>(*mut T);
 impl<T> Out<T> {
     /// Writes the value; null is an invalid value.
     pub fn set(&self, value: T) -> Result {
-        self.set_if_asked(value)
-            .then_some(())
-            .ok_or(Code::INVALID_VALUE)
+        self.set_if_asked(value).then_some(()).ok_or_else(null)
     }
 
     /// Writes the value unless the pointer is null, and says whether it did.
@@ -42,7 +46,7 @@ impl<T> Out<T> {
     /// An invalid value if the pointer is null: asked before work is done that
     /// nobody would get the result of.
     pub fn check(&self) -> Result {
-        (!self.0.is_null()).then_some(()).ok_or(Code::INVALID_VALUE)
+        (!self.0.is_null()).then_some(()).ok_or_else(null)
     }
 }
 
@@ -54,6 +58,11 @@ impl<T: Copy> Values<T> {
     /// None at all.
     pub const NONE: Self = Values(std::ptr::null_mut());
 
+    /// One value of ours, for a call that ends before it goes.
+    pub fn of(value: &mut T) -> Self {
+        Values(value)
+    }
+
     /// Whether there are none.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
@@ -62,7 +71,7 @@ impl<T: Copy> Values<T> {
     /// The value at `index`, which the caller has said there is.
     pub fn get(&self, index: usize) -> Result<T> {
         if self.0.is_null() {
-            return Err(Code::INVALID_VALUE);
+            return Err(null());
         }
         // SAFETY: not null, and by the contract there are as many values as the
         // caller said, which is more than `index`.
@@ -72,7 +81,7 @@ impl<T: Copy> Values<T> {
     /// Overwrites the value at `index`, which the caller has said there is.
     pub fn set(&self, index: usize, value: T) -> Result {
         if self.0.is_null() {
-            return Err(Code::INVALID_VALUE);
+            return Err(null());
         }
         // SAFETY: as for `get`; the API documents these values as written to.
         unsafe { self.0.add(index).write_unaligned(value) };
@@ -91,7 +100,7 @@ impl Text {
     /// They are copied: the caller's buffer is the caller's again after the call.
     pub fn bytes(self) -> Result<Vec<u8>> {
         if self.0.is_null() {
-            return Err(Code::INVALID_VALUE);
+            return Err(null());
         }
         // SAFETY: not null, and by the contract ends in a zero byte.
         Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
@@ -104,14 +113,15 @@ impl Text {
 
     /// The string, if it is UTF-8.
     pub fn string(self) -> Result<String> {
-        String::from_utf8(self.bytes()?).map_err(|_| Code::INVALID_VALUE)
+        let not_text = |_| invalid("a name is not UTF-8");
+        String::from_utf8(self.bytes()?).map_err(not_text)
     }
 
     /// The first `N` bytes, fewer if the string ends before; the rest are zero.
     /// An image that is no text starts with a magic number of so many bytes.
     pub fn magic<const N: usize>(self) -> Result<[u8; N]> {
         if self.0.is_null() {
-            return Err(Code::INVALID_VALUE);
+            return Err(null());
         }
         let mut magic = [0; N];
         for (index, byte) in magic.iter_mut().enumerate() {
@@ -159,7 +169,7 @@ impl HostPointer {
     pub fn span(self, bytes: usize) -> Result<HostSpan> {
         match NonNull::new(self.0.cast()) {
             Some(start) => Ok(HostSpan { start, bytes }),
-            None => Err(Code::INVALID_VALUE),
+            None => Err(null()),
         }
     }
 }
@@ -227,6 +237,66 @@ impl HostSpan {
                 .copy_from(from.start.as_ptr().cast_const(), bytes);
         }
     }
+}
+
+/// What a copy does with host memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Reads it.
+    Read,
+    /// Writes it.
+    Write,
+}
+
+impl HostSpan {
+    /// Whether every page of the span is there to be read or written, for all that the
+    /// kernel says: it is asked to move a byte of each. A program's mistake is then an
+    /// error code and not its end.
+    pub fn allows(&self, access: Access) -> bool {
+        let first = self.address() as usize;
+        let last = first + (self.bytes - 1);
+        let page = crate::memory::PAGE as usize;
+        let pages = (first / page + 1..=last / page).map(|number| number * page);
+        let places: Vec<_> = std::iter::once(first).chain(pages).collect();
+        // The most that the kernel takes at a time.
+        places.chunks(libc::UIO_MAXIOV as usize).all(|places| {
+            let piece = |address: &usize| libc::iovec {
+                iov_base: std::ptr::with_exposed_provenance_mut(*address),
+                iov_len: 1,
+            };
+            let theirs: Vec<_> = places.iter().map(piece).collect();
+            let mut bytes = vec![0_u8; places.len()];
+            let ours = libc::iovec {
+                iov_base: bytes.as_mut_ptr().cast(),
+                iov_len: bytes.len(),
+            };
+            let count = theirs.len() as libc::c_ulong;
+            // SAFETY: the kernel writes `bytes` alone, whose length `ours` has, and
+            // says which of the other addresses it cannot read.
+            let moved = unsafe {
+                let own = libc::getpid();
+                libc::process_vm_readv(own, &ours, 1, theirs.as_ptr(), count, 0)
+            };
+            if moved < 0 && !matches!(errno(), libc::EFAULT) {
+                // It does not answer such questions here.
+                return true;
+            }
+            if moved != places.len() as isize || access == Access::Read {
+                return moved == places.len() as isize;
+            }
+            // SAFETY: each byte of the program's is overwritten with itself, in memory
+            // that by the contract is the call's to write.
+            let moved = unsafe {
+                let own = libc::getpid();
+                libc::process_vm_writev(own, &ours, 1, theirs.as_ptr(), count, 0)
+            };
+            moved == places.len() as isize
+        })
+    }
+}
+
+fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
 /// Host memory that the driver allocated: zeroed, whole pages.

@@ -1,9 +1,10 @@
 //! Streams, events, and host functions on streams.
 
-use super::entries;
 use super::raw::{HostFunction, HostPointer, Out, StreamCallback, UserData};
+use super::{call, entries};
 use crate::context::{Context, Target, own_stream};
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::graph::{Work, kind};
 use crate::handle::Handle;
 use crate::stream::{Event, NON_BLOCKING, PRIORITIES, Stream};
@@ -24,27 +25,27 @@ entries! {
         create(context, &out, flags, priority)
     }
 
-    context fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) |context| {
+    context fn cuStreamGetPriority + _ptsz(stream: Handle, priority: Out<i32>) |context| {
         let created = created(context, stream)?;
         priority.set(created.map_or(0, |stream| stream.priority))
     }
 
-    context fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) |context| {
+    context fn cuStreamGetFlags + _ptsz(stream: Handle, flags: Out<u32>) |context| {
         let created = created(context, stream)?;
         flags.set(created.map_or(0, |stream| stream.flags))
     }
 
-    context fn cuStreamGetCtx(stream: Handle, out: Out<Handle>) |context| {
+    context fn cuStreamGetCtx + _ptsz(stream: Handle, out: Out<Handle>) |context| {
         let created = created(context, stream)?;
         out.set(created.map_or(context.handle, |stream| stream.context.handle))
     }
 
-    context fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) |context| {
+    context fn cuStreamWaitEvent + _ptsz(stream: Handle, event: Handle, flags: u32) |context| {
         let target = target(context, stream)?;
         let event = known_event(context, event)?;
         // 0, or CU_EVENT_WAIT_EXTERNAL, which matters to graphs alone.
         if flags > 1 {
-            return Err(Code::INVALID_VALUE);
+            return Err(no_flags(flags));
         }
         if wait_in_capture(context, target, &event)? {
             return Ok(());
@@ -56,24 +57,25 @@ entries! {
         Ok(())
     }
 
-    context fn cuStreamQuery(stream: Handle) |context| {
+    context fn cuStreamQuery + _ptsz(stream: Handle) |context| {
         let target = target(context, stream)?;
         context.refuse_capture(target)?;
         let last = context.last(target);
         answer(context, last.is_none_or(|ticket| context.driver.scheduler.poll(ticket)))
     }
 
-    context fn cuStreamSynchronize(stream: Handle) |context| {
+    context fn cuStreamSynchronize + _ptsz(stream: Handle) |context| {
         context.synchronize_stream(target(context, stream)?)
     }
 
     release fn cuStreamDestroy_v2(stream: Handle) |context| {
-        let destroyed = context.driver.streams.remove(stream).ok_or(Code::INVALID_HANDLE)?;
+        let destroyed = context.driver.streams.remove(stream);
+        let destroyed = destroyed.ok_or_else(|| no_stream(stream))?;
         destroyed.context.retire(stream);
         Ok(())
     }
 
-    context fn cuStreamAddCallback(
+    context fn cuStreamAddCallback + _ptsz(
         stream: Handle,
         callback: StreamCallback,
         data: HostPointer,
@@ -81,9 +83,9 @@ entries! {
     ) |context| {
         let target = target(context, stream)?;
         context.refuse_capture(target)?;
-        let callback = callback.ok_or(Code::INVALID_VALUE)?;
+        let callback = callback.ok_or_else(|| invalid("the callback is null"))?;
         if flags != 0 {
-            return Err(Code::INVALID_VALUE);
+            return Err(no_flags(flags));
         }
         let data = UserData::new(data);
         context.submit(target, &[], move |state| {
@@ -94,9 +96,9 @@ entries! {
         Ok(())
     }
 
-    context fn cuLaunchHostFunc(stream: Handle, function: HostFunction, data: HostPointer) |context| {
+    context fn cuLaunchHostFunc + _ptsz(stream: Handle, function: HostFunction, data: HostPointer) |context| {
         let target = target(context, stream)?;
-        let function = function.ok_or(Code::INVALID_VALUE)?;
+        let function = function.ok_or_else(|| invalid("the host function is null"))?;
         let data = UserData::new(data);
         context.enqueue(target, Work::new(kind::HOST, move || {
             data.call(function);
@@ -104,27 +106,28 @@ entries! {
         }))
     }
 
-    context fn cuStreamGetId(stream: Handle, id: Out<u64>) |context| {
+    context fn cuStreamGetId + _ptsz(stream: Handle, id: Out<u64>) |context| {
         target(context, stream)?;
         id.set(stream.0 as u64)
     }
 
-    context fn cuStreamGetDevice(stream: Handle, device: Out<i32>) |context| {
+    context fn cuStreamGetDevice + _ptsz(stream: Handle, device: Out<i32>) |context| {
         let created = created(context, stream)?;
         device.set(created.map_or(context.ordinal, |stream| stream.context.ordinal) as i32)
     }
 
-    context fn cuStreamAttachMemAsync(stream: Handle, address: u64, _bytes: usize, _flags: u32) |context| {
+    context fn cuStreamAttachMemAsync + _ptsz(stream: Handle, address: u64, _bytes: usize, _flags: u32) |context| {
         target(context, stream)?;
         // Managed memory moves at launches, whatever it is attached to.
-        context.driver.memory.block(address).map(|_| ()).ok_or(Code::INVALID_VALUE)
+        let block = context.driver.memory.block(address).map(|_| ());
+        block.ok_or_else(|| invalid(format!("{address:#x} is no managed memory")))
     }
 
-    context fn cuStreamSetAttribute(stream: Handle, _attribute: u32, _value: HostPointer) |context| {
+    context fn cuStreamSetAttribute + _ptsz(stream: Handle, _attribute: u32, _value: HostPointer) |context| {
         target(context, stream).map(|_| ())
     }
 
-    context fn cuStreamCopyAttributes(to: Handle, from: Handle) |context| {
+    context fn cuStreamCopyAttributes + _ptsz(to: Handle, from: Handle) |context| {
         target(context, to)?;
         target(context, from).map(|_| ())
     }
@@ -132,7 +135,7 @@ entries! {
     context fn cuEventCreate(out: Out<Handle>, flags: u32) |context| {
         out.check()?;
         if flags & !EVENT_FLAGS != 0 {
-            return Err(Code::INVALID_VALUE);
+            return Err(no_flags(flags));
         }
         let handle = Handle::fresh();
         let event = Arc::new(Event::new(context.handle, flags));
@@ -140,13 +143,13 @@ entries! {
         out.set(handle)
     }
 
-    context fn cuEventRecord(event: Handle, stream: Handle) |context| {
+    context fn cuEventRecord + _ptsz(event: Handle, stream: Handle) |context| {
         record(context, event, stream)
     }
 
-    context fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) |context| {
+    context fn cuEventRecordWithFlags + _ptsz(event: Handle, stream: Handle, flags: u32) |context| {
         if flags > 1 {
-            return Err(Code::INVALID_VALUE);
+            return Err(no_flags(flags));
         }
         record(context, event, stream)
     }
@@ -174,7 +177,7 @@ entries! {
     }
 
     release fn cuEventDestroy_v2(event: Handle) |context| {
-        context.driver.events.remove(event).ok_or(Code::INVALID_HANDLE)?;
+        context.driver.events.remove(event).ok_or_else(|| no_event(event))?;
         Ok(())
     }
 }
@@ -185,23 +188,48 @@ fn created(context: &Context, handle: Handle) -> Result<Option<Arc<Stream>>> {
         return Ok(None);
     }
     let stream = context.driver.streams.get(handle);
-    stream.map(Some).ok_or(Code::INVALID_HANDLE)
+    stream.map(Some).ok_or_else(|| no_stream(handle))
 }
 
 /// Where work for the stream `handle` of the current context goes.
 pub(super) fn target(context: &Context, handle: Handle) -> Result<Target> {
     match created(context, handle)? {
-        Some(stream) if stream.context.handle != context.handle => Err(Code::INVALID_HANDLE),
+        Some(stream) if stream.context.handle != context.handle => {
+            let why = "the stream is of another context than the current one";
+            Err(Code::INVALID_HANDLE.because(why))
+        }
         Some(stream) => Ok(stream.target(handle)),
         None if handle == PER_THREAD => own_stream(context),
-        None => Ok(Target::Default),
+        None if handle == LEGACY => Ok(Target::Default),
+        None => default_target(context),
     }
+}
+
+/// Where work for the default stream goes.
+pub(super) fn default_target(context: &Context) -> Result<Target> {
+    if call::is_per_thread() {
+        own_stream(context)
+    } else {
+        Ok(Target::Default)
+    }
+}
+
+fn no_stream(handle: Handle) -> Code {
+    handle.is_no(Code::INVALID_HANDLE, "stream")
+}
+
+fn no_event(handle: Handle) -> Code {
+    handle.is_no(Code::INVALID_HANDLE, "event")
+}
+
+fn no_flags(flags: u32) -> Code {
+    invalid(format!("there are no such flags as {flags:#x} here"))
 }
 
 fn create(context: &Arc<Context>, out: &Out<Handle>, flags: u32, priority: i32) -> Result {
     out.check()?;
     if flags & !NON_BLOCKING != 0 {
-        return Err(Code::INVALID_VALUE);
+        return Err(no_flags(flags));
     }
     let (least, greatest) = PRIORITIES;
     let handle = Handle::fresh();
@@ -219,7 +247,7 @@ fn outside_captures(context: &Context, handle: Handle) -> Result<Arc<Event>> {
     let event = known_event(context, handle)?;
     let captured = event.captured().is_some();
     if captured {
-        return Err(Code::CAPTURED_EVENT);
+        return Err(Code::CAPTURED_EVENT.because("the event was recorded in a capture"));
     }
     Ok(event)
 }
@@ -229,21 +257,33 @@ fn outside_captures(context: &Context, handle: Handle) -> Result<Arc<Event>> {
 fn wait_in_capture(context: &Context, target: Target, event: &Event) -> Result<bool> {
     let own = context.capture_of(target);
     let captured = event.captured().clone();
+    if captured
+        .as_ref()
+        .is_some_and(|(capture, _)| capture.is_over())
+    {
+        let why = "the event was last recorded in a capture, which has ended";
+        return Err(Code::CAPTURED_EVENT.because(why));
+    }
     let (Some((capture, behind)), Target::Stream { handle, .. }) = (captured, target) else {
         if let Some(own) = own {
             own.invalidate();
-            return Err(Code::STREAM_CAPTURE_ISOLATION);
+            let why = "a stream that captures waits for an event outside of its capture";
+            return Err(Code::STREAM_CAPTURE_ISOLATION.because(why));
         }
         return match event.captured().is_some() {
             // The default stream cannot be captured.
-            true => Err(Code::STREAM_CAPTURE_IMPLICIT),
+            true => {
+                let why = "the default stream waits for an event in a capture";
+                Err(Code::STREAM_CAPTURE_IMPLICIT.because(why))
+            }
             false => Ok(false),
         };
     };
     capture.state()?;
     if own.is_some_and(|own| own.id != capture.id) {
         capture.invalidate();
-        return Err(Code::STREAM_CAPTURE_MERGE);
+        let why = "the stream and the event take part in different captures";
+        return Err(Code::STREAM_CAPTURE_MERGE.because(why));
     }
     let mut lanes = capture.lanes();
     let lane = lanes.entry(handle).or_default();
@@ -258,18 +298,16 @@ fn wait_in_capture(context: &Context, target: Target, event: &Event) -> Result<b
 }
 
 fn known_event(context: &Context, handle: Handle) -> Result<Arc<Event>> {
-    context
-        .driver
-        .events
-        .get(handle)
-        .ok_or(Code::INVALID_HANDLE)
+    let event = context.driver.events.get(handle);
+    event.ok_or_else(|| no_event(handle))
 }
 
 pub(super) fn record(context: &Arc<Context>, event: Handle, stream: Handle) -> Result {
     let target = target(context, stream)?;
     let event = known_event(context, event)?;
     if event.context != context.handle {
-        return Err(Code::INVALID_HANDLE);
+        let why = "the event is of another context than the current one";
+        return Err(Code::INVALID_HANDLE.because(why));
     }
     event.record(context, target)
 }

@@ -4,21 +4,22 @@ use super::entries;
 use super::raw::{Out, Text};
 use crate::driver::environment;
 use crate::error::{Code, Result};
+use crate::version::DriverVersion;
 
 entries! {
-    bare fn cuGetProcAddress(symbol: Text, function: Out<*const ()>, version: i32, _flags: u64) | | {
-        look_up(symbol, &function, version).map(|_| ()).map_err(|_| Code::NOT_FOUND)
+    bare fn cuGetProcAddress(symbol: Text, function: Out<*const ()>, version: i32, flags: u64) | | {
+        look_up(symbol, &function, version, flags).map_err(|_| Code::NOT_FOUND)
     }
 
     bare fn cuGetProcAddress_v2(
         symbol: Text,
         function: Out<*const ()>,
         version: i32,
-        _flags: u64,
+        flags: u64,
         status: Out<u32>,
     ) | | {
         function.check()?;
-        let found = look_up(symbol, &function, version);
+        let found = look_up(symbol, &function, version, flags);
         status.set_if_asked(match found {
             Ok(()) => 0,
             Err(missing) => missing as u32,
@@ -34,62 +35,57 @@ enum Missing {
     Version = 2,
 }
 
-/// The CUDA versions that brought later forms of functions; all others are older
-/// than any version that a program asks for.
-const SINCE: &[(&str, i32)] = &[
-    ("cuCtxCreate_v3", 11040),
-    ("cuCtxCreate_v4", 12050),
-    ("cuEventElapsedTime_v2", 12080),
-    ("cuGetProcAddress", 11030),
-    ("cuGetProcAddress_v2", 12000),
-    ("cuGraphAddDependencies_v2", 12030),
-    ("cuGraphAddKernelNode_v2", 12000),
-    ("cuGraphExecKernelNodeSetParams_v2", 12000),
-    ("cuGraphExecUpdate_v2", 12000),
-    ("cuGraphGetEdges_v2", 12030),
-    ("cuGraphKernelNodeGetParams_v2", 12000),
-    ("cuGraphKernelNodeSetParams_v2", 12000),
-    ("cuKernelGetFunction", 12000),
-    ("cuLaunchKernelEx", 11060),
-    ("cuLibraryLoadData", 12000),
-    ("cuMemAdvise_v2", 12020),
-    ("cuMemPrefetchAsync_v2", 12020),
-    ("cuStreamGetCaptureInfo_v2", 11030),
-    ("cuStreamGetCaptureInfo_v3", 12030),
-    ("cuStreamUpdateCaptureDependencies_v2", 12030),
-];
+/// The driver's functions, each with the CUDA version that brought it and, where it has
+/// one, the suffix of its form for programs whose default stream is each thread's own.
+const FUNCTIONS: &str = include_str!("driver_functions.txt");
+/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`.
+pub const PER_THREAD: u64 = 2;
 
-/// The newest form of a function that a program of a CUDA version knows, of those
-/// that the driver has.
-fn look_up(symbol: Text, function: &Out<*const ()>, version: i32) -> Result<(), Missing> {
+/// The newest form of a function that a program of a CUDA version knows.
+fn look_up(
+    symbol: Text,
+    function: &Out<*const ()>,
+    version: i32,
+    flags: u64,
+) -> Result<(), Missing> {
+    function.set_if_asked(std::ptr::null());
     let name = symbol.string().map_err(|_| Missing::Symbol)?;
     let newest = environment().map_or(version, |environment| environment.version.0);
-    let since = |name: &str| {
-        let row = SINCE.iter().find(|(known, _)| *known == name);
-        row.map_or(0, |(_, since)| *since)
+    let newest = newest.min(version);
+    let mut forms: Vec<(i32, &str)> = FUNCTIONS
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split(' ');
+            let form = words.next().filter(|form| is_form(form, &name))?;
+            Some((words.next()?.parse().ok()?, form))
+        })
+        .collect();
+    forms.sort_unstable();
+    let fits = forms.iter().rfind(|(since, _)| *since <= newest);
+    let Some((_, form)) = fits else {
+        let why = format!("CUDA {} has no function '{name}'", DriverVersion(newest));
+        let _ = Code::NOT_FOUND.because(why);
+        return Err(if forms.is_empty() {
+            Missing::Symbol
+        } else {
+            Missing::Version
+        });
     };
-    let forms = ["", "_v2", "_v3", "_v4"].map(|suffix| format!("{name}{suffix}"));
-    let known = || forms.iter().filter(|form| super::exists(form));
-    if name == "cuGraphInstantiate" && version >= 12000 {
-        // The name passed on to another function.
-        function.set_if_asked(
-            super::address("cuGraphInstantiateWithFlags").unwrap_or(std::ptr::null()),
-        );
-        return Ok(());
-    }
-    let fits = |form: &&String| since(form) <= version.min(newest);
-    let found = known().rfind(fits).and_then(|form| super::address(form));
-    match found {
-        Some(address) => {
-            function.set_if_asked(address);
-            Ok(())
-        }
-        None => {
-            function.set_if_asked(std::ptr::null());
-            Err(match known().next() {
-                Some(_) => Missing::Version,
-                None => Missing::Symbol,
-            })
-        }
-    }
+    // The name passed on to another function.
+    let form = match *form {
+        "cuGraphInstantiate_v2" if newest >= 12000 => "cuGraphInstantiateWithFlags",
+        form => form,
+    };
+    let found = super::any_symbol(form).ok_or(Missing::Symbol)?;
+    let per_thread = found.per_thread.filter(|_| flags & PER_THREAD != 0);
+    function.set_if_asked(per_thread.unwrap_or(found.address));
+    Ok(())
+}
+
+/// Whether a function's name is another's, or that with a version.
+fn is_form(form: &str, name: &str) -> bool {
+    form.strip_prefix(name).is_some_and(|rest| {
+        let number = rest.strip_prefix("_v").map(str::parse::<u32>);
+        rest.is_empty() || matches!(number, Some(Ok(_)))
+    })
 }

@@ -1,51 +1,53 @@
-//! Entry points that `cust` refers to and the simulator has nothing behind:
-//! arrays, textures, surfaces, other processes, memory of other APIs. They are
-//! exported so that looking them up succeeds, and answer that they are not
-//! supported.
+//! Entry points of CUDA that the simulator has nothing behind: textures, surfaces,
+//! other processes, memory of other APIs and more. They are exported, so that programs
+//! which look everything up start, and answer that they are not supported.
+//!
+//! `build.rs` lists them: what `driver_functions.txt` and `runtime_functions.txt` name
+//! and no other file of this folder defines.
 
-use crate::error::Code;
+use super::call;
+use super::entries::Symbol;
+use crate::error::{Code, Result};
 
-/// Declares them. The parameters are not named: in the C calling convention of
-/// every platform with a CUDA driver, the caller puts them away.
+/// Declares them, by the name of their API's function of [`call`], each with its form
+/// for programs whose default stream is each thread's own. The parameters are not
+/// named: in the C calling convention of every platform with a CUDA driver, the caller
+/// puts them away.
 macro_rules! unsupported {
-    ($($name:ident)*) => {
+    ($($kind:ident $name:ident $($per_thread:ident)?;)*) => {
         $(
             /// Answers `CUDA_ERROR_NOT_SUPPORTED`.
             #[unsafe(no_mangle)]
             pub extern "C" fn $name() -> Code {
-                $crate::ffi::call::driver_wide(stringify!($name), |_| Err(Code::NOT_SUPPORTED))
+                $kind(stringify!($name))
             }
+            $(
+                /// Answers `CUDA_ERROR_NOT_SUPPORTED`.
+                #[unsafe(no_mangle)]
+                pub extern "C" fn $per_thread() -> Code {
+                    $kind(stringify!($name))
+                }
+            )?
         )*
         /// The entry points of this module, and where they are.
-        pub const SYMBOLS: &[$crate::ffi::Symbol] =
-            &[$((stringify!($name), $name as *const ())),*];
+        pub const SYMBOLS: &[Symbol] = &[$(Symbol {
+            name: stringify!($name),
+            address: $name as *const (),
+            per_thread: [$($per_thread as *const ())?].as_slice().first().copied(),
+        }),*];
     };
 }
 
-unsupported! {
-    cuArray3DCreate_v2
-    cuArray3DGetDescriptor_v2
-    cuArrayDestroy
-    cuMemcpyAtoH_v2
-    cuMemcpyHtoA_v2
-    cuTexObjectCreate
-    cuTexObjectDestroy
-    cuTexObjectGetResourceDesc
-    cuTexObjectGetResourceViewDesc
-    cuTexObjectGetTextureDesc
-    cuSurfObjectCreate
-    cuSurfObjectDestroy
-    cuSurfObjectGetResourceDesc
-    cuGraphDebugDotPrint
-    cuIpcCloseMemHandle
-    cuIpcGetEventHandle
-    cuIpcGetMemHandle
-    cuIpcOpenEventHandle
-    cuIpcOpenMemHandle_v2
-    cuImportExternalMemory
-    cuExternalMemoryGetMappedBuffer
-    cuDestroyExternalMemory
-    cuCtxEnablePeerAccess
-    cuCtxDisablePeerAccess
-    cuGetExportTable
+include!(concat!(env!("OUT_DIR"), "/unsupported.rs"));
+
+fn driver(name: &'static str) -> Code {
+    call::driver_wide(name, |_| refuse())
+}
+
+fn runtime(name: &'static str) -> Code {
+    call::runtime_wide(name, refuse)
+}
+
+fn refuse() -> Result {
+    Err(Code::NOT_SUPPORTED.because("the simulator has nothing behind it"))
 }

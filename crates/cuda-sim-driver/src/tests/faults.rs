@@ -51,7 +51,14 @@ fn a_sticky_error_stays_until_the_context_goes() {
             api::stop();
         },
     );
-    assert_eq!(stderr, "");
+    // The first call says why it fails, and of the others one for all.
+    let told: Vec<_> = stderr.lines().collect();
+    assert_eq!(told.len(), 2, "{stderr}");
+    assert!(told[0].ends_with("CUDA_SIM_FAULT asks for it"), "{stderr}");
+    assert!(
+        told[1].ends_with("every later call there answers the same"),
+        "{stderr}"
+    );
 }
 
 #[test]

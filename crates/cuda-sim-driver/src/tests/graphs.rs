@@ -100,6 +100,9 @@ fn what_a_capture_does_not_allow_spoils_it() {
         api::stream_wait(other, event, 0).expect("joins");
         scale(&kernels, other, a, a, 2).expect("captured");
         assert_eq!(later::end_capture(stream), Err(904));
+        // An event of a capture that has ended draws no stream into it.
+        assert_eq!(api::stream_wait(other, event, 0), Err(907));
+        assert_eq!(later::is_capturing(other), Ok(0));
         assert_eq!(later::begin_capture(0, 0), Err(900));
         assert_eq!(later::end_capture(stream), Err(401));
         api::free(a).expect("freed");

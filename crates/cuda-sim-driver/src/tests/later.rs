@@ -161,12 +161,12 @@ calls! {
 }
 
 /// What a program of a CUDA version gets for a name: the answer, and the status.
-pub fn proc_address(name: &str, version: i32) -> (Answer<usize>, u32) {
+pub fn proc_address(name: &str, version: i32, flags: u64) -> (Answer<usize>, u32) {
     let name = CString::new(name).expect("no zero");
     let (mut function, mut status) = (0, 9);
     // SAFETY: the name ends in a zero, the rest is good for the write.
     let code =
-        unsafe { cuGetProcAddress_v2(name.as_ptr(), &mut function, version, 0, &mut status) };
+        unsafe { cuGetProcAddress_v2(name.as_ptr(), &mut function, version, flags, &mut status) };
     (answer(code).map(|()| function), status)
 }
 

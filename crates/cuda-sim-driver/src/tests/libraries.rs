@@ -145,7 +145,7 @@ fn the_linker_makes_one_image_of_several_sources() {
 #[test]
 fn functions_are_found_by_the_names_and_versions_of_programs() {
     program(&[("CUDA_SIM_DRIVER_VERSION", "12.4")], || {
-        let address = |name: &str, version| later::proc_address(name, version);
+        let address = |name: &str, version| later::proc_address(name, version, 0);
         let (old, new) = (
             address("cuGetProcAddress", 11030),
             address("cuGetProcAddress", 12000),

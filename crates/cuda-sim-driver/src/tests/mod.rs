@@ -3,6 +3,7 @@
 
 mod api;
 mod contexts;
+mod failures;
 mod faults;
 mod graphs;
 mod later;
@@ -17,7 +18,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Set in the process that runs a test's body.
-const CHILD: &str = "CUDA_SIM_TEST_CHILD";
+const CHILD: &str = "SIM_TEST_CHILD";
 
 /// How the process of a test ended.
 struct Ended {

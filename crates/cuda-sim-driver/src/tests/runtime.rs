@@ -21,6 +21,17 @@ struct Wrapper {
     file: *const c_char,
 }
 
+/// A `cudaLaunchConfig_t`.
+#[repr(C)]
+struct Config {
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: usize,
+    attributes: *const c_void,
+    count: u32,
+}
+
 unsafe extern "C" {
     fn __cudaRegisterFatBinary(wrapper: *const Wrapper) -> usize;
     fn __cudaRegisterFatBinaryEnd(binary: usize);
@@ -61,6 +72,28 @@ unsafe extern "C" {
         params: *mut *mut c_void,
         shared: usize,
         stream: usize,
+    ) -> u32;
+    fn cudaLaunchKernelExC(
+        config: *const Config,
+        function: *const u8,
+        params: *mut *mut c_void,
+    ) -> u32;
+    fn cudaMemcpy2D(
+        to: *mut c_void,
+        to_pitch: usize,
+        from: u64,
+        from_pitch: usize,
+        width: usize,
+        height: usize,
+        direction: u32,
+    ) -> u32;
+    fn cudaMemset2D(to: u64, pitch: usize, value: i32, width: usize, height: usize) -> u32;
+    fn cudaPointerGetAttributes(out: *mut [u64; 11], address: u64) -> u32;
+    fn cudaGetDriverEntryPoint(
+        symbol: *const c_char,
+        function: *mut usize,
+        flags: u64,
+        status: *mut u32,
     ) -> u32;
     fn cudaMalloc(out: *mut u64, bytes: usize) -> u32;
     fn cudaFree(address: u64) -> u32;
@@ -179,6 +212,78 @@ fn each_thread_has_a_device_and_an_error_of_its_own() {
         // A block of more threads than there can be.
         assert_eq!(launch(&PUT, 2048, 0), Err(9));
         assert_eq!(malloc(0), Ok(0));
+    });
+}
+
+#[test]
+fn a_launch_may_have_a_configuration() {
+    program(&[RUNTIME_13], || {
+        register(false);
+        let mut out = malloc(4).expect("memory");
+        let mut params = [(&raw mut out).cast::<c_void>()];
+        let mut launch = |shared| {
+            let one = Dim3(1, 1, 1);
+            let config = Config {
+                grid: one,
+                block: one,
+                shared,
+                stream: 0,
+                attributes: null(),
+                count: 0,
+            };
+            // SAFETY: there is a pointer to each parameter.
+            answer(unsafe { cudaLaunchKernelExC(&config, &PUT, params.as_mut_ptr()) })
+        };
+        assert_eq!(launch(1 << 32), Err(1));
+        assert_eq!(launch(0), Ok(()));
+        let mut there = 0_u32;
+        // SAFETY: good for four bytes.
+        unsafe {
+            assert_eq!(cudaMemcpy((&raw mut there).cast(), out, 4, 2), 0);
+            assert_eq!(cudaFree(out), 0);
+        }
+        assert_eq!(there, 7);
+    });
+}
+
+#[test]
+fn memory_has_a_side_and_rows() {
+    program(&[RUNTIME_13], || {
+        let memory = malloc(4 * 16).expect("memory");
+        let mut rows = [[0_u8; 5]; 4];
+        let host = rows.as_mut_ptr().cast::<c_void>();
+        let mut attributes = [9; 11];
+        // SAFETY: the pointers are good for what is written: four rows of 3 bytes.
+        unsafe {
+            assert_eq!(cudaMemset2D(memory, 16, 6, 3, 4), 0);
+            // The other direction than the addresses say.
+            assert_eq!(cudaMemcpy2D(host, 5, memory, 16, 3, 4, 1), 1);
+            assert_eq!(cudaMemcpy2D(host, 5, memory, 16, 3, 4, 2), 0);
+            assert_eq!(cudaPointerGetAttributes(&mut attributes, memory + 8), 0);
+            // Device memory, of device 0, at that address, and not on the host.
+            assert_eq!(attributes[..4], [2, memory + 8, 0, 0]);
+            let host = host.expose_provenance() as u64;
+            assert_eq!(cudaPointerGetAttributes(&mut attributes, host), 0);
+            // Nobody's, of device -2.
+            assert_eq!(attributes[..4], [0xffff_fffe << 32, 0, host, 0]);
+            assert_eq!(cudaFree(memory), 0);
+        }
+        assert_eq!(rows, [[6, 6, 6, 0, 0]; 4]);
+    });
+}
+
+#[test]
+fn the_driver_is_found_by_name() {
+    program(&[RUNTIME_13], || {
+        let find = |name: &CStr| {
+            let (mut function, mut status) = (9, 9);
+            // SAFETY: a C string, and pointers that are good for the writes.
+            let code =
+                unsafe { cudaGetDriverEntryPoint(name.as_ptr(), &mut function, 0, &mut status) };
+            (code, function != 0, status)
+        };
+        assert_eq!(find(c"cuMemAlloc"), (0, true, 0));
+        assert_eq!(find(c"cuFrobnicate"), (0, false, 1));
     });
 }
 

@@ -151,6 +151,10 @@ impl Buffers {
 
     fn bytes(&self, device: &Device, name: &str) -> Result<Vec<u8>> {
         let (address, len) = self.find(name)?;
+        if let Some(unwritten) = device.first_unwritten(address, len)? {
+            let at = unwritten - address;
+            eprintln!("warning: nothing wrote byte {at} of `{name}`, and perhaps others");
+        }
         let mut bytes = vec![0; usize::try_from(len)?];
         device.read(address, &mut bytes)?;
         Ok(bytes)

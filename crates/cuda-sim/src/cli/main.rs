@@ -139,8 +139,8 @@ fn info(path: &Path) -> Result<()> {
             kernel.local_bytes,
             kernel.registers
         )?;
-        if let Some(why) = &kernel.refused {
-            writeln!(text, "    cannot be run: {why}")?;
+        if let Some(why) = &kernel.unknown {
+            writeln!(text, "    runs until it executes what is not known: {why}")?;
         }
         for param in &kernel.params {
             writeln!(

@@ -17,20 +17,24 @@ fn is_cache_hint(modifier: &str) -> Option<()> {
         .then_some(())
 }
 
-/// Scopes and orders of the memory model: whether any was there, and whether other
-/// blocks may then see what was done before.
-fn take_order(opcode: &mut Opcode<'_>) -> (bool, bool) {
-    let (mut strong, mut releases, mut wide) = (false, false, true);
+/// Scopes and orders of the memory model, and whether other blocks may then see what was
+/// done before.
+fn take_order(opcode: &mut Opcode<'_>) -> (Order, bool) {
+    let (mut order, mut releases, mut wide) = (Order::Weak, false, true);
     let words = [
         "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "cluster",
         "mmio",
     ];
     while let Some(word) = opcode.take_of(&words) {
-        strong = true;
+        order = if word == "volatile" || order == Order::Volatile {
+            Order::Volatile
+        } else {
+            Order::Strong
+        };
         releases |= matches!(word, "release" | "acq_rel");
         wide &= word != "cta";
     }
-    (strong, releases && wide)
+    (order, releases && wide)
 }
 
 fn class(space: Space) -> Class {
@@ -98,9 +102,9 @@ impl<'m, 's> Decoder<'m, 's> {
         &mut self,
         opcode: &mut Opcode<'s>,
     ) -> Result<(Space, Order, usize, Type)> {
-        let (strong, releases) = take_order(opcode);
+        let (mut order, releases) = take_order(opcode);
         let space = opcode.take_space();
-        let mut order = if strong { Order::Strong } else { Order::Weak };
+        let strong = order.is_strong();
         loop {
             if opcode.take("nc") {
                 order = Order::ReadOnly;
@@ -262,6 +266,9 @@ impl<'m, 's> Decoder<'m, 's> {
     ) -> Result<()> {
         if opcode.base == "red" && opcode.take("async") {
             return self.change_and_tell(opcode, operands);
+        }
+        if ["v2", "v4", "v8"].iter().any(|lanes| opcode.has(lanes)) {
+            return opcode.fail("an atomic operation on a vector");
         }
         let (_, releases) = take_order(opcode);
         let space = opcode.take_space();

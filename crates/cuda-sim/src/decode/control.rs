@@ -9,6 +9,7 @@ use crate::ir::{
     BarrierKind, Call, Callee, Cond, Op, P, Place, Reduce, Reg, Shuffle, System, SystemCall, Vote,
     WarpOp,
 };
+use crate::ptx::error::ParseError;
 use crate::ptx::syntax::Operand;
 use crate::ptx::types::{Kind, Type};
 
@@ -209,6 +210,10 @@ impl<'m, 's> Decoder<'m, 's> {
             Some(Symbol::Register(Reg::Long(pointer), _)) => {
                 self.uses.pointers = true;
                 Callee::Pointer(pointer)
+            }
+            _ if self.common.declared.contains(callee) => {
+                let message = format!("a call to `{callee}`, which the module only declares");
+                return Err(ParseError::unknown(self.at, message));
             }
             _ => return self.fail(format!("`{callee}` is no function of this module")),
         };

@@ -4,7 +4,7 @@
 use super::products::Multiply;
 use super::symbols::Scope;
 use crate::count::Class;
-use crate::ir::{Cond, Inst, L, Op, P, Place, Preset, Reg, SharedVariable, W};
+use crate::ir::{Cond, Flow, Inst, L, Op, P, Place, Preset, Reg, SharedVariable, W};
 use crate::ptx::error::{ParseError, Position};
 use crate::ptx::syntax::Function as Written;
 use crate::ptx::syntax::Operand;
@@ -23,6 +23,8 @@ pub(super) struct Shared<'s> {
     pub version: (u32, u32),
     pub sm: u32,
     pub functions: HashMap<&'s str, u32>,
+    /// These, and functions without bodies.
+    pub declared: HashSet<&'s str>,
     /// Variables in global and constant memory, in the order of `Module::globals`.
     pub globals: HashMap<&'s str, u32>,
     /// Shared variables of the module, then those of functions as they come.
@@ -37,6 +39,8 @@ pub(super) struct Uses {
     pub shared: BTreeSet<u32>,
     pub ordered: bool,
     pub pointers: bool,
+    /// The first instruction that the simulator does not know.
+    pub unknown: Option<ParseError>,
 }
 
 /// Decodes one function.
@@ -124,7 +128,7 @@ impl<'m, 's> Decoder<'m, 's> {
             line: self.at.line,
             class,
             products: (0, 0),
-            watched: (0, 0),
+            flow: Flow::Whole,
         });
         self.multiplies.push(Multiply::None);
     }

@@ -81,6 +81,7 @@ fn cut(insts: &[Inst], labels: &[usize]) -> Vec<Block> {
             start: pair[0] as u32,
             end: pair[1] as u32,
             next: u32::MAX,
+            live: Box::default(),
         })
         .collect()
 }

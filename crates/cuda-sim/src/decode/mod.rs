@@ -20,10 +20,10 @@ mod requirements;
 mod symbols;
 mod vectors;
 
-use crate::ir::{Cond, Entry, Function, Op, Place, Program, SharedVariable};
+use crate::ir::{Cond, Entry, Flow, Function, Op, Place, Program, SharedVariable};
 use crate::ptx::error::ParseError;
 use crate::ptx::syntax::{Formal, Instruction, Operand, Source, Statement, Variable};
-use crate::ptx::types::Space;
+use crate::ptx::types::{Space, Type};
 use decoder::{Decoder, Result, Shared, Uses};
 use opcode::Opcode;
 use std::collections::{BTreeSet, HashMap};
@@ -34,23 +34,18 @@ use symbols::{Scope, Symbol};
 pub(crate) struct Decoded {
     pub program: Program,
     pub entries: HashMap<String, Entry>,
-    /// Functions that use what the simulator does not know, which stand in the
-    /// program without their bodies; ascending.
-    refused: Vec<(u32, ParseError)>,
+    /// The first instruction of each function that the simulator does not know, where there
+    /// is one; ascending.
+    unknown: Vec<(u32, ParseError)>,
 }
 
 impl Decoded {
-    /// Why a kernel cannot run, if it reaches a function that was refused.
-    pub fn refused(&self, entry: &Entry) -> Option<&ParseError> {
-        let mut refused = self.refused.iter();
-        refused
+    /// The first instruction that a kernel may reach and the simulator does not know.
+    pub fn unknown(&self, entry: &Entry) -> Option<&ParseError> {
+        let mut unknown = self.unknown.iter();
+        unknown
             .find(|(function, _)| entry.reached.contains(function))
             .map(|(_, why)| why)
-    }
-
-    /// The first refusal in the order of the source.
-    pub fn first_refusal(&self) -> Option<&ParseError> {
-        self.refused.first().map(|(_, why)| why)
     }
 }
 
@@ -60,6 +55,7 @@ pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
         version: source.version,
         sm: source.sm(),
         functions: HashMap::new(),
+        declared: source.functions.iter().map(|f| f.name).collect(),
         globals: HashMap::new(),
         shared: Vec::new(),
         module_shared: HashMap::new(),
@@ -96,21 +92,17 @@ pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
     }
     let mut functions = Vec::new();
     let mut uses = Vec::new();
-    let mut refused = Vec::new();
+    let mut unknown = Vec::new();
     for function in defined() {
         let body = function.body.as_deref().unwrap_or_default();
         if function.cluster.is_some() && (source.sm() < 90 || source.version < (7, 8)) {
             let message = "`.reqnctapercluster` needs .version 7.8 and .target sm_90 or later";
             return Err(ParseError::at(function.at, message));
         }
-        let decoded = match Decoder::new(&mut common, function).function(body) {
-            Err(why) if why.unknown => {
-                refused.push((functions.len() as u32, why));
-                Decoder::new(&mut common, function).function(&[])
-            }
-            decoded => decoded,
-        };
-        let (function, used) = decoded?;
+        let (function, mut used) = Decoder::new(&mut common, function).function(body)?;
+        if let Some(why) = used.unknown.take() {
+            unknown.push((functions.len() as u32, why));
+        }
         functions.push(function);
         uses.push(used);
     }
@@ -128,9 +120,12 @@ pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
         );
     }
     Ok(Decoded {
-        program: Program { functions },
+        program: Program {
+            functions,
+            locations: source.locations.clone(),
+        },
         entries,
-        refused,
+        unknown,
     })
 }
 
@@ -223,10 +218,10 @@ impl<'m, 's> Decoder<'m, 's> {
             .collect();
         products::count(&mut self.insts, &self.multiplies, &labels);
         access::mark_guesses(&mut self.insts);
-        let (insts, blocks) = flow::blocks(self.insts, &labels);
+        let (insts, mut blocks) = flow::blocks(self.insts, &labels);
         let allocated = registers::allocate(
             insts,
-            &blocks,
+            &mut blocks,
             self.presets.into_iter().map(|((_, p), r)| (r, p)).collect(),
             &mut self.formals,
             &mut self.returns,
@@ -239,8 +234,7 @@ impl<'m, 's> Decoder<'m, 's> {
             files: allocated.files,
             presets: allocated.presets,
             undefined: allocated.undefined,
-            watched: allocated.watched,
-            watched_names: allocated.watched_names,
+            undefined_names: allocated.undefined_names,
             formals: self.formals,
             returns: self.returns,
             param_bytes: self.param_most.next_multiple_of(4),
@@ -330,7 +324,13 @@ impl<'m, 's> Decoder<'m, 's> {
                     }
                 }
                 Statement::Targets(..) | Statement::Prototype => {}
-                Statement::Instruction(instruction) => self.instruction(instruction)?,
+                Statement::Instruction(instruction) => {
+                    let first = self.insts.len();
+                    match self.instruction(instruction) {
+                        Err(why) if why.unknown => self.unknown(first, why),
+                        done => done?,
+                    }
+                }
                 Statement::Scope(inner) => {
                     self.scopes.push(Scope::default());
                     self.body(inner)?;
@@ -340,6 +340,14 @@ impl<'m, 's> Decoder<'m, 's> {
         }
         self.param_end = param_end;
         Ok(())
+    }
+
+    /// Puts a mistake of its own in the place of an instruction, whose steps begin at `first`.
+    fn unknown(&mut self, first: usize, why: ParseError) {
+        self.insts.truncate(first);
+        self.multiplies.truncate(first);
+        self.emit(Op::Unknown(why.message.as_str().into()), None);
+        self.uses.unknown.get_or_insert(why);
     }
 
     fn variable(&mut self, variable: &Variable<'s>) -> Result<()> {
@@ -381,9 +389,13 @@ impl<'m, 's> Decoder<'m, 's> {
             }
             None => None,
         };
+        let first = self.insts.len();
         let mut opcode = Opcode::new(instruction.opcode, instruction.at);
         self.check_requirements(&opcode)?;
         let operands = &instruction.operands;
+        if operands.contains(&Operand::Compound) {
+            return opcode.fail("an address of several parts");
+        }
         let known = self.half_arithmetic(&mut opcode, operands)?
             || self.arithmetic(&mut opcode, operands)?
             || self.conversion(&mut opcode, operands)?
@@ -393,7 +405,29 @@ impl<'m, 's> Decoder<'m, 's> {
             let message = format!("unknown opcode `{}`", instruction.opcode);
             return Err(ParseError::unknown(self.at, message));
         }
-        opcode.finish()
+        opcode.finish()?;
+        let flow = flow_of(instruction.opcode);
+        for inst in &mut self.insts[first..] {
+            inst.flow = flow;
+        }
+        Ok(())
+    }
+}
+
+/// How undefined bits pass through the steps of an instruction.
+fn flow_of(opcode: &str) -> Flow {
+    let mut parts = opcode.split('.');
+    match parts.next().unwrap_or_default() {
+        "and" | "or" | "xor" | "not" | "lop3" => Flow::Bitwise,
+        "mov" | "ld" | "ldu" => Flow::Moves(u8::MAX),
+        // Behind the condition.
+        "selp" => Flow::Moves(0b110),
+        "shl" | "shr" | "bfe" | "brev" | "szext" => Flow::Moves(0b1),
+        "shf" | "prmt" | "bfi" => Flow::Moves(0b11),
+        "cvt" if parts.all(|part| Type::named(part).is_some_and(|ty| !ty.is_float())) => {
+            Flow::Moves(0b1)
+        }
+        _ => Flow::Whole,
     }
 }
 

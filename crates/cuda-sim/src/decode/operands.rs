@@ -338,10 +338,12 @@ fn special(name: &str) -> Option<Special> {
         "z" => Some(2),
         _ => None,
     };
-    let environment = name.strip_prefix("%envreg");
-    if environment.is_some_and(|n| n.parse().is_ok_and(|n: u32| n < 32)) {
-        // The driver's to fill, and CUDA's does not.
-        return Some(Special::Zero);
+    // The driver's to fill. CUDA's says where a cooperative launch has its barrier.
+    match name.strip_prefix("%envreg").map(str::parse::<u32>) {
+        Some(Ok(1)) => return Some(Special::WorkspaceHigh),
+        Some(Ok(2)) => return Some(Special::WorkspaceLow),
+        Some(Ok(0..32)) => return Some(Special::Zero),
+        _ => {}
     }
     if let Some((stem, suffix)) = name.split_once('.') {
         let axis = axis(suffix)?;

@@ -5,7 +5,7 @@
 //! written, and those that copies of them reach, are kept apart: they begin as
 //! zero, they share their place with nothing, and their uses are watched.
 
-use crate::ir::{Access, Block, Files, Inst, L, Op, P, Place, Preset, Reg, W, Watched, pred};
+use crate::ir::{Access, Block, Files, Inst, L, Op, P, Place, Preset, Reg, W, pred};
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Allocated {
@@ -13,8 +13,7 @@ pub(super) struct Allocated {
     pub files: Files,
     pub presets: Vec<(Reg, Preset)>,
     pub undefined: Vec<Reg>,
-    pub watched: Vec<Watched>,
-    pub watched_names: Vec<String>,
+    pub undefined_names: Vec<String>,
     pub registers: u32,
 }
 
@@ -68,7 +67,7 @@ impl Set {
 
 pub(super) fn allocate(
     mut insts: Vec<Inst>,
-    blocks: &[Block],
+    blocks: &mut [Block],
     presets: Vec<(Reg, Preset)>,
     formals: &mut [Place],
     returns: &mut [Place],
@@ -90,13 +89,14 @@ pub(super) fn allocate(
         }
     }
     // Formals arrive set; results that are registers may leave unset.
-    let mut arrive: HashSet<usize> = presets.iter().map(|&(reg, _)| number(reg)).collect();
+    let constants: HashSet<usize> = presets.iter().map(|&(reg, _)| number(reg)).collect();
+    let mut arrive = constants.clone();
     for place in formals.iter() {
         if let Place::Register(reg) = place {
             arrive.insert(number(*reg));
         }
     }
-    for block in blocks {
+    for block in &*blocks {
         for inst in &mut insts[block.start as usize..block.end as usize] {
             each(inst, &mut |reg, _| {
                 number(*reg);
@@ -115,11 +115,8 @@ pub(super) fn allocate(
 
     drop_unused(&mut insts, blocks, &numbers, &live_in, &results);
 
-    // Registers that may be read unwritten, and what copies spread.
-    let mut undefined: HashSet<usize> = live_in[0].iter().filter(|i| !arrive.contains(i)).collect();
-    if !undefined.is_empty() {
-        spread(&mut insts, blocks, &numbers, &mut undefined);
-    }
+    // Registers that may be read unwritten.
+    let undefined: HashSet<usize> = live_in[0].iter().filter(|i| !arrive.contains(i)).collect();
 
     let (intervals, registers) = intervals(&mut insts, blocks, &numbers, &regs, &live_in, &fixed);
     let mut files = Files::default();
@@ -135,31 +132,12 @@ pub(super) fn allocate(
     let renamed = |reg: Reg| numbers.get(&reg).and_then(|&i| places[i]).unwrap_or(reg);
     let mut slots: Vec<usize> = undefined.into_iter().collect();
     slots.sort_unstable();
-    let slot_of: HashMap<usize, u32> = slots.iter().zip(0..).map(|(&i, slot)| (i, slot)).collect();
-    let mut watched: Vec<Watched> = Vec::new();
     for inst in &mut insts {
-        let first = watched.len() as u32;
-        let mut guard = inst.guard.is_some();
-        // A selection names what it takes if its condition holds, then the other.
-        let mut taken_if = inst.op.selects_by().map(|_| true);
-        each(inst, &mut |reg, access| {
-            let number = numbers.get(reg);
-            if let Some(&slot) = number.and_then(|i| slot_of.get(i)) {
-                watched.push(Watched {
-                    slot,
-                    access,
-                    guard,
-                    taken_if: taken_if.filter(|_| access == Access::Carry),
-                });
-            }
-            if access == Access::Carry {
-                taken_if = taken_if.map(|holds| !holds);
-            }
-            // The guard comes first, and once.
-            guard = false;
-            *reg = renamed(*reg);
-        });
-        inst.watched = (first, watched.len() as u32);
+        each(inst, &mut |reg, _| *reg = renamed(*reg));
+    }
+    for (block, live) in blocks.iter_mut().zip(&live_in) {
+        let live = live.iter().filter(|i| !constants.contains(i));
+        block.live = live.map(|i| renamed(regs[i])).collect();
     }
     for place in formals.iter_mut().chain(returns) {
         if let Place::Register(reg) = place {
@@ -174,8 +152,7 @@ pub(super) fn allocate(
             .map(|(reg, preset)| (renamed(reg), preset))
             .collect(),
         undefined: slots.iter().map(|&i| renamed(regs[i])).collect(),
-        watched,
-        watched_names: slots
+        undefined_names: slots
             .iter()
             .map(|&i| names.get(&regs[i]).unwrap_or(&"a temporary").to_string())
             .collect(),
@@ -292,36 +269,6 @@ fn drop_unused(
                     live.insert(numbers[reg]);
                 }
             });
-        }
-    }
-}
-
-/// Adds every register that a copy of an undefined one may reach.
-fn spread(
-    insts: &mut [Inst],
-    blocks: &[Block],
-    numbers: &HashMap<Reg, usize>,
-    undefined: &mut HashSet<usize>,
-) {
-    loop {
-        let before = undefined.len();
-        for block in blocks {
-            for inst in &mut insts[block.start as usize..block.end as usize] {
-                let mut carried = false;
-                inst.op.registers(&mut |reg, access| {
-                    carried |= access == Access::Carry && undefined.contains(&numbers[reg]);
-                });
-                if carried {
-                    inst.op.registers(&mut |reg, access| {
-                        if access == Access::Write {
-                            undefined.insert(numbers[reg]);
-                        }
-                    });
-                }
-            }
-        }
-        if undefined.len() == before {
-            return;
         }
     }
 }

@@ -6,10 +6,11 @@
 use super::frame::{Frame, put, put_long};
 use super::run::Worker;
 use super::tally::digest;
-use super::transfer::{ALL_WORDS, Buffer, Transfer};
+use super::transfer::{ALL_WORDS, Buffer, Rows, Transfer};
+use super::undefined::Origin;
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
-use crate::ir::{Address, Element, Longs, Op, Order, Reg};
+use crate::ir::{Address, Element, L, Longs, Op, Reg, W, Words};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::ptx::types::Space;
 
@@ -49,20 +50,26 @@ pub(super) fn addresses(frame: &Frame, address: &Address) -> Longs {
 }
 
 /// Takes the elements of a vector out of the buffer.
-fn unload(frame: &mut Frame, d: &[Option<Reg>], element: Element, buffer: &Buffer, mask: u32) {
+fn unload(
+    (words, longs): (&mut [Words], &mut [Longs]),
+    d: &[Option<Reg>],
+    element: Element,
+    rows: &Rows,
+    mask: u32,
+) {
     for (i, d) in d.iter().enumerate() {
         let place = i * element.bytes as usize;
-        let word = &buffer[place / 4];
+        let word = &rows[place / 4];
         match (*d, element.bytes) {
             (None | Some(Reg::Pred(_)), _) => {}
-            (Some(Reg::Word(d)), 4) => put(&mut frame.words[d.0 as usize], word, mask),
+            (Some(Reg::Word(d)), 4) => put(&mut words[d.0 as usize], word, mask),
             (Some(Reg::Long(d)), 8) => {
-                let high = &buffer[place / 4 + 1];
+                let high = &rows[place / 4 + 1];
                 let mut value = [0; 32];
                 for lane in 0..32 {
                     value[lane] = u64::from(high[lane]) << 32 | u64::from(word[lane]);
                 }
-                put_long(&mut frame.longs[d.0 as usize], &value, mask);
+                put_long(&mut longs[d.0 as usize], &value, mask);
             }
             (Some(d), bytes) => {
                 let (drop, shift) = (32 - 8 * bytes.min(4), 8 * (place % 4));
@@ -76,7 +83,7 @@ fn unload(frame: &mut Frame, d: &[Option<Reg>], element: Element, buffer: &Buffe
                     };
                 }
                 match d {
-                    Reg::Word(d) => put(&mut frame.words[d.0 as usize], &value, mask),
+                    Reg::Word(d) => put(&mut words[d.0 as usize], &value, mask),
                     Reg::Long(d) => {
                         let mut long = [0; 32];
                         for lane in 0..32 {
@@ -86,7 +93,7 @@ fn unload(frame: &mut Frame, d: &[Option<Reg>], element: Element, buffer: &Buffe
                                 u64::from(value[lane])
                             };
                         }
-                        put_long(&mut frame.longs[d.0 as usize], &long, mask);
+                        put_long(&mut longs[d.0 as usize], &long, mask);
                     }
                     Reg::Pred(_) => {}
                 }
@@ -96,36 +103,96 @@ fn unload(frame: &mut Frame, d: &[Option<Reg>], element: Element, buffer: &Buffe
 }
 
 /// Puts the elements of a vector into the buffer.
-fn stow(frame: &Frame, a: &[Reg], element: Element, buffer: &mut Buffer) {
+fn stow((words, longs): (&[Words], &[Longs]), a: &[Reg], element: Element, rows: &mut Rows) {
     for (i, a) in a.iter().enumerate() {
         let place = i * element.bytes as usize;
         let mut low = [0; 32];
         match *a {
-            Reg::Word(a) => low = frame.words[a.0 as usize],
+            Reg::Word(a) => low = words.get(a.0 as usize).copied().unwrap_or([0; 32]),
             Reg::Long(a) => {
-                let long = &frame.longs[a.0 as usize];
+                let long = longs.get(a.0 as usize).unwrap_or(&[0; 32]);
                 for lane in 0..32 {
                     low[lane] = long[lane] as u32;
                 }
                 if element.bytes == 8 {
                     for lane in 0..32 {
-                        buffer[place / 4 + 1][lane] = (long[lane] >> 32) as u32;
+                        rows[place / 4 + 1][lane] = (long[lane] >> 32) as u32;
                     }
                 }
             }
             Reg::Pred(_) => {}
         }
         if element.bytes >= 4 {
-            buffer[place / 4] = low;
+            rows[place / 4] = low;
         } else {
             let ones = (1u32 << (8 * element.bytes)) - 1;
             let shift = 8 * (place % 4);
             for lane in 0..32 {
-                let word = &mut buffer[place / 4][lane];
+                let word = &mut rows[place / 4][lane];
                 *word = *word & !(ones << shift) | (low[lane] & ones) << shift;
             }
         }
     }
+}
+
+/// Puts what a load brought into registers, and notes what nobody defined of it.
+fn receive(
+    frame: &mut Frame,
+    d: &[Option<Reg>],
+    element: Element,
+    buffer: &Buffer,
+    mask: u32,
+    origin: impl Fn(usize) -> Origin,
+) {
+    unload(
+        (&mut frame.words, &mut frame.longs),
+        d,
+        element,
+        &buffer.rows,
+        mask,
+    );
+    let Some(rows) = &buffer.undefined else {
+        return;
+    };
+    for (i, &reg) in d.iter().enumerate() {
+        let (mut word, mut long) = ([[0; 32]], [[0; 32]]);
+        let (one, bits) = match reg {
+            Some(Reg::Word(_)) => (Reg::Word(W(0)), false),
+            Some(Reg::Long(_)) => (Reg::Long(L(0)), true),
+            _ => continue,
+        };
+        let mut place = vec![None; i];
+        place.push(Some(one));
+        unload((&mut word, &mut long), &place, element, rows, mask);
+        let bits = if bits {
+            long[0]
+        } else {
+            word[0].map(u64::from)
+        };
+        let reg = reg.unwrap_or(one);
+        frame.undefined.loaded(reg, &bits, |lane, byte| {
+            let mut origin = origin(lane);
+            if let Origin::Loaded { address, .. } = &mut origin {
+                *address += i as u64 * u64::from(element.bytes) + u64::from(byte);
+            }
+            origin
+        });
+    }
+}
+
+/// Takes what a store writes out of registers, with what nobody defined of it.
+fn send(frame: &Frame, a: &[Reg], element: Element, mask: u32) -> Buffer {
+    let mut buffer = Buffer::new();
+    stow((&frame.words, &frame.longs), a, element, &mut buffer.rows);
+    if frame.undefined.lanes & mask != 0 {
+        let mut rows = Box::new([[0; 32]; 8]);
+        let undefined = (&*frame.undefined.words, &*frame.undefined.longs);
+        stow(undefined, a, element, &mut rows);
+        if *rows != [[0; 32]; 8] {
+            buffer.undefined = Some(rows);
+        }
+    }
+    buffer
 }
 
 impl Worker<'_> {
@@ -140,17 +207,20 @@ impl Worker<'_> {
     ) -> Step {
         match op {
             Op::LoadParam { element, d, offset } => {
-                let mut buffer = [[0; 32]; 8];
+                let mut buffer = Buffer::new();
                 let words = (element.bytes * d.len() as u32).div_ceil(4);
                 let frame = &mut warp.frames[frame];
                 frame.read_param(*offset, words, &mut buffer);
-                unload(frame, d, *element, &buffer, mask);
+                receive(frame, d, *element, &buffer, mask, |_| Origin::Loaded {
+                    space: Space::Param,
+                    address: u64::from(*offset),
+                    line,
+                });
                 Ok(())
             }
             Op::StoreParam { element, a, offset } => {
-                let mut buffer = [[0; 32]; 8];
                 let frame = &mut warp.frames[frame];
-                stow(frame, a, *element, &mut buffer);
+                let buffer = send(frame, a, *element, mask);
                 let bytes = element.bytes * a.len() as u32;
                 frame.write_param(*offset, bytes, &buffer, mask);
                 Ok(())
@@ -162,7 +232,7 @@ impl Worker<'_> {
                 address,
                 order,
             } => {
-                let mut buffer = [[0; 32]; 8];
+                let mut buffer = Buffer::new();
                 let addresses = addresses(&warp.frames[frame], address);
                 let transfer = Transfer {
                     addresses: &addresses,
@@ -174,8 +244,13 @@ impl Worker<'_> {
                 };
                 transfer.check_alignment()?;
                 self.load(*space, &transfer, warp, frame, &mut buffer)?;
-                unload(&mut warp.frames[frame], d, *element, &buffer, mask);
-                if *order == Order::Strong {
+                let frame = &mut warp.frames[frame];
+                receive(frame, d, *element, &buffer, mask, |lane| Origin::Loaded {
+                    space: *space,
+                    address: addresses[lane],
+                    line,
+                });
+                if order.is_strong() {
                     let first = addresses[mask.trailing_zeros() as usize];
                     self.polled(warp, first, mask, line);
                 }
@@ -188,9 +263,8 @@ impl Worker<'_> {
                 address,
                 order,
             } => {
-                let mut buffer = [[0; 32]; 8];
                 let addresses = addresses(&warp.frames[frame], address);
-                stow(&warp.frames[frame], a, *element, &mut buffer);
+                let buffer = send(&warp.frames[frame], a, *element, mask);
                 let transfer = Transfer {
                     addresses: &addresses,
                     mask,
@@ -201,7 +275,7 @@ impl Worker<'_> {
                 };
                 transfer.check_alignment()?;
                 self.store(*space, &transfer, warp, &buffer)?;
-                if *order == Order::Strong {
+                if order.is_strong() {
                     self.acted(warp);
                 } else if *space != Space::Local {
                     self.changed(warp);

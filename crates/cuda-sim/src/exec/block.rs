@@ -88,14 +88,23 @@ impl<'l> Block<'l> {
     pub fn fault(&self, mistake: Mistake, warp: usize, line: u32) -> Fault {
         let [x, y, _] = self.launch.grid.block;
         let thread = 32 * warp as u32 + mistake.lane.min(31);
+        let locations = &self.launch.program.locations;
+        let mut detail = mistake.detail;
+        if let Some(earlier) = mistake.earlier {
+            detail.push_str(&match locations.of(earlier) {
+                Some(source) => format!(" at {source} (PTX line {earlier})"),
+                None => format!(" at line {earlier}"),
+            });
+        }
         Fault {
             kind: mistake.kind,
             kernel: self.launch.kernel.to_owned(),
             line,
+            source: locations.of(line),
             block: self.at,
             thread: [thread % x, thread / x % y, thread / (x * y)],
             address: mistake.address,
-            detail: mistake.detail,
+            detail,
         }
     }
 

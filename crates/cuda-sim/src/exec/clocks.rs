@@ -18,6 +18,8 @@ pub(crate) struct Clocks {
     pub begun: u32,
     /// Of each warp, its last barrier of the block.
     barriers: Vec<u32>,
+    /// The earliest of these: what was done before is ordered before all that is done now.
+    pub floor: u32,
     /// Of each thread, its last `bar.warp.sync`.
     syncs: Vec<u32>,
     /// Of each thread, up to when it has seen what others released.
@@ -35,6 +37,7 @@ impl Clocks {
         self.begun = self.now;
         self.barriers.clear();
         self.barriers.resize(warps, self.now);
+        self.floor = self.now;
         self.syncs.clear();
         self.syncs.resize(32 * warps, self.now);
         self.seen.clear();
@@ -90,6 +93,11 @@ impl Clocks {
     pub fn arrive(&mut self, warp: usize) {
         self.now += 1;
         self.barriers[warp] = self.now;
+        self.raise_floor();
+    }
+
+    fn raise_floor(&mut self) {
+        self.floor = self.barriers.iter().copied().min().unwrap_or(self.now);
     }
 
     /// Lanes of warps meet at a barrier of the block.
@@ -107,5 +115,6 @@ impl Clocks {
         for thread in threads() {
             self.seen[thread] = seen;
         }
+        self.raise_floor();
     }
 }

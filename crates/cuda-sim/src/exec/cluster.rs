@@ -10,7 +10,6 @@ use super::transfer::Transfer;
 use super::warp::{State, Warp};
 use super::{Mistake, Step, lanes_of};
 use crate::check::{Fault, FaultKind};
-use crate::ir::Order;
 use crate::memory::RANK_SHIFT;
 use std::mem;
 
@@ -77,7 +76,7 @@ impl Worker<'_> {
         let done = act(self);
         self.block.shared.races = races;
         mem::swap(&mut self.block.shared, &mut self.resident[other].shared);
-        if transfer.order == Order::Strong {
+        if transfer.order.is_strong() {
             self.resident[other].clocks.release();
         }
         done

@@ -39,6 +39,12 @@ impl Worker<'_> {
                 }
                 let check = self.launch.checks.shuffles;
                 let frame = &mut warp.frames[part.frame as usize];
+                if frame.undefined.lanes & part.mask != 0 {
+                    frame.follow_warp(op, part.mask, |frame| {
+                        // What is wrong here is found below.
+                        let _ = collective(frame, op, &masks, part.mask, false);
+                    });
+                }
                 collective(frame, op, &masks, part.mask, check)?;
                 Ok(None)
             }
@@ -50,6 +56,9 @@ impl Worker<'_> {
             } => {
                 if let State::Released(reduced) = part.state {
                     let frame = &mut warp.frames[part.frame as usize];
+                    if frame.undefined.lanes & part.mask != 0 {
+                        frame.follow(inst, part.mask);
+                    }
                     deliver(frame, kind, reduced, part.mask);
                     return Ok(None);
                 }

@@ -69,6 +69,7 @@ impl Worker<'_> {
             }
             Op::Return => self.give_back(warp, part, active, rest),
             Op::Exit => Ok(Next::Exit { mask: active, rest }),
+            Op::Unknown(why) => Err(Mistake::new(FaultKind::Unknown, lane, &**why)),
             _ => Err(Mistake::new(
                 FaultKind::Trap,
                 lane,

@@ -86,7 +86,7 @@ impl Worker<'_> {
         }
         transfer(to, mask, bytes, line).check_alignment()?;
         transfer(from, mask, bytes, line).check_alignment()?;
-        let mut buffer: Buffer = [[0; 32]; 8];
+        let mut buffer = Buffer::new();
         let whole = lanes_of(mask)
             .filter(|&lane| given[lane] == bytes)
             .fold(0, |lanes, lane| lanes | 1 << lane);
@@ -101,15 +101,18 @@ impl Worker<'_> {
                     format!("{} bytes of a copy of {bytes}", given[lane]),
                 ));
             }
-            for word in &mut buffer[..4] {
+            for word in &mut buffer.rows[..4] {
                 word[lane] = 0;
             }
             for byte in 0..given[lane] {
-                let mut one: Buffer = [[0; 32]; 8];
+                let mut one = Buffer::new();
                 let at = [from[lane] + u64::from(byte); 32];
                 self.read_global(warp.index, &transfer(&at, 1 << lane, 1, line), &mut one)?;
                 let value = (one[0][lane] & 0xff) << (8 * (byte % 4));
                 buffer[byte as usize / 4][lane] |= value;
+                if one.undefined.is_some() {
+                    buffer.mark(byte as usize / 4, lane, 1 << (byte % 4));
+                }
             }
         }
         let target = transfer(to, mask, bytes, line);
@@ -121,6 +124,7 @@ impl Worker<'_> {
                 group: warp.copies.groups[lane],
                 to: to[lane],
                 words: std::array::from_fn(|word| buffer[word][lane]),
+                defined: std::array::from_fn(|word| buffer.defined(word, lane)),
                 bytes,
                 line,
             });
@@ -140,9 +144,12 @@ impl Worker<'_> {
         };
         let landing: Vec<InFlight> = open.extract_if(.., due).collect();
         for copy in landing {
-            let mut buffer: Buffer = [[0; 32]; 8];
-            for (word, value) in buffer.iter_mut().zip(copy.words) {
-                word[copy.lane] = value;
+            let mut buffer = Buffer::new();
+            for (k, (value, defined)) in copy.words.into_iter().zip(copy.defined).enumerate() {
+                buffer[k][copy.lane] = value;
+                if defined != 0xf {
+                    buffer.mark(k, copy.lane, !defined & 0xf);
+                }
             }
             let transfer = Transfer {
                 addresses: &[copy.to; 32],
@@ -179,7 +186,7 @@ impl Worker<'_> {
             ));
         }
         for offset in (0..u64::from(bytes)).step_by(16) {
-            let mut buffer: Buffer = [[0; 32]; 8];
+            let mut buffer = Buffer::new();
             let (to, from) = (
                 [to.wrapping_add(offset); 32],
                 [from.wrapping_add(offset); 32],

@@ -1,6 +1,7 @@
 //! The registers and parameters of a call, and how lanes write them.
 
-use super::transfer::{Buffer, Transfer};
+use super::transfer::{Buffer, Rows, Transfer};
+use super::undefined::Undefined;
 use super::{FULL, Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Longs, Place, Preset, Reg, Special, Words, code_address};
@@ -12,8 +13,8 @@ pub(crate) struct Frame {
     pub words: Vec<Words>,
     pub longs: Vec<Longs>,
     pub preds: Vec<u32>,
-    /// Of each register that may be undefined, the lanes that have a value.
-    pub valid: Vec<u32>,
+    /// What of it nobody defined.
+    pub undefined: Undefined,
     pub carry: Words,
     pub carry_set: u32,
     /// The parameter area, a word in 32 lanes side by side.
@@ -92,17 +93,7 @@ pub(super) fn hand_over(
             if bytes != room {
                 return Err(mismatch());
             }
-            for byte in (0..bytes).step_by(4) {
-                let row = from.params[(offset + byte) as usize / 4];
-                let shift = 8 * (offset % 4);
-                let take = (bytes - byte).min(4);
-                let ones = u32::MAX >> (32 - 8 * take);
-                let place = 8 * (start % 4);
-                let d = &mut to.params[(start + byte) as usize / 4];
-                for lane in lanes_of(mask) {
-                    d[lane] = d[lane] & !(ones << place) | (row[lane] >> shift & ones) << place;
-                }
-            }
+            hand_over_bytes(&from.params, offset, &mut to.params, start, bytes, mask);
         }
         (Place::Register(a), Place::Register(d)) => match (a, d) {
             (Reg::Word(a), Reg::Word(d)) => {
@@ -121,7 +112,43 @@ pub(super) fn hand_over(
         },
         _ => return Err(mismatch()),
     }
+    to.undefined
+        .hand_over(&from.undefined, source, target, to.params.len(), mask);
     Ok(())
+}
+
+/// Copies bytes between parameter areas.
+pub(super) fn hand_over_bytes(
+    from: &[Words],
+    offset: u32,
+    to: &mut [Words],
+    start: u32,
+    bytes: u32,
+    mask: u32,
+) {
+    for byte in (0..bytes).step_by(4) {
+        let row = from[(offset + byte) as usize / 4];
+        let shift = 8 * (offset % 4);
+        let take = (bytes - byte).min(4);
+        let ones = u32::MAX >> (32 - 8 * take);
+        let place = 8 * (start % 4);
+        let d = &mut to[(start + byte) as usize / 4];
+        for lane in lanes_of(mask) {
+            d[lane] = d[lane] & !(ones << place) | (row[lane] >> shift & ones) << place;
+        }
+    }
+}
+
+/// Writes bytes of a parameter area.
+fn put_bytes(params: &mut [Words], offset: u32, bytes: u32, rows: &Rows, mask: u32) {
+    let shift = 8 * (offset % 4);
+    let ones = u32::MAX >> (32 - 8 * bytes.min(4));
+    for k in 0..bytes.div_ceil(4) as usize {
+        let row = &mut params[offset as usize / 4 + k];
+        for lane in lanes_of(mask) {
+            row[lane] = row[lane] & !(ones << shift) | (rows[k][lane] & ones) << shift;
+        }
+    }
 }
 
 impl Frame {
@@ -152,10 +179,14 @@ impl Frame {
             self.params.clear();
             self.params.resize(code.param_bytes as usize / 4, [0; 32]);
         }
-        self.valid.clear();
-        self.valid.resize(code.undefined.len(), 0);
         for reg in &code.undefined {
             self.fill(*reg, &[0; 32]);
+        }
+        self.undefined.begin();
+        if launch.checks.uninitialised {
+            for (reg, at) in code.undefined.iter().zip(0..) {
+                self.undefined.never_written(*reg, (function, at), lanes);
+            }
         }
         for (reg, preset) in &code.presets {
             let changes = matches!(preset, Preset::Special(special) if special.is_of_block());
@@ -227,6 +258,8 @@ impl Frame {
             Special::MaskLt => lane(&|i| (1u64 << i) - 1),
             Special::MaskGe => lane(&|i| u64::from(u32::MAX) << i & u64::from(u32::MAX)),
             Special::MaskGt => lane(&|i| u64::from(u32::MAX) << i << 1 & u64::from(u32::MAX)),
+            Special::WorkspaceHigh => same(launch.workspace >> 32),
+            Special::WorkspaceLow => same(launch.workspace & 0xffff_ffff),
             Special::Zero => same(0),
             Special::ClusterBlock(_)
             | Special::Cluster(_)
@@ -255,6 +288,14 @@ impl Frame {
                 buffer[k][lane] = row[lane] >> shift;
             }
         }
+        if !self.undefined.params.is_empty() {
+            let rows = buffer.undefined.insert(Box::new([[0; 32]; 8]));
+            let first = offset as usize / 4;
+            let params = &self.undefined.params[first..first + words as usize];
+            for (row, param) in rows.iter_mut().zip(params) {
+                *row = param.map(|bits| bits >> shift);
+            }
+        }
     }
 
     /// Parameters at computed offsets.
@@ -274,19 +315,26 @@ impl Frame {
                 ));
             }
             for k in 0..transfer.bytes.div_ceil(4) as usize {
-                buffer[k][lane] = self.params[at as usize / 4 + k][lane] >> (8 * (at % 4));
+                let (word, shift) = (at as usize / 4 + k, 8 * (at % 4));
+                buffer[k][lane] = self.params[word][lane] >> shift;
+                if let Some(param) = self.undefined.params.get(word) {
+                    let rows = buffer.undefined.get_or_insert_default();
+                    rows[k][lane] = param[lane] >> shift;
+                }
             }
         }
         Ok(())
     }
 
     pub fn write_param(&mut self, offset: u32, bytes: u32, buffer: &Buffer, mask: u32) {
-        let shift = 8 * (offset % 4);
-        let ones = u32::MAX >> (32 - 8 * bytes.min(4));
-        for k in 0..bytes.div_ceil(4) as usize {
-            let row = &mut self.params[offset as usize / 4 + k];
-            for lane in lanes_of(mask) {
-                row[lane] = row[lane] & !(ones << shift) | (buffer[k][lane] & ones) << shift;
+        put_bytes(&mut self.params, offset, bytes, &buffer.rows, mask);
+        let undefined = &mut self.undefined.params;
+        match &buffer.undefined {
+            None if undefined.is_empty() => {}
+            None => put_bytes(undefined, offset, bytes, &[[0; 32]; 8], mask),
+            Some(rows) => {
+                undefined.resize(self.params.len(), [0; 32]);
+                put_bytes(undefined, offset, bytes, rows, mask);
             }
         }
     }

@@ -44,6 +44,13 @@ const READ_MANY: u64 = 2;
 const WRITTEN: u64 = 3;
 const ATOMIC_ONE: u64 = 4;
 const ATOMIC_MANY: u64 = 5;
+const VOLATILE_ONE: u64 = 6;
+const VOLATILE_MANY: u64 = 7;
+
+/// Whether several blocks touched a word in this state.
+fn is_of_many(state: u64) -> bool {
+    matches!(state, READ_MANY | ATOMIC_MANY | VOLATILE_MANY)
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Touch {
@@ -51,10 +58,12 @@ enum Touch {
     /// Of memory that the launch promises not to change.
     ReadOnly,
     Write,
-    /// Atomic, or ordered with other blocks and reading.
     Atomic,
-    /// Ordered with other blocks and only writing.
-    Release,
+    /// Ordered with other blocks.
+    OrderedRead,
+    OrderedWrite,
+    VolatileRead,
+    VolatileWrite,
 }
 
 impl Touch {
@@ -62,19 +71,28 @@ impl Touch {
         match self {
             Touch::Read | Touch::ReadOnly => READ_ONE,
             Touch::Write => WRITTEN,
-            Touch::Atomic | Touch::Release => ATOMIC_ONE,
+            Touch::Atomic | Touch::OrderedRead | Touch::OrderedWrite => ATOMIC_ONE,
+            Touch::VolatileRead | Touch::VolatileWrite => VOLATILE_ONE,
         }
     }
 
     fn reads(self) -> bool {
-        matches!(self, Touch::Read | Touch::ReadOnly | Touch::Atomic)
+        let writes = matches!(
+            self,
+            Touch::Write | Touch::OrderedWrite | Touch::VolatileWrite
+        );
+        !writes
     }
 
     fn describe(self) -> &'static str {
         match self {
             Touch::Read | Touch::ReadOnly => "read",
             Touch::Write => "written",
-            Touch::Atomic | Touch::Release => "changed atomically",
+            Touch::Atomic => "changed atomically",
+            Touch::OrderedRead => "read with an order",
+            Touch::OrderedWrite => "written with an order",
+            Touch::VolatileRead => "read by a volatile load",
+            Touch::VolatileWrite => "written by a volatile store",
         }
     }
 }
@@ -232,7 +250,8 @@ impl<'l> Global<'l> {
     ) -> Step {
         self.count_load(warp, transfer, transfer.order);
         let touch = match transfer.order {
-            Order::Strong | Order::Guess => Touch::Atomic,
+            Order::Strong | Order::Guess => Touch::OrderedRead,
+            Order::Volatile => Touch::VolatileRead,
             Order::ReadOnly => Touch::ReadOnly,
             Order::Weak => Touch::Read,
         };
@@ -244,7 +263,8 @@ impl<'l> Global<'l> {
         };
         let words = transfer.bytes.div_ceil(4) as usize;
         self.each_allocation(transfer, |this, allocation, index, mask| {
-            this.touch(allocation, index, transfer, mask, touch, &party)?;
+            let found = Some(&mut *buffer);
+            this.touch(allocation, index, (transfer, mask), touch, &party, found)?;
             for lane in lanes_of(mask) {
                 let offset = transfer.addresses[lane] - allocation.start;
                 for (k, word) in allocation.words_from(offset, words).iter().enumerate() {
@@ -256,7 +276,7 @@ impl<'l> Global<'l> {
             }
             Ok(())
         })?;
-        if transfer.order == Order::Strong {
+        if transfer.order.is_strong() {
             self.synchronised = true;
             for lane in lanes_of(transfer.mask) {
                 clocks.look(32 * warp + lane);
@@ -278,10 +298,10 @@ impl<'l> Global<'l> {
             self.counts.store_sectors_fewest += sectors.fewest;
             self.counts.store_sectors_moved += self.caches.store(warp, &sectors);
         }
-        let touch = if transfer.strong() {
-            Touch::Release
-        } else {
-            Touch::Write
+        let touch = match transfer.order {
+            Order::Strong | Order::Guess => Touch::OrderedWrite,
+            Order::Volatile => Touch::VolatileWrite,
+            Order::Weak | Order::ReadOnly => Touch::Write,
         };
         let party = Party {
             clocks,
@@ -292,7 +312,10 @@ impl<'l> Global<'l> {
         let words = transfer.bytes.div_ceil(4) as usize;
         self.each_allocation(transfer, |this, allocation, index, mask| {
             this.check_writable(allocation, transfer, mask)?;
-            this.touch(allocation, index, transfer, mask, touch, &party)?;
+            this.touch(allocation, index, (transfer, mask), touch, &party, None)?;
+            if buffer.undefined.is_some() && this.uninitialised {
+                forget_undefined(allocation, transfer, mask, buffer);
+            }
             for lane in lanes_of(mask) {
                 let offset = transfer.addresses[lane] - allocation.start;
                 if transfer.bytes < 4 {
@@ -313,7 +336,7 @@ impl<'l> Global<'l> {
             }
             Ok(())
         })?;
-        if transfer.order == Order::Strong {
+        if transfer.order.is_strong() {
             clocks.release();
         }
         Ok(())
@@ -337,7 +360,8 @@ impl<'l> Global<'l> {
         };
         self.each_allocation(transfer, |this, allocation, index, mask| {
             this.check_writable(allocation, transfer, mask)?;
-            this.touch(allocation, index, transfer, mask, Touch::Atomic, &party)?;
+            let touch = Touch::Atomic;
+            this.touch(allocation, index, (transfer, mask), touch, &party, None)?;
             for lane in lanes_of(mask) {
                 let offset = transfer.addresses[lane] - allocation.start;
                 old[lane] = if transfer.bytes == 4 {
@@ -374,15 +398,17 @@ impl<'l> Global<'l> {
         ))
     }
 
-    /// Checks and notes an access in the shadow of every word it touches.
+    /// Checks and notes an access in the shadow of every word it touches. A load puts what
+    /// nobody wrote into `found`; for an atomic operation, which has nothing there, that is
+    /// a mistake.
     fn touch(
         &mut self,
         allocation: &'l Allocation,
         index: usize,
-        transfer: &Transfer<'_>,
-        mask: u32,
+        (transfer, mask): (&Transfer<'_>, u32),
         touch: Touch,
         party: &Party<'_>,
+        mut found: Option<&mut Buffer>,
     ) -> Step {
         if !(self.races || self.uninitialised) {
             return Ok(());
@@ -437,12 +463,18 @@ impl<'l> Global<'l> {
                     lane,
                 };
                 if !settled {
-                    self.touch_word(&place, shadow, bytes, touch)?;
+                    let missing = self.touch_word(&place, shadow, bytes, touch)?;
+                    if missing != 0 {
+                        let Some(buffer) = &mut found else {
+                            return Err(unwritten(&place, missing));
+                        };
+                        buffer.mark(k, lane, missing >> (offset % 4));
+                    }
                 }
                 if !self.races {
                     continue;
                 }
-                if !own || state == READ_MANY || state == ATOMIC_MANY {
+                if !own || is_of_many(state) {
                     thread.store(alone, Relaxed);
                     continue;
                 }
@@ -460,28 +492,22 @@ impl<'l> Global<'l> {
         Ok(())
     }
 
+    /// Which of the bytes nobody wrote, where they are read.
     fn touch_word(
         &mut self,
         place: &Place<'_>,
         shadow: &AtomicU64,
         bytes: u64,
         touch: Touch,
-    ) -> Step {
+    ) -> Step<u8> {
         let mut seen = shadow.load(Relaxed);
         loop {
             let here = seen >> EPOCH_SHIFT & u64::from(EPOCHS - 1) == self.epoch;
-            if touch.reads() {
-                let missing = bytes & !seen;
-                if self.uninitialised && missing & INITIALISED != 0 {
-                    let byte = u64::from(missing.trailing_zeros());
-                    return Err(Mistake::at(
-                        FaultKind::UninitialisedMemory,
-                        place.lane as u32,
-                        place.address() + byte,
-                        "in global memory",
-                    ));
-                }
-            }
+            let missing = if touch.reads() && self.uninitialised {
+                (bytes & !seen & INITIALISED) as u8
+            } else {
+                0
+            };
             if touch == Touch::ReadOnly && here && self.races {
                 let state = seen >> STATE_SHIFT & 0xf;
                 if state == WRITTEN && seen >> BYTES_SHIFT & bytes != 0 {
@@ -493,7 +519,7 @@ impl<'l> Global<'l> {
                     ));
                 }
             }
-            let initialised = if matches!(touch, Touch::Read | Touch::ReadOnly) {
+            let initialised = if missing != 0 || matches!(touch, Touch::Read | Touch::ReadOnly) {
                 seen & INITIALISED
             } else {
                 seen & INITIALISED | bytes
@@ -505,7 +531,7 @@ impl<'l> Global<'l> {
                 | self.epoch << EPOCH_SHIFT
                 | block << BLOCK_SHIFT;
             if next == seen {
-                return Ok(());
+                return Ok(missing);
             }
             let wrote = here && seen >> STATE_SHIFT & 0xf >= WRITTEN;
             let first_write = !matches!(touch, Touch::Read | Touch::ReadOnly) && !wrote;
@@ -521,7 +547,7 @@ impl<'l> Global<'l> {
                             initialised: (seen & INITIALISED) as u8,
                         });
                     }
-                    return Ok(());
+                    return Ok(missing);
                 }
                 Err(now) => seen = now,
             }
@@ -552,7 +578,7 @@ impl<'l> Global<'l> {
         let state = seen >> STATE_SHIFT & 0xf;
         let block = seen >> BLOCK_SHIFT;
         let covered = seen >> BYTES_SHIFT & INITIALISED;
-        let own = block == self.block && state != READ_MANY && state != ATOMIC_MANY;
+        let own = block == self.block && !is_of_many(state);
         if own {
             return Ok((strongest(state, fresh), block, covered | bytes));
         }
@@ -560,8 +586,12 @@ impl<'l> Global<'l> {
             (READ_ONE | READ_MANY, Touch::Read | Touch::ReadOnly) => {
                 return Ok((READ_MANY, block, covered | bytes));
             }
-            (ATOMIC_ONE | ATOMIC_MANY, Touch::Atomic | Touch::Release) => {
-                return Ok((ATOMIC_MANY, block, covered | bytes));
+            (VOLATILE_ONE | VOLATILE_MANY | ATOMIC_ONE | ATOMIC_MANY, _)
+                if matches!(fresh, ATOMIC_ONE | VOLATILE_ONE) =>
+            {
+                let volatile = state >= VOLATILE_ONE || fresh == VOLATILE_ONE;
+                let many = if volatile { VOLATILE_MANY } else { ATOMIC_MANY };
+                return Ok((many, block, covered | bytes));
             }
             _ => {}
         }
@@ -578,9 +608,10 @@ impl<'l> Global<'l> {
         let before = match state {
             READ_ONE | READ_MANY => "read",
             WRITTEN => "written",
-            _ => "changed atomically",
+            ATOMIC_ONE | ATOMIC_MANY => "used atomically",
+            _ => "used as volatile",
         };
-        let others = if state == READ_MANY || state == ATOMIC_MANY {
+        let others = if is_of_many(state) {
             "several blocks".to_owned()
         } else {
             format!("block number {block}")
@@ -619,6 +650,28 @@ impl Place<'_> {
     fn address(&self) -> u64 {
         self.allocation.start + 4 * self.word as u64
     }
+}
+
+/// Marks bytes that are written with an undefined value: they are as good as unwritten.
+fn forget_undefined(allocation: &Allocation, transfer: &Transfer<'_>, mask: u32, buffer: &Buffer) {
+    let words = transfer.bytes.div_ceil(4) as usize;
+    let all = 0xf >> (4 - transfer.bytes.min(4));
+    for lane in lanes_of(mask) {
+        let offset = transfer.addresses[lane] - allocation.start;
+        for (k, [shadow, _]) in allocation.shadows_from(offset, words).iter().enumerate() {
+            let bytes = u64::from(all & !buffer.defined(k, lane)) << (offset % 4);
+            shadow.fetch_and(!bytes, Relaxed);
+        }
+    }
+}
+
+fn unwritten(place: &Place<'_>, missing: u8) -> Box<Mistake> {
+    Mistake::at(
+        FaultKind::UninitialisedMemory,
+        place.lane as u32,
+        place.address() + u64::from(missing.trailing_zeros()),
+        "by an atomic operation on global memory",
+    )
 }
 
 fn race_within(place: &Place<'_>, (other, did): threads::Conflict, writes: bool) -> Box<Mistake> {

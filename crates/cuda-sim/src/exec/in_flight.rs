@@ -7,6 +7,8 @@ pub(super) struct InFlight {
     pub group: u32,
     pub to: u64,
     pub words: [u32; 4],
+    /// The bytes of each word that somebody defined; a bit each.
+    pub defined: [u8; 4],
     pub bytes: u32,
     pub line: u32,
 }

@@ -34,6 +34,8 @@ pub(crate) struct Launch<'l> {
     pub resident: u64,
     /// Whether all blocks must be resident together.
     pub cooperative: bool,
+    /// Where blocks of a cooperative launch count who waits for the others; zero without.
+    pub workspace: u64,
     pub clusters: Clusters,
     /// What the kernel prints.
     pub printed: &'l Mutex<String>,
@@ -46,6 +48,8 @@ pub(crate) struct Mistake {
     pub lane: u32,
     pub address: Option<u64>,
     pub detail: String,
+    /// The PTX line of an earlier instruction that the detail speaks of.
+    pub earlier: Option<u32>,
 }
 
 impl Mistake {
@@ -55,7 +59,14 @@ impl Mistake {
             lane,
             address: None,
             detail: detail.into(),
+            earlier: None,
         })
+    }
+
+    /// Says at which line the instruction is that the detail ends with.
+    pub fn after(mut self: Box<Self>, line: u32) -> Box<Self> {
+        self.earlier = Some(line);
+        self
     }
 
     pub fn at(kind: FaultKind, lane: u32, address: u64, detail: impl Into<String>) -> Box<Self> {
@@ -64,6 +75,7 @@ impl Mistake {
             lane,
             address: Some(address),
             detail: detail.into(),
+            earlier: None,
         })
     }
 }

@@ -94,7 +94,7 @@ impl Local {
         } = transfer;
         self.check(addresses, mask, bytes)?;
         if self.watched {
-            self.check_written(addresses, mask, bytes, transfer.wanted)?;
+            self.mark_unwritten(transfer, buffer);
         }
         let words = bytes.div_ceil(4) as usize;
         if let Some(at) = transfer.uniform() {
@@ -116,24 +116,30 @@ impl Local {
         Ok(())
     }
 
-    fn check_written(&self, addresses: &Longs, mask: u32, bytes: u32, wanted: u8) -> Step {
-        for lane in lanes_of(mask) {
-            let at = addresses[lane];
-            for byte in at..at + u64::from(bytes) {
-                if wanted >> ((byte - at) / 4) & 1 == 0 {
-                    continue;
-                }
-                if self.written[byte as usize / 4][byte as usize % 4] >> lane & 1 == 0 {
-                    return Err(Mistake::at(
-                        FaultKind::UninitialisedMemory,
-                        lane as u32,
-                        byte,
-                        "in local memory",
-                    ));
+    /// Notes what nothing has written of the words that somebody wants.
+    fn mark_unwritten(&self, transfer: &Transfer<'_>, buffer: &mut Buffer) {
+        let bytes = transfer.bytes.min(4);
+        let words = (transfer.bytes.div_ceil(4) as usize).min(8);
+        for k in (0..words).filter(|k| transfer.wanted >> k & 1 != 0) {
+            if bytes == 4
+                && let Some(at) = transfer.uniform()
+                && let [a, b, c, d] = self.written[at as usize / 4 + k]
+                && transfer.mask & !(a & b & c & d) == 0
+            {
+                continue;
+            }
+            for lane in lanes_of(transfer.mask) {
+                let at = transfer.addresses[lane] as usize + 4 * k;
+                let written = &self.written[at / 4][at % 4..];
+                let missing = written.iter().take(bytes as usize).zip(0..);
+                let missing = missing.fold(0, |missing, (lanes, byte)| {
+                    missing | u8::from(lanes >> lane & 1 == 0) << byte
+                });
+                if missing != 0 {
+                    buffer.mark(k, lane, missing);
                 }
             }
         }
-        Ok(())
     }
 
     pub fn write(&mut self, transfer: &Transfer<'_>, buffer: &Buffer) -> Step {
@@ -156,6 +162,7 @@ impl Local {
                     }
                 }
             }
+            self.forget_undefined(transfer, buffer);
             return Ok(());
         }
         let ones = u32::MAX >> (32 - 8 * bytes.min(4));
@@ -172,6 +179,22 @@ impl Local {
                 }
             }
         }
+        self.forget_undefined(transfer, buffer);
         Ok(())
+    }
+
+    /// A byte that is written with an undefined value is as good as unwritten.
+    fn forget_undefined(&mut self, transfer: &Transfer<'_>, buffer: &Buffer) {
+        if !self.watched || buffer.undefined.is_none() {
+            return;
+        }
+        for lane in lanes_of(transfer.mask) {
+            for i in 0..transfer.bytes as usize {
+                if buffer.defined(i / 4, lane) >> (i % 4) & 1 == 0 {
+                    let byte = transfer.addresses[lane] as usize + i;
+                    self.written[byte / 4][byte % 4] &= !(1 << lane);
+                }
+            }
+        }
     }
 }

@@ -15,6 +15,7 @@ use super::access::addresses;
 use super::frame::Frame;
 use super::run::Worker;
 use super::transfer::{ALL_WORDS, Buffer, Transfer};
+use super::undefined::Origin;
 use super::warp::Warp;
 use super::{FULL, Mistake, Step};
 use crate::check::FaultKind;
@@ -64,30 +65,55 @@ impl Worker<'_> {
                 (8 * m + row, column)
             }
         };
-        let mut buffer: Buffer = [[0; 32]; 8];
+        let mut buffer = Buffer::new();
+        let undefined = warp.frames[frame].undefined.lanes != 0;
         if rows.stores {
-            for (m, words) in rows.words.iter().enumerate() {
-                let words = &warp.frames[frame].words[words.0 as usize];
-                for (l, word) in words.iter().enumerate() {
-                    for i in 0..2 {
-                        let (lane, column) = place(m, l, i);
-                        let half = word >> (16 * i) & 0xffff;
-                        buffer[column / 2][lane] |= half << (16 * (column % 2));
+            let registers = &warp.frames[frame];
+            let scatter = |file: &[Words], to: &mut [Words; 8]| {
+                for (m, words) in rows.words.iter().enumerate() {
+                    let Some(words) = file.get(words.0 as usize) else {
+                        continue;
+                    };
+                    for (l, word) in words.iter().enumerate() {
+                        for i in 0..2 {
+                            let (lane, column) = place(m, l, i);
+                            let half = word >> (16 * i) & 0xffff;
+                            to[column / 2][lane] |= half << (16 * (column % 2));
+                        }
                     }
                 }
+            };
+            scatter(&registers.words, &mut buffer.rows);
+            if undefined {
+                let bits = buffer.undefined.get_or_insert_default();
+                scatter(&registers.undefined.words, bits);
             }
             self.store(rows.space, &transfer, warp, &buffer)?;
             self.changed(warp);
             return Ok(());
         }
         self.load(rows.space, &transfer, warp, frame, &mut buffer)?;
-        for (m, d) in rows.words.iter().enumerate() {
+        let gather = |from: &[Words; 8], m: usize| -> Words {
             let half = |l: usize, i: usize| {
                 let (lane, column) = place(m, l, i);
-                buffer[column / 2][lane] >> (16 * (column % 2)) & 0xffff
+                from[column / 2][lane] >> (16 * (column % 2)) & 0xffff
             };
-            let word = |l| half(l, 1) << 16 | half(l, 0);
-            warp.frames[frame].words[d.0 as usize] = std::array::from_fn(word);
+            std::array::from_fn(|l| half(l, 1) << 16 | half(l, 0))
+        };
+        let frame = &mut warp.frames[frame];
+        for (m, d) in rows.words.iter().enumerate() {
+            frame.words[d.0 as usize] = gather(&buffer.rows, m);
+            if let Some(bits) = &buffer.undefined {
+                let bits = gather(bits, m).map(u64::from);
+                frame.undefined.loaded(Reg::Word(*d), &bits, |l, byte| {
+                    let (lane, column) = place(m, l, byte as usize / 2);
+                    Origin::Loaded {
+                        space: rows.space,
+                        address: addresses[lane] + 2 * column as u64,
+                        line,
+                    }
+                });
+            }
         }
         Ok(())
     }

@@ -44,6 +44,7 @@ mod tally;
 mod threads;
 mod transfer;
 mod turns;
+mod undefined;
 mod warp;
 
 use crate::check::Fault;

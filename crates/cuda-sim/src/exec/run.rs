@@ -5,10 +5,9 @@ use super::global::{Global, Undo};
 use super::schedule::Dice;
 use super::tally::{Tally, digest};
 use super::warp::{Part, State, Warp};
-use super::{Launch, Mistake, Step};
+use super::{Launch, Mistake};
 use crate::check::{Fault, FaultKind};
 use crate::count::Counts;
-use crate::ir::{Access, Inst, Watched};
 
 /// Warp instructions after which the next warp has its turn, and within a warp
 /// the next part: what one waits for in a loop may be another's to do.
@@ -342,7 +341,8 @@ impl<'l> Worker<'l> {
         function: u32,
     ) -> Result<Next, (Box<Mistake>, u32)> {
         let launch = self.launch;
-        let code = &launch.program.functions[function as usize];
+        let functions = &launch.program.functions;
+        let code = &functions[function as usize];
         let block = &code.blocks[part.block as usize];
         let (frame, mask) = (part.frame as usize, part.mask);
         let mut first = block.start as usize;
@@ -350,9 +350,11 @@ impl<'l> Worker<'l> {
         let head = &code.insts[first];
         if head.op.is_meeting() {
             let located = |mistake| (mistake, head.line);
-            let watched = &code.watched[head.watched.0 as usize..head.watched.1 as usize];
-            if !watched.is_empty() && launch.checks.uninitialised {
-                self.watch(warp, frame, (head, watched), mask, mask, code)
+            if warp.frames[frame].undefined.lanes & mask != 0 {
+                let frame = &mut warp.frames[frame];
+                frame.settle(&block.live, mask);
+                frame
+                    .check_defined(head, (mask, mask), functions)
                     .map_err(located)?;
             }
             if let Some(wait) = self.meeting(warp, part, head).map_err(located)? {
@@ -367,6 +369,9 @@ impl<'l> Worker<'l> {
             self.trace = digest(digest(self.trace, place), u64::from(mask));
         }
         let check_carry = launch.checks.carry;
+        if warp.frames[frame].undefined.lanes & mask != 0 {
+            warp.frames[frame].settle(&block.live, mask);
+        }
         for i in first..end {
             let inst = &code.insts[i];
             let active = match inst.guard {
@@ -381,10 +386,12 @@ impl<'l> Worker<'l> {
                 }
             };
             let located = |mistake| (mistake, inst.line);
-            let watched = &code.watched[inst.watched.0 as usize..inst.watched.1 as usize];
-            if !watched.is_empty() && launch.checks.uninitialised {
-                self.watch(warp, frame, (inst, watched), mask, active, code)
+            if warp.frames[frame].undefined.lanes & mask != 0 {
+                let frame = &mut warp.frames[frame];
+                frame
+                    .check_defined(inst, (mask, active), functions)
                     .map_err(located)?;
+                frame.follow(inst, active);
             }
             if inst.op.ends_block() {
                 return self
@@ -403,49 +410,5 @@ impl<'l> Worker<'l> {
             }
         }
         Ok(Next::Go(block.next))
-    }
-
-    /// Follows registers that may be undefined.
-    fn watch(
-        &self,
-        warp: &mut Warp,
-        frame: usize,
-        (inst, watched): (&Inst, &[Watched]),
-        mask: u32,
-        active: u32,
-        code: &crate::ir::Function,
-    ) -> Step {
-        let chosen = inst
-            .op
-            .selects_by()
-            .map_or(0, |cond| warp.frames[frame].holds(cond));
-        let valid = &mut warp.frames[frame].valid;
-        let mut copied = u32::MAX;
-        for watch in watched {
-            let slot = watch.slot as usize;
-            match watch.access {
-                Access::Read => {
-                    let readers = if watch.guard { mask } else { active };
-                    let missing = readers & !valid[slot];
-                    if missing != 0 {
-                        return Err(Mistake::new(
-                            FaultKind::UninitialisedRegister,
-                            missing.trailing_zeros(),
-                            format!("`{}`", code.watched_names[slot]),
-                        ));
-                    }
-                }
-                Access::Carry => {
-                    let elsewhere = match watch.taken_if {
-                        Some(true) => !chosen,
-                        Some(false) => chosen,
-                        None => 0,
-                    };
-                    copied &= valid[slot] | elsewhere;
-                }
-                Access::Write => valid[slot] = valid[slot] & !active | copied & active,
-            }
-        }
-        Ok(())
     }
 }

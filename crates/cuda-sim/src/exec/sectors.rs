@@ -188,7 +188,7 @@ impl Caches {
     pub fn load(&mut self, warp: usize, order: Order, sectors: &Sectors) -> u64 {
         match order {
             Order::Weak | Order::ReadOnly => self.first.take(warp, sectors),
-            Order::Guess | Order::Strong => sectors.count(),
+            Order::Guess | Order::Volatile | Order::Strong => sectors.count(),
         }
     }
 

@@ -9,7 +9,7 @@
 
 use super::clocks::Clocks;
 use super::layout::Layout;
-use super::transfer::Transfer;
+use super::transfer::{Buffer, Transfer};
 use super::{Mistake, Step, lanes_of};
 use crate::check::{Checks, FaultKind};
 
@@ -32,11 +32,88 @@ impl Seen {
     }
 }
 
-#[derive(Clone, Copy, Default)]
-struct History {
-    write: Seen,
-    /// The last read, the last by another thread of its warp, the last by another warp.
-    reads: [Seen; 3],
+/// The last access of a kind to each word, field by field, so that a warp's words are
+/// looked at together.
+#[derive(Default)]
+struct Marks {
+    clocks: Vec<u32>,
+    /// From the lowest bit: thread (16 bits), bytes (4), and whether it was strong.
+    who: Vec<u32>,
+    lines: Vec<u32>,
+}
+
+/// An access of a thread to a word of shared memory.
+#[derive(Clone, Copy)]
+pub(super) struct Access {
+    pub thread: usize,
+    /// Of the word; a bit each.
+    pub bytes: u8,
+    pub line: u32,
+    pub strong: bool,
+}
+
+impl Access {
+    fn who(&self) -> u32 {
+        self.thread as u32 | u32::from(self.bytes) << 16 | u32::from(self.strong) << 20
+    }
+}
+
+impl Marks {
+    fn new(words: usize) -> Self {
+        Marks {
+            clocks: vec![0; words],
+            who: vec![0; words],
+            lines: vec![0; words],
+        }
+    }
+
+    fn at(&self, word: usize) -> Seen {
+        let who = self.who[word];
+        Seen {
+            clock: self.clocks[word],
+            line: self.lines[word],
+            thread: who as u16,
+            bytes: (who >> 16 & 0xf) as u8,
+            strong: who >> 20 != 0,
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, word: usize, now: u32, access: Access) {
+        self.clocks[word] = now;
+        self.who[word] = access.who();
+        self.lines[word] = access.line;
+    }
+
+    /// Whether the access is ordered before all that is done now, or the thread's own.
+    #[inline(always)]
+    fn is_past(&self, word: usize, floor: u32, thread: usize) -> bool {
+        self.clocks[word] < floor || self.who[word] & 0xffff == thread as u32
+    }
+
+    /// The same of a warp's accesses, of which each lane's has so many words and begins where
+    /// the one before it ends.
+    fn are_past<const WORDS: usize>(&self, first: usize, floor: u32, thread: usize) -> bool {
+        let words = first..first + 32 * WORDS;
+        let (clocks, who) = (&self.clocks[words.clone()], &self.who[words]);
+        let mut past = true;
+        for k in 0..32 * WORDS {
+            let own = who[k] & 0xffff == (thread + k / WORDS) as u32;
+            past &= (clocks[k] < floor) | own;
+        }
+        past
+    }
+
+    /// Notes the accesses of such a warp; `access` is the first lane's.
+    fn put_all<const WORDS: usize>(&mut self, first: usize, now: u32, access: Access) {
+        let words = first..first + 32 * WORDS;
+        self.clocks[words.clone()].fill(now);
+        self.lines[words.clone()].fill(access.line);
+        let lowest = access.who();
+        for (k, who) in self.who[words].iter_mut().enumerate() {
+            *who = lowest + (k / WORDS) as u32;
+        }
+    }
 }
 
 pub(crate) struct Shared {
@@ -45,7 +122,13 @@ pub(crate) struct Shared {
     places: Vec<(u32, u32)>,
     /// Bits of the bytes written, per word.
     written: Vec<u8>,
-    histories: Vec<History>,
+    writes: Marks,
+    /// The last read.
+    reads: Marks,
+    /// The last read by another thread of its warp, the last by another warp.
+    others: Vec<[Seen; 2]>,
+    /// The clock of the later of these.
+    others_clock: Vec<u32>,
     /// Whether races are looked for.
     pub races: bool,
     pub(super) uninitialised: bool,
@@ -54,6 +137,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub fn new(layout: &Layout, checks: Checks) -> Self {
         let words = layout.bytes.div_ceil(4) as usize;
+        let watched = if checks.races { words } else { 0 };
         let Checks {
             races,
             uninitialised,
@@ -63,7 +147,10 @@ impl Shared {
             words: vec![0; words],
             places: layout.places.clone(),
             written: vec![0; if uninitialised { words } else { 0 }],
-            histories: vec![History::default(); if races { words } else { 0 }],
+            writes: Marks::new(watched),
+            reads: Marks::new(watched),
+            others: vec![Default::default(); watched],
+            others_clock: vec![0; watched],
             races,
             uninitialised,
         }
@@ -72,7 +159,10 @@ impl Shared {
     /// Makes ready for the next block; the clock may have begun anew.
     pub fn begin(&mut self, restarted: bool) {
         if restarted {
-            self.histories.fill(History::default());
+            let words = self.others_clock.len();
+            (self.writes, self.reads) = (Marks::new(words), Marks::new(words));
+            self.others.fill(Default::default());
+            self.others_clock.fill(0);
         }
         self.words.fill(0);
         self.written.fill(0);
@@ -116,28 +206,30 @@ impl Shared {
         )
     }
 
-    pub(super) fn check_written(&self, at: u64, bytes: u32, lane: usize) -> Step {
-        let bits = bits(at, bytes);
-        if self.written[at as usize / 4] & bits == bits {
-            return Ok(());
-        }
-        for byte in at..at + u64::from(bytes) {
-            if self.written[byte as usize / 4] >> (byte % 4) & 1 == 0 {
-                return Err(Mistake::at(
-                    FaultKind::UninitialisedMemory,
-                    lane as u32,
-                    byte,
-                    "in shared memory",
-                ));
-            }
-        }
-        Ok(())
+    /// The bytes of one word that an access reads and nothing has written, counted from the
+    /// first that it reads; a bit each.
+    pub(super) fn unwritten(&self, at: u64, bytes: u32) -> u8 {
+        (bits(at, bytes) & !self.written[at as usize / 4]) >> (at % 4)
     }
 
     pub(super) fn mark_written(&mut self, at: u64, bytes: u32) {
         let first = at as usize / 4;
         for written in &mut self.written[first..first + bytes.div_ceil(4) as usize] {
             *written |= bits(at, bytes);
+        }
+    }
+
+    /// Marks bytes that are written with an undefined value: they are as good as unwritten.
+    pub(super) fn forget_undefined(&mut self, transfer: &Transfer<'_>, buffer: &Buffer) {
+        if !self.uninitialised || buffer.undefined.is_none() {
+            return;
+        }
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            for k in 0..transfer.bytes.div_ceil(4) as usize {
+                let lost = !buffer.defined(k, lane) & bits(0, transfer.bytes);
+                self.written[at as usize / 4 + k] &= !(lost << (at % 4));
+            }
         }
     }
 
@@ -149,8 +241,13 @@ impl Shared {
             let at = transfer.addresses[lane];
             for word in (at..at + u64::from(transfer.bytes)).step_by(4) {
                 if self.races {
-                    let thread = 32 * warp + lane;
-                    self.note_write(clocks, word, 0xf, thread, transfer.line, (false, true))?;
+                    let access = Access {
+                        thread: 32 * warp + lane,
+                        bytes: 0xf,
+                        line: transfer.line,
+                        strong: false,
+                    };
+                    self.note_write(clocks, word, access, true)?;
                 }
                 if self.uninitialised {
                     self.written[word as usize / 4] = 0;
@@ -166,80 +263,147 @@ impl Shared {
             lane as u32,
             at,
             format!(
-                "{now} while unordered with thread number {}, which {then} it at line {}",
-                before.thread, before.line
+                "{now} while unordered with thread number {}, which {then} it",
+                before.thread
             ),
         )
+        .after(before.line)
     }
 
     /// Checks a read against the last write, and notes it.
-    pub(super) fn note_read(
-        &mut self,
-        clocks: &Clocks,
-        at: u64,
-        bytes: u8,
-        thread: usize,
-        line: u32,
-        strong: bool,
-    ) -> Step {
+    #[inline(always)]
+    pub(super) fn note_read(&mut self, clocks: &Clocks, at: u64, access: Access) -> Step {
+        let (word, floor, thread) = (at as usize / 4, clocks.floor, access.thread);
+        if self.writes.is_past(word, floor, thread) && self.reads.is_past(word, floor, thread) {
+            self.reads.put(word, clocks.now, access);
+            return Ok(());
+        }
+        self.note_read_among_others(clocks, at, access)
+    }
+
+    fn note_read_among_others(&mut self, clocks: &Clocks, at: u64, access: Access) -> Step {
         let word = at as usize / 4;
-        let history = self.histories[word];
-        let write = history.write;
-        let both_strong = write.strong && strong;
-        if write.bytes & bytes != 0 && !both_strong && !write.ordered(clocks, thread) {
+        let thread = access.thread;
+        let write = self.writes.at(word);
+        let both_strong = write.strong && access.strong;
+        if write.bytes & access.bytes != 0 && !both_strong && !write.ordered(clocks, thread) {
             return Err(self.race(at, thread % 32, "read", &write, "wrote"));
         }
-        let seen = Seen {
-            clock: clocks.now,
-            line,
-            thread: thread as u16,
-            bytes,
-            strong,
-        };
-        let reads = &mut self.histories[word].reads;
-        let last = reads[0];
-        if last.clock != 0 && last.thread != seen.thread {
-            if last.thread / 32 == seen.thread / 32 {
-                reads[1] = last;
-            } else {
-                reads[2] = last;
-            }
+        let last = self.reads.at(word);
+        if last.clock != 0 && usize::from(last.thread) != thread {
+            let elsewhere = usize::from(last.thread) / 32 != thread / 32;
+            self.others[word][usize::from(elsewhere)] = last;
+            self.others_clock[word] = self.others_clock[word].max(last.clock);
         }
-        reads[0] = seen;
+        self.reads.put(word, clocks.now, access);
         Ok(())
     }
 
-    /// Checks a write against what came before, and notes it.
+    /// Checks a write against what came before, and notes it; `changes` where it leaves
+    /// another value.
+    #[inline(always)]
     pub(super) fn note_write(
         &mut self,
         clocks: &Clocks,
         at: u64,
-        bytes: u8,
-        thread: usize,
-        line: u32,
-        (strong, changes): (bool, bool),
+        access: Access,
+        changes: bool,
     ) -> Step {
-        let word = at as usize / 4;
-        let history = self.histories[word];
-        let write = history.write;
-        let both_strong = write.strong && strong;
-        if write.bytes & bytes != 0 && changes && !both_strong && !write.ordered(clocks, thread) {
-            return Err(self.race(at, thread % 32, "written", &write, "wrote"));
+        let (word, floor, thread) = (at as usize / 4, clocks.floor, access.thread);
+        let alone = self.writes.is_past(word, floor, thread)
+            && self.reads.is_past(word, floor, thread)
+            && self.others_clock[word] < floor;
+        if !alone {
+            self.check_write(clocks, at, access, changes)?;
         }
-        for read in &history.reads {
-            let both_strong = read.strong && strong;
-            if read.bytes & bytes != 0 && !both_strong && !read.ordered(clocks, thread) {
-                return Err(self.race(at, thread % 32, "written", read, "read"));
+        self.writes.put(word, clocks.now, access);
+        Ok(())
+    }
+
+    fn check_write(&self, clocks: &Clocks, at: u64, access: Access, changes: bool) -> Step {
+        let word = at as usize / 4;
+        let conflicts = |seen: &Seen| {
+            let both_strong = seen.strong && access.strong;
+            let meet = seen.bytes & access.bytes != 0 && !both_strong;
+            meet && !seen.ordered(clocks, access.thread)
+        };
+        let write = self.writes.at(word);
+        if changes && conflicts(&write) {
+            return Err(self.race(at, access.thread % 32, "written", &write, "wrote"));
+        }
+        let [second, third] = self.others[word];
+        for read in [self.reads.at(word), second, third] {
+            if conflicts(&read) {
+                return Err(self.race(at, access.thread % 32, "written", &read, "read"));
             }
         }
-        self.histories[word].write = Seen {
-            clock: clocks.now,
-            line,
-            thread: thread as u16,
-            bytes,
-            strong,
-        };
         Ok(())
+    }
+
+    /// Notes reads of a warp whose lanes go to neighbouring places of so many words, from
+    /// `first` on; false, and nothing done, where they must be looked at one by one.
+    pub(super) fn note_reads<const WORDS: usize>(
+        &mut self,
+        clocks: &Clocks,
+        first: usize,
+        access: Access,
+    ) -> bool {
+        let past = self
+            .writes
+            .are_past::<WORDS>(first, clocks.floor, access.thread)
+            && self
+                .reads
+                .are_past::<WORDS>(first, clocks.floor, access.thread);
+        if past {
+            self.reads.put_all::<WORDS>(first, clocks.now, access);
+        }
+        past
+    }
+
+    /// The same of writes.
+    pub(super) fn note_writes<const WORDS: usize>(
+        &mut self,
+        clocks: &Clocks,
+        first: usize,
+        access: Access,
+    ) -> bool {
+        let others = &self.others_clock[first..first + 32 * WORDS];
+        let past = others
+            .iter()
+            .fold(true, |past, &at| past & (at < clocks.floor))
+            && self
+                .writes
+                .are_past::<WORDS>(first, clocks.floor, access.thread)
+            && self
+                .reads
+                .are_past::<WORDS>(first, clocks.floor, access.thread);
+        if past {
+            self.writes.put_all::<WORDS>(first, clocks.now, access);
+        }
+        past
+    }
+
+    /// Whether what was last written at a word is ordered before all that is done now.
+    pub(super) fn is_settled(&self, word: usize, clocks: &Clocks) -> bool {
+        self.writes.clocks[word] < clocks.floor
+    }
+
+    /// Whether `bytes` from `at` on lie in one place.
+    pub(super) fn is_whole(&self, at: u64, bytes: u64) -> bool {
+        let end = at.saturating_add(bytes);
+        let mut places = self.places.iter();
+        places.any(|&(first, last)| at >= first.into() && end <= last.into())
+    }
+
+    /// Whether so many words are written, every byte of them.
+    pub(super) fn are_written(&self, first: usize, words: usize) -> bool {
+        let written = &self.written[first..first + words];
+        written.iter().fold(0xf, |all, bits| all & bits) == 0xf
+    }
+
+    /// Notes that so many words are written.
+    pub(super) fn mark_words(&mut self, first: usize, words: usize) {
+        self.written[first..first + words].fill(0xf);
     }
 }
 

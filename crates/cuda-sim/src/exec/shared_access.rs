@@ -2,11 +2,178 @@
 //! banks need for them.
 
 use super::block::Block;
+use super::clocks::Clocks;
 use super::run::Worker;
-use super::shared::bits;
+use super::shared::{Access, Shared, bits};
 use super::transfer::{Buffer, Transfer};
-use super::{Step, lanes_of};
-use crate::ir::Order;
+use super::{Mistake, Step, lanes_of};
+use crate::check::FaultKind;
+
+impl Shared {
+    /// Reads for a warp whose lanes go to neighbouring places of so many words; false, and
+    /// nothing done, where they must be looked at one by one.
+    fn read_row<const WORDS: usize>(
+        &mut self,
+        clocks: &Clocks,
+        at: u64,
+        access: Access,
+        buffer: &mut Buffer,
+    ) -> bool {
+        let (first, words) = (at as usize / 4, 32 * WORDS);
+        if !self.is_whole(at, 4 * words as u64)
+            || self.uninitialised && !self.are_written(first, words)
+            || self.races && !self.note_reads::<WORDS>(clocks, first, access)
+        {
+            return false;
+        }
+        let held = &self.words[first..first + words];
+        for lane in 0..32 {
+            for k in 0..WORDS {
+                buffer.rows[k][lane] = held[WORDS * lane + k];
+            }
+        }
+        true
+    }
+
+    /// Writes for such a warp.
+    fn write_row<const WORDS: usize>(
+        &mut self,
+        clocks: &Clocks,
+        at: u64,
+        access: Access,
+        buffer: &Buffer,
+    ) -> bool {
+        let (first, words) = (at as usize / 4, 32 * WORDS);
+        if buffer.undefined.is_some()
+            || !self.is_whole(at, 4 * words as u64)
+            || self.races && !self.note_writes::<WORDS>(clocks, first, access)
+        {
+            return false;
+        }
+        let held = &mut self.words[first..first + words];
+        for lane in 0..32 {
+            for k in 0..WORDS {
+                held[WORDS * lane + k] = buffer.rows[k][lane];
+            }
+        }
+        if self.uninitialised {
+            self.mark_words(first, words);
+        }
+        true
+    }
+
+    /// Reads for lanes that all go to one place, if no order has to be looked at; of their
+    /// reads the last two are remembered.
+    fn read_one(
+        &mut self,
+        clocks: &Clocks,
+        warp: usize,
+        transfer: &Transfer<'_>,
+        buffer: &mut Buffer,
+    ) -> Option<()> {
+        let at = transfer.uniform().filter(|_| transfer.bytes >= 4)?;
+        let (first, words) = (at as usize / 4, transfer.bytes as usize / 4);
+        let settled = |word| self.is_settled(word, clocks);
+        if !self.is_whole(at, transfer.bytes.into())
+            || self.uninitialised && !self.are_written(first, words)
+            || self.races && !(first..first + words).all(settled)
+        {
+            return None;
+        }
+        for k in 0..words {
+            buffer.rows[k] = [self.words[first + k]; 32];
+        }
+        if self.races {
+            let last = 31 - transfer.mask.leading_zeros();
+            let before = transfer.mask & !(1 << last);
+            let before = 31_u32.checked_sub(before.leading_zeros());
+            for lane in before.into_iter().chain([last]) {
+                for k in 0..words as u64 {
+                    let access = access(warp, lane as usize, transfer, 0xf);
+                    let noted = self.note_read(clocks, at + 4 * k, access);
+                    debug_assert!(noted.is_ok());
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+fn access(warp: usize, lane: usize, transfer: &Transfer<'_>, bytes: u8) -> Access {
+    Access {
+        thread: 32 * warp + lane,
+        bytes,
+        line: transfer.line,
+        strong: transfer.strong(),
+    }
+}
+
+impl Shared {
+    /// Reads lane by lane.
+    fn read_each(
+        &mut self,
+        clocks: &Clocks,
+        warp: usize,
+        transfer: &Transfer<'_>,
+        buffer: &mut Buffer,
+    ) -> Step {
+        self.check_bounds(transfer)?;
+        let words = transfer.bytes.div_ceil(4) as usize;
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            let access = access(warp, lane, transfer, bits(at, transfer.bytes));
+            for k in 0..words {
+                buffer.rows[k][lane] = self.words[at as usize / 4 + k] >> (8 * (at % 4));
+                if transfer.wanted >> k & 1 == 0 {
+                    continue;
+                }
+                let at = at + 4 * k as u64;
+                if self.uninitialised {
+                    let missing = self.unwritten(at, transfer.bytes);
+                    if missing != 0 {
+                        buffer.mark(k, lane, missing);
+                    }
+                }
+                if self.races {
+                    self.note_read(clocks, at, access)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes lane by lane.
+    fn write_each(
+        &mut self,
+        clocks: &Clocks,
+        warp: usize,
+        transfer: &Transfer<'_>,
+        buffer: &Buffer,
+    ) -> Step {
+        self.check_bounds(transfer)?;
+        let words = transfer.bytes.div_ceil(4) as usize;
+        let ones = u32::MAX >> (32 - 8 * transfer.bytes.min(4));
+        for lane in lanes_of(transfer.mask) {
+            let at = transfer.addresses[lane];
+            let shift = 8 * (at % 4);
+            let access = access(warp, lane, transfer, bits(at, transfer.bytes));
+            for k in 0..words {
+                let word = at as usize / 4 + k;
+                let old = self.words[word];
+                let new = old & !(ones << shift) | (buffer.rows[k][lane] & ones) << shift;
+                if self.races {
+                    self.note_write(clocks, at + 4 * k as u64, access, new != old)?;
+                }
+                self.words[word] = new;
+            }
+            if self.uninitialised {
+                self.mark_written(at, transfer.bytes);
+            }
+        }
+        self.forget_undefined(transfer, buffer);
+        Ok(())
+    }
+}
 
 impl Worker<'_> {
     pub(super) fn shared_read(
@@ -15,32 +182,24 @@ impl Worker<'_> {
         transfer: &Transfer<'_>,
         buffer: &mut Buffer,
     ) -> Step {
-        self.count_wavefronts(transfer);
+        let row = transfer.contiguous();
+        self.count_wavefronts(transfer, row.is_some());
         let Block { shared, clocks, .. } = &mut *self.block;
-        shared.check_bounds(transfer)?;
         let words = transfer.bytes.div_ceil(4) as usize;
-        let checked = shared.uninitialised || shared.races;
-        for lane in lanes_of(transfer.mask) {
-            let at = transfer.addresses[lane];
-            let held = &shared.words[at as usize / 4..][..words];
-            for (word, held) in buffer.iter_mut().zip(held) {
-                word[lane] = held >> (8 * (at % 4));
-            }
-            for k in 0..if checked { words } else { 0 } {
-                if transfer.wanted >> k & 1 == 0 {
-                    continue;
-                }
-                if shared.uninitialised {
-                    shared.check_written(at + 4 * k as u64, transfer.bytes.min(4), lane)?;
-                }
-                if shared.races {
-                    let bits = bits(at, transfer.bytes);
-                    let (at, thread) = (at + 4 * k as u64, 32 * warp + lane);
-                    let strong = transfer.strong();
-                    shared.note_read(clocks, at, bits, thread, transfer.line, strong)?;
-                }
-            }
-            if transfer.order == Order::Strong {
+        let whole = transfer.wanted | (0xff << words) as u8 == u8::MAX;
+        let first = access(warp, 0, transfer, 0xf);
+        let done = match row {
+            _ if !whole => false,
+            Some(at) if words == 1 => shared.read_row::<1>(clocks, at, first, buffer),
+            Some(at) if words == 2 => shared.read_row::<2>(clocks, at, first, buffer),
+            Some(at) if words == 4 => shared.read_row::<4>(clocks, at, first, buffer),
+            _ => shared.read_one(clocks, warp, transfer, buffer).is_some(),
+        };
+        if !done {
+            shared.read_each(clocks, warp, transfer, buffer)?;
+        }
+        if transfer.order.is_strong() {
+            for lane in lanes_of(transfer.mask) {
                 clocks.look(32 * warp + lane);
             }
         }
@@ -53,45 +212,20 @@ impl Worker<'_> {
         transfer: &Transfer<'_>,
         buffer: &Buffer,
     ) -> Step {
-        self.count_wavefronts(transfer);
+        let row = transfer.contiguous();
+        self.count_wavefronts(transfer, row.is_some());
         let Block { shared, clocks, .. } = &mut *self.block;
-        shared.check_bounds(transfer)?;
-        let words = transfer.bytes.div_ceil(4) as usize;
-        let ones = u32::MAX >> (32 - 8 * transfer.bytes.min(4));
-        for lane in lanes_of(transfer.mask) {
-            let at = transfer.addresses[lane];
-            let shift = 8 * (at % 4);
-            if transfer.bytes >= 4 && !shared.races {
-                let held = &mut shared.words[at as usize / 4..][..words];
-                for (held, word) in held.iter_mut().zip(buffer) {
-                    *held = word[lane];
-                }
-                if shared.uninitialised {
-                    shared.mark_written(at, transfer.bytes);
-                }
-                continue;
-            }
-            for k in 0..words {
-                let word = at as usize / 4 + k;
-                let old = shared.words[word];
-                let new = old & !(ones << shift) | (buffer[k][lane] & ones) << shift;
-                if shared.races {
-                    shared.note_write(
-                        clocks,
-                        at + 4 * k as u64,
-                        bits(at, transfer.bytes),
-                        32 * warp + lane,
-                        transfer.line,
-                        (transfer.strong(), new != old),
-                    )?;
-                }
-                shared.words[word] = new;
-            }
-            if shared.uninitialised {
-                shared.mark_written(at, transfer.bytes);
-            }
+        let first = access(warp, 0, transfer, 0xf);
+        let done = match (row, transfer.bytes) {
+            (Some(at), 4) => shared.write_row::<1>(clocks, at, first, buffer),
+            (Some(at), 8) => shared.write_row::<2>(clocks, at, first, buffer),
+            (Some(at), 16) => shared.write_row::<4>(clocks, at, first, buffer),
+            _ => false,
+        };
+        if !done {
+            shared.write_each(clocks, warp, transfer, buffer)?;
         }
-        if transfer.order == Order::Strong {
+        if transfer.order.is_strong() {
             clocks.release();
         }
         Ok(())
@@ -104,19 +238,29 @@ impl Worker<'_> {
         change: &dyn Fn(usize, u128) -> u128,
         old: &mut [u128; 32],
     ) -> Step {
-        self.count_wavefronts(transfer);
+        self.count_wavefronts(transfer, false);
         let Block { shared, clocks, .. } = &mut *self.block;
         shared.check_bounds(transfer)?;
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
             let word = at as usize / 4;
-            if shared.uninitialised {
-                shared.check_written(at, transfer.bytes, lane)?;
-            }
-            if shared.races {
-                for k in 0..u64::from(transfer.bytes / 4) {
-                    let (thread, line) = (32 * warp + lane, transfer.line);
-                    shared.note_write(clocks, at + 4 * k, 0xf, thread, line, (true, true))?;
+            for word in (at..at + u64::from(transfer.bytes)).step_by(4) {
+                let missing = if shared.uninitialised {
+                    shared.unwritten(word, 4)
+                } else {
+                    0
+                };
+                if missing != 0 {
+                    return Err(Mistake::at(
+                        FaultKind::UninitialisedMemory,
+                        lane as u32,
+                        word + u64::from(missing.trailing_zeros()),
+                        "by an atomic operation on shared memory",
+                    ));
+                }
+                if shared.races {
+                    let access = access(warp, lane, transfer, 0xf);
+                    shared.note_write(clocks, word, access, true)?;
                 }
             }
             let held = &mut shared.words[word..][..transfer.bytes as usize / 4];
@@ -133,7 +277,7 @@ impl Worker<'_> {
     }
 
     /// Passes that the banks need, and the fewest possible.
-    fn count_wavefronts(&mut self, transfer: &Transfer<'_>) {
+    fn count_wavefronts(&mut self, transfer: &Transfer<'_>, row: bool) {
         if !self.launch.count {
             return;
         }
@@ -146,17 +290,18 @@ impl Worker<'_> {
             (1 << lanes_at_once) - 1
         };
         let counts = &mut self.global.counts;
-        if transfer.mask == u32::MAX && transfer.bytes >= 4 {
+        if row {
             // Mostly lanes go to neighbouring places, and meet every bank once.
-            let first = transfer.addresses[0];
-            let each = u64::from(transfer.bytes);
-            let expected = (0..).map(|lane: u64| first.wrapping_add(lane * each));
-            if transfer.addresses.iter().copied().eq(expected.take(32)) {
-                let passes = u64::from(32 / lanes_at_once).max(words);
-                counts.shared_wavefronts += passes;
-                counts.shared_wavefronts_fewest += passes;
-                return;
-            }
+            let passes = u64::from(32 / lanes_at_once).max(words);
+            counts.shared_wavefronts += passes;
+            counts.shared_wavefronts_fewest += passes;
+            return;
+        }
+        if transfer.mask == u32::MAX && words <= 4 && transfer.uniform().is_some() {
+            let passes = u64::from(32 / lanes_at_once);
+            counts.shared_wavefronts += passes;
+            counts.shared_wavefronts_fewest += passes;
+            return;
         }
         for first in (0..32).step_by(lanes_at_once as usize) {
             let mask = transfer.mask & group << first;

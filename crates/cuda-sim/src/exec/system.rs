@@ -105,7 +105,7 @@ impl Worker<'_> {
     /// The bytes at a generic address as a number.
     fn number(&mut self, warp: &mut Warp, caller: Caller, at: u64, bytes: u32) -> Step<u64> {
         let Caller { frame, lane, line } = caller;
-        let mut buffer: Buffer = [[0; 32]; 8];
+        let mut buffer = Buffer::new();
         let transfer = Transfer {
             addresses: &[at; 32],
             mask: 1 << lane,
@@ -115,6 +115,10 @@ impl Worker<'_> {
             wanted: ALL_WORDS,
         };
         self.load(Space::Generic, &transfer, warp, frame, &mut buffer)?;
+        if buffer.undefined.is_some() {
+            let kind = FaultKind::UninitialisedMemory;
+            return Err(Mistake::at(kind, lane as u32, at, "it is printed"));
+        }
         let bits = u64::from(buffer[1][lane]) << 32 | u64::from(buffer[0][lane]);
         Ok(bits & u64::MAX >> (64 - 8 * bytes))
     }

@@ -1,11 +1,62 @@
-//! What an access moves: up to 32 bytes per lane, by way of a buffer of words.
+//! What an access moves: up to 32 bytes per lane, by way of a buffer of words, and which of
+//! their bits nobody defined.
 
 use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Longs, Order, Words};
+use std::ops::{Index, IndexMut};
 
 /// Up to 32 bytes per lane.
-pub(crate) type Buffer = [Words; 8];
+pub(crate) type Rows = [Words; 8];
+
+/// What an access moves.
+pub(crate) struct Buffer {
+    pub rows: Rows,
+    /// The bits that nobody defined; nothing where all are defined.
+    pub undefined: Option<Box<Rows>>,
+}
+
+impl Buffer {
+    pub fn new() -> Self {
+        Buffer {
+            rows: [[0; 32]; 8],
+            undefined: None,
+        }
+    }
+
+    /// Notes bytes of a lane's word that nobody defined; a bit each.
+    pub fn mark(&mut self, word: usize, lane: usize, bytes: u8) {
+        let rows = self.undefined.get_or_insert_with(|| Box::new([[0; 32]; 8]));
+        for byte in (0..4).filter(|byte| bytes >> byte & 1 != 0) {
+            rows[word][lane] |= 0xff << (8 * byte);
+        }
+    }
+
+    /// The bytes of a lane's word that somebody defined; a bit each.
+    pub fn defined(&self, word: usize, lane: usize) -> u8 {
+        let Some(rows) = &self.undefined else {
+            return 0xf;
+        };
+        let bits = rows[word][lane];
+        (0..4).fold(0, |bytes, byte| {
+            bytes | u8::from(bits >> (8 * byte) & 0xff == 0) << byte
+        })
+    }
+}
+
+impl Index<usize> for Buffer {
+    type Output = Words;
+
+    fn index(&self, word: usize) -> &Words {
+        &self.rows[word]
+    }
+}
+
+impl IndexMut<usize> for Buffer {
+    fn index_mut(&mut self, word: usize) -> &mut Words {
+        &mut self.rows[word]
+    }
+}
 
 /// Which lanes move which bytes.
 pub(crate) struct Transfer<'a> {
@@ -26,7 +77,7 @@ pub(crate) const ALL_WORDS: u8 = u8::MAX;
 impl Transfer<'_> {
     /// Whether it conflicts with plain accesses only.
     pub fn strong(&self) -> bool {
-        matches!(self.order, Order::Strong | Order::Guess)
+        self.order.is_strong() || self.order == Order::Guess
     }
 
     /// The address, if all lanes have the same.
@@ -38,6 +89,16 @@ impl Transfer<'_> {
             lanes_of(self.mask).all(|lane| self.addresses[lane] == first)
         };
         same.then_some(first)
+    }
+
+    /// The first address, if each lane goes to where the one before it ends, in words.
+    pub fn contiguous(&self) -> Option<u64> {
+        let (first, bytes) = (self.addresses[0], u64::from(self.bytes));
+        let mut differs = 0;
+        for lane in 0..32 {
+            differs |= self.addresses[lane] ^ first.wrapping_add(lane as u64 * bytes);
+        }
+        (differs == 0 && bytes >= 4 && self.mask == u32::MAX).then_some(first)
     }
 
     pub(super) fn check_alignment(&self) -> Step {

@@ -5,7 +5,7 @@ use super::{Access, BarrierKind, Callee, CopyOp, L, Op, Outcome, P, Place, Reg, 
 impl Op {
     /// Shows every register to `visit`, with how it is used.
     pub fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
-        use Access::{Carry, Read, Write};
+        use Access::{Read, Write};
         let mut word = |r: &mut W, access| {
             let mut reg = Reg::Word(*r);
             visit(&mut reg, access);
@@ -36,7 +36,7 @@ impl Op {
                 word(d, Write);
             }
             Op::MovW(d, a) => {
-                word(a, Carry);
+                word(a, Read);
                 word(d, Write);
             }
             Op::ActiveMask(d) => word(d, Write),
@@ -59,7 +59,7 @@ impl Op {
     }
 
     fn long_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
-        use Access::{Carry, Read, Write};
+        use Access::{Read, Write};
         match self {
             Op::L1(_, d, a) => {
                 long(visit, a, Read);
@@ -120,16 +120,16 @@ impl Op {
                 long(visit, d, Write);
             }
             Op::MovL(d, a) => {
-                long(visit, a, Carry);
+                long(visit, a, Read);
                 long(visit, d, Write);
             }
             Op::Pack(d, a, b) => {
-                word(visit, a, Carry);
-                word(visit, b, Carry);
+                word(visit, a, Read);
+                word(visit, b, Read);
                 long(visit, d, Write);
             }
             Op::Unpack(lo, hi, a) => {
-                long(visit, a, Carry);
+                long(visit, a, Read);
                 for d in [lo, hi].into_iter().flatten() {
                     word(visit, d, Write);
                 }
@@ -139,22 +139,22 @@ impl Op {
     }
 
     fn other_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
-        use Access::{Carry, Read, Write};
+        use Access::{Read, Write};
         match self {
             Op::MovP(d, a) => {
-                pred(visit, &mut a.p, Carry);
+                pred(visit, &mut a.p, Read);
                 pred(visit, d, Write);
             }
             Op::Select(d, a, b, c) => {
                 pred(visit, &mut c.p, Read);
-                word(visit, a, Carry);
-                word(visit, b, Carry);
+                word(visit, a, Read);
+                word(visit, b, Read);
                 word(visit, d, Write);
             }
             Op::LongSelect(d, a, b, c) => {
                 pred(visit, &mut c.p, Read);
-                long(visit, a, Carry);
-                long(visit, b, Carry);
+                long(visit, a, Read);
+                long(visit, b, Read);
                 long(visit, d, Write);
             }
             Op::Test(_, a, b, outcome) => {

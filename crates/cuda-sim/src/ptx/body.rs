@@ -35,7 +35,8 @@ impl<'s> Parser<'s> {
                     self.next();
                     self.registers(&mut statements)?;
                 }
-                Token::Word(".loc" | ".file") => self.skip_line(),
+                Token::Word(".loc") => self.location(),
+                Token::Word(".file") => self.file(),
                 Token::Word(".pragma") => self.skip_statement()?,
                 Token::Word(word) if word.starts_with('.') => {
                     let Some(space) = Space::named(&word[1..]) else {
@@ -159,6 +160,13 @@ impl<'s> Parser<'s> {
                 } else {
                     Operand::Address(None, self.constant()? as i64)
                 };
+                if *self.peek() == Token::Mark(',') {
+                    while self.take(',') {
+                        self.operand()?;
+                    }
+                    self.expect(']')?;
+                    return Ok(Operand::Compound);
+                }
                 self.expect(']')?;
                 Ok(operand)
             }

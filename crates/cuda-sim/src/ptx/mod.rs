@@ -58,9 +58,9 @@ pub struct Kernel {
     pub required_cluster: Option<[u32; 3]>,
     /// Line of the kernel's name in the source.
     pub line: u32,
-    /// Why the kernel cannot be launched: it reaches, in its own body or through a
-    /// call, what the simulator does not know.
-    pub refused: Option<ParseError>,
+    /// The first instruction, in its own body or in what it may call, that the simulator does
+    /// not know: a launch goes well until some thread executes it.
+    pub unknown: Option<ParseError>,
 }
 
 /// A variable in global or constant memory.
@@ -106,9 +106,8 @@ impl Module {
     ///
     /// # Errors
     /// Names the line of what the simulator does not understand: a syntax error,
-    /// an undeclared name, operands of the wrong type. An unknown opcode refuses
-    /// only the kernels that reach it ([`Kernel::refused`]), and the module where
-    /// that is every kernel.
+    /// an undeclared name, operands of the wrong type. An unknown opcode is no error
+    /// here ([`Kernel::unknown`]), but a fault of the thread that executes it.
     pub fn parse(source: &str) -> Result<Module, ParseError> {
         let tree = parser::parse(source)?;
         let mut kernels = BTreeMap::new();
@@ -134,13 +133,7 @@ impl Module {
             kernel.shared_bytes = entry.shared_bytes;
             kernel.local_bytes = entry.local_bytes;
             kernel.registers = kernel.registers.min(function.registers);
-            kernel.refused = decoded.refused(entry).cloned();
-        }
-        let mut refusals = kernels.values().map(|kernel| kernel.refused.as_ref());
-        if refusals.all(|refused| refused.is_some())
-            && let Some(why) = decoded.first_refusal()
-        {
-            return Err(why.clone());
+            kernel.unknown = decoded.unknown(entry).cloned();
         }
         Ok(Module {
             version: tree.version,
@@ -224,7 +217,7 @@ fn kernel(function: &syntax::Function<'_>) -> Result<Kernel, ParseError> {
         required_threads: function.required_threads,
         required_cluster: function.cluster,
         line: function.at.line,
-        refused: None,
+        unknown: None,
     })
 }
 

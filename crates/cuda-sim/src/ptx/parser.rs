@@ -2,7 +2,7 @@
 
 use super::error::{ParseError, Position};
 use super::lexer::{Token, tokens};
-use super::syntax::{Formal, Function, Initial, Source, Variable};
+use super::syntax::{Formal, Function, Initial, Locations, Source, Variable};
 use super::types::{Space, Type};
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
@@ -12,6 +12,7 @@ pub(crate) fn parse(source: &str) -> Result<Source<'_>> {
         tokens: tokens(source)?,
         at: 0,
         depth: 0,
+        locations: Locations::default(),
     };
     parser.source()
 }
@@ -29,6 +30,7 @@ pub(super) struct Parser<'s> {
     pub(super) tokens: Vec<(Token<'s>, Position)>,
     pub(super) at: usize,
     depth: u32,
+    locations: Locations,
 }
 
 impl<'s> Parser<'s> {
@@ -100,6 +102,7 @@ impl<'s> Parser<'s> {
             target: "",
             variables: Vec::new(),
             functions: Vec::new(),
+            locations: Locations::default(),
         };
         loop {
             let at = self.position();
@@ -122,7 +125,8 @@ impl<'s> Parser<'s> {
                         return Err(ParseError::at(at, "only .address_size 64 is supported"));
                     }
                 }
-                Token::Word(".file" | ".loc") => self.skip_line(),
+                Token::Word(".file") => self.file(),
+                Token::Word(".loc") => self.skip_line(),
                 Token::Word(".pragma") => self.skip_statement()?,
                 Token::Word(".section") => self.skip_section()?,
                 Token::Mark(';') => {
@@ -143,6 +147,7 @@ impl<'s> Parser<'s> {
         if source.target.is_empty() {
             return self.fail("no .target directive");
         }
+        source.locations = std::mem::take(&mut self.locations);
         Ok(source)
     }
 
@@ -170,6 +175,27 @@ impl<'s> Parser<'s> {
 
     pub(super) fn leave(&mut self) {
         self.depth -= 1;
+    }
+
+    /// `.file 1 "name", ...`
+    pub(super) fn file(&mut self) {
+        if let [(Token::Integer(number), _), (Token::Text(name), _), ..] =
+            self.tokens[self.at + 1..]
+        {
+            self.locations.files.insert(number, name.to_owned());
+        }
+        self.skip_line();
+    }
+
+    /// `.loc 1 20 5, ...`: file, line and column.
+    pub(super) fn location(&mut self) {
+        if let [(Token::Integer(file), _), (Token::Integer(line), _), ..] =
+            self.tokens[self.at + 1..]
+        {
+            let from = self.position().line;
+            self.locations.from.push((from, Some((file, line))));
+        }
+        self.skip_line();
     }
 
     pub(super) fn skip_line(&mut self) {
@@ -304,6 +330,9 @@ impl<'s> Parser<'s> {
                     return Ok(function);
                 }
                 Token::Mark('{') => {
+                    // Of what follows nothing is known yet.
+                    let from = self.position().line;
+                    self.locations.from.push((from, None));
                     self.next();
                     function.body = Some(self.statements()?);
                     return Ok(function);
@@ -436,6 +465,8 @@ impl<'s> Parser<'s> {
                 // What a pointer parameter points to.
                 "ptr" | "global" | "const" | "shared" | "local" | "generic" => {}
                 "attribute" => self.skip_parentheses()?,
+                // Handles, whose bits are nobody's business.
+                "texref" | "samplerref" | "surfref" => ty = Type::named("b64"),
                 _ => match Type::named(modifier) {
                     // `.ptr .align 4` gives the alignment of what is pointed
                     // to, not of the parameter: it follows the type.

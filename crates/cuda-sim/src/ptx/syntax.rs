@@ -2,12 +2,36 @@
 
 use super::error::Position;
 use super::types::{Space, Type};
+use crate::check::SourceLine;
+use std::collections::HashMap;
 
 pub(crate) struct Source<'s> {
     pub version: (u32, u32),
     pub target: &'s str,
     pub variables: Vec<Variable<'s>>,
     pub functions: Vec<Function<'s>>,
+    pub locations: Locations,
+}
+
+/// Where lines of PTX come from: of `.file` the names, of `.loc` from which line of PTX on
+/// which file and line of the source it is, as far as that is said; ascending.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Locations {
+    pub files: HashMap<u64, String>,
+    pub from: Vec<(u32, Option<(u64, u64)>)>,
+}
+
+impl Locations {
+    /// The place in the source that a line of PTX was made from.
+    pub fn of(&self, line: u32) -> Option<SourceLine> {
+        let after = self.from.partition_point(|(from, _)| *from <= line);
+        let (_, location) = self.from.get(after.checked_sub(1)?)?;
+        let (file, line) = (*location)?;
+        Some(SourceLine {
+            file: self.files.get(&file)?.clone(),
+            line: line as u32,
+        })
+    }
 }
 
 impl Source<'_> {
@@ -111,6 +135,8 @@ pub(crate) enum Operand<'s> {
     Double(u64),
     /// `[base + offset]`; without a base, an absolute address.
     Address(Option<&'s str>, i64),
+    /// `[a, {b, ...}]`, of textures and tensors
+    Compound,
     /// `{a, b, ...}`
     Vector(Vec<Operand<'s>>),
     /// `(a, b, ...)` of a call.

@@ -296,7 +296,10 @@ fn mistakes_in_a_cluster_are_found() {
     // Past the end of the other's memory, and before it wrote there.
     let beyond = format!("{MEET} {of_first} ld.shared::cluster.u32 %r9, [%r7+4]; {MEET}");
     assert_eq!(planted(&beyond).kind, FaultKind::OutOfBounds);
-    let early = format!("{MEET} {of_first} ld.shared::cluster.u32 %r9, [%r7]; {MEET}");
+    let early = format!(
+        "{MEET} {of_first} ld.shared::cluster.u32 %r9, [%r7];
+         setp.eq.u32 %p1, %r9, 0; @%p1 bra over; over: {MEET}"
+    );
     assert_eq!(planted(&early).kind, FaultKind::UninitialisedMemory);
     // What is not of the block is not `shared::cta`.
     let wrong =

@@ -115,6 +115,18 @@ pub fn fault(source: &str, grid: impl Into<Extent>, buffers: &mut [Vec<u8>]) -> 
     launch_on(&device, source, grid, buffers).expect_err("a fault was planted")
 }
 
+/// Why kernel `k` cannot run from its beginning to its end: an error of the source, or an
+/// instruction that is not known.
+pub fn not_known(source: &str) -> cuda_sim::ptx::ParseError {
+    let parsed = match Module::parse(source) {
+        Err(error) => return error,
+        Ok(parsed) => parsed,
+    };
+    let kernel = parsed.kernel("k").unwrap();
+    let unknown = kernel.unknown.clone();
+    unknown.unwrap_or_else(|| panic!("all of this is known:\n{source}"))
+}
+
 /// The error of a source that must not be taken.
 pub fn fault_of_parsing(source: &str) -> cuda_sim::ptx::ParseError {
     match Module::parse(source) {

@@ -1,6 +1,6 @@
 //! Branches, calls, counts, limits, and what is not understood.
 
-use crate::common::{device_with, fault, kernel, launch_on, module, run, words_of};
+use crate::common::{device_with, fault, kernel, launch_on, module, not_known, run, words_of};
 use cuda_sim::ptx::Module;
 use cuda_sim::{Arch, Checks, Class, Device, DeviceConfig, FaultKind, Grid, LoadError};
 
@@ -428,7 +428,7 @@ fn launches_keep_to_the_limits_of_the_architecture() {
 fn what_is_not_understood_is_an_error_that_names_the_line() {
     let check = |body: &str, words: &str| {
         let source = kernel(1, &format!("mov.u32 %r0, 1;\n{body}"));
-        let error = Module::parse(&source).unwrap_err();
+        let error = not_known(&source);
         let line = source.lines().position(|line| line == body).unwrap() + 1;
         assert_eq!(error.line as usize, line, "{error}");
         assert!(error.to_string().contains(words), "{error}");

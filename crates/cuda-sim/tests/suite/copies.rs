@@ -17,6 +17,7 @@ fn neighbours(wait: &str) -> String {
              bar.sync 0;
              xor.b32 %r1, %r1, 16; add.u32 %r3, %r2, %r1;
              ld.shared.v4.u32 {{%r4, %r5, %r6, %r7}}, [%r3];
+             setp.eq.u32 %p0, %r4, %r7; @%p0 bra over; over:
              st.global.v4.u32 [%d2], {{%r4, %r5, %r6, %r7}};"
         ),
     )
@@ -49,7 +50,8 @@ fn the_last_groups_may_stay_under_way() {
                  cp.async.ca.shared.global [%r0+8], [%a0+8], 8; cp.async.commit_group;
                  cp.async.ca.shared.global [%r0+16], [%a0+16], 16; cp.async.commit_group;
                  cp.async.wait_group {groups};
-                 {read} st.global.u32 [%a1], %r1;"
+                 {read} setp.eq.u32 %p0, %r1, 0; @%p0 bra over; over:
+                 st.global.u32 [%a1], %r1;"
             ),
         )
     };

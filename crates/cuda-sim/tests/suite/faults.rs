@@ -130,13 +130,16 @@ fn an_unset_register_is_found_where_it_is_used_not_where_it_is_copied() {
     let found = twins(
         "mov.u32 %r1, %r0; // unset: copied only
          mov.u32 %r2, %r1;
-         add.u32 %r3, %r2, 1; // here",
+         add.u32 %r3, %r2, 1;
+         setp.eq.u32 %p0, %r3, 7;
+         @%p0 bra over; // here
+         over:",
         ("mov.u32 %r2, %r1", "mov.u32 %r2, 5"),
         (1, 32),
         4,
         FaultKind::UninitialisedRegister,
     );
-    assert!(found.detail.contains("%r2"), "{found}");
+    assert!(found.detail.contains("`%r0`"), "{found}");
 }
 
 #[test]
@@ -145,7 +148,10 @@ fn a_register_set_on_one_path_only_is_found_in_the_other_lanes() {
         "mov.u32 %r0, %laneid;
          setp.lt.u32 %p0, %r0, 20;
          @%p0 mov.u32 %r1, 3;
-         add.u32 %r2, %r1, %r0; // here",
+         add.u32 %r2, %r1, %r0;
+         setp.eq.u32 %p1, %r2, 7;
+         @%p1 bra over; // here
+         over:",
         ("20", "32"),
         (1, 32),
         4,
@@ -160,8 +166,10 @@ fn a_selection_is_as_unset_as_what_it_takes() {
         "mov.u32 %r0, %laneid; setp.lt.u32 %p0, %r0, 20;
          selp.u32 %r2, %r0, %r1, %p0; // %r1 is unset
          setp.lt.u32 %p1, %r0, 24;
-         @%p1 add.u32 %r3, %r2, 1; // here
-         ",
+         @!%p1 bra over;
+         setp.eq.u32 %p2, %r2, 7;
+         @%p2 bra over; // here
+         over:",
         ("24", "20"),
         (1, 32),
         4,
@@ -188,8 +196,10 @@ fn unwritten_memory_is_found_in_every_space() {
         let body = format!(
             ".{space} .align 16 .b8 m[32]; mov.u64 %d0, m; mov.u32 %r0, 1;
              st.{space}.u32 [%d0+8], %r0; st.{space}.u16 [%d0+12], %r0;
-             ld.{space}.v2.u32 {{%r1, %r2}}, [%d0+8]; // here
-             add.u32 %r3, %r1, %r2;"
+             ld.{space}.v2.u32 {{%r1, %r2}}, [%d0+8]; // loaded
+             add.u32 %r3, %r1, %r2; setp.eq.u32 %p0, %r3, 0;
+             @%p0 bra over; // here
+             over:"
         );
         let found = twins(
             &body,
@@ -199,9 +209,16 @@ fn unwritten_memory_is_found_in_every_space() {
             FaultKind::UninitialisedMemory,
         );
         assert_eq!(found.address.unwrap() % 16, 14);
+        let loaded = line_of(&kernel(1, &body), "// loaded");
+        let why =
+            format!("it decides a branch, and was loaded from {space} memory at line {loaded}");
+        assert!(found.detail.contains(&why), "{found}");
     }
     let device = device_with(Checks::ALL);
-    let source = kernel(1, "ld.global.u8 %r0, [%a0+3];");
+    let source = kernel(
+        1,
+        "ld.global.u8 %r0, [%a0+3]; setp.eq.u32 %p0, %r0, 0; @%p0 bra over; over:",
+    );
     let loaded = device.load(&Module::parse(&source).unwrap()).unwrap();
     let address = device.alloc(8).unwrap();
     device.write(address, &[1, 2, 3]).unwrap();
@@ -233,9 +250,8 @@ const EXCHANGE: &str = ".shared .align 4 .b8 m[512];
 #[test]
 fn a_missing_barrier_is_a_race_between_warps() {
     let wrong = kernel(1, &EXCHANGE.replace("bar.sync 0;", ""));
-    // The second warp has not written yet what the first reads.
     let found = fault(&wrong, (1, 64), &mut [vec![0; 256]]);
-    assert_eq!(found.kind, FaultKind::UninitialisedMemory);
+    assert_eq!(found.kind, FaultKind::SharedRace);
     let races = device_with(Checks {
         uninitialised: false,
         ..Checks::ALL
@@ -343,6 +359,67 @@ fn atomics_of_many_blocks_do_not_race_but_plain_stores_beside_them_do() {
         8,
         FaultKind::GlobalRace,
     );
+}
+
+#[test]
+fn accesses_are_called_what_they_are() {
+    // The last block reads or writes plainly what the first has touched.
+    for (first, last, before, now) in [
+        (
+            "ld.volatile.global.u32 %r1, [%a0]",
+            "st.global.u32 [%a0], 1",
+            "used as volatile",
+            "written",
+        ),
+        (
+            "st.volatile.global.u32 [%a0], 1",
+            "ld.global.u32 %r1, [%a0]",
+            "used as volatile",
+            "read",
+        ),
+        (
+            "red.global.add.u32 [%a0], 1",
+            "st.global.u32 [%a0], 1",
+            "used atomically",
+            "written",
+        ),
+        (
+            "st.global.u32 [%a0], 1",
+            "ld.volatile.global.u32 %r1, [%a0]",
+            "written",
+            "read by a volatile load",
+        ),
+        (
+            "ld.global.u32 %r1, [%a0]",
+            "st.volatile.global.u32 [%a0], 1",
+            "read",
+            "written by a volatile store",
+        ),
+        (
+            "ld.global.u32 %r1, [%a0]",
+            "st.relaxed.gpu.global.u32 [%a0], 1",
+            "read",
+            "written with an order",
+        ),
+        (
+            "ld.global.u32 %r1, [%a0]",
+            "red.global.add.u32 [%a0], 1",
+            "read",
+            "changed atomically",
+        ),
+    ] {
+        let source = kernel(
+            1,
+            &format!(
+                "mov.u32 %r0, %ctaid.x; setp.ne.u32 %p0, %r0, 0; @%p0 bra last;
+                 {first}; bra done; last: {last}; done:"
+            ),
+        );
+        let found = fault(&source, (2, 1), &mut [vec![0; 4]]);
+        assert_eq!(found.kind, FaultKind::GlobalRace, "{found}");
+        let want = format!("{now} by block number 1, {before} by block number 0");
+        assert!(found.detail.starts_with(&want), "{found}, not {want}");
+    }
 }
 
 #[test]

@@ -12,11 +12,12 @@ const GRID: Grid = Grid {
 };
 
 #[test]
-fn an_unknown_opcode_refuses_only_the_kernels_that_reach_it() {
+fn what_is_not_known_is_a_fault_of_who_executes_it() {
     let source = module(
         ".func inner() { frobnicate.u32; ret; }
          .func outer() { call inner; ret; }
-         .visible .entry direct() { ret; frobnicate.u32; }
+         .visible .entry after() { ret; frobnicate.u32; }
+         .visible .entry beside() { .reg .pred %p; setp.eq.u32 %p, 1, 2; @%p frobnicate.u32; ret; }
          .visible .entry through() { call outer; ret; }
          .visible .entry well(.param .u64 p) { .reg .b64 %d; ld.param.u64 %d, [p]; st.global.u32 [%d], 7; ret; }",
     );
@@ -25,18 +26,66 @@ fn an_unknown_opcode_refuses_only_the_kernels_that_reach_it() {
     let loaded = device.load(&parsed).unwrap();
     let word = device.alloc(4).unwrap();
     let launch = |name: &str| device.launch(&loaded, name, GRID, &word.to_le_bytes());
-    for (name, line) in [("direct", 6), ("through", 4)] {
-        let why = parsed.kernel(name).unwrap().refused.as_ref().unwrap();
-        assert_eq!(why.line, line, "{why}");
-        let fault = launch(name).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Unknown);
-        assert!(fault.to_string().contains("frobnicate.u32"), "{fault}");
+    for (name, line) in [("after", Some(6)), ("through", Some(4)), ("well", None)] {
+        let why = parsed.kernel(name).unwrap().unknown.as_ref();
+        assert_eq!(why.map(|why| why.line), line, "{name}");
     }
-    assert_eq!(parsed.kernel("well").unwrap().refused, None);
-    launch("well").unwrap();
+    for name in ["after", "beside", "well"] {
+        launch(name).unwrap_or_else(|fault| panic!("{fault}"));
+    }
+    let fault = launch("through").unwrap_err();
+    assert_eq!((fault.kind, fault.line), (FaultKind::Unknown, 4));
+    assert!(fault.to_string().contains("frobnicate.u32"), "{fault}");
     let mut bytes = [0; 4];
     device.read(word, &mut bytes).unwrap();
     assert_eq!(bytes, [7, 0, 0, 0]);
+}
+
+#[test]
+fn textures_tensors_the_heap_and_vectors_of_atomics_refuse_no_module() {
+    for (body, opcode) in [
+        (
+            "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f4, %f5}];",
+            "tex.2d",
+        ),
+        (
+            "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d0, {%r0}];",
+            "tex.1d",
+        ),
+        ("suld.b.1d.b32.trap %r0, [u, {%r1}];", "suld.b"),
+        (
+            "atom.global.v4.f32.add {%f0, %f1, %f2, %f3}, [%d0], {%f4, %f5, %f6, %f7};",
+            "atom.global.v4",
+        ),
+        ("red.global.add.noftz.f16x2 [%d0], %r0;", "f16x2"),
+        ("wgmma.fence.sync.aligned;", "wgmma"),
+        (
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%d0], [%d1, {%r0, %r1}], [%d2];",
+            "tensor",
+        ),
+        (
+            "{ .param .b64 n; .param .b64 r; st.param.b64 [n], %d0; call.uni (r), malloc, (n); ld.param.b64 %d1, [r]; }",
+            "malloc",
+        ),
+    ] {
+        let source = module(&format!(
+            ".extern .func (.param .b64 r) malloc(.param .b64 n);
+             .global .texref t; .global .surfref u;
+             .visible .entry k(.param .u32 c) {{
+             .reg .pred %p; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>;
+             ld.param.u32 %r0, [c]; mov.u64 %d0, 64; setp.eq.u32 %p, %r0, 0; @%p ret;
+             {body} // here
+             ret; }}"
+        ));
+        let device = device_with(Checks::ALL);
+        let parsed = Module::parse(&source).unwrap_or_else(|error| panic!("{opcode}: {error}"));
+        let loaded = device.load(&parsed).unwrap();
+        let launch = |c: u32| device.launch(&loaded, "k", GRID, &c.to_le_bytes());
+        launch(0).unwrap_or_else(|fault| panic!("{opcode}: {fault}"));
+        let fault = launch(1).unwrap_err();
+        assert_eq!((fault.kind, fault.line), (FaultKind::Unknown, 9), "{fault}");
+        assert!(fault.to_string().contains(opcode), "{fault}");
+    }
 }
 
 #[test]
@@ -48,14 +97,50 @@ fn a_call_through_a_pointer_may_reach_any_function_but_no_kernel() {
              .visible .entry k() {{ .reg .b64 %d; mov.u64 %d, f; P: .callprototype _ (); call %d, (), P; ret; }}"
         ))
     };
-    let refused = |source: &str| {
+    let reaches = |source: &str| {
         let parsed = Module::parse(source).unwrap();
-        parsed.kernel("k").unwrap().refused.is_some()
+        parsed.kernel("k").unwrap().unknown.is_some()
     };
-    assert!(!refused(&source("")));
-    // `other` alone would leave no kernel that can run.
-    let all = Module::parse(&source("frobnicate.u32;")).unwrap_err();
-    assert!(all.to_string().contains("frobnicate"), "{all}");
+    assert!(!reaches(&source("")));
+    assert!(reaches(&source("frobnicate.u32;")));
+}
+
+#[test]
+fn faults_name_the_line_of_the_source() {
+    let source = module(
+        ".func outer() { trap; }
+         .visible .entry k(.param .u64 p)
+         {
+         .reg .b32 %r<4>; .reg .b64 %d<4>;
+         .loc 1 20 3
+         ld.param.u64 %d0, [p];
+         .loc 2 7 1, function_name $L__info_string0, inlined_at 1 21 3
+         st.global.u32 [%d0+4], 1;
+         .loc 1 22 9
+         ret;
+         }
+         .visible .entry bare() { trap; }
+         .file 1 \"/home/me/kernel.cu\"
+         .file 2 \"header.h\", 1700000000, 123
+         .section .debug_str { $L__info_string0: .b8 107,0 }",
+    );
+    let device = device_with(Checks::ALL);
+    let loaded = device.load(&Module::parse(&source).unwrap()).unwrap();
+    let word = device.alloc(4).unwrap();
+    let launch = |name: &str| device.launch(&loaded, name, GRID, &word.to_le_bytes());
+    let fault = launch("k").unwrap_err();
+    let place = fault
+        .source
+        .clone()
+        .map(|source| (source.file, source.line));
+    assert_eq!(place, Some(("header.h".to_owned(), 7)), "{fault}");
+    assert!(
+        fault.to_string().contains("at header.h:7 (PTX line 11)"),
+        "{fault}"
+    );
+    // What no directive speaks of has no source.
+    let fault = launch("bare").unwrap_err();
+    assert_eq!((fault.source.clone(), fault.line), (None, 15), "{fault}");
 }
 
 #[test]

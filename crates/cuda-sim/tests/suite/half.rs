@@ -1,6 +1,6 @@
 //! The 16-bit formats against exact arithmetic on integers, and doubles with them.
 
-use crate::common::{fault_of_parsing, module};
+use crate::common::{module, not_known};
 use crate::exact::{BF16, Exact, F16, F32, F64, Format, MODES};
 use crate::operands::{Bench, operands};
 
@@ -386,6 +386,6 @@ fn what_16_bits_do_not_have_is_refused() {
         ("add.sat.bf16 %h0, %h1, %h2;", "8.7", "sm_90"),
         ("div.rn.f16 %h0, %h1, %h2;", "8.7", "sm_90"),
     ] {
-        fault_of_parsing(&kernel(line, version, target));
+        not_known(&kernel(line, version, target));
     }
 }

@@ -22,4 +22,5 @@ mod rustc;
 mod schedule;
 mod system;
 mod trace;
+mod undefined;
 mod warp;

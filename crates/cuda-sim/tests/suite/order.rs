@@ -268,7 +268,10 @@ fn an_element_of_a_vector_that_nothing_reads_may_be_unwritten() {
         run(&source, (1, 1), &mut out);
         assert_eq!(words_of(&out[0]), [9], "{space}");
         if space != "global" {
-            let used = source.replace("%r5, %r5, %r3", "%r5, %r5, %r4");
+            let used = source.replace("%r5, %r5, %r3", "%r5, %r5, %r4").replace(
+                "st.global.u32 [%a0], %r5;",
+                "setp.eq.u32 %p0, %r5, 9; @%p0 bra over; over:",
+            );
             let found = fault(&used, (1, 1), &mut [vec![0; 4]]);
             assert_eq!(found.kind, FaultKind::UninitialisedMemory, "{space}");
         }

@@ -252,6 +252,59 @@ fn all_blocks_of_a_cooperative_launch_meet() {
     }
 }
 
+/// `cooperative_groups::this_grid().sync()` as nvcc 13.0 compiles it for sm_90.
+fn grid_sync(number: u32) -> String {
+    "mov.u32 %r40, %envreg2; cvt.u64.u32 %d40, %r40; mov.u32 %r41, %envreg1; cvt.u64.u32 %d41, %r41;
+     bfi.b64 %d42, %d41, %d40, 32, 32; setp.ne.s64 %p10, %d42, 0; @%p10 bra valid#; trap; valid#:
+     add.s64 %d43, %d42, 4; barrier.sync 0;
+     mov.u32 %r42, %tid.x; mov.u32 %r43, %tid.y; add.s32 %r44, %r42, %r43; mov.u32 %r45, %tid.z;
+     neg.s32 %r45, %r45; setp.ne.s32 %p11, %r44, %r45; @%p11 bra wait#;
+     mov.u32 %r46, %nctaid.x; mov.u32 %r47, %nctaid.y; mul.lo.s32 %r46, %r46, %r47; mov.u32 %r48, %nctaid.z;
+     mul.lo.s32 %r46, %r46, %r48; mov.u32 %r47, %ctaid.y; mov.u32 %r49, %ctaid.x; add.s32 %r48, %r49, %r47;
+     mov.u32 %r49, %ctaid.z; neg.s32 %r49, %r49; setp.eq.s32 %p12, %r48, %r49;
+     mov.u32 %r50, -2147483647; sub.s32 %r51, %r50, %r46; selp.b32 %r52, %r51, 1, %p12;
+     atom.add.release.gpu.u32 %r53, [%d43], %r52;
+     again#: ld.acquire.gpu.u32 %r54, [%d43]; xor.b32 %r55, %r54, %r53; setp.gt.s32 %p13, %r55, -1;
+     @%p13 bra again#; wait#: barrier.sync 0;\n"
+        .replace('#', &number.to_string())
+}
+
+#[test]
+fn cooperative_groups_synchronise_the_grid() {
+    // Each block writes its number, sums those of all, and writes the sum over its number.
+    let body = |first: &str, second: &str| {
+        format!(
+            "mov.u32 %r0, %ctaid.x; mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r3, %r0, %r2, %r1;
+             mul.wide.u32 %d0, %r3, 4; add.u64 %d1, %a0, %d0; st.global.u32 [%d1], %r0;
+             {first} mov.u32 %r4, 0; mov.u32 %r5, 0; mov.u64 %d2, %a0; mul.wide.u32 %d3, %r2, 4;
+             mov.u32 %r7, %nctaid.x;
+             L: ld.global.u32 %r6, [%d2]; add.u32 %r4, %r4, %r6; add.u64 %d2, %d2, %d3; add.u32 %r5, %r5, 1;
+             setp.lt.u32 %p0, %r5, %r7; @%p0 bra L;
+             {second} st.global.u32 [%d1], %r4;"
+        )
+    };
+    let source = kernel(1, &body(&grid_sync(1), &grid_sync(2)));
+    for schedule in SCHEDULES {
+        let device = scheduled(schedule);
+        let mut out = [vec![0; 4 * 640]];
+        launch_on_with(&device, &source, (10, 64), &mut out, COOPERATIVE)
+            .unwrap_or_else(|fault| panic!("{schedule:?}: {fault}"));
+        assert_eq!(words_of(&out[0]), [45; 640], "{schedule:?}");
+        // Without either of them blocks race, and without a cooperative launch there is none.
+        for (first, second) in [(grid_sync(1), String::new()), (String::new(), grid_sync(2))] {
+            let racing = kernel(1, &body(&first, &second));
+            let found = launch_on_with(&device, &racing, (10, 64), &mut out, COOPERATIVE);
+            assert_eq!(
+                found.unwrap_err().kind,
+                FaultKind::GlobalRace,
+                "{schedule:?}"
+            );
+        }
+        let found = launch_on(&device, &source, (10, 64), &mut out).unwrap_err();
+        assert_eq!(found.kind, FaultKind::Trap);
+    }
+}
+
 #[test]
 fn a_cooperative_launch_must_fit_the_device() {
     // 2048 threads on each of 132 multiprocessors: two blocks of 1024.

@@ -2,13 +2,18 @@
 
 use super::{DEVICE, LAST, RETAINED, VERSION, driver_call, enter, started};
 use crate::context;
-use crate::error::Code;
-use crate::ffi::contexts::{cuCtxSetCurrent, cuDevicePrimaryCtxReset_v2};
+use crate::error::{Code, Result};
+use crate::ffi::call::is_per_thread;
+use crate::ffi::contexts::{
+    cuCtxSetCurrent, cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxSetFlags_v2,
+};
 use crate::ffi::devices::{
-    attribute_of, cuDeviceGetAttribute, cuDeviceGetCount, cuDriverGetVersion, uuid_of,
+    attribute_of, cuDeviceGetAttribute, cuDeviceGetByPCIBusId, cuDeviceGetCount,
+    cuDeviceGetPCIBusId, cuDriverGetVersion, uuid_of,
 };
 use crate::ffi::entries;
-use crate::ffi::raw::Out;
+use crate::ffi::raw::{Out, Text, Values};
+use crate::ffi::symbols::{PER_THREAD, cuGetProcAddress_v2};
 use crate::handle::Handle;
 use std::sync::PoisonError;
 
@@ -105,6 +110,45 @@ entries! {
         out.set(properties)
     }
 
+    runtime_wide fn cudaDeviceGetPCIBusId(name: Values<u8>, bytes: i32, device: i32) | | {
+        started()?;
+        driver_call!(cuDeviceGetPCIBusId(name, bytes, device))
+    }
+
+    runtime_wide fn cudaDeviceGetByPCIBusId(device: Out<i32>, name: Text) | | {
+        started()?;
+        driver_call!(cuDeviceGetByPCIBusId(device, name))
+    }
+
+    runtime_wide fn cudaSetDeviceFlags(flags: u32) | | {
+        started()?;
+        driver_call!(cuDevicePrimaryCtxSetFlags_v2(DEVICE.get(), flags))
+    }
+
+    // Contexts are made at their first use, which costs nothing here.
+    runtime_wide fn cudaInitDevice(device: i32, _device_flags: u32, _flags: u32) | | {
+        started()?.device(device).map(|_| ())
+    }
+
+    runtime_wide fn cudaGetDriverEntryPoint + _ptsz(
+        symbol: Text,
+        function: Out<*const ()>,
+        flags: u64,
+        status: Out<u32>,
+    ) | | {
+        entry_point(symbol, function, VERSION, flags, status)
+    }
+
+    runtime_wide fn cudaGetDriverEntryPointByVersion + _ptsz(
+        symbol: Text,
+        function: Out<*const ()>,
+        version: i32,
+        flags: u64,
+        status: Out<u32>,
+    ) | | {
+        entry_point(symbol, function, version, flags, status)
+    }
+
     runtime_wide fn cudaDeviceReset() | | {
         started()?;
         let device = context::current()?.map_or(DEVICE.get(), |context| context.ordinal as i32);
@@ -114,5 +158,48 @@ entries! {
         driver_call!(cuDevicePrimaryCtxReset_v2(device))?;
         LAST.set(Code::SUCCESS);
         Ok(())
+    }
+}
+
+/// A function of the driver by name. One that is not there is null, and no error.
+fn entry_point(
+    symbol: Text,
+    function: Out<*const ()>,
+    version: i32,
+    flags: u64,
+    status: Out<u32>,
+) -> Result {
+    // By default, the form for the default stream that the program was built for.
+    let flags = match flags {
+        0 if is_per_thread() => PER_THREAD,
+        flags => flags,
+    };
+    match driver_call!(cuGetProcAddress_v2(
+        symbol, function, version, flags, status
+    )) {
+        Err(Code::NOT_FOUND) => Ok(()),
+        answer => answer,
+    }
+}
+
+/// A `cudaChannelFormatDesc`.
+#[repr(C)]
+pub struct ChannelFormat {
+    bits: [i32; 4],
+    kind: u32,
+}
+
+/// Puts a description of texels together; there are no textures to use it with.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaCreateChannelDesc(
+    x: i32,
+    y: i32,
+    z: i32,
+    w: i32,
+    kind: u32,
+) -> ChannelFormat {
+    ChannelFormat {
+        bits: [x, y, z, w],
+        kind,
     }
 }

@@ -15,7 +15,7 @@ impl Code {
 }
 
 entries! {
-    bare fn cudaGetLastError() | | {
+    memory_of fn cudaGetLastError() | | {
         let last = LAST.get();
         // What killed the context is answered until the device is reset.
         if !last.is_sticky() {
@@ -24,7 +24,7 @@ entries! {
         last.result()
     }
 
-    bare fn cudaPeekAtLastError() | | {
+    memory_of fn cudaPeekAtLastError() | | {
         LAST.get().result()
     }
 }

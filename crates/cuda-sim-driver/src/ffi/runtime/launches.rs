@@ -1,11 +1,13 @@
 //! Launches, and what there is to know of a kernel.
 
-use super::programs::{is_kernel, kernel};
+use super::programs::{is_kernel, kernel, no_kernel};
 use super::{current, driver_call};
 use crate::error::{Code, Result};
+use crate::failures::invalid;
 use crate::ffi::entries;
 use crate::ffi::launches::{
-    cuLaunchCooperativeKernel, cuLaunchKernel, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+    LaunchConfig, cuLaunchCooperativeKernel, cuLaunchKernel, cuLaunchKernelEx,
+    cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 };
 use crate::ffi::modules::{attribute_of, cuFuncSetAttribute, known_function};
 use crate::ffi::raw::{HostPointer, Out, Values};
@@ -61,7 +63,7 @@ entries! {
         stream: Out<Handle>,
     ) | | {
         let last = CONFIGURATIONS.with_borrow_mut(Vec::pop);
-        let last = last.ok_or(Code::MISSING_CONFIGURATION)?;
+        let last = last.ok_or_else(|| Code::MISSING_CONFIGURATION.because("no launch is under way"))?;
         grid.set(last.grid)?;
         block.set(last.block)?;
         shared_bytes.set(last.shared_bytes)?;
@@ -72,12 +74,12 @@ entries! {
     // the launch alone: so its own address is the handle, and the launch finds the rest.
     runtime_wide fn __cudaGetKernel(out: Out<u64>, function: u64) | | {
         if !is_kernel(function) {
-            return Err(Code::INVALID_DEVICE_FUNCTION);
+            return Err(no_kernel(function));
         }
         out.set(function)
     }
 
-    runtime fn __cudaLaunchKernel(
+    runtime fn __cudaLaunchKernel + _ptsz(
         function: u64,
         grid: Dim3,
         block: Dim3,
@@ -88,7 +90,7 @@ entries! {
         launch(function, grid, block, params, shared_bytes, stream)
     }
 
-    runtime fn cudaLaunchKernel(
+    runtime fn cudaLaunchKernel + _ptsz(
         function: u64,
         grid: Dim3,
         block: Dim3,
@@ -99,7 +101,7 @@ entries! {
         launch(function, grid, block, params, shared_bytes, stream)
     }
 
-    runtime fn cudaLaunchCooperativeKernel(
+    runtime fn cudaLaunchCooperativeKernel + _ptsz(
         function: u64,
         grid: Dim3,
         block: Dim3,
@@ -108,11 +110,30 @@ entries! {
         stream: Handle,
     ) | | {
         let kernel = kernel(function)?;
-        let shared = u32::try_from(shared_bytes).map_err(|_| Code::INVALID_VALUE)?;
+        let shared = shared_size(shared_bytes)?;
         let launched = driver_call!(cuLaunchCooperativeKernel(
             kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, params,
         ));
         launched.map_err(|code| refusal(code, kernel, shared))
+    }
+
+    runtime fn cudaLaunchKernelExC + _ptsz(
+        config: Values<LaunchConfig>,
+        function: u64,
+        params: Values<HostPointer>,
+    ) | | {
+        let kernel = kernel(function)?;
+        // The runtime's structure is the driver's but for the width of one field.
+        let asked = config.get(0)?;
+        if asked.shared_high != 0 {
+            return Err(invalid("more than 4 GiB of dynamic shared memory"));
+        }
+        let launched = driver_call!(cuLaunchKernelEx(config, kernel, params, Values::NONE));
+        launched.map_err(|code| refusal(code, kernel, asked.shared_bytes))
+    }
+
+    runtime fn cudaGetFuncBySymbol(out: Out<Handle>, function: u64) | | {
+        out.set(kernel(function)?)
     }
 
     runtime fn cudaGetKernel(out: Out<Handle>, function: u64) | | {
@@ -163,6 +184,10 @@ entries! {
     }
 }
 
+fn shared_size(bytes: usize) -> Result<u32> {
+    u32::try_from(bytes).map_err(|_| invalid(format!("{bytes} bytes of dynamic shared memory")))
+}
+
 fn launch(
     function: u64,
     grid: Dim3,
@@ -172,7 +197,7 @@ fn launch(
     stream: Handle,
 ) -> Result {
     let kernel = kernel(function)?;
-    let shared = u32::try_from(shared_bytes).map_err(|_| Code::INVALID_VALUE)?;
+    let shared = shared_size(shared_bytes)?;
     // `nvcc` passes a list even where there are no parameters.
     let launched = driver_call!(cuLaunchKernel(
         kernel,

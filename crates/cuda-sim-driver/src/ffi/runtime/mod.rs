@@ -64,7 +64,11 @@ fn started() -> Result<&'static Driver> {
     driver_call!(cuInit(0))?;
     let driver = driver()?;
     if driver.environment.version.0 < VERSION {
-        return Err(Code::INSUFFICIENT_DRIVER);
+        let why = format!(
+            "CUDA_SIM_DRIVER_VERSION is {}, and programs of this runtime need 13.0",
+            driver.environment.version
+        );
+        return Err(Code::INSUFFICIENT_DRIVER.because(why));
     }
     Ok(driver)
 }
@@ -92,7 +96,7 @@ fn enter(ordinal: i32) -> Result {
 
 /// The context that [`ready`] saw to, if it is well.
 fn current() -> Result<Arc<Context>> {
-    let context = context::current()?.ok_or(Code::INVALID_CONTEXT)?;
+    let context = context::current()?.ok_or_else(context::none)?;
     context.state()?;
     Ok(context)
 }

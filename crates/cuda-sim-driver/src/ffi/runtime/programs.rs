@@ -35,7 +35,8 @@ fn programs() -> MutexGuard<'static, Programs> {
 impl Programs {
     fn library(&mut self, driver: &Driver, binary: Handle) -> Result<Handle> {
         let binary = self.binaries.get_mut(&binary);
-        let binary = binary.ok_or(Code::INVALID_HANDLE)?;
+        let gone = || Code::INVALID_HANDLE.because("the program's binary is unregistered");
+        let binary = binary.ok_or_else(gone)?;
         if let Some(library) = binary.library {
             return Ok(library);
         }
@@ -62,6 +63,12 @@ pub fn is_kernel(function: u64) -> bool {
     programs().kernels.contains_key(&function)
 }
 
+/// The error for an address that stands for no kernel.
+pub fn no_kernel(function: u64) -> Code {
+    let why = format!("{function:#x} is no kernel of the program's");
+    Code::INVALID_DEVICE_FUNCTION.because(why)
+}
+
 /// The `CUkernel` that an address of the program, or that kernel's own handle, names.
 pub fn kernel(function: u64) -> Result<Handle> {
     let driver = driver()?;
@@ -69,11 +76,12 @@ pub fn kernel(function: u64) -> Result<Handle> {
     let Some((binary, name)) = programs.kernels.get(&function).cloned() else {
         let handle = Handle(function as usize);
         let kernel = driver.kernels.get(handle).map(|_| handle);
-        return kernel.ok_or(Code::INVALID_DEVICE_FUNCTION);
+        return kernel.ok_or_else(|| no_kernel(function));
     };
     let library = known(driver, programs.library(driver, binary)?)?;
     if !library.kernels.contains(&name) {
-        return Err(Code::INVALID_DEVICE_FUNCTION);
+        let why = format!("the PTX of the program has no kernel '{name}'");
+        return Err(Code::INVALID_DEVICE_FUNCTION.because(why));
     }
     Ok(kernel_of(driver, &library, name))
 }
@@ -83,11 +91,16 @@ pub fn variable(symbol: u64) -> Result<(u64, u64)> {
     let context = current()?;
     let mut programs = programs();
     let named = programs.variables.get(&symbol).cloned();
-    let (binary, name) = named.ok_or(Code::INVALID_SYMBOL)?;
+    let (binary, name) = named.ok_or_else(|| {
+        Code::INVALID_SYMBOL.because(format!("{symbol:#x} is no variable of the program's"))
+    })?;
     let library = programs.library(context.driver, binary)?;
     let module = module(&context, library)?;
     modules::variable(&context, &module, &name).map_err(|code| match code {
-        Code::NOT_FOUND => Code::INVALID_SYMBOL,
+        Code::NOT_FOUND => {
+            let why = format!("the PTX of the program has no variable '{name}'");
+            Code::INVALID_SYMBOL.because(why)
+        }
         code => code,
     })
 }
