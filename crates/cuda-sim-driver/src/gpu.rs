@@ -8,15 +8,22 @@ use sim::{
     Arch, Class, Counts, Device, DeviceConfig, Fault, FaultKind, Grid, LaunchOptions, LoadError,
     LoadedModule,
 };
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::sync::{Mutex, PoisonError};
 
 /// One simulated device.
 pub struct Gpu {
     device: Device,
     ordinal: usize,
     environment: &'static Environment,
+    /// Bytes of which it was said that they were copied to the host unwritten.
+    told: Mutex<BTreeSet<u64>>,
 }
+
+/// More messages about bytes that nothing wrote would bury the first ones.
+const MOST_TOLD: usize = 10;
 
 impl Gpu {
     /// Device number `ordinal`, after its description.
@@ -36,6 +43,7 @@ impl Gpu {
             device: Device::new(config),
             ordinal,
             environment,
+            told: Mutex::default(),
         }
     }
 
@@ -79,8 +87,20 @@ impl Gpu {
         }
     }
 
-    /// Copies to the host.
+    /// Copies to the host. What nothing wrote there is said, once of each first byte: it may
+    /// be padding, or a result that is none.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
+        let len = bytes.len();
+        let unwritten = self.device.first_unwritten(address, len as u64);
+        if let Some(at) = self.answer(unwritten)? {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            if told.len() < MOST_TOLD && told.insert(at) {
+                self.tell(&format!(
+                    "uninitialised memory is copied to the host: of {len} bytes from {address:#x} \
+                     nothing wrote that at {at:#x}, and perhaps others"
+                ));
+            }
+        }
         self.answer(self.device.read(address, bytes))
     }
 

@@ -129,7 +129,11 @@ impl Device {
     pub fn new(config: DeviceConfig) -> Device {
         Device {
             config,
-            memory: RwLock::new(Memory::new(config.memory_bytes, config.checks, config.ordinal)),
+            memory: RwLock::new(Memory::new(
+                config.memory_bytes,
+                config.checks,
+                config.ordinal,
+            )),
             epoch: Mutex::new(0),
             printed: Mutex::default(),
         }

@@ -645,7 +645,13 @@ impl Op {
     pub fn ends_block(&self) -> bool {
         matches!(
             self,
-            Op::Branch(_) | Op::BranchTable(..) | Op::Call(_) | Op::Return | Op::Exit | Op::Trap | Op::Unknown(_)
+            Op::Branch(_)
+                | Op::BranchTable(..)
+                | Op::Call(_)
+                | Op::Return
+                | Op::Exit
+                | Op::Trap
+                | Op::Unknown(_)
         )
     }
 }

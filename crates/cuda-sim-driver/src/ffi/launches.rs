@@ -253,11 +253,6 @@ pub(super) fn prepare(
         let why = "the function is of another context than the current one";
         return Err(Code::INVALID_HANDLE.because(why));
     }
-    if let Some(why) = &function.kernel.refused {
-        let name = &function.kernel.name;
-        let why = format!("kernel {name} cannot be run: {why}");
-        return Err(Code::NOT_SUPPORTED.because(why));
-    }
     check_shape(context, &function, &grid)?;
     if let Some(shape) = function.kernel.required_cluster {
         check_cluster(context, &function, &grid, shape)?;

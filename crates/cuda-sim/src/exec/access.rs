@@ -103,12 +103,7 @@ fn unload(
 }
 
 /// Puts the elements of a vector into the buffer.
-fn stow(
-    (words, longs): (&[Words], &[Longs]),
-    a: &[Reg],
-    element: Element,
-    rows: &mut Rows,
-) {
+fn stow((words, longs): (&[Words], &[Longs]), a: &[Reg], element: Element, rows: &mut Rows) {
     for (i, a) in a.iter().enumerate() {
         let place = i * element.bytes as usize;
         let mut low = [0; 32];
@@ -149,7 +144,13 @@ fn receive(
     mask: u32,
     origin: impl Fn(usize) -> Origin,
 ) {
-    unload((&mut frame.words, &mut frame.longs), d, element, &buffer.rows, mask);
+    unload(
+        (&mut frame.words, &mut frame.longs),
+        d,
+        element,
+        &buffer.rows,
+        mask,
+    );
     let Some(rows) = &buffer.undefined else {
         return;
     };
@@ -163,7 +164,11 @@ fn receive(
         let mut place = vec![None; i];
         place.push(Some(one));
         unload((&mut word, &mut long), &place, element, rows, mask);
-        let bits = if bits { long[0] } else { word[0].map(u64::from) };
+        let bits = if bits {
+            long[0]
+        } else {
+            word[0].map(u64::from)
+        };
         let reg = reg.unwrap_or(one);
         frame.undefined.loaded(reg, &bits, |lane, byte| {
             let mut origin = origin(lane);

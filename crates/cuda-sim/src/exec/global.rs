@@ -653,12 +653,7 @@ impl Place<'_> {
 }
 
 /// Marks bytes that are written with an undefined value: they are as good as unwritten.
-fn forget_undefined(
-    allocation: &Allocation,
-    transfer: &Transfer<'_>,
-    mask: u32,
-    buffer: &Buffer,
-) {
+fn forget_undefined(allocation: &Allocation, transfer: &Transfer<'_>, mask: u32, buffer: &Buffer) {
     let words = transfer.bytes.div_ceil(4) as usize;
     let all = 0xf >> (4 - transfer.bytes.min(4));
     for lane in lanes_of(mask) {

@@ -388,7 +388,12 @@ impl Frame {
     }
 
     /// The bits that vary with the undefined ones, of an operation on each bit by itself.
-    fn bitwise(&mut self, op: &Op, (sources, bits): (&[Reg], &[Longs]), targets: &[Reg]) -> Vec<Longs> {
+    fn bitwise(
+        &mut self,
+        op: &Op,
+        (sources, bits): (&[Reg], &[Longs]),
+        targets: &[Reg],
+    ) -> Vec<Longs> {
         let mut varied: Vec<(Reg, Longs)> = Vec::new();
         for (&reg, bits) in sources.iter().zip(bits) {
             if some(bits) != 0 && varied.iter().all(|(other, _)| *other != reg) {
@@ -495,6 +500,10 @@ fn place(space: Space, address: u64) -> (Space, u64) {
         (Space::Local, LOCAL_WINDOW),
         (Space::Param, PARAM_WINDOW),
     ];
-    let found = windows.into_iter().find(|&(_, window)| in_window(address, window));
-    found.map_or((Space::Global, address), |(space, window)| (space, address - window))
+    let found = windows
+        .into_iter()
+        .find(|&(_, window)| in_window(address, window));
+    found.map_or((Space::Global, address), |(space, window)| {
+        (space, address - window)
+    })
 }

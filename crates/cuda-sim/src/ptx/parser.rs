@@ -179,7 +179,9 @@ impl<'s> Parser<'s> {
 
     /// `.file 1 "name", ...`
     pub(super) fn file(&mut self) {
-        if let [(Token::Integer(number), _), (Token::Text(name), _), ..] = self.tokens[self.at + 1..] {
+        if let [(Token::Integer(number), _), (Token::Text(name), _), ..] =
+            self.tokens[self.at + 1..]
+        {
             self.locations.files.insert(number, name.to_owned());
         }
         self.skip_line();
@@ -187,7 +189,9 @@ impl<'s> Parser<'s> {
 
     /// `.loc 1 20 5, ...`: file, line and column.
     pub(super) fn location(&mut self) {
-        if let [(Token::Integer(file), _), (Token::Integer(line), _), ..] = self.tokens[self.at + 1..] {
+        if let [(Token::Integer(file), _), (Token::Integer(line), _), ..] =
+            self.tokens[self.at + 1..]
+        {
             let from = self.position().line;
             self.locations.from.push((from, Some((file, line))));
         }

@@ -1,9 +1,9 @@
 //! The syntax tree of a PTX source, close to its text.
 
 use super::error::Position;
+use super::types::{Space, Type};
 use crate::check::SourceLine;
 use std::collections::HashMap;
-use super::types::{Space, Type};
 
 pub(crate) struct Source<'s> {
     pub version: (u32, u32),

@@ -210,7 +210,8 @@ fn unwritten_memory_is_found_in_every_space() {
         );
         assert_eq!(found.address.unwrap() % 16, 14);
         let loaded = line_of(&kernel(1, &body), "// loaded");
-        let why = format!("it decides a branch, and was loaded from {space} memory at line {loaded}");
+        let why =
+            format!("it decides a branch, and was loaded from {space} memory at line {loaded}");
         assert!(found.detail.contains(&why), "{found}");
     }
     let device = device_with(Checks::ALL);
@@ -364,13 +365,48 @@ fn atomics_of_many_blocks_do_not_race_but_plain_stores_beside_them_do() {
 fn accesses_are_called_what_they_are() {
     // The last block reads or writes plainly what the first has touched.
     for (first, last, before, now) in [
-        ("ld.volatile.global.u32 %r1, [%a0]", "st.global.u32 [%a0], 1", "used as volatile", "written"),
-        ("st.volatile.global.u32 [%a0], 1", "ld.global.u32 %r1, [%a0]", "used as volatile", "read"),
-        ("red.global.add.u32 [%a0], 1", "st.global.u32 [%a0], 1", "used atomically", "written"),
-        ("st.global.u32 [%a0], 1", "ld.volatile.global.u32 %r1, [%a0]", "written", "read by a volatile load"),
-        ("ld.global.u32 %r1, [%a0]", "st.volatile.global.u32 [%a0], 1", "read", "written by a volatile store"),
-        ("ld.global.u32 %r1, [%a0]", "st.relaxed.gpu.global.u32 [%a0], 1", "read", "written with an order"),
-        ("ld.global.u32 %r1, [%a0]", "red.global.add.u32 [%a0], 1", "read", "changed atomically"),
+        (
+            "ld.volatile.global.u32 %r1, [%a0]",
+            "st.global.u32 [%a0], 1",
+            "used as volatile",
+            "written",
+        ),
+        (
+            "st.volatile.global.u32 [%a0], 1",
+            "ld.global.u32 %r1, [%a0]",
+            "used as volatile",
+            "read",
+        ),
+        (
+            "red.global.add.u32 [%a0], 1",
+            "st.global.u32 [%a0], 1",
+            "used atomically",
+            "written",
+        ),
+        (
+            "st.global.u32 [%a0], 1",
+            "ld.volatile.global.u32 %r1, [%a0]",
+            "written",
+            "read by a volatile load",
+        ),
+        (
+            "ld.global.u32 %r1, [%a0]",
+            "st.volatile.global.u32 [%a0], 1",
+            "read",
+            "written by a volatile store",
+        ),
+        (
+            "ld.global.u32 %r1, [%a0]",
+            "st.relaxed.gpu.global.u32 [%a0], 1",
+            "read",
+            "written with an order",
+        ),
+        (
+            "ld.global.u32 %r1, [%a0]",
+            "red.global.add.u32 [%a0], 1",
+            "read",
+            "changed atomically",
+        ),
     ] {
         let source = kernel(
             1,

@@ -44,14 +44,29 @@ fn what_is_not_known_is_a_fault_of_who_executes_it() {
 #[test]
 fn textures_tensors_the_heap_and_vectors_of_atomics_refuse_no_module() {
     for (body, opcode) in [
-        ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f4, %f5}];", "tex.2d"),
-        ("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d0, {%r0}];", "tex.1d"),
+        (
+            "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f4, %f5}];",
+            "tex.2d",
+        ),
+        (
+            "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d0, {%r0}];",
+            "tex.1d",
+        ),
         ("suld.b.1d.b32.trap %r0, [u, {%r1}];", "suld.b"),
-        ("atom.global.v4.f32.add {%f0, %f1, %f2, %f3}, [%d0], {%f4, %f5, %f6, %f7};", "atom.global.v4"),
+        (
+            "atom.global.v4.f32.add {%f0, %f1, %f2, %f3}, [%d0], {%f4, %f5, %f6, %f7};",
+            "atom.global.v4",
+        ),
         ("red.global.add.noftz.f16x2 [%d0], %r0;", "f16x2"),
         ("wgmma.fence.sync.aligned;", "wgmma"),
-        ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%d0], [%d1, {%r0, %r1}], [%d2];", "tensor"),
-        ("{ .param .b64 n; .param .b64 r; st.param.b64 [n], %d0; call.uni (r), malloc, (n); ld.param.b64 %d1, [r]; }", "malloc"),
+        (
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%d0], [%d1, {%r0, %r1}], [%d2];",
+            "tensor",
+        ),
+        (
+            "{ .param .b64 n; .param .b64 r; st.param.b64 [n], %d0; call.uni (r), malloc, (n); ld.param.b64 %d1, [r]; }",
+            "malloc",
+        ),
     ] {
         let source = module(&format!(
             ".extern .func (.param .b64 r) malloc(.param .b64 n);
@@ -114,9 +129,15 @@ fn faults_name_the_line_of_the_source() {
     let word = device.alloc(4).unwrap();
     let launch = |name: &str| device.launch(&loaded, name, GRID, &word.to_le_bytes());
     let fault = launch("k").unwrap_err();
-    let place = fault.source.clone().map(|source| (source.file, source.line));
+    let place = fault
+        .source
+        .clone()
+        .map(|source| (source.file, source.line));
     assert_eq!(place, Some(("header.h".to_owned(), 7)), "{fault}");
-    assert!(fault.to_string().contains("at header.h:7 (PTX line 11)"), "{fault}");
+    assert!(
+        fault.to_string().contains("at header.h:7 (PTX line 11)"),
+        "{fault}"
+    );
     // What no directive speaks of has no source.
     let fault = launch("bare").unwrap_err();
     assert_eq!((fault.source.clone(), fault.line), (None, 15), "{fault}");

@@ -294,7 +294,11 @@ fn cooperative_groups_synchronise_the_grid() {
         for (first, second) in [(grid_sync(1), String::new()), (String::new(), grid_sync(2))] {
             let racing = kernel(1, &body(&first, &second));
             let found = launch_on_with(&device, &racing, (10, 64), &mut out, COOPERATIVE);
-            assert_eq!(found.unwrap_err().kind, FaultKind::GlobalRace, "{schedule:?}");
+            assert_eq!(
+                found.unwrap_err().kind,
+                FaultKind::GlobalRace,
+                "{schedule:?}"
+            );
         }
         let found = launch_on(&device, &source, (10, 64), &mut out).unwrap_err();
         assert_eq!(found.kind, FaultKind::Trap);

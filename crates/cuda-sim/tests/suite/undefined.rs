@@ -50,17 +50,29 @@ fn bits_are_followed_one_by_one_through_what_moves_them() {
         ("mov.b32 {%h0, %h1}, %r1; cvt.u32.u16 %r9, %h1;", true),
         ("mov.b32 {%h0, %h1}, %r1; cvt.u32.u16 %r9, %h0;", false),
         ("mov.b64 %d1, {%r0, %r1}; cvt.u32.u64 %r9, %d1;", true),
-        ("mov.b64 %d1, {%r0, %r1}; shr.u64 %d1, %d1, 40; cvt.u32.u64 %r9, %d1;", false),
+        (
+            "mov.b64 %d1, {%r0, %r1}; shr.u64 %d1, %d1, 40; cvt.u32.u64 %r9, %d1;",
+            false,
+        ),
         ("setp.eq.u32 %p1, %r0, 99; selp.u32 %r9, %r1, 3, %p1;", true),
-        ("setp.eq.u32 %p1, %r0, 99; selp.u32 %r9, 3, %r1, %p1;", false),
+        (
+            "setp.eq.u32 %p1, %r0, 99; selp.u32 %r9, 3, %r1, %p1;",
+            false,
+        ),
         ("add.u32 %r2, %r1, 1; mov.u32 %r9, 1;", true),
         ("add.u32 %r2, %r1, 1; and.b32 %r9, %r2, 1;", false),
         ("shr.u32 %r9, 1024, %r1;", false),
         ("setp.eq.u32 %p1, %r1, 0; selp.u32 %r9, 1, 2, %p1;", false),
-        ("setp.eq.u32 %p1, %r1, 0; and.pred %p1, %p1, 0; selp.u32 %r9, 1, 2, %p1;", true),
+        (
+            "setp.eq.u32 %p1, %r1, 0; and.pred %p1, %p1, 0; selp.u32 %r9, 1, 2, %p1;",
+            true,
+        ),
         ("add.cc.u32 %r2, %r1, 1; addc.u32 %r9, 0, 0;", false),
         ("add.cc.u32 %r2, %r0, 1; addc.u32 %r9, 0, 0;", true),
-        ("shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1; and.b32 %r9, %r2, 0xff;", true),
+        (
+            "shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1; and.b32 %r9, %r2, 0xff;",
+            true,
+        ),
         ("shfl.sync.bfly.b32 %r9, %r1, 1, 31, -1;", false),
     ] {
         let found = deciding(body);
@@ -76,19 +88,34 @@ fn bits_are_followed_one_by_one_through_what_moves_them() {
 fn what_decides_is_a_mistake_and_says_so() {
     for (body, why) in [
         ("@%p9 bra over; over:", "decides a branch"),
-        ("@%p9 mov.u32 %r2, 3;", "decides whether the instruction runs"),
-        ("cvt.u64.u32 %d1, %r1; and.b64 %d1, %d1, 0x100; add.u64 %d1, %d1, %a0; ld.global.u32 %r2, [%d1];", "is an address"),
-        ("cvt.u64.u32 %d1, %r1; and.b64 %d1, %d1, 0x100; add.u64 %d1, %d1, %a0; st.global.u32 [%d1], 2;", "is an address"),
-        ("red.global.add.u32 [%a0], %r1;", "an atomic operation uses it"),
-        ("and.b32 %r2, %r1, 0x100; shfl.sync.idx.b32 %r3, %r0, %r2, 31, -1;", "chooses a lane"),
+        (
+            "@%p9 mov.u32 %r2, 3;",
+            "decides whether the instruction runs",
+        ),
+        (
+            "cvt.u64.u32 %d1, %r1; and.b64 %d1, %d1, 0x100; add.u64 %d1, %d1, %a0; ld.global.u32 %r2, [%d1];",
+            "is an address",
+        ),
+        (
+            "cvt.u64.u32 %d1, %r1; and.b64 %d1, %d1, 0x100; add.u64 %d1, %d1, %a0; st.global.u32 [%d1], 2;",
+            "is an address",
+        ),
+        (
+            "red.global.add.u32 [%a0], %r1;",
+            "an atomic operation uses it",
+        ),
+        (
+            "and.b32 %r2, %r1, 0x100; shfl.sync.idx.b32 %r3, %r0, %r2, 31, -1;",
+            "chooses a lane",
+        ),
         ("vote.sync.ballot.b32 %r2, %p9, -1;", "other lanes see"),
         ("match.any.sync.b32 %r2, %r1, -1;", "other lanes see"),
-        ("and.b32 %r2, %r1, 0x100; ts: .branchtargets over; brx.idx %r2, ts; over:", "a jump's target"),
+        (
+            "and.b32 %r2, %r1, 0x100; ts: .branchtargets over; brx.idx %r2, ts; over:",
+            "a jump's target",
+        ),
     ] {
-        let source = kernel(
-            1,
-            &format!("{PADDED} setp.gt.u32 %p9, %r1, 9; {body}"),
-        );
+        let source = kernel(1, &format!("{PADDED} setp.gt.u32 %p9, %r1, 9; {body}"));
         let found = fault(&source, (1, 32), &mut [vec![0; 1024]]);
         assert_eq!(found.kind, FaultKind::UninitialisedMemory, "{body} {found}");
         assert!(found.detail.contains(why), "{body} {found}");
@@ -129,7 +156,9 @@ fn padding_is_copied_through_every_memory_and_every_call() {
     // Who looks at the padding is told, wherever it has been.
     let looks = source.replace("and.b32 %r4, %r4, 255", "and.b32 %r4, %r4, 511");
     let loaded = device.load(&Module::parse(&looks).unwrap()).unwrap();
-    let found = device.launch(&loaded, "k", GRID, &out.to_le_bytes()).unwrap_err();
+    let found = device
+        .launch(&loaded, "k", GRID, &out.to_le_bytes())
+        .unwrap_err();
     assert_eq!(found.kind, FaultKind::UninitialisedMemory, "{found}");
     assert!(found.detail.contains("parameter"), "{found}");
 }
@@ -157,8 +186,15 @@ fn a_lane_that_is_told_apart_in_a_loop_is_followed_to_the_use() {
     assert_eq!(out[0], bytes_of(&[496]));
     let wrong = source(9);
     let found = fault(&wrong, (1, 32), &mut [vec![0; 4]]);
-    let here = wrong.lines().position(|line| line.contains("// here")).unwrap() as u32 + 1;
-    assert_eq!((found.kind, found.line), (FaultKind::UninitialisedMemory, here));
+    let here = wrong
+        .lines()
+        .position(|line| line.contains("// here"))
+        .unwrap() as u32
+        + 1;
+    assert_eq!(
+        (found.kind, found.line),
+        (FaultKind::UninitialisedMemory, here)
+    );
     assert_eq!(found.address, Some(36), "{found}");
 }
 
@@ -200,7 +236,10 @@ fn rows_of_matrices_and_copies_in_flight_carry_what_is_missing() {
         let from = device.alloc(16).unwrap();
         device.fill(from, &[1], 4).unwrap();
         device.fill(from + 8, &[1], 8).unwrap();
-        let grid = Grid { block: [1, 1, 1], ..GRID };
+        let grid = Grid {
+            block: [1, 1, 1],
+            ..GRID
+        };
         let done = device.launch(&loaded, "k", grid, &from.to_le_bytes());
         assert_eq!(done.is_ok(), well, "{offset} {done:?}");
     }
