@@ -197,7 +197,7 @@ pub struct Fault {
     /// instruction is at fault.
     pub line: u32,
     /// The line of the program that it was made from, where `.loc` says so.
-    pub source: Option<SourceLine>,
+    pub source: Option<Box<SourceLine>>,
     /// The block, as `%ctaid`.
     pub block: [u32; 3],
     /// The thread within the block, as `%tid`: the lowest one at fault.

@@ -132,7 +132,7 @@ entries! {
     }
 
     driver_wide fn cuCtxGetDevice_v2(out: Out<i32>, handle: Handle) |driver| {
-        out.set(given(driver, handle)?.ordinal as i32)
+        out.set(given_since_13(driver, handle)?.ordinal as i32)
     }
 
     context fn cuCtxSynchronize() |context| {
@@ -140,7 +140,7 @@ entries! {
     }
 
     driver_wide fn cuCtxSynchronize_v2(handle: Handle) |driver| {
-        synchronize(&*given(driver, handle)?)
+        synchronize(&*given_since_13(driver, handle)?)
     }
 
     context fn cuCtxSetLimit(limit: u32, value: usize) |context| {
@@ -215,6 +215,16 @@ fn given(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
     match handle {
         Handle::NULL => context::current()?.ok_or_else(context::none),
         handle => known(driver, handle),
+    }
+}
+
+/// The context that a form of CUDA 13 is given; an older driver has only the form without.
+/// Programs that look for a `_v2` of everything, as Numba does, find the symbol all the same
+/// and pass no context.
+fn given_since_13(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
+    match driver.environment.version.0 {
+        13000.. => given(driver, handle),
+        _ => given(driver, Handle::NULL),
     }
 }
 

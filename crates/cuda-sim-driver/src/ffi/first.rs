@@ -1,11 +1,11 @@
 //! First forms of functions that have a later one with the same parameters.
 
+use super::captures::cuStreamBeginCapture_v2;
 use super::contexts::{
     cuCtxCreate_v2, cuCtxDestroy_v2, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2,
     cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxSetFlags_v2,
 };
 use super::entries;
-use super::graphs::cuStreamBeginCapture_v2;
 use super::linkers::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkCreate_v2};
 use super::memories::cuMemHostRegister_v2;
 use super::raw::{HostPointer, Out, Text, Values};

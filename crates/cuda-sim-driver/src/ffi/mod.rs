@@ -12,6 +12,7 @@ pub mod call;
 mod entries;
 pub mod raw;
 
+mod captures;
 mod contexts;
 mod copies;
 mod devices;
@@ -32,6 +33,7 @@ use entries::{Symbol, entries};
 
 /// The entry points that do something.
 const SYMBOLS: &[&[Symbol]] = &[
+    captures::SYMBOLS,
     contexts::SYMBOLS,
     copies::SYMBOLS,
     devices::SYMBOLS,

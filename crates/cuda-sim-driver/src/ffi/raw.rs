@@ -431,12 +431,14 @@ pub fn shared_of_block(function: unsafe extern "C" fn(i32) -> usize, threads: u3
 
 /// Has `f` called when the process exits, but not where one that was forked from it does.
 pub fn at_exit(f: fn()) {
-    static CALLED: std::sync::Mutex<Vec<(u32, fn())>> = std::sync::Mutex::new(Vec::new());
+    /// A process, and what is to be called at its end.
+    type Ending = (u32, fn());
+    static CALLED: std::sync::Mutex<Vec<Ending>> = std::sync::Mutex::new(Vec::new());
     extern "C" fn call() {
         // A panic must not cross into the C library.
         let _ = std::panic::catch_unwind(|| {
             if let Ok(mut functions) = CALLED.lock() {
-                let here = |(process, f): (u32, fn())| (process == std::process::id()).then_some(f);
+                let here = |(process, f): Ending| (process == std::process::id()).then_some(f);
                 functions.drain(..).filter_map(here).for_each(|f| f());
             }
         });

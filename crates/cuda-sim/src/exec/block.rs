@@ -100,7 +100,7 @@ impl<'l> Block<'l> {
             kind: mistake.kind,
             kernel: self.launch.kernel.to_owned(),
             line,
-            source: locations.of(line),
+            source: locations.of(line).map(Box::new),
             block: self.at,
             thread: [thread % x, thread / x % y, thread / (x * y)],
             address: mistake.address,

@@ -74,7 +74,7 @@ pub(crate) fn run(
     }
     match in_parallel(&launch, workers) {
         Ok(counts) => Ok(counts),
-        Err((fault, None)) => Err(fault),
+        Err((fault, None)) => Err(*fault),
         Err((_, Some(undo))) => {
             for entry in undo {
                 entry.apply(launch.allocations);
@@ -96,7 +96,7 @@ fn in_order(launch: &Launch<'_>) -> Result<Counts, Fault> {
 /// What is needed to undo a launch, where that is wanted.
 type Undoing = Option<Vec<Undo>>;
 
-fn in_parallel(launch: &Launch<'_>, workers: u64) -> Result<Counts, (Fault, Undoing)> {
+fn in_parallel(launch: &Launch<'_>, workers: u64) -> Result<Counts, (Box<Fault>, Undoing)> {
     let next = AtomicU64::new(0);
     let lowest_fault = AtomicU64::new(u64::MAX);
     let fault: Mutex<Option<(u64, Fault)>> = Mutex::new(None);
@@ -129,6 +129,6 @@ fn in_parallel(launch: &Launch<'_>, workers: u64) -> Result<Counts, (Fault, Undo
     let (counts, undo) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(counts),
-        Some((_, fault)) => Err((fault, launch.checks.races.then_some(undo))),
+        Some((_, fault)) => Err((Box::new(fault), launch.checks.races.then_some(undo))),
     }
 }

@@ -103,10 +103,11 @@ impl Transfer<'_> {
 
     pub(super) fn check_alignment(&self) -> Step {
         let low = u64::from(self.bytes) - 1;
-        let mut any = 0;
-        for lane in lanes_of(self.mask) {
-            any |= self.addresses[lane];
-        }
+        let any = if self.mask == u32::MAX {
+            self.addresses.iter().fold(0, |any, address| any | address)
+        } else {
+            lanes_of(self.mask).fold(0, |any, lane| any | self.addresses[lane])
+        };
         if any & low == 0 {
             return Ok(());
         }

@@ -2,6 +2,10 @@
 
 use super::driver_call;
 use super::programs::kernel;
+use crate::ffi::captures::{
+    cuStreamBeginCapture_v2, cuStreamEndCapture, cuStreamGetCaptureInfo_v3, cuStreamIsCapturing,
+    cuThreadExchangeStreamCaptureMode,
+};
 use crate::ffi::contexts::{
     cuCtxGetCacheConfig, cuCtxGetFlags, cuCtxGetLimit, cuCtxGetStreamPriorityRange,
     cuCtxResetPersistingL2Cache, cuCtxSetCacheConfig, cuCtxSetLimit, cuCtxSynchronize,
@@ -13,8 +17,6 @@ use crate::ffi::entries;
 use crate::ffi::graphs::{
     cuGraphAddDependencies_v2, cuGraphClone, cuGraphCreate, cuGraphDestroy, cuGraphExecDestroy,
     cuGraphGetNodes, cuGraphInstantiateWithFlags, cuGraphLaunch, cuGraphUpload,
-    cuStreamBeginCapture_v2, cuStreamEndCapture, cuStreamGetCaptureInfo_v3, cuStreamIsCapturing,
-    cuThreadExchangeStreamCaptureMode,
 };
 use crate::ffi::launches::{
     LaunchConfig, cuOccupancyAvailableDynamicSMemPerBlock, cuOccupancyMaxActiveClusters,
