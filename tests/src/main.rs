@@ -1,7 +1,19 @@
-//! The `bigint` command, for the end-to-end tests.
+//! The `bigint` command, for the end-to-end tests, whose memory ends where they say.
+
+mod failing;
 
 use std::process::ExitCode;
 
+use bigint_cpu::program::Memory;
+
+use crate::failing::Failing;
+
+#[global_allocator]
+static MEMORY: Memory<Failing> = Memory(Failing);
+
 fn main() -> ExitCode {
-    bigint_cli::main(std::env::args_os())
+    Failing::arm();
+    let code = bigint_cli::main(std::env::args_os());
+    Failing::tell();
+    code
 }

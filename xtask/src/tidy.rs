@@ -231,6 +231,7 @@ fn unsafe_code(tree: &Tree) -> Findings {
             &[
                 "crates/bigint-kernels/src/gpu/",
                 "crates/bigint-cpu/src/fast/",
+                "crates/bigint-cpu/src/mask.rs",
                 "crates/cuda-loader/src/",
             ],
         ),
@@ -242,6 +243,8 @@ fn unsafe_code(tree: &Tree) -> Findings {
                 "crates/bigint-kernels/src/",
                 "crates/bigint-host/src/cuda/",
                 "crates/bigint-cpu/src/fast/",
+                "crates/bigint-cpu/src/program.rs",
+                "crates/bigint-cpu/src/mask.rs",
                 "crates/cuda-loader/",
                 "crates/cuda-sim/src/lanes/fused.rs",
                 "crates/cuda-sim-driver/",

@@ -1,10 +1,11 @@
 //! The choice of who computes.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use bigint_core::{Algorithm, Operation};
-use bigint_host::{DeviceSet, Engine};
+use bigint_host::{DeviceSet, Engine, Tuning};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::failure::Failure;
@@ -50,24 +51,50 @@ impl fmt::Display for BackendName {
     }
 }
 
+/// The variable that names a file of thresholds and costs of GPUs, in the form of
+/// `crates/bigint-host/tuning/default.toml`.
+const TUNING_VARIABLE: &str = "BIGINT_GPU_TUNING";
+
 impl BackendName {
     /// The engine of this name.
     ///
     /// # Errors
-    /// [`Failure::Running`] says why a device cannot be used.
+    /// [`Failure::Running`] says why a device cannot be used; [`Failure::Usage`], what is wrong with
+    /// the file of thresholds that the environment names.
     pub fn engine(self) -> Result<Engine, Failure> {
-        match self {
+        let file = std::env::var_os(TUNING_VARIABLE).filter(|file| !file.is_empty());
+        let tuning = file.map(|file| Tuning::read(Path::new(&file))).transpose();
+        let tuning =
+            tuning.map_err(|error| Failure::Usage(format!("{TUNING_VARIABLE}: {error}")))?;
+        let engine = match self {
             BackendName::Auto => Ok(Engine::auto()),
             BackendName::Cpu => Ok(Engine::cpu()),
             BackendName::Cuda(devices) => {
                 let is_one = devices.ordinals().nth(1).is_none();
-                let engine = match is_one {
+                match is_one {
                     true => Engine::cuda(devices.first()),
                     false => Engine::cuda_devices(devices),
-                };
-                engine.map_err(|error| Failure::Running(error.to_string()))
+                }
             }
-        }
+        };
+        let engine = engine.map_err(|error| Failure::Running(error.to_string()))?;
+        Ok(match tuning {
+            Some(tuning) => engine.with_tuning(tuning),
+            None => engine,
+        })
+    }
+
+    /// The same for what is measured or tested: `auto` waits for devices and kernels, and does not
+    /// compute on the CPU meanwhile.
+    ///
+    /// # Errors
+    /// As [`BackendName::engine`].
+    pub fn waiting_engine(self) -> Result<Engine, Failure> {
+        let engine = self.engine()?;
+        let mut tuning = engine.tuning().clone();
+        tuning.start.driver_ms = 0.0;
+        tuning.start.module_ms = 0.0;
+        Ok(engine.with_tuning(tuning))
     }
 }
 

@@ -3,6 +3,7 @@
 mod ceilings;
 mod papers;
 mod plot;
+mod rows;
 mod sample;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 use self::ceilings::Ceilings;
 use self::papers::Paper;
+use self::rows::Rows;
 use self::sample::{Times, arranged, operand, time};
 use crate::backend::{BackendName, algorithm_parser, operation};
 use crate::failure::Failure;
@@ -29,6 +31,9 @@ const CPU_BATCH_BYTES: usize = 64 << 20;
 
 /// The same on a device, as a part of its memory: many times its cache.
 const DEVICE_BATCH_PART: usize = 128;
+
+/// Numbers of which there is one for each thread of a device, about.
+const NUMBERS_FILL_A_DEVICE: usize = 1 << 12;
 
 /// Measure operations over widths, on batches that stay where they are computed
 ///
@@ -83,6 +88,10 @@ pub struct Arguments {
     /// Samples of each measurement
     #[arg(long, default_value_t = 15, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
+
+    /// The time a row takes at most, about: fewer numbers and samples keep to it, but one of each
+    #[arg(long, default_value = "10s", value_name = "TIME", value_parser = humantime::parse_duration)]
+    time_limit: Duration,
 
     /// Force an algorithm where the operation has it
     #[arg(long, default_value = "auto", value_name = "NAME", value_parser = algorithm_parser())]
@@ -163,16 +172,15 @@ fn width(bits: &str) -> Result<Widths, String> {
     Ok(Widths::Of(bits))
 }
 
-/// What `--json` prints.
+/// What `--json` prints before the rows.
 #[derive(Debug, Serialize)]
-struct Record {
+struct Record<'r> {
     version: &'static str,
     date: String,
-    hardware: Hardware,
+    hardware: &'r Hardware,
     /// Hash of each module of the kernels' PTX.
     ptx: BTreeMap<String, String>,
     ceilings: Option<Ceilings>,
-    rows: Vec<Row>,
 }
 
 /// One measurement. Times are for one number of the batch, in nanoseconds.
@@ -221,7 +229,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(paper) = &arguments.paper {
         return papers::run(paper);
     }
-    let engine = arguments.backend.engine()?;
+    let engine = arguments.backend.waiting_engine()?;
     check(arguments, engine.back_end())?;
     if !arguments.threads.is_empty() && engine.back_end() != BackEnd::Cpu {
         let why = "--threads are those of the CPU: say --backend cpu as well";
@@ -242,26 +250,26 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             bytes.sum()
         }
     };
-    let measured = measure_all(&engine, arguments, &teams, bytes);
-    for warning in engine.warnings() {
-        eprintln!("warning: {warning}");
-    }
-    let (ceilings, rows) = measured?;
-    let text = if arguments.json {
-        let record = Record {
-            version: env!("CARGO_PKG_VERSION"),
-            date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-            hardware,
-            ptx: bigint_host::ptx_hashes(),
-            ceilings,
-            rows,
-        };
-        let text = serde_json::to_string_pretty(&record);
-        text.map_err(|error| Failure::Running(error.to_string()))? + "\n"
-    } else {
-        tabulate(&rows, ceilings)
+    let ceilings = Ceilings::of(&engine, bytes);
+    let ceilings = ceilings.map_err(|error| Failure::Running(error.to_string()))?;
+    let record = || Record {
+        version: env!("CARGO_PKG_VERSION"),
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        hardware: &hardware,
+        ptx: bigint_host::ptx_hashes(),
+        ceilings,
     };
-    output::print(&text)
+    let mut rows = Rows::new(arguments.json.then(record))?;
+    let measured = measure_all(&engine, arguments, &teams, bytes, ceilings, &mut rows);
+    for warning in engine.warnings() {
+        output::tell(format_args!("warning: {warning}"));
+    }
+    // What was measured before something went wrong is told.
+    let rows = rows.end()?;
+    if !arguments.json && !rows.is_empty() {
+        output::print(&tabulate(&rows, ceilings))?;
+    }
+    measured
 }
 
 /// Refuses what would be measured as if it had not been asked for.
@@ -282,15 +290,16 @@ fn check(arguments: &Arguments, back_end: BackEnd) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Every row that was asked for, and the ceilings of a device.
+/// Every row that was asked for.
 fn measure_all(
     engine: &Engine,
     arguments: &Arguments,
     teams: &[Team],
     bytes: usize,
-) -> Result<(Option<Ceilings>, Vec<Row>), Failure> {
+    ceilings: Option<Ceilings>,
+    rows: &mut Rows<Row>,
+) -> Result<(), Failure> {
     let running = |error: Error| Failure::Running(error.to_string());
-    let ceilings = Ceilings::of(engine, bytes).map_err(running)?;
     let forced = Options {
         algorithm: arguments.algorithm,
         level: arguments.level,
@@ -306,7 +315,6 @@ fn measure_all(
     let widths: Vec<usize> = arguments.widths.iter().flat_map(|w| w.bits()).collect();
     let cases = to_a_width * widths.len() * works * teams.len();
     let mut progress = Progress::of_cases(cases as u64);
-    let mut rows = Vec::new();
     for bits in widths {
         let limbs = 3 * bits.div_ceil(LIMB_BITS);
         let most = (bytes / size_of::<Limb>() / limbs).max(1);
@@ -329,15 +337,14 @@ fn measure_all(
                     if arguments.keep_transform {
                         engine.keep_transform(&made.1);
                     }
-                    let measured = subject.on_each(teams, arguments, &made, ceilings);
-                    rows.extend(measured.map_err(running)?);
+                    subject.on_each(teams, arguments, &made, ceilings, rows)?;
                     operands = Some(made);
                     progress.set(rows.len() as u64);
                 }
             }
         }
     }
-    Ok((ceilings, rows))
+    Ok(())
 }
 
 /// What is measured.
@@ -360,10 +367,15 @@ impl Subject {
     }
 
     /// The sizes of batches to measure: as asked for, by number or by the work on one
-    /// thread, else the `most`.
+    /// thread, else as many as there is time for, and the `most` of them.
     fn counts(&self, arguments: &Arguments, most: usize) -> Result<Vec<usize>, Failure> {
+        let running = |error: Error| Failure::Running(error.to_string());
+        if let Some(count) = arguments.count {
+            return Ok(vec![count as usize]);
+        }
         if arguments.work.is_empty() {
-            return Ok(vec![arguments.count.map_or(most, |count| count as usize)]);
+            let count = self.count_in_time(arguments, most).map_err(running)?;
+            return Ok(vec![count]);
         }
         let team = Team::of(1)?;
         let count = |work: &Duration| {
@@ -379,7 +391,37 @@ impl Subject {
         };
         let counts = arguments.work.iter().map(count);
         let counts: Result<_, Error> = counts.collect();
-        counts.map_err(|error| Failure::Running(error.to_string()))
+        counts.map_err(running)
+    }
+
+    /// The most numbers, up to `most`, of which the samples keep to the limit of time: from
+    /// one for each thread on, four times as many each time.
+    fn count_in_time(&self, arguments: &Arguments, most: usize) -> Result<usize, Error> {
+        /// Batches that finding the number takes, at most, in the time of one of that number.
+        const SOUGHT: u32 = 12;
+        let limit = arguments.time_limit / (arguments.samples + SOUGHT);
+        let first = match self.engine.back_end() {
+            BackEnd::Cpu => bigint_cpu::threads(),
+            BackEnd::Cuda(_) => NUMBERS_FILL_A_DEVICE,
+        };
+        let mut count = first.min(most);
+        let mut in_time = count;
+        loop {
+            let (a, b) = self.operands(arguments.layout, count)?;
+            let once = || self.once(arguments, &self.operands_of(&a, &b));
+            // The first launch of a kernel waits for the driver to compile it.
+            once()?;
+            let took = time(&self.engine, 1, once)?;
+            if took > limit {
+                return Ok(in_time);
+            }
+            let times = most.div_ceil(count);
+            if took.as_secs_f64() * times as f64 <= limit.as_secs_f64() {
+                return Ok(most);
+            }
+            in_time = count;
+            count = most.min(4 * count);
+        }
     }
 
     /// A row for each team.
@@ -389,10 +431,12 @@ impl Subject {
         arguments: &Arguments,
         (a, b): &(Batch, Batch),
         ceilings: Option<Ceilings>,
-    ) -> Result<Vec<Row>, Error> {
+        rows: &mut Rows<Row>,
+    ) -> Result<(), Failure> {
         let mut one_thread = None;
-        let row = |team: &Team| {
-            let mut row = team.install(|| self.measure(arguments, (a, b)))?;
+        for team in teams {
+            let row = team.install(|| self.measure(arguments, (a, b)));
+            let mut row = row.map_err(|error| Failure::Running(error.to_string()))?;
             if let (true, Some(ceilings)) = (arguments.from_host, ceilings) {
                 let to_host = row.result_bytes as f64 / ceilings.to_host_gigabytes_per_second;
                 let bytes = row.gigabytes_per_second * row.median_ns - row.result_bytes as f64;
@@ -401,15 +445,37 @@ impl Subject {
             }
             if let Some(threads) = team.threads() {
                 let moved = row.gigabytes_per_second * row.median_ns * row.count as f64;
-                let copy = team.copy_gigabytes_per_second(moved as usize, row.samples);
+                let copy = team.copy_gigabytes_per_second(moved as usize, row.samples)?;
                 one_thread = one_thread.or((threads == 1).then_some(row.median_ns));
                 row.threads = Some(threads);
                 row.copy_gigabytes_per_second = Some(copy);
                 row.times_one_thread = one_thread.map(|one| one / row.median_ns);
             }
-            Ok(row)
-        };
-        teams.iter().map(row).collect()
+            rows.push(row)?;
+        }
+        Ok(())
+    }
+
+    /// What the operation computes of two batches, of which the first is the greater.
+    fn operands_of<'a>(&self, a: &'a Batch, b: &'a Batch) -> Vec<&'a Batch> {
+        arranged(self.operation, a, [b, b])
+    }
+
+    fn form(&self, arguments: &Arguments) -> Form {
+        if self.operation.declaration().flag.is_of_no_value() {
+            // A number without a value would be an error.
+            Form::Overflowing
+        } else if arguments.wrapping {
+            Form::Wrapping
+        } else {
+            Form::Exact
+        }
+    }
+
+    fn once(&self, arguments: &Arguments, operands: &[&Batch]) -> Result<Batch, Error> {
+        let form = self.form(arguments);
+        let mut outcome = self.engine.compute(self.operation, form, operands)?;
+        Ok(outcome.results.swap_remove(0))
     }
 
     fn measure(&self, arguments: &Arguments, (a, b): (&Batch, &Batch)) -> Result<Row, Error> {
@@ -421,19 +487,9 @@ impl Subject {
         } = self;
         let (operation, options, bits) = (*operation, *options, *bits);
         let is_wrapping = arguments.wrapping;
-        let form = if operation.declaration().flag.is_of_no_value() {
-            // A number without a value would be an error.
-            Form::Overflowing
-        } else if is_wrapping {
-            Form::Wrapping
-        } else {
-            Form::Exact
-        };
-        let operands = &arranged(operation, a, [b, b]);
-        let once = || {
-            let mut outcome = engine.compute(operation, form, operands)?;
-            Ok::<_, Error>(outcome.results.swap_remove(0))
-        };
+        let form = self.form(arguments);
+        let operands = &self.operands_of(a, b);
+        let once = || self.once(arguments, operands);
         let from_host = |repeats: u32| {
             let mut elapsed = Duration::ZERO;
             for _ in 0..repeats {
@@ -459,7 +515,7 @@ impl Subject {
         let limbs = operands.len() * width + result.width();
         let result_bytes = result.width() * size_of::<Limb>();
         drop(result);
-        let times = Times::of(arguments.samples, sample)?.each(count);
+        let times = Times::of(arguments.samples, arguments.time_limit, sample)?.each(count);
         let median = times.median;
         let is_product = operation == Operation::Mul && !is_wrapping;
         Ok(Row {

@@ -22,8 +22,8 @@ use std::time::Instant;
 use std::{io, iter, thread};
 
 use bigint_core::Algorithm;
-use bigint_host::Limb;
 use bigint_host::expression::Function;
+use bigint_host::{Engine, Limb};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
@@ -33,12 +33,13 @@ use crate::expression::{self, Expressions, Operand};
 use crate::failure::{Failure, Place};
 use crate::lines::{self, Chunk, LineReader};
 use crate::number::{Format, Number, Unread};
+use crate::on_error::OnError;
 use crate::operands::{Operands, Origin};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::pool::Pool;
 use crate::profile::{Profile, Stage};
 use crate::progress::Progress;
-use crate::source::Input;
+use crate::source::{Input, Stop};
 use crate::standard::{self, Stream, Target};
 use crate::threads::{Pieces, ahead};
 use crate::window::{self, Results, Window};
@@ -83,6 +84,16 @@ pub struct Arguments {
     /// columns each has its own: {name} stands for the column's name
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Write into the file of -o where no new file can take its place: it has a second hard
+    /// link, an owner or attributes that cannot be copied, a folder that takes no files. A
+    /// full disk or a kill then leaves a part of it
+    #[arg(long, requires = "output")]
+    in_place: bool,
+    /// What becomes of a row that is no number, or that the expression has no value for, as
+    /// a division by zero
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    on_error: OnError,
 
     /// The base of the results
     #[arg(long, value_enum, default_value_t)]
@@ -130,6 +141,13 @@ fn parse_column(text: &str) -> Result<NamedExpression, String> {
 
 fn not_a_name(name: &str) -> String {
     format!("{name:?} is not a name: letters, digits and _, no digit first")
+}
+
+/// Whether a word that stands behind `--` looks like an option's name, with a value or without.
+pub fn is_like_an_option(word: &str) -> bool {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// Bytes, written with a unit or without.
@@ -196,7 +214,7 @@ fn split_once(text: &OsStr) -> Option<(String, OsString)> {
 
 /// What a name is bound to, opened.
 enum Source {
-    Constant(Column),
+    Constant(Column, Place),
     Lines(LineReader),
 }
 
@@ -209,6 +227,8 @@ struct Sources {
     read: Arc<AtomicU64>,
     /// What is open and can be read but once.
     streams: Vec<Stream>,
+    /// Bytes that are read ahead of a pipe.
+    ahead: usize,
 }
 
 /// Runs the command.
@@ -224,20 +244,31 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let engine = arguments.backend.engine()?.using(arguments.algorithm);
     let engine = engine.keeping(arguments.memory / WINDOW_PART);
     let paths = sources.readers.iter().map(|r| r.path().to_owned());
-    let computation = Computation::new(&engine, &expressions, &operands, paths.collect());
+    let computation = Computation::new(
+        &engine,
+        &operands,
+        arguments.names(),
+        paths.collect(),
+        arguments.on_error,
+    );
     let mut computation = computation.map_err(|error| Failure::Running(error.to_string()))?;
-    let outputs = names.iter().map(|name| Output::open(name.as_deref()));
+    let outputs = names.iter();
+    let outputs = outputs.map(|name| Output::open(name.as_deref(), arguments.in_place));
     let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
     let pipeline = Pipeline {
         operands: &operands,
         format: arguments.format,
         window_limbs: arguments.memory / WINDOW_PART / size_of::<Limb>(),
+        on_error: arguments.on_error,
         profile: &profile,
+        engine: &engine,
+        total_bytes: sources.total_bytes,
     };
     let outcome = pipeline.run(sources, &mut computation, outputs);
     for warning in engine.warnings() {
-        eprintln!("warning: {warning}");
+        output::tell(format_args!("warning: {warning}"));
     }
+    computation.valueless.print(arguments.on_error);
     if arguments.time || arguments.verbose {
         profile.print();
     }
@@ -250,12 +281,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     /// What is computed, each expression by the name that errors call it.
     fn expressions(&self) -> Result<Expressions, Failure> {
+        let columns = self.columns.iter().map(|column| &column.text);
+        let texts = self.expression.iter().chain(columns).map(String::as_str);
+        Expressions::parse(self.names().into_iter().zip(texts))
+    }
+
+    /// What errors call each expression.
+    fn names(&self) -> Vec<String> {
         let alone = self.expression.iter();
-        let alone = alone.map(|text| (expression::SOURCE_NAME.to_owned(), text.as_str()));
+        let alone = alone.map(|_| expression::SOURCE_NAME.to_owned());
         let columns = self.columns.iter();
-        let columns =
-            columns.map(|column| (format!("--column {}", column.name), column.text.as_str()));
-        Expressions::parse(alone.chain(columns))
+        let columns = columns.map(|column| format!("--column {}", column.name));
+        alone.chain(columns).collect()
     }
 
     /// The file of each column; none for standard output.
@@ -333,17 +370,20 @@ fn bind(
         }
         let operand = Operand::Name(binding.name.clone());
         if !expressions.operands.contains(&operand) {
-            eprintln!(
-                "warning: --let: {:?} is not in the expression",
-                binding.name
-            );
+            let name = &binding.name;
+            output::tell(format_args!(
+                "warning: --let: {name:?} is not in the expression"
+            ));
         }
     }
-    let mut sources = Sources::default();
+    let mut sources = Sources {
+        ahead: arguments.memory / TEXT_PART,
+        ..Sources::default()
+    };
     let mut opened = Vec::new();
     for (index, operand) in expressions.operands.iter().enumerate() {
         opened.push(match operand {
-            Operand::Literal(text) => literal(text.as_bytes(), expression::SOURCE_NAME)?,
+            Operand::Literal(text) => constant(text.as_bytes(), expressions.place(index))?,
             Operand::Name(name) => {
                 let Some(source) = sources_by_name.get(name.as_str()) else {
                     let what = format!("{name:?} is not bound: add --let {name}=SOURCE");
@@ -353,12 +393,18 @@ fn bind(
             }
         });
     }
-    find_single_numbers(&mut opened, profile)?;
+    for source in &mut opened {
+        if let (Source::Lines(reader), OnError::Skip | OnError::Null) = (source, arguments.on_error)
+        {
+            reader.go_on();
+        }
+    }
+    find_single_numbers(&mut opened, arguments.on_error, profile)?;
     profile.set_bytes(Stage::Read, sources.read.load(atomic::Ordering::Relaxed));
     let mut origins = Vec::new();
     for source in opened {
         origins.push(match source {
-            Source::Constant(number) => Origin::Constant(number),
+            Source::Constant(number, place) => Origin::Constant(number, place),
             Source::Lines(reader) => {
                 sources.readers.push(reader);
                 Origin::Column(sources.readers.len() - 1)
@@ -412,7 +458,7 @@ impl Sources {
         let input = if metadata.is_file() {
             Input::file(file, read)
         } else {
-            Input::pipe(file, read)
+            Input::pipe(file, read, self.ahead)
         };
         Ok(Source::Lines(LineReader::new(
             path,
@@ -449,7 +495,17 @@ impl Sources {
 ///
 /// Whether a pipe's first number is alone, only its second or its end tells. The only
 /// source of lines need not wait for either: alone or not, each number is a line.
-fn find_single_numbers(sources: &mut [Source], profile: &Profile) -> Result<(), Failure> {
+///
+/// A line that is no number is one of those that `on_error` is about, where rows go on.
+fn find_single_numbers(
+    sources: &mut [Source],
+    on_error: OnError,
+    profile: &Profile,
+) -> Result<(), Failure> {
+    let is_taken = |text: &[u8]| {
+        let number = Number::scan(text).and_then(|number| number.check());
+        number.is_ok() || on_error == OnError::Stop
+    };
     let is_lines = |source: &&Source| matches!(source, Source::Lines(_));
     let mut columns = sources.iter().filter(is_lines).count();
     let mut single_paths = Vec::new();
@@ -458,11 +514,16 @@ fn find_single_numbers(sources: &mut [Source], profile: &Profile) -> Result<(), 
             if let Source::Lines(reader) = source
                 && reader.pauses() == pauses
                 && (!pauses || columns > 1)
-                && let Some(chunk) = profile.time(Stage::Read, || reader.take_single())?
+                && let Some(chunk) = profile.time(Stage::Read, || reader.take_single(is_taken))?
             {
                 let (line, column) = chunk.position(0);
                 let path = reader.path().to_owned();
-                let number = || constant(chunk.number(0), &path, line, column);
+                let place = Place {
+                    source: path.clone(),
+                    line,
+                    column,
+                };
+                let number = || constant(chunk.number(0), place);
                 *source = profile.time(Stage::Parse, number)?;
                 single_paths.push(path);
                 columns -= 1;
@@ -471,7 +532,7 @@ fn find_single_numbers(sources: &mut [Source], profile: &Profile) -> Result<(), 
     }
     let mut lines = sources.iter_mut().filter_map(|source| match source {
         Source::Lines(reader) => Some(reader),
-        Source::Constant(_) => None,
+        Source::Constant(..) => None,
     });
     // A file that was cut short would pass for one that means it.
     let (Some(single), Some(reader)) = (single_paths.first(), lines.next()) else {
@@ -483,27 +544,31 @@ fn find_single_numbers(sources: &mut [Source], profile: &Profile) -> Result<(), 
     }
     for single in single_paths {
         let lines = reader.path();
-        eprintln!("note: {single} has one number, which stands for each line of {lines}");
+        output::tell(format_args!(
+            "note: {single} has one number, which stands for each line of {lines}"
+        ));
     }
     Ok(())
 }
 
+/// A number on the command line.
 fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
-    constant(text, source, 1, 1)
+    let place = Place {
+        source: source.to_owned(),
+        line: 1,
+        column: 1,
+    };
+    constant(text, place)
 }
 
 /// One number, met at this place.
-fn constant(text: &[u8], source: &str, line: u64, column: u64) -> Result<Source, Failure> {
+fn constant(text: &[u8], mut place: Place) -> Result<Source, Failure> {
     let read = Number::scan(text).map_err(Unread::Bad);
     match read.and_then(|number| read_column(1, number.width(), |_| text)) {
-        Ok(column) => Ok(Source::Constant(column)),
+        Ok(column) => Ok(Source::Constant(column, place)),
         Err(Unread::Memory(error)) => Err(error.into()),
         Err(Unread::Bad(bad)) => {
-            let place = Place {
-                source: source.to_owned(),
-                line,
-                column: column + bad.offset as u64,
-            };
+            place.column += bad.offset as u64;
             Err(Failure::Input(place, bad.to_string()))
         }
     }
@@ -515,7 +580,11 @@ struct Pipeline<'a> {
     operands: &'a Operands,
     format: Format,
     window_limbs: usize,
+    on_error: OnError,
     profile: &'a Profile,
+    engine: &'a Engine,
+    /// Bytes of the files, where they are known.
+    total_bytes: u64,
 }
 
 type Piece<T> = Result<T, Failure>;
@@ -532,12 +601,20 @@ impl Pipeline<'_> {
         outputs: Vec<Output>,
     ) -> Result<(), Failure> {
         let paths = computation.paths.clone();
+        let stops: Vec<_> = sources
+            .readers
+            .iter()
+            .filter_map(LineReader::stop)
+            .collect();
         thread::scope(|scope| {
             let chunks = ahead(scope, self.read(sources));
             let windows = ahead(scope, self.parse(&paths, chunks));
             let results = ahead(scope, self.compute(computation, windows));
             let text = ahead(scope, self.format(results));
-            self.write(text, outputs)
+            let outcome = self.write(text, outputs);
+            // Whoever writes into a pipe may wait for our answer, and not end it.
+            stops.iter().for_each(Stop::end);
+            outcome
         })
     }
 
@@ -577,6 +654,8 @@ impl Pipeline<'_> {
                     Ok(chunks) if chunks.is_empty() => return Some(Ok(Window::constant())),
                     Ok(chunks) => {
                         bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
+                        self.engine
+                            .expect(self.total_bytes as f64 / bytes.max(1) as f64);
                         let read = || {
                             window::read(
                                 chunks,
@@ -584,6 +663,7 @@ impl Pipeline<'_> {
                                 self.operands,
                                 self.format,
                                 self.window_limbs,
+                                self.on_error,
                             )
                         };
                         Some(self.profile.time(Stage::Parse, || pool.run(bytes, read)))
@@ -601,11 +681,17 @@ impl Pipeline<'_> {
     ) -> impl Iterator<Item = Piece<Vec<(usize, Results)>>> {
         // A total is computed when there are no more windows.
         let windows = windows.map(Some).chain(iter::once(None));
-        windows.map(move |window| {
-            self.profile.time(Stage::Compute, || match window {
+        windows.flat_map(move |window| {
+            let computed = self.profile.time(Stage::Compute, || match window {
                 Some(window) => window.and_then(|window| computation.window(window)),
                 None => computation.totals(),
-            })
+            });
+            let (results, failure) = match computed {
+                Ok(computed) => (Some(computed.results), computed.failure),
+                Err(failure) => (None, Some(failure)),
+            };
+            let pieces = [results.map(Ok), failure.map(Err)];
+            pieces.into_iter().flatten()
         })
     }
 

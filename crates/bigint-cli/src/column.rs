@@ -1,6 +1,7 @@
 //! A column of numbers, read from text.
 
 use bigint_core::{Layout, Limb, Shape};
+use bigint_cpu::radix::Decimals;
 use bigint_cpu::{map, threads};
 use bigint_host::{Engine, Error, SignedBatch};
 
@@ -21,6 +22,41 @@ pub struct Column {
 }
 
 impl Column {
+    /// The numbers of a batch.
+    ///
+    /// # Errors
+    /// As [`Batch::rows`](bigint_host::Batch::rows).
+    pub fn of(batch: &SignedBatch) -> Result<Self, Error> {
+        let magnitude = batch.magnitude();
+        Ok(Column {
+            width: magnitude.width(),
+            limbs: bigint_cpu::collect(magnitude.rows()?.iter().copied())?,
+            negative: batch.negative()?,
+        })
+    }
+
+    /// The magnitude of a row.
+    pub fn magnitude(&self, row: usize) -> &[Limb] {
+        &self.limbs[row * self.width..][..self.width]
+    }
+
+    /// Some of the rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn picked(&self, rows: &[usize]) -> Result<Self, Error> {
+        let mut limbs = bigint_cpu::with_capacity(rows.len() * self.width)?;
+        for &row in rows {
+            limbs.extend_from_slice(self.magnitude(row));
+        }
+        let negative = rows.iter().map(|&row| self.negative[row]);
+        Ok(Column {
+            width: self.width,
+            limbs,
+            negative: bigint_cpu::collect(negative)?,
+        })
+    }
+
     /// The numbers in batches of an engine's.
     ///
     /// # Errors
@@ -48,11 +84,11 @@ pub fn read_column<'a>(
     let tasks = tasks.zip(negative.chunks_mut(LINES_PER_TASK)).enumerate();
     let read = map(tasks, threads(), |(task, (limbs, negative))| {
         let rows = limbs.chunks_exact_mut(width).zip(negative);
-        let mut scratch = Vec::new();
+        let mut decimals = Decimals::default();
         for (row, (limbs, negative)) in (task * LINES_PER_TASK..).zip(rows) {
             let number = Number::scan(text(row)).map_err(Unread::Bad)?;
             *negative = number.negative;
-            number.write(limbs, &mut scratch)?;
+            number.write(limbs, &mut decimals)?;
         }
         Ok(())
     });

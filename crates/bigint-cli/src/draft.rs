@@ -26,41 +26,70 @@ pub struct Draft {
 #[derive(Debug)]
 struct Old {
     file: File,
-    /// Whether the draft is all that the file is, but for the content, and can be
-    /// put in its place. If not, it is copied into the file.
+    /// Whether the draft is all that the file is, but for the content, and can be put in
+    /// its place.
     can_be_replaced: bool,
+    /// Whether the draft may be copied into it.
+    in_place: bool,
 }
 
 impl Draft {
     /// A draft of `target`, which is `old` if that is there: open for writing, and
-    /// an ordinary file.
+    /// an ordinary file. It is written `in_place` where no other file can replace it, if
+    /// that is allowed.
     ///
     /// # Errors
     /// Where neither the target's folder takes new files, nor there is one to
-    /// write into.
-    pub fn new(target: PathBuf, old: Option<(File, Metadata)>) -> io::Result<Self> {
+    /// write into; where the target cannot be replaced, and not be written in place.
+    pub fn new(target: PathBuf, old: Option<(File, Metadata)>, in_place: bool) -> io::Result<Self> {
         signals::watch();
         let folder = standard::folder(&target);
+        clear(folder);
         // As any new file: the umask takes away what it must. What replaces another
         // file is nobody else's until it has that one's owner and mode.
         let mode = if old.is_some() { 0o600 } else { 0o666 };
-        let (file, name, is_in_place) = match unnamed(folder, mode) {
-            Ok(file) => (file, None, true),
-            Err(_) => match named(folder, mode) {
-                Ok((file, name)) => (file, Some(name), true),
-                Err(_) if old.is_some() => (tempfile::tempfile()?, None, false),
-                Err(error) => return Err(error),
-            },
+        let made = unnamed(folder, mode).map(|file| (file, None));
+        let made = made.or_else(|_| named(folder, mode).map(|(file, name)| (file, Some(name))));
+        let Some((old, metadata)) = old else {
+            let (file, name) = made?;
+            return Ok(Draft {
+                file,
+                name,
+                target,
+                old: None,
+            });
         };
-        let old = old.map(|(old, metadata)| Old {
-            can_be_replaced: is_in_place && take_after(&file, &old, &metadata).unwrap_or(false),
-            file: old,
-        });
+        let lacks = match &made {
+            Ok((file, _)) => take_after(file, &old, &metadata).err(),
+            Err(error) => Some(io::Error::new(
+                error.kind(),
+                format!("its folder takes no new file: {error}"),
+            )),
+        };
+        let can_be_replaced = match lacks {
+            None => true,
+            Some(_) if in_place => false,
+            Some(why) => {
+                let why = format!(
+                    "{why}; --in-place writes into the file as it is, \
+                     of which a full disk or a kill then leaves a part"
+                );
+                return Err(io::Error::other(why));
+            }
+        };
+        let (file, name) = match made {
+            Ok(made) => made,
+            Err(_) => (tempfile::tempfile()?, None),
+        };
         Ok(Draft {
             file,
             name,
             target,
-            old,
+            old: Some(Old {
+                file: old,
+                can_be_replaced,
+                in_place,
+            }),
         })
     }
 
@@ -72,30 +101,75 @@ impl Draft {
         self.file.write_all(text)
     }
 
-    /// Makes the complete draft the target's content.
+    /// Makes the complete draft the target's content, on the disk and not only in memory
+    /// that waits to be written there.
     ///
     /// # Errors
-    /// Where it cannot get the target's name. Where it cannot be copied, which is
-    /// told, the target is left incomplete.
+    /// Where it cannot get the target's name: the error says what it is called instead.
+    /// Where it cannot be copied, which is told, the target is left incomplete.
     pub fn finish(self) -> io::Result<()> {
+        let Draft {
+            file,
+            name,
+            target,
+            old,
+        } = self;
+        on_disk(file.sync_all())?;
         let mut unfinished = signals::unfinished();
-        let named = self.name.as_deref().map(Path::to_path_buf);
-        let outcome = match self.old {
-            None => put_at(&self.file, self.name, &self.target),
-            Some(old) => {
-                // Not every file that can be written can be replaced: another
-                // user's in a folder that is sticky, one that is a mount point.
-                if old.can_be_replaced && put_at(&self.file, self.name, &self.target).is_ok() {
-                    Ok(())
-                } else {
-                    copy(self.file, old.file).map_err(|error| {
-                        io::Error::new(error.kind(), format!("{error}; it is incomplete now"))
-                    })
-                }
-            }
+        let named = name.as_deref().map(Path::to_path_buf);
+        let outcome = match old {
+            Some(old) if !old.can_be_replaced => copy(file, old.file),
+            old => match (put_at(&file, name, &target), old) {
+                (Ok(()), _) => placed(&target),
+                // Not every file that can be written can be replaced: another user's in
+                // a folder that is sticky, one that is a mount point.
+                (Err(_), Some(old)) if old.in_place => copy(file, old.file),
+                (Err(unplaced), _) => Err(unplaced.keep(&target)),
+            },
         };
         unfinished.retain(|name| Some(name) != named.as_ref());
         outcome
+    }
+}
+
+/// A draft that could not get its target's name, and the name that it has.
+struct Unplaced {
+    error: io::Error,
+    name: Option<TempPath>,
+}
+
+impl Unplaced {
+    /// Gives the draft a name that it keeps, and says which.
+    fn keep(self, target: &Path) -> io::Error {
+        let Unplaced { error, name } = self;
+        let Some(mut name) = name else {
+            return error;
+        };
+        for number in 1..=MOST_KEPT {
+            let mut kept = target.as_os_str().to_owned();
+            kept.push(format!(".results.{number}"));
+            match name.persist_noclobber(&kept) {
+                Ok(()) => {
+                    let what = format!("{error}; the results are in {}", kept.display());
+                    return io::Error::new(error.kind(), what);
+                }
+                Err(failed) => name = failed.path,
+            }
+        }
+        error
+    }
+}
+
+/// Results of the same target that may be kept beside it.
+const MOST_KEPT: usize = 1000;
+
+/// What a file system says of what it was told to write down; one that cannot be told has
+/// nothing to say.
+fn on_disk(outcome: io::Result<()>) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, Unsupported};
+    match outcome {
+        Err(error) if matches!(error.kind(), InvalidInput | Unsupported) => Ok(()),
+        outcome => outcome,
     }
 }
 
@@ -134,64 +208,152 @@ fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Names that say what the file is, should it stay.
-fn unfinished_names() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".bigint-").suffix(".unfinished");
-    builder
+/// The names that drafts have in a folder, which say what the file is, should it stay.
+fn unfinished_names(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    (1_u32..).map(|number| folder.join(format!(".bigint-{number}.unfinished")))
+}
+
+/// Names of drafts that are looked at for such as were left behind.
+const CLEARED: usize = 16;
+
+/// Removes drafts that were left behind in a folder by commands that were killed. Each
+/// command holds a lock on its own.
+fn clear(folder: &Path) {
+    for name in unfinished_names(folder).take(CLEARED) {
+        let is_file = fs::symlink_metadata(&name).is_ok_and(|metadata| metadata.is_file());
+        let file = is_file.then(|| File::options().write(true).open(&name));
+        if let Some(Ok(file)) = file
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(&name);
+        }
+    }
+}
+
+/// What `make` makes at the first name for drafts that is free in a folder.
+fn at_free_name<T>(
+    folder: &Path,
+    make: impl Fn(&Path) -> io::Result<T>,
+) -> io::Result<(T, TempPath)> {
+    for name in unfinished_names(folder) {
+        // Before there is a file: what asks for memory may end the program.
+        let mut name = TempPath::try_from_path(name)?;
+        name.disable_cleanup(true);
+        match make(&name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => {
+                let made = made?;
+                name.disable_cleanup(false);
+                return Ok((made, name));
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// A file in `folder` under a name of its own, which a signal removes.
 fn named(folder: &Path, mode: u32) -> io::Result<(File, TempPath)> {
-    let mut unfinished = signals::unfinished();
-    let mut names = unfinished_names();
+    let mut options = File::options();
+    options.read(true).write(true).create_new(true);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        names.permissions(fs::Permissions::from_mode(mode));
-    }
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
     let _ = mode;
-    let (file, name) = names.tempfile_in(folder)?.into_parts();
+    let mut unfinished = signals::unfinished();
+    let (file, name) = at_free_name(folder, |name| {
+        let file = options.open(name)?;
+        // Where there are no locks, nobody takes it for one that was left behind.
+        let _ = file.lock();
+        match is_removed(&file)? {
+            true => Err(io::ErrorKind::AlreadyExists.into()),
+            false => Ok(file),
+        }
+    })?;
     unfinished.push(name.to_path_buf());
     Ok((file, name))
 }
 
+/// Whether somebody has taken a file for left behind before it was locked.
+#[cfg(unix)]
+fn is_removed(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(file.metadata()?.nlink() == 0)
+}
+
+#[cfg(not(unix))]
+fn is_removed(_: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Gives the draft its target's name, which may be taken.
-fn put_at(file: &File, name: Option<TempPath>, target: &Path) -> io::Result<()> {
+fn put_at(file: &File, name: Option<TempPath>, target: &Path) -> Result<(), Unplaced> {
     let name = match name {
         Some(name) => name,
         None if link(file, target).is_ok() => return Ok(()),
         None => {
-            let folder = standard::folder(target);
-            let named = unfinished_names().make_in(folder, |name| link(file, name))?;
-            named.into_temp_path()
+            let _ = file.lock();
+            match at_free_name(standard::folder(target), |name| link(file, name)) {
+                Ok(((), name)) => name,
+                Err(error) => return Err(Unplaced { error, name: None }),
+            }
         }
     };
-    name.persist(target).map_err(|error| error.error)
+    name.persist(target).map_err(|failed| Unplaced {
+        error: failed.error,
+        name: Some(failed.path),
+    })
 }
 
-/// Makes `draft` what `old` is, but for its content; answers whether it is.
+/// Has a file's new name written to the disk.
+fn placed(target: &Path) -> io::Result<()> {
+    match File::open(standard::folder(target)) {
+        Ok(folder) => on_disk(folder.sync_all()),
+        // A folder that nobody may read cannot be told.
+        Err(_) => Ok(()),
+    }
+}
+
+/// Makes `draft` what `old` is, but for its content.
+///
+/// # Errors
+/// What it lacks.
 #[cfg(unix)]
-fn take_after(draft: &File, old: &File, metadata: &Metadata) -> io::Result<bool> {
+fn take_after(draft: &File, old: &File, metadata: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
 
+    if metadata.nlink() != 1 {
+        let why = "it has another name, a hard link, which a new file would not have";
+        return Err(io::Error::other(why));
+    }
     let owner = |file: &Metadata| (file.uid(), file.gid());
     if owner(&draft.metadata()?) != owner(metadata) {
-        fchown(draft, Some(metadata.uid()), Some(metadata.gid()))?;
+        // What was refused is seen below.
+        let _ = fchown(draft, Some(metadata.uid()), Some(metadata.gid()));
     }
-    draft.set_permissions(metadata.permissions())?;
+    let _ = draft.set_permissions(metadata.permissions());
+    copy_attributes(draft, old);
     let taken = draft.metadata()?;
-    Ok(metadata.nlink() == 1
-        && owner(&taken) == owner(metadata)
-        && taken.mode() == metadata.mode()
-        && attributes(draft) == attributes(old))
+    let lacked = [
+        ("owner", owner(&taken) != owner(metadata)),
+        ("attributes", attributes(draft) != attributes(old)),
+        ("mode", taken.mode() != metadata.mode()),
+    ];
+    match lacked.iter().find(|(_, is_lacked)| *is_lacked) {
+        Some((what, _)) => Err(io::Error::other(format!(
+            "a new file cannot be given its {what}"
+        ))),
+        None => Ok(()),
+    }
 }
+
+/// Attributes by name.
+#[cfg(unix)]
+type Attributes = std::collections::BTreeMap<std::ffi::OsString, Vec<u8>>;
 
 /// What else a file is: who else may read it, its labels. `None` where the file
 /// system has nothing of the kind.
 #[cfg(unix)]
-fn attributes(file: &File) -> Option<Vec<(std::ffi::OsString, Vec<u8>)>> {
+fn attributes(file: &File) -> Option<Attributes> {
     use xattr::FileExt;
     let of = |name| Some((file.get_xattr(&name).ok()??, name));
     let names = file.list_xattr().ok()?;
@@ -200,15 +362,52 @@ fn attributes(file: &File) -> Option<Vec<(std::ffi::OsString, Vec<u8>)>> {
         .collect()
 }
 
+/// Gives `draft` the attributes of `old` as far as it takes them.
+#[cfg(unix)]
+fn copy_attributes(draft: &File, old: &File) {
+    use xattr::FileExt;
+    let (Some(has), Some(wanted)) = (attributes(draft), attributes(old)) else {
+        return;
+    };
+    for name in has.keys().filter(|name| !wanted.contains_key(*name)) {
+        let _ = draft.remove_xattr(name);
+    }
+    for (name, value) in wanted
+        .iter()
+        .filter(|(name, value)| has.get(*name) != Some(value))
+    {
+        let _ = draft.set_xattr(name, value);
+    }
+}
+
 #[cfg(not(unix))]
-fn take_after(draft: &File, _: &File, metadata: &Metadata) -> io::Result<bool> {
-    draft.set_permissions(metadata.permissions())?;
-    Ok(true)
+fn take_after(draft: &File, _: &File, metadata: &Metadata) -> io::Result<()> {
+    draft.set_permissions(metadata.permissions())
 }
 
 /// Makes `draft`'s content that of `old`.
 fn copy(mut draft: File, mut old: File) -> io::Result<()> {
     draft.rewind()?;
-    let length = io::copy(&mut draft, &mut old)?;
-    old.set_len(length)
+    make_room(&old, draft.metadata()?.len())?;
+    let copied = io::copy(&mut draft, &mut old).and_then(|length| old.set_len(length));
+    copied
+        .and_then(|()| on_disk(old.sync_all()))
+        .map_err(|error| io::Error::new(error.kind(), format!("{error}; it is incomplete now")))
+}
+
+/// Has a full disk say so before anything is written over.
+#[cfg(target_os = "linux")]
+fn make_room(file: &File, bytes: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::Errno;
+    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes.max(1)) {
+        Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
+        // Not every file system can tell.
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn make_room(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
 }

@@ -1,7 +1,6 @@
 //! What can go wrong, and the exit code that says so.
 
 use std::fmt;
-use std::process::ExitCode;
 
 /// A spot in an input: a file, a literal given on the command line, or the
 /// expression itself.
@@ -37,11 +36,11 @@ pub enum Failure {
 
 impl Failure {
     /// The exit code scripts rely on.
-    pub fn exit_code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::Usage(_) | Failure::Input(..) => ExitCode::from(2),
-            Failure::Running(_) => ExitCode::from(1),
-            Failure::ReaderGone => ExitCode::SUCCESS,
+            Failure::Usage(_) | Failure::Input(..) => 2,
+            Failure::Running(_) => 1,
+            Failure::ReaderGone => 0,
         }
     }
 

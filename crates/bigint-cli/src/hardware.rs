@@ -10,6 +10,9 @@ pub struct Hardware {
     pub cpu: Processor,
     /// The devices that the CUDA driver sees.
     pub cuda: Vec<Device>,
+    /// Those that do not say what they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<Silent>,
     /// Why there is none.
     pub no_cuda: Option<String>,
     /// The version of NVIDIA's driver, where the system tells it.
@@ -40,15 +43,34 @@ pub struct Device {
     pub memory_bytes: usize,
 }
 
+/// A CUDA device that does not say what it is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Silent {
+    /// Its number.
+    pub ordinal: usize,
+    /// Why not.
+    pub why: String,
+}
+
 impl Hardware {
     /// Looks at this machine.
     pub fn detect() -> Self {
-        let (cuda, no_cuda) = match bigint_host::devices() {
-            Ok(devices) if devices.is_empty() => {
-                (devices, Some("the driver sees no device".into()))
+        let (mut cuda, mut silent) = (Vec::new(), Vec::new());
+        let no_cuda = match bigint_host::devices() {
+            Ok(devices) if devices.is_empty() => Some("the driver sees no device".to_owned()),
+            Ok(devices) => {
+                for device in devices {
+                    match device {
+                        Ok(device) => cuda.push(Device::from(device)),
+                        Err(error) => silent.push(Silent {
+                            ordinal: error.ordinal,
+                            why: error.kind.to_string(),
+                        }),
+                    }
+                }
+                None
             }
-            Ok(devices) => (devices, None),
-            Err(error) => (Vec::new(), Some(error.to_string())),
+            Err(error) => Some(error.to_string()),
         };
         Hardware {
             cpu: Processor {
@@ -56,7 +78,8 @@ impl Hardware {
                 path: bigint_cpu::fast::Cpu::current().path().name(),
                 threads: bigint_cpu::threads(),
             },
-            cuda: cuda.into_iter().map(Device::from).collect(),
+            cuda,
+            silent,
             no_cuda,
             driver: driver_version(),
         }

@@ -20,12 +20,14 @@ pub fn run(_: &Arguments, tuning: Option<&Path>) -> Result<(), Failure> {
     let Hardware {
         cpu,
         cuda,
+        silent,
         no_cuda,
         driver,
     } = Hardware::detect();
+    let auto = Engine::auto();
     let mut lines = vec![
         format!("bigint {}", env!("CARGO_PKG_VERSION")),
-        format!("auto: {}", Engine::auto().back_end()),
+        format!("auto: {}", auto.back_end()),
         format!(
             "cpu: {}, {} threads, {}",
             cpu.path,
@@ -35,14 +37,22 @@ pub fn run(_: &Arguments, tuning: Option<&Path>) -> Result<(), Failure> {
     ];
     lines.extend(tuning.map(|file| format!("cpu: thresholds of {}", file.display())));
     lines.extend(cuda.iter().map(|device| {
+        // `auto` has it open already, if it can be opened.
+        let unusable = Engine::cuda(device.ordinal).err();
         format!(
-            "cuda:{}: {}, compute capability {}, {:.1} GiB",
+            "cuda:{}: {}, compute capability {}, {:.1} GiB{}",
             device.ordinal,
             device.name,
             device.compute_capability,
-            device.memory_bytes as f64 / (1_u64 << 30) as f64
+            device.memory_bytes as f64 / (1_u64 << 30) as f64,
+            unusable.map_or_else(String::new, |why| format!(": cannot be used: {why}"))
         )
     }));
+    lines.extend(
+        silent
+            .iter()
+            .map(|device| format!("cuda:{}: cannot be used: {}", device.ordinal, device.why)),
+    );
     lines.extend(driver.map(|version| format!("cuda: driver {version}")));
     lines.extend(no_cuda.map(|why| format!("cuda: none: {why}")));
     output::print(&(lines.join("\n") + "\n"))

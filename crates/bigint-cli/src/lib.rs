@@ -1,6 +1,9 @@
 //! The `bigint` command, as a library: the binary, and tests that run it, call
 //! [`main`].
 
+// These panic where standard output or standard error is full or closed.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod backend;
 mod bench;
 mod calc;
@@ -14,6 +17,7 @@ mod info;
 mod lines;
 mod manual;
 mod number;
+mod on_error;
 mod operands;
 mod output;
 mod pool;
@@ -33,9 +37,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use bigint_cpu::Cpu;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
 use crate::failure::Failure;
+use crate::output::Output;
 
 /// Exact integer arithmetic of every size, on a GPU or on every core of the CPU
 #[derive(Debug, clap::Parser)]
@@ -60,23 +66,54 @@ enum Command {
 ///
 /// Exit codes: 0 good; 1 failed while running; 2 bad usage or bad input.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        Err(error) => {
+    bigint_cpu::program::start();
+    let outcome = match parse(&Vec::from_iter(arguments)) {
+        // Threads that have no memory unwind to here, without a word.
+        Ok(cli) => bigint_cpu::or_out_of_memory(|| run(&cli.command))
+            .map_err(Failure::from)
+            .flatten(),
+        Err(error) if error.use_stderr() => {
             // Nothing can be told where standard error is closed.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
+        // Help and the version are results.
+        Err(help) => standard::output()
+            .and_then(|_| help.print())
+            .map_err(|error| Failure::writing(output::STANDARD_OUTPUT, &error)),
     };
-    match run(&cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
+    let code = match outcome {
+        Ok(()) => 0,
         Err(failure) => {
             if !matches!(failure, Failure::ReaderGone) {
-                eprintln!("error: {failure}");
+                output::tell(format_args!("error: {failure}"));
             }
             failure.exit_code()
         }
+    };
+    // All is written by now.
+    bigint_host::exit_if_busy(code);
+    ExitCode::from(code)
+}
+
+/// What the arguments ask for.
+///
+/// An expression may begin with `-`, or with `--`. A word of letters behind `--` is a slip
+/// for an option.
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let strict = Cli::command().mut_subcommand("calc", |calc| {
+        calc.mut_arg("expression", |expression| {
+            expression.allow_hyphen_values(false)
+        })
+    });
+    if let Err(error) = strict.try_get_matches_from(arguments)
+        && error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
+        && word.strip_prefix("--").is_some_and(calc::is_like_an_option)
+    {
+        return Err(error);
     }
+    Cli::try_parse_from(arguments)
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
@@ -88,6 +125,10 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Tune(_) | Command::Completions(_) | Command::Man(_) => None,
         _ => tune::install()?,
     };
+    // What cannot be printed is said before the work, which may take minutes.
+    if !matches!(command, Command::Calc(_)) {
+        Output::open(None, false)?;
+    }
     match command {
         Command::Calc(arguments) => calc::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),

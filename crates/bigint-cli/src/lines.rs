@@ -11,10 +11,14 @@ use memchr::memchr;
 
 use crate::failure::{Failure, Place};
 use crate::number::{MAX_TEXT, Number};
-use crate::source::Input;
+use crate::source::{Input, Stop};
 
 /// Numbers a chunk holds at most, however short they are.
 const MAX_LINES: usize = 1 << 20;
+
+/// Bytes of the buffer for each number that is remembered, at least: more is remembered of a
+/// short number than it is long.
+const BYTES_PER_NUMBER: usize = 16;
 
 /// Consecutive lines of one file.
 #[derive(Debug)]
@@ -78,6 +82,10 @@ pub struct LineReader {
     /// Where in `buffer` the line at `pending` was cut, because a comment began.
     comment: Option<usize>,
     ended: bool,
+    /// Why there is no more to read, which is told when all before it is taken.
+    failed: Option<Failure>,
+    /// Whether a line that can be no number is handed on nonetheless, cut short.
+    goes_on: bool,
     total: u64,
 }
 
@@ -98,13 +106,25 @@ impl LineReader {
             line: 1,
             comment: None,
             ended: false,
+            failed: None,
+            goes_on: false,
             total: 0,
         }
+    }
+
+    /// Hands on lines that can be no numbers, too, of which the long ones are cut short.
+    pub fn go_on(&mut self) {
+        self.goes_on = true;
     }
 
     /// What errors call this file.
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// What ends the waiting for more, where reading may have to wait.
+    pub fn stop(&self) -> Option<Stop> {
+        self.input.stop()
     }
 
     /// Whether reading may have to wait for somebody.
@@ -117,16 +137,29 @@ impl LineReader {
         self.capacity = capacity;
     }
 
-    /// Takes the only number of a file that has no other.
+    /// Takes the only number of a file that has no other, if `is_taken` of its text.
     ///
     /// # Errors
     /// As reading.
-    pub fn take_single(&mut self) -> Result<Option<Chunk>, Failure> {
+    pub fn take_single(
+        &mut self,
+        is_taken: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Chunk>, Failure> {
         self.fill(1)?;
         if self.numbers.len() == 1 {
             self.fill(2)?;
         }
-        (self.numbers.len() == 1).then(|| self.take(1)).transpose()
+        if let Some(failure) = self.failed.take() {
+            return Err(failure);
+        }
+        match self.numbers.front() {
+            Some(only)
+                if self.numbers.len() == 1 && is_taken(&self.buffer[only.number.clone()]) =>
+            {
+                self.take(1).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Where the file ends, if that is before its first number.
@@ -141,9 +174,20 @@ impl LineReader {
     /// Reads until `wanted` numbers are at hand, or the file has ended; reads
     /// ahead, but does not wait, where less than half the capacity is in use.
     fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
+        match self.failed {
+            None => self.failed = self.read_ahead(wanted).err(),
+            Some(_) => self.find_numbers(),
+        }
+        match self.numbers.is_empty() {
+            true => self.failed.take().map_or(Ok(()), Err),
+            false => Ok(()),
+        }
+    }
+
+    fn read_ahead(&mut self, wanted: usize) -> Result<(), Failure> {
         self.find_numbers();
         while !self.ended
-            && self.numbers.len() < MAX_LINES
+            && self.numbers.len() < self.most_numbers()
             && (self.numbers.len() < wanted || self.buffer.len() - self.taken < self.capacity / 2)
         {
             self.compact();
@@ -156,6 +200,12 @@ impl LineReader {
             self.find_numbers();
         }
         Ok(())
+    }
+
+    /// How many numbers are looked for before some are taken.
+    fn most_numbers(&self) -> usize {
+        // Two tell whether there is one alone.
+        (self.capacity / BYTES_PER_NUMBER).clamp(2, MAX_LINES)
     }
 
     /// Drops the bytes that earlier chunks took.
@@ -188,24 +238,32 @@ impl LineReader {
             self.capacity = self.capacity.max(self.buffer.len() + self.capacity / 2);
             return Ok(());
         }
-        let bad = |offset: usize, what: String| {
-            let place = Place {
-                source: self.path.clone(),
-                line: self.pending_line,
-                column: offset as u64 + 1,
-            };
-            Err(Failure::Input(place, what))
-        };
         let number = line.trim_ascii();
-        // A sign or a prefix alone may still get its digits.
-        if number.len() > 3
-            && let Err(error) = Number::scan(number).and_then(|number| number.check())
-        {
-            let blank = line.len() - line.trim_ascii_start().len();
-            return bad(blank + error.offset, error.to_string());
-        }
-        if line.len() > MAX_TEXT {
-            return bad(MAX_TEXT, format!("a line of more than {MAX_TEXT} bytes"));
+        let blank = line.len() - line.trim_ascii_start().len();
+        let wrong = match Number::scan(number).and_then(|number| number.check()) {
+            // A sign or a prefix alone may still get its digits, and so may `_`.
+            Err(error) if number.len() > 3 && error.offset + 1 < number.len() => {
+                Some((blank + error.offset, error.to_string()))
+            }
+            _ if line.len() > MAX_TEXT => {
+                Some((MAX_TEXT, format!("a line of more than {MAX_TEXT} bytes")))
+            }
+            _ => None,
+        };
+        match wrong {
+            Some(_) if self.goes_on => {
+                // The rest of it makes no difference.
+                self.comment = Some(self.buffer.len());
+            }
+            Some((offset, what)) => {
+                let place = Place {
+                    source: self.path.clone(),
+                    line: self.pending_line,
+                    column: offset as u64 + 1,
+                };
+                return Err(Failure::Input(place, what));
+            }
+            None => {}
         }
         self.capacity = self.capacity.max(2 * self.buffer.len());
         Ok(())
@@ -231,7 +289,7 @@ impl LineReader {
             memchr(b'#', &buffer[from..]).map_or(buffer.len(), |hash| from + hash)
         };
         let mut hash = next_hash(&self.buffer, self.pending);
-        while self.numbers.len() < MAX_LINES && self.pending < self.buffer.len() {
+        while self.numbers.len() < self.most_numbers() && self.pending < self.buffer.len() {
             let (end, next) = match memchr(b'\n', &self.buffer[self.searched..]) {
                 Some(feed) => {
                     self.pending_line += 1;
@@ -411,6 +469,47 @@ mod tests {
     }
 
     #[test]
+    fn a_long_number_with_underscores_is_read_whatever_the_buffer_ends_with() {
+        let text = "1_".repeat(50) + "2";
+        for capacity in 1..40 {
+            let (found, _) = numbers(reader(&text, 1, capacity));
+            assert_eq!(found, [(1, 1, text.clone())], "capacity {capacity}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_number_is_cut_short_where_reading_goes_on() {
+        let text = format!("7\n12x{}\n8\n", "0".repeat(1000));
+        for capacity in [4, 16, 64] {
+            let mut reader = reader(&text, 1000, capacity);
+            reader.go_on();
+            let (found, _) = numbers(reader);
+            assert_eq!(
+                (&found[0], &found[2]),
+                (&(1, 1, "7".to_owned()), &(3, 1, "8".to_owned()))
+            );
+            let (line, column, cut) = &found[1];
+            assert_eq!((*line, *column), (2, 1));
+            assert!(cut.starts_with("12x") && cut.len() < 200, "{}", cut.len());
+        }
+    }
+
+    #[test]
+    fn numbers_before_a_line_that_is_none_are_handed_on_first() {
+        let text = format!("7\n8\n{}", "z".repeat(1000));
+        for step in [1, 10, 1000] {
+            let mut reader = reader(&text, step, 16);
+            let (mut found, mut next) = (0, next_chunks(std::slice::from_mut(&mut reader)));
+            while let Ok(Some(chunks)) = &next {
+                found += chunks[0].numbers.len();
+                next = next_chunks(std::slice::from_mut(&mut reader));
+            }
+            assert_eq!(found, 2, "step {step}");
+            assert!(matches!(next, Err(Failure::Input(place, _)) if place.line == 3));
+        }
+    }
+
+    #[test]
     fn a_comment_longer_than_the_buffer_is_skipped_and_counted() {
         let text = format!("# {}\n7\n #{}\n8\n#", "x".repeat(100), "y1".repeat(100));
         for capacity in [4, 16, 64, 1000] {
@@ -453,7 +552,7 @@ mod tests {
     fn junk_without_line_feeds_is_refused_before_it_fills_the_memory() {
         let zeros = Input::file(std::io::repeat(0), Arc::default());
         let mut endless = LineReader::new("zero".into(), zeros, 100);
-        match endless.take_single() {
+        match endless.take_single(|_| true) {
             Err(Failure::Input(place, what)) => {
                 assert_eq!((place.line, place.column), (1, 1));
                 assert!(what.contains("0x00"), "{what}");
@@ -467,7 +566,7 @@ mod tests {
     fn lines_without_numbers_take_no_memory() {
         let text = format!("{}7\n", "# nothing\n\n".repeat(1000));
         let mut reader = reader(&text, 100, 32);
-        let chunk = reader.take_single().unwrap().unwrap();
+        let chunk = reader.take_single(|_| true).unwrap().unwrap();
         assert_eq!(chunk.position(0), (2001, 1));
         assert!(reader.buffer.capacity() <= 64);
     }
@@ -476,12 +575,17 @@ mod tests {
     fn a_file_with_one_number_is_single() {
         for text in ["5", "5\n", "# x\n\n5\n# y\n\n"] {
             for capacity in [1, 4, 100] {
-                let single = reader(text, 100, capacity).take_single().unwrap();
+                let single = reader(text, 100, capacity).take_single(|_| true).unwrap();
                 assert_eq!(single.expect("single").number(0), b"5");
             }
         }
         for text in ["", "# 5", "5\n6"] {
-            assert!(reader(text, 100, 4).take_single().unwrap().is_none());
+            assert!(
+                reader(text, 100, 4)
+                    .take_single(|_| true)
+                    .unwrap()
+                    .is_none()
+            );
         }
     }
 }

@@ -1,6 +1,12 @@
 //! The `bigint` command.
 
+use std::alloc::System;
 use std::process::ExitCode;
+
+use bigint_cpu::program::Memory;
+
+#[global_allocator]
+static MEMORY: Memory<System> = Memory(System);
 
 fn main() -> ExitCode {
     bigint_cli::main(std::env::args_os())

@@ -4,7 +4,6 @@
 //! Digits go straight into 32-bit limbs and back, eight at a time inside one
 //! 64-bit word.
 
-mod decimal;
 mod format;
 
 use std::fmt;
@@ -12,15 +11,11 @@ use std::fmt;
 pub use format::{Format, Formatter};
 
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH};
-use bigint_cpu::radix;
+use bigint_cpu::radix::{self, Decimals};
 
 /// The longest line that is read as one number, in bytes: any number of
 /// [`MAX_WIDTH`] limbs fits, with room for leading zeros.
 pub const MAX_TEXT: usize = 1 << 32;
-
-/// From this many digits on, decimal numbers are read in less than quadratic
-/// time; below, that takes longer.
-const LONG_DIGITS: usize = 3000;
 
 const _: () = assert!(MAX_TEXT > MAX_WIDTH * LIMB_BITS * 31 / 100 && MAX_TEXT > MAX_WIDTH * 8 + 3);
 
@@ -163,8 +158,7 @@ impl<'a> Number<'a> {
         let bits = match self.base {
             Base::Binary => digits,
             Base::Octal => 3 * digits,
-            // log2(10) < 217706 / 2^16
-            Base::Decimal => ((digits * 217_706) >> 16) + 1,
+            Base::Decimal => return radix::limbs_of_digits(self.digits.len()),
             Base::Hex => 4 * digits,
         };
         usize::try_from(bits.div_ceil(LIMB_BITS as u64)).unwrap_or(usize::MAX)
@@ -196,21 +190,20 @@ impl<'a> Number<'a> {
     }
 
     /// Writes the magnitude into `limbs`, little-endian, zeros above it.
-    /// `scratch` is reused between calls to spare allocations.
+    /// `decimals` spares allocations between calls.
     ///
-    /// Cost: quadratic for decimal up to a few thousand digits, then as
-    /// [`radix::parse_decimal`]; linear for the other bases.
+    /// Cost: as [`Decimals::read`]'s for decimal; linear for the other bases.
     ///
     /// # Errors
     /// [`Unread`].
     ///
     /// # Panics
     /// When `limbs` is shorter than [`Number::width`].
-    pub fn write(&self, limbs: &mut [Limb], scratch: &mut Vec<u64>) -> Result<(), Unread> {
+    pub fn write(&self, limbs: &mut [Limb], decimals: &mut Decimals) -> Result<(), Unread> {
         assert!(limbs.len() >= self.width());
         let good = match self.base {
             Base::Hex => radix::hex::parse(self.digits, limbs),
-            Base::Decimal => parse_decimal(self.digits, limbs, scratch)?,
+            Base::Decimal => parse_decimal(self.digits, limbs, decimals)?,
             Base::Binary | Base::Octal => false,
         };
         if good {
@@ -225,7 +218,7 @@ impl<'a> Number<'a> {
             Base::Decimal => {
                 let mut digits = bigint_cpu::with_capacity(self.digits.len())?;
                 digits.extend(self.values().rev().map(|digit| b'0' + digit));
-                parse_decimal(&digits, limbs, scratch)?;
+                parse_decimal(&digits, limbs, decimals)?;
             }
         }
         Ok(())
@@ -248,19 +241,13 @@ impl From<bigint_cpu::Error> for Unread {
 fn parse_decimal(
     digits: &[u8],
     limbs: &mut [Limb],
-    scratch: &mut Vec<u64>,
+    decimals: &mut Decimals,
 ) -> Result<bool, Unread> {
-    if digits.len() < LONG_DIGITS {
-        return Ok(decimal::parse(digits, limbs, scratch));
+    match decimals.read(digits, limbs) {
+        Ok(()) => Ok(true),
+        Err(bigint_cpu::Error::NotADigit { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
     }
-    let value = match radix::parse_decimal(digits) {
-        Err(bigint_cpu::Error::NotADigit { .. }) => return Ok(false),
-        value => value?,
-    };
-    let (low, high) = limbs.split_at_mut(value.len());
-    low.copy_from_slice(&value);
-    high.fill(0);
-    Ok(true)
 }
 
 /// Puts digits of so many bits together, the least significant first.
@@ -286,7 +273,7 @@ mod tests {
         let number = Number::scan(text.as_bytes())?;
         // Stale limbs and room above the number must not show.
         let mut limbs = vec![0xdead_beef; number.width() + 2];
-        match number.write(&mut limbs, &mut Vec::new()) {
+        match number.write(&mut limbs, &mut Decimals::default()) {
             Ok(()) => Ok((number.negative, BigUint::new(limbs))),
             Err(Unread::Bad(bad)) => Err(bad),
             Err(Unread::Memory(error)) => panic!("{error}"),
@@ -299,7 +286,7 @@ mod tests {
 
     #[test]
     fn every_length_of_text_reads_as_num_bigint_reads_it() {
-        for length in (1..200).chain([1000, 2048, LONG_DIGITS - 1, LONG_DIGITS, 5000]) {
+        for length in (1..200).chain([1000, 2048, 2999, 3000, 5000]) {
             for pattern in ["9", "1", "10", "0123456789", "907"] {
                 let digits: String = pattern.chars().cycle().take(length).collect();
                 let value = BigUint::parse_bytes(digits.as_bytes(), 10).unwrap();
@@ -335,7 +322,7 @@ mod tests {
 
     /// The number is good, or its fault is told at `position`.
     fn check(number: &Number<'_>, is_good: bool, position: usize) {
-        match number.write(&mut [0; 8], &mut Vec::new()) {
+        match number.write(&mut [0; 8], &mut Decimals::default()) {
             Ok(()) => assert!(is_good, "{position}"),
             Err(Unread::Bad(bad)) => assert_eq!((is_good, bad.offset), (false, position)),
             Err(Unread::Memory(error)) => panic!("{error}"),

@@ -5,12 +5,13 @@ use bigint_host::plan::Extent;
 use bigint_host::{Engine, Error, LIMB_BITS, SignedBatch};
 
 use crate::column::Column;
+use crate::failure::Place;
 
 /// What an input is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// One number that stands for all.
-    Constant(Column),
+    /// One number that stands for all, and where it is written.
+    Constant(Column, Place),
     /// One number for each line: file number `.0`.
     Column(usize),
 }
@@ -28,7 +29,7 @@ impl Operands {
     /// What is known of each input before any line is read.
     pub fn extents(&self) -> Vec<Extent> {
         let extent = |origin: &Origin| match origin {
-            Origin::Constant(number) => Extent {
+            Origin::Constant(number, _) => Extent {
                 bits: number.width * LIMB_BITS,
                 most: (number.width == 1).then(|| u64::from(number.limbs[0])),
                 is_column: false,
@@ -48,7 +49,7 @@ impl Operands {
     /// As [`Engine::batch_from_limbs`].
     pub fn constants(&self, engine: &Engine) -> Result<Vec<SignedBatch>, Error> {
         let batch = |origin: &Origin| match origin {
-            Origin::Constant(number) => number.clone().batch(engine),
+            Origin::Constant(number, _) => number.clone().batch(engine),
             Origin::Column(_) => engine.signed_from_bigints(&[]),
         };
         self.origins.iter().map(batch).collect()
@@ -62,7 +63,7 @@ impl Operands {
     ) -> Vec<&'a SignedBatch> {
         let pairs = self.origins.iter().zip(constants);
         let input = |(origin, constant): (&Origin, &'a SignedBatch)| match origin {
-            Origin::Constant(_) => constant,
+            Origin::Constant(..) => constant,
             Origin::Column(index) => &columns[*index],
         };
         pairs.map(input).collect()

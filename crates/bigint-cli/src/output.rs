@@ -9,6 +9,9 @@ use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::standard::{self, Target};
 
+/// What errors call standard output.
+pub const STANDARD_OUTPUT: &str = "standard output";
+
 /// A sink for text.
 #[derive(Debug)]
 pub struct Output {
@@ -28,14 +31,15 @@ impl Output {
     ///
     /// A file gets its content only in [`Output::finish`]; until then, and for ever
     /// where that is not reached, it stays what it is. It keeps its mode, its owner
-    /// and its links.
+    /// and its links. One that no other file can replace is written `in_place`, if that is
+    /// allowed, and is refused if not.
     ///
     /// # Errors
     /// [`Failure::Usage`] where there can be no such file, or it must not be
     /// written; [`Failure::Running`] where standard output is closed.
-    pub fn open(path: Option<&Path>) -> Result<Self, Failure> {
+    pub fn open(path: Option<&Path>, in_place: bool) -> Result<Self, Failure> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-            let name = "standard output".to_owned();
+            let name = STANDARD_OUTPUT.to_owned();
             return match standard::output() {
                 Ok(stdout) => Ok(Output {
                     name,
@@ -45,7 +49,7 @@ impl Output {
             };
         };
         let name = path.display().to_string();
-        match Sink::open(path) {
+        match Sink::open(path, in_place) {
             Ok(sink) => Ok(Output { name, sink }),
             Err(error) => Err(Failure::Usage(format!("{name}: cannot write: {error}"))),
         }
@@ -77,7 +81,7 @@ impl Output {
 }
 
 impl Sink {
-    fn open(path: &Path) -> io::Result<Self> {
+    fn open(path: &Path, in_place: bool) -> io::Result<Self> {
         let target = match standard::follow(path)? {
             // Opened anew, a file would be written from its beginning.
             Target::Descriptor(1) => return standard::output().map(Sink::Direct),
@@ -98,8 +102,13 @@ impl Sink {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Draft::new(target, old).map(Sink::Draft)
+        Draft::new(target, old, in_place).map(Sink::Draft)
     }
+}
+
+/// Tells `text` on standard error, if anybody hears it.
+pub fn tell(text: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Prints `text` to standard output.
@@ -107,7 +116,7 @@ impl Sink {
 /// # Errors
 /// [`Failure::Running`]; [`Failure::ReaderGone`].
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut output = Output::open(None)?;
+    let mut output = Output::open(None, false)?;
     output.write(text.as_bytes())?;
     output.finish()
 }

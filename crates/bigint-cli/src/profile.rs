@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bigint_host::plan::Tallies;
 
-use crate::table;
+use crate::{output, table};
 
 /// A stage of the pipeline.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl Profile {
             ]);
         }
         stages.add_row(["all, overlapped".to_owned(), format!("{total:.3}")]);
-        eprintln!("{stages}");
+        output::tell(stages);
     }
 
     /// Prints which back end did what to standard error, of several evaluations.
@@ -111,6 +111,6 @@ impl Profile {
                 format!("{:.3}", tally.elapsed.as_secs_f64()),
             ]);
         }
-        eprintln!("{operations}");
+        output::tell(operations);
     }
 }

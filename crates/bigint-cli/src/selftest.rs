@@ -5,6 +5,7 @@ use bigint_testing::Extent;
 
 use crate::backend::{BackendName, operation};
 use crate::failure::Failure;
+use crate::output;
 use crate::progress::Progress;
 
 /// Compare a back end with num-bigint, case by case
@@ -35,7 +36,7 @@ pub struct Arguments {
 /// # Errors
 /// [`Failure::Running`] with the first wrong answer.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let engine = arguments.backend.engine()?;
+    let engine = arguments.backend.waiting_engine()?;
     let per_operation = arguments.cases as u64;
     let operations = match &*arguments.operations {
         [] => &Operation::ALL,
@@ -55,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     );
     drop(progress);
     for warning in engine.warnings() {
-        eprintln!("warning: {warning}");
+        output::tell(format_args!("warning: {warning}"));
     }
     let report = report.map_err(|failure| Failure::Running(failure.to_string()))?;
     let mut lines = String::new();
@@ -68,5 +69,5 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             tally.batches
         );
     }
-    crate::output::print(&lines)
+    output::print(&lines)
 }

@@ -12,9 +12,22 @@ pub fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn remove(unfinished: &[PathBuf]) {
+    for path in unfinished {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Removes the unfinished files, unless one of them is being finished.
+fn remove_unfinished() {
+    if let Ok(unfinished) = UNFINISHED.try_lock() {
+        remove(&unfinished);
+    }
+}
+
 /// Has SIGINT, SIGTERM and SIGHUP remove the unfinished files and end the program,
-/// with the code by which shells report them, 128 + the signal's number. What the
-/// program was told to ignore, as `nohup` does, stays ignored.
+/// with the code by which shells report them, 128 + the signal's number, and memory that
+/// ends remove them as well. What the program was told to ignore, as `nohup` does, stays ignored.
 ///
 /// A file that reaches the limit on files' sizes becomes an error of the write.
 #[cfg(unix)]
@@ -28,6 +41,7 @@ pub fn watch() {
 
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        bigint_cpu::program::at_end(remove_unfinished);
         // It cannot fail but where the system knows no such limit.
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
         let (ready, watching) = mpsc::channel::<()>();
@@ -40,9 +54,7 @@ pub fn watch() {
             drop(ready);
             if let Some(signal) = signals.forever().next() {
                 let unfinished = unfinished();
-                for path in unfinished.iter() {
-                    let _ = fs::remove_file(path);
-                }
+                remove(&unfinished);
                 std::process::exit(128 + signal);
             }
         };

@@ -6,9 +6,9 @@
 //! own reads a pipe, so that what has come can be told from what has not.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Weak};
 use std::thread;
 
 use flate2::read::MultiGzDecoder;
@@ -20,8 +20,14 @@ use crate::threads::{self, Work};
 /// Bytes that are read from a pipe at once, at most.
 const BLOCK_BYTES: usize = 1 << 18;
 
+/// Bytes that are read from a pipe at once, at least.
+const LEAST_BLOCK_BYTES: usize = 1 << 12;
+
 /// Blocks that are read ahead from a pipe, at most.
 const BLOCKS: usize = 32;
+
+/// Blocks that the bytes to be read ahead are cut into, where they are few.
+const LEAST_BLOCKS: usize = 4;
 
 /// What the source of a batch is read through.
 pub struct Input(Way);
@@ -33,7 +39,29 @@ enum Way {
         block: Vec<u8>,
         /// Bytes of `block` that were handed out.
         taken: usize,
+        stop: Stop,
     },
+}
+
+/// Ends the text of a pipe for who waits for more of it.
+#[derive(Clone)]
+pub struct Stop {
+    is_ended: Arc<AtomicBool>,
+    out: Weak<Out>,
+}
+
+/// Where the blocks of a pipe go; an empty one is the end.
+type Out = SyncSender<io::Result<Vec<u8>>>;
+
+impl Stop {
+    /// From now on nobody waits for more.
+    pub fn end(&self) {
+        self.is_ended.store(true, Ordering::Release);
+        if let Some(out) = self.out.upgrade() {
+            // Where there is no room for it nobody is waiting.
+            let _ = out.try_send(Ok(Vec::new()));
+        }
+    }
 }
 
 impl Input {
@@ -42,9 +70,15 @@ impl Input {
         Input(Way::Asked(Box::new(Text::new(raw, read))))
     }
 
-    /// A pipe, a terminal, standard input.
-    pub fn pipe(raw: impl Read + Send + 'static, read: Arc<AtomicU64>) -> Self {
-        let (out, blocks) = sync_channel(BLOCKS);
+    /// A pipe, a terminal, standard input, of which about so many bytes are read `ahead`.
+    pub fn pipe(raw: impl Read + Send + 'static, read: Arc<AtomicU64>, ahead: usize) -> Self {
+        let bytes = (ahead / LEAST_BLOCKS).clamp(LEAST_BLOCK_BYTES, BLOCK_BYTES);
+        let (out, blocks) = sync_channel((ahead / bytes).clamp(1, BLOCKS));
+        let out = Arc::new(out);
+        let stop = Stop {
+            is_ended: Arc::default(),
+            out: Arc::downgrade(&out),
+        };
         let text = Text::new(raw, read);
         // It ends with the source, or with the process.
         let spawn = |work: Work<'static>| {
@@ -52,11 +86,12 @@ impl Input {
             thread.spawn(work).map(drop)
         };
         Input(
-            match threads::hand_over(text, move |text| read_ahead(text, &out), spawn) {
+            match threads::hand_over(text, move |text| read_ahead(text, bytes, &out), spawn) {
                 Ok(()) => Way::Ahead {
                     blocks,
                     block: Vec::new(),
                     taken: 0,
+                    stop,
                 },
                 Err(text) => Way::Asked(Box::new(text)),
             },
@@ -66,6 +101,14 @@ impl Input {
     /// Whether reading may have to wait for somebody.
     pub fn pauses(&self) -> bool {
         matches!(self.0, Way::Ahead { .. })
+    }
+
+    /// What ends the waiting for more, where there is any.
+    pub fn stop(&self) -> Option<Stop> {
+        match &self.0 {
+            Way::Ahead { stop, .. } => Some(stop.clone()),
+            Way::Asked(_) => None,
+        }
     }
 
     /// Appends at most `most` bytes to `buffer`, which has room for them, and answers how
@@ -85,15 +128,19 @@ impl Input {
                 blocks,
                 block,
                 taken,
+                stop,
             } => {
                 if *taken == block.len() {
                     let next = match blocks.try_recv() {
                         Err(TryRecvError::Empty) if !waits => return Ok(None),
+                        _ if stop.is_ended.load(Ordering::Acquire) => return Ok(Some(0)),
                         Err(TryRecvError::Empty) => blocks.recv().ok(),
                         next => next.ok(),
                     };
-                    // The channel is closed behind the last block, an empty one.
-                    (*block, *taken) = (next.transpose()?.unwrap_or_default(), 0);
+                    // The last block is empty, or an error. Who panics sends neither, and what
+                    // there is until then must not be taken for all.
+                    let next = next.ok_or_else(|| io::Error::other("the reading was cut short"))?;
+                    (*block, *taken) = (next?, 0);
                 }
                 let bytes = most.min(block.len() - *taken);
                 buffer.extend_from_slice(&block[*taken..][..bytes]);
@@ -104,8 +151,8 @@ impl Input {
     }
 }
 
-fn read_ahead(mut text: impl Read, out: &SyncSender<io::Result<Vec<u8>>>) {
-    let mut buffer = vec![0; BLOCK_BYTES];
+fn read_ahead(mut text: impl Read, bytes: usize, out: &Out) {
+    let mut buffer = vec![0; bytes];
     loop {
         let block = match text.read(&mut buffer) {
             Ok(bytes) => Ok(buffer[..bytes].to_vec()),
@@ -258,7 +305,7 @@ mod tests {
     fn text(bytes: &[u8], ahead: bool) -> io::Result<String> {
         let raw = Cursor::new(bytes.to_vec());
         let mut input = match ahead {
-            true => Input::pipe(raw, Arc::default()),
+            true => Input::pipe(raw, Arc::default(), 0),
             false => Input::file(raw, Arc::default()),
         };
         let mut text = Vec::new();

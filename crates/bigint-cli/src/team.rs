@@ -54,10 +54,15 @@ impl Team {
 
     /// The rate of a copy that reads and writes so many `bytes` in all, a part on each
     /// thread: the median of so many samples.
-    pub fn copy_gigabytes_per_second(&self, bytes: usize, samples: usize) -> f64 {
+    ///
+    /// # Errors
+    /// [`Failure::Running`] where there is no memory for them.
+    pub fn copy_gigabytes_per_second(&self, bytes: usize, samples: usize) -> Result<f64, Failure> {
         let length = (bytes / 2).max(1);
-        let from = vec![1_u8; length];
-        let mut to = vec![0_u8; length];
+        let mut from = bigint_cpu::zeroed::<u8>(length)?;
+        let mut to = bigint_cpu::zeroed::<u8>(length)?;
+        // Pages that nobody has written are all the same one.
+        from.fill(1);
         let threads = self.threads().unwrap_or(1);
         let part = length.div_ceil(threads);
         let mut rates = Vec::new();
@@ -77,6 +82,6 @@ impl Team {
         });
         let rates = &mut rates[1..];
         rates.sort_by(f64::total_cmp);
-        rates[rates.len() / 2]
+        Ok(rates[rates.len() / 2])
     }
 }

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 use bigint_host::CpuTuning;
 
 use crate::failure::Failure;
-use crate::{hardware, output};
+use crate::output::{self, Output};
+use crate::{hardware, standard};
 
 /// The variable that names the file instead of the one in the user's configuration.
 const VARIABLE: &str = "BIGINT_CPU_TUNING";
@@ -24,6 +25,10 @@ pub struct Arguments {
     /// Write to this file instead of bigint/cpu.toml in the user's configuration
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Write into that file where no new file can take its place
+    #[arg(long)]
+    in_place: bool,
 }
 
 /// Runs the command.
@@ -34,12 +39,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let file = arguments.output.clone().or_else(place).ok_or_else(|| {
         Failure::Usage("no folder for configuration is known: say -o FILE".to_owned())
     })?;
+    let folder = standard::folder(&file);
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::writing(&folder.display().to_string(), &error))?;
+    // What cannot be written is said before anything is measured.
+    let mut output = Output::open(Some(&file), arguments.in_place)?;
     let machine = hardware::processor_name().unwrap_or_else(|| "unknown".to_owned());
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let date = now.split('T').next().unwrap_or(&now);
     let running = |error: bigint_host::Error| Failure::Running(error.to_string());
     let tuning = CpuTuning::measure(&machine, date).map_err(running)?;
-    tuning.write(&file).map_err(running)?;
+    output.write(tuning.text().map_err(running)?.as_bytes())?;
+    output.finish()?;
     output::print(&format!("{}\n", file.display()))
 }
 
@@ -62,7 +73,9 @@ pub fn install() -> Result<Option<PathBuf>, Failure> {
     }
     let file = configured().filter(|file| file.exists());
     Ok(file.and_then(|file| {
-        let warn = |why| eprintln!("warning: {why}; going on with the defaults");
+        let warn = |why| {
+            output::tell(format_args!("warning: {why}; going on with the defaults"));
+        };
         install(file).map_err(warn).ok()
     }))
 }

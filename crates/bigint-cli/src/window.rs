@@ -15,6 +15,7 @@ use crate::column::{Column, read_column};
 use crate::failure::{Failure, Place};
 use crate::lines::Chunk;
 use crate::number::{Format, Formatter, Number, Unread};
+use crate::on_error::OnError;
 use crate::operands::Operands;
 
 /// Lines whose widths one task looks at.
@@ -32,6 +33,8 @@ pub struct Window {
     pub order: Order,
     /// The text they were read from.
     pub text: Text,
+    /// What is wrong with the first line that is no number, if one is not.
+    pub unread: Option<Failure>,
 }
 
 /// Lines of chunks, one of each file.
@@ -54,25 +57,41 @@ impl Text {
     }
 }
 
+/// A group, and a row of it.
+pub type Spot = (u32, u32);
+
+/// The group of lines that have no value: it has no rows.
+pub const NOWHERE: u32 = u32::MAX;
+
 /// Where the lines of a window are.
 #[derive(Debug)]
 pub enum Order {
     /// This many lines, all in group 0, in order.
     Straight(usize),
-    /// For each line its group, and its row there.
-    Mixed(Vec<(u32, u32)>),
+    /// Each line.
+    Mixed(Vec<Spot>),
 }
 
 impl Order {
-    /// The line of a row.
-    pub fn line(&self, group: usize, row: usize) -> Option<usize> {
+    /// How many lines there are.
+    fn len(&self) -> usize {
         match self {
-            Order::Straight(_) => Some(row),
-            Order::Mixed(order) => {
-                let place = (group as u32, row as u32);
-                order.iter().position(|other| *other == place)
-            }
+            Order::Straight(count) => *count,
+            Order::Mixed(spots) => spots.len(),
         }
+    }
+
+    /// Where a line is.
+    fn spot(&self, line: usize) -> Spot {
+        match self {
+            Order::Straight(_) => (0, line as u32),
+            Order::Mixed(spots) => spots[line],
+        }
+    }
+
+    /// Where each line is.
+    pub fn spots(&self) -> impl Iterator<Item = Spot> + '_ {
+        (0..self.len()).map(|line| self.spot(line))
     }
 }
 
@@ -92,6 +111,7 @@ impl Window {
             groups: vec![Vec::new()],
             order: Order::Straight(1),
             text: Text::default(),
+            unread: None,
         }
     }
 }
@@ -107,35 +127,57 @@ enum Plan {
 /// window is of more than so many `limbs` only where a line is.
 ///
 /// # Errors
-/// The first number, line by line, that is none, told by `paths`.
+/// The first number, line by line, that is none, told by `paths`, after a window of the lines
+/// before it; where it is not to stop there, windows tell of it.
 pub fn read<'a>(
     chunks: Vec<Chunk>,
     paths: &'a [String],
     operands: &Operands,
     format: Format,
     limbs: usize,
+    on_error: OnError,
 ) -> impl Iterator<Item = Result<Window, Failure>> + use<'a> {
     let plans = plan(&chunks, operands, format, limbs);
     let chunks = Arc::new(chunks);
-    plans.into_iter().map(move |plan| {
-        let (window, lines) = match plan {
-            Plan::Straight(lines, widths) => {
-                (read_straight(&chunks, lines.clone(), &widths), lines)
-            }
-            Plan::Mixed(lines) => (read_mixed(&chunks, lines.clone()), lines),
+    plans.into_iter().flat_map(move |plan| {
+        let lines = plan.lines();
+        let read = match plan {
+            Plan::Straight(lines, widths) => read_straight(&chunks, lines, &widths),
+            Plan::Mixed(lines) => read_mixed(&chunks, lines, &[]),
         };
-        match window {
-            Ok((groups, order)) => Ok(Window {
-                groups,
-                order,
-                text: Text {
-                    chunks: Arc::clone(&chunks),
-                    lines,
-                },
-            }),
-            Err(Unread::Bad(_)) => Err(first_error(&chunks, paths, lines)),
-            Err(Unread::Memory(error)) => Err(error.into()),
+        let window = |lines, (groups, order), unread| Window {
+            groups,
+            order,
+            text: Text {
+                chunks: Arc::clone(&chunks),
+                lines,
+            },
+            unread,
+        };
+        match read {
+            Ok(read) => [Some(Ok(window(lines, read, None))), None],
+            Err(Unread::Memory(error)) => [Some(Err(error.into())), None],
+            Err(Unread::Bad(_)) => {
+                let bad: Vec<usize> = bad_lines(&chunks, lines.clone()).collect();
+                let failure = bad.first().map(|&line| what_is_wrong(&chunks, paths, line));
+                let (lines, bad, unread, failure) = match on_error {
+                    OnError::Stop => {
+                        let end = bad.first().map_or(lines.end, |&line| line);
+                        (lines.start..end, Vec::new(), None, failure)
+                    }
+                    OnError::Skip | OnError::Null => (lines, bad, failure, None),
+                };
+                let read = read_mixed(&chunks, lines.clone(), &bad);
+                let window = read.map(|read| window(lines, read, unread));
+                let window = window.map_err(|unread| match unread {
+                    Unread::Memory(error) => error.into(),
+                    Unread::Bad(bad) => Failure::Running(bad.to_string()),
+                });
+                [Some(window), failure.map(Err)]
+            }
         }
+        .into_iter()
+        .flatten()
     })
 }
 
@@ -146,6 +188,13 @@ fn place(chunk: &Chunk, path: &str, line: usize, offset: usize) -> Place {
         source: path.to_owned(),
         line,
         column: column + offset as u64,
+    }
+}
+
+impl Plan {
+    fn lines(&self) -> Range<usize> {
+        let (Plan::Straight(lines, _) | Plan::Mixed(lines)) = self;
+        lines.clone()
     }
 }
 
@@ -217,10 +266,14 @@ fn read_straight(
     Ok((vec![columns], Order::Straight(lines.len())))
 }
 
-fn read_mixed(chunks: &[Chunk], lines: Range<usize>) -> Result<Groups, Unread> {
+/// Reads lines, but those that are `bad`, which are told in order.
+fn read_mixed(chunks: &[Chunk], lines: Range<usize>, bad: &[usize]) -> Result<Groups, Unread> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut classes: HashMap<Vec<usize>, u32> = HashMap::new();
-    let place = |line: usize| {
+    let spot = |line: usize| {
+        if bad.binary_search(&line).is_ok() {
+            return (NOWHERE, 0);
+        }
         let group = *classes.entry(class(chunks, line)).or_insert_with(|| {
             groups.push(Vec::new());
             (groups.len() - 1) as u32
@@ -229,7 +282,7 @@ fn read_mixed(chunks: &[Chunk], lines: Range<usize>) -> Result<Groups, Unread> {
         rows.push(line);
         (group, (rows.len() - 1) as u32)
     };
-    let order = lines.map(place).collect();
+    let order = lines.map(spot).collect();
     let columns = |lines: &Vec<usize>| {
         let column = |chunk: &Chunk| {
             let widest = lines.iter().map(|&line| width(chunk, line)).max();
@@ -243,14 +296,21 @@ fn read_mixed(chunks: &[Chunk], lines: Range<usize>) -> Result<Groups, Unread> {
     Ok((groups, Order::Mixed(order)))
 }
 
-fn first_error(chunks: &[Chunk], paths: &[String], lines: Range<usize>) -> Failure {
-    for index in lines {
-        for (chunk, path) in chunks.iter().zip(paths) {
-            let number = Number::scan(chunk.number(index));
-            if let Err(bad) = number.and_then(|number| number.check()) {
-                let place = place(chunk, path, index, bad.offset);
-                return Failure::Input(place, bad.to_string());
-            }
+/// Those of the lines that have a number which is none.
+fn bad_lines(chunks: &[Chunk], mut lines: Range<usize>) -> impl Iterator<Item = usize> {
+    let is_bad = |chunk: &Chunk, line| {
+        let number = Number::scan(chunk.number(line));
+        number.and_then(|number| number.check()).is_err()
+    };
+    std::iter::from_fn(move || lines.find(|&line| chunks.iter().any(|chunk| is_bad(chunk, line))))
+}
+
+/// What is wrong with a line.
+fn what_is_wrong(chunks: &[Chunk], paths: &[String], line: usize) -> Failure {
+    for (chunk, path) in chunks.iter().zip(paths) {
+        let number = Number::scan(chunk.number(line));
+        if let Err(bad) = number.and_then(|number| number.check()) {
+            return Failure::Input(place(chunk, path, line, bad.offset), bad.to_string());
         }
     }
     Failure::Running("a number was refused and then accepted".to_owned())
@@ -275,11 +335,12 @@ impl Results {
             Ok((magnitude.rows()?, magnitude.width(), group.negative()?))
         });
         let groups = groups.collect::<Result<Vec<_>, Error>>()?;
-        let (count, limbs) = match &*self.order {
-            Order::Straight(count) => (*count, count * groups[0].1),
-            Order::Mixed(order) => {
-                let widths = order.iter().map(|&(group, _)| groups[group as usize].1);
-                (order.len(), widths.sum())
+        let count = self.order.len();
+        let limbs = match &*self.order {
+            Order::Straight(count) => count * groups[0].1,
+            Order::Mixed(spots) => {
+                let groups = spots.iter().filter_map(|spot| groups.get(spot.0 as usize));
+                groups.map(|(_, width, _)| width).sum()
             }
         };
         let average = format.text_bytes(limbs / count.max(1));
@@ -288,11 +349,16 @@ impl Results {
             let mut text = bigint_cpu::with_capacity(average * lines)?;
             let mut formatter = Formatter::new(format);
             for line in part {
-                let (group, row) = match &*self.order {
-                    Order::Straight(_) => (0, line),
-                    Order::Mixed(order) => (order[line].0 as usize, order[line].1 as usize),
+                let (group, row) = match self.order.spot(line) {
+                    (NOWHERE, _) => {
+                        text.push(b'\n');
+                        continue;
+                    }
+                    (group, row) => (group as usize, row as usize),
                 };
                 let (limbs, width, negative) = &groups[group];
+                // One of constants is the same for all lines.
+                let row = row.min(negative.len() - 1);
                 formatter.line(negative[row], &limbs[row * width..][..*width], &mut text)?;
             }
             Ok(text)

@@ -2,9 +2,11 @@
 
 mod error;
 pub mod fast;
+mod mask;
 mod memory;
 mod numbers;
 mod piece;
+pub mod program;
 pub mod radix;
 pub mod reference;
 mod share;
@@ -14,10 +16,10 @@ use bigint_core::{Algorithm, Limb, Operation};
 
 pub use error::Error;
 pub use fast::{Cpu, LaneTuning, Path, Tuning, signed_sum, tune};
-pub use memory::{collect, reserve, with_capacity, zeroed};
+pub use memory::{collect, or_out_of_memory, reserve, with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut, Results};
 pub use share::{Cut, LIMB_WORK, Sharing, copy, map, share};
-pub use threads::threads;
+pub use threads::{is_in_pool, threads};
 
 /// Any operation, by its declaration, modulo `2^(32 w)` for results of `w` limbs: the
 /// one door through which an engine computes.

@@ -11,6 +11,7 @@ use bytemuck::Zeroable;
 
 use crate::Error;
 use crate::fast::pages;
+use crate::program::fallible;
 
 /// Bytes of an allocation from which on some must be left behind it.
 const LARGE: usize = 1 << 17;
@@ -32,7 +33,7 @@ pub(crate) const LEFT: usize = 1 << 24;
 ///
 /// [`Error::OutOfMemory`] where the machine has not so much.
 pub fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
-    let zeroed = bytemuck::allocation::try_zeroed_vec(length);
+    let zeroed = fallible(|| bytemuck::allocation::try_zeroed_vec(length));
     let mut zeroed: Vec<T> = zeroed.map_err(|()| out_of_memory::<T>(length))?;
     pages::enlarge(&mut zeroed);
     leave_some::<T>(length)?;
@@ -75,7 +76,7 @@ pub fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
     if vector.capacity() - vector.len() >= more {
         return Ok(());
     }
-    let reserved = vector.try_reserve_exact(more);
+    let reserved = fallible(|| vector.try_reserve_exact(more));
     reserved.map_err(|_| out_of_memory::<T>(more))?;
     leave_some::<T>(more)
 }
@@ -121,12 +122,13 @@ pub(crate) fn grow<T: Zeroable>(vector: &mut Vec<T>, length: usize) {
     }
 }
 
-/// What `work` answers, if it and the threads that worked for it had their scratch.
+/// What `work` answers, if it and the threads that worked for it had their scratch: without
+/// it they unwind to here, without a message.
 ///
 /// # Errors
 ///
 /// [`Error::OutOfMemory`]; what `work` has written by then is anything.
-pub(crate) fn or_out_of_memory<R>(work: impl FnOnce() -> R) -> Result<R, Error> {
+pub fn or_out_of_memory<R>(work: impl FnOnce() -> R) -> Result<R, Error> {
     // What `work` leaves half done is the caller's result alone, of which the error
     // says so; thread-local scratch is taken out while it is in use.
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| match panic.downcast::<Error>() {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::threads;
 use rayon::Scope;
 use serde::{Deserialize, Serialize};
 
@@ -110,10 +111,10 @@ pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: 
         at_work: AtomicUsize::new(0),
         work,
     };
-    rayon::in_place_scope(|scope| {
+    threads::scope(|scope| {
         team.join_in(scope, 0);
         // A thread of the pool has better to do.
-        if rayon::current_thread_index().is_none() {
+        if !threads::is_in_pool() {
             let started = Instant::now();
             while team.at_work.load(Ordering::Acquire) > 0 && started.elapsed() < PATIENCE {
                 std::hint::spin_loop();

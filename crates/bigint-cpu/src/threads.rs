@@ -4,13 +4,16 @@
 //! rayon's own pool has the threads that it asked for or panics when it is used. Here
 //! threads are started first, as many as the system gives, and become that pool; where it
 //! gives none, nobody touches the pool.
+//!
+//! A process that is forked has none of its parent's threads, and a pool that waits for them
+//! waits for ever. It has a pool of its own.
 
 use std::panic::catch_unwind;
-use std::sync::OnceLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::{env, io, iter, thread};
+use std::sync::{Mutex, OnceLock};
+use std::{env, io, iter, process, thread};
 
-use rayon::{ThreadBuilder, ThreadPoolBuilder};
+use rayon::{Scope, ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
 use crate::fast::pages;
 use crate::memory::LEFT;
@@ -25,10 +28,92 @@ type Work = Box<dyn FnOnce() + Send>;
 /// One where it gives none: the caller works alone then, and must not ask rayon for
 /// anything, which would panic.
 pub fn threads() -> usize {
-    static OF_THE_PROCESS: OnceLock<usize> = OnceLock::new();
-    match rayon::current_thread_index() {
-        Some(_) => rayon::current_num_threads(),
-        None => *OF_THE_PROCESS.get_or_init(start),
+    match is_in_pool() {
+        true => rayon::current_num_threads(),
+        false => Outside::here().threads,
+    }
+}
+
+/// Whether the caller is one of a rayon pool's threads: one that waits may take up other work of
+/// that pool, so it must not wait while it holds a lock that this other work wants.
+pub fn is_in_pool() -> bool {
+    rayon::current_thread_index().is_some()
+}
+
+/// Who works for a caller that is no thread of a pool.
+#[derive(Clone, Copy)]
+struct Outside {
+    /// The process that these threads are of.
+    process: u32,
+    threads: usize,
+    /// Their pool; none for rayon's own.
+    pool: Option<&'static ThreadPool>,
+}
+
+impl Outside {
+    /// Those of this process, which are started when first asked for.
+    fn here() -> Self {
+        static FIRST: OnceLock<Outside> = OnceLock::new();
+        static FORKED: Mutex<Option<Outside>> = Mutex::new(None);
+        let first = FIRST.get_or_init(Outside::start);
+        let process = process::id();
+        if first.process == process {
+            return *first;
+        }
+        // Nobody waits here: who has the lock may be a thread that this process has not.
+        let Ok(mut forked) = FORKED.try_lock() else {
+            return Outside::alone();
+        };
+        match *forked {
+            Some(outside) if outside.process == process => outside,
+            _ => *forked.insert(Outside::start_again()),
+        }
+    }
+
+    fn alone() -> Self {
+        Outside {
+            process: process::id(),
+            threads: 1,
+            pool: None,
+        }
+    }
+
+    /// Starts rayon's own pool.
+    fn start() -> Self {
+        Outside {
+            threads: start(),
+            ..Outside::alone()
+        }
+    }
+
+    /// Starts a pool in a process that was forked from one that had rayon's.
+    fn start_again() -> Self {
+        let threads = waiting(wanted(), spawn);
+        let pool = ThreadPoolBuilder::new().num_threads(threads.len());
+        match pool.spawn_handler(employ(threads)).build() {
+            Ok(pool) if pool.current_num_threads() > 1 => Outside {
+                threads: pool.current_num_threads(),
+                pool: Some(Box::leak(Box::new(pool))),
+                ..Outside::alone()
+            },
+            _ => Outside::alone(),
+        }
+    }
+
+    /// The pool to name, if rayon would not find it by itself.
+    fn pool() -> Option<&'static ThreadPool> {
+        match is_in_pool() {
+            true => None,
+            false => Outside::here().pool,
+        }
+    }
+}
+
+/// Runs `work`, which may hand work to several threads, on the caller's.
+pub(crate) fn scope<'s, R>(work: impl FnOnce(&Scope<'s>) -> R) -> R {
+    match Outside::pool() {
+        Some(pool) => pool.in_place_scope(work),
+        None => rayon::in_place_scope(work),
     }
 }
 
@@ -37,28 +122,32 @@ pub(crate) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    if threads() > 1 {
-        rayon::join(a, b)
-    } else {
-        (a(), b())
+    match Outside::pool() {
+        Some(pool) => pool.join(a, b),
+        None if threads() > 1 => rayon::join(a, b),
+        None => (a(), b()),
     }
 }
 
 /// Runs `stages`, each of which shares work out, on one of several threads: from outside,
 /// each would wait for the pool to wake up.
 pub(crate) fn inside(stages: impl FnOnce() + Send) {
-    if threads() > 1 {
-        rayon::scope(|_| stages());
-    } else {
-        stages();
+    match Outside::pool() {
+        Some(pool) => pool.scope(|_| stages()),
+        None if threads() > 1 => rayon::scope(|_| stages()),
+        None => stages(),
+    }
+}
+
+/// A thread, where there is memory for it.
+fn spawn(work: Work) -> io::Result<()> {
+    match pages::can_be_had(LEFT) {
+        true => thread::Builder::new().spawn(work).map(drop),
+        false => Err(io::ErrorKind::OutOfMemory.into()),
     }
 }
 
 fn start() -> usize {
-    let spawn = |work| match pages::can_be_had(LEFT) {
-        true => thread::Builder::new().spawn(work).map(drop),
-        false => Err(io::ErrorKind::OutOfMemory.into()),
-    };
     let threads = waiting(wanted(), spawn);
     if threads.is_empty() {
         return 1;

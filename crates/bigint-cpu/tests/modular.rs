@@ -182,3 +182,30 @@ fn a_modulus_of_zero_is_told_of_by_the_flag() {
         assert_eq!(found, [6u32, 0, 3, 0].map(BigUint::from), "{name}");
     });
 }
+
+/// What the engine refuses is no power here either, but no panic.
+#[test]
+fn moduli_of_which_there_are_no_such_powers_do_no_harm() {
+    let moduli: Vec<_> = [7u32, 0, 8, 1].map(BigUint::from).into();
+    let of = |width, count: usize| (width, vec![BigUint::from(3u32); count]);
+    for algorithm in [Algorithm::Auto, Algorithm::WindowVartime] {
+        each_way(Operation::PowPair, &[algorithm], |name, compute| {
+            let operands = [of(4, 4), of(4, 4), (2, moduli.clone())];
+            let (found, _) = computed(Layout::Contiguous, &operands, 2, compute);
+            // 3^3, and a half of nothing.
+            assert_eq!(found[0], BigUint::from(27u32 % 7), "{name}");
+        });
+        each_way(Operation::PowFixed, &[algorithm], |_, compute| {
+            let zero = (2, vec![BigUint::ZERO]);
+            for modulus in [(2, moduli.clone()), zero] {
+                let count = if modulus.1.len() == 1 { 9 } else { 4 };
+                computed(
+                    Layout::Contiguous,
+                    &[of(256, 1), of(1, count), modulus],
+                    2,
+                    compute,
+                );
+            }
+        });
+    }
+}

@@ -1,5 +1,6 @@
 //! Who computes: the CPU, or one or several CUDA devices.
 
+use crate::DeviceError;
 use std::fmt;
 use std::str::FromStr;
 
@@ -103,3 +104,6 @@ impl DeviceDescription {
         self.name == other.name && self.compute_capability == other.compute_capability
     }
 }
+
+/// A device that the driver counts: what it is, or why it does not say so.
+pub(crate) type Found = Result<DeviceDescription, DeviceError>;

@@ -95,12 +95,17 @@ impl Column {
     /// Takes a number in, zeros on top left out.
     pub fn push(&mut self, negative: bool, magnitude: &[Limb]) -> Result<(), Error> {
         let magnitude = trimmed(magnitude);
-        room(&mut self.limbs, magnitude.len())?;
-        room(&mut self.offsets, 1)?;
-        room(&mut self.signs, 1)?;
+        self.make_room(magnitude.len())?;
         self.limbs.extend_from_slice(magnitude);
         self.end_number(negative);
         Ok(())
+    }
+
+    /// Room for one more number, of so many limbs.
+    pub fn make_room(&mut self, limbs: usize) -> Result<(), Error> {
+        room(&mut self.limbs, limbs)?;
+        room(&mut self.offsets, 1)?;
+        room(&mut self.signs, 1)
     }
 
     /// The next number is the limbs that have been put behind the last one's, zeros on top
@@ -196,6 +201,23 @@ impl Column {
         limbs: usize,
         number: impl Fn(usize) -> (&'n [Limb], bool) + Sync,
     ) -> Result<Self, Error> {
+        let length = |i| {
+            let (magnitude, negative) = number(i);
+            (trimmed(magnitude).len(), negative)
+        };
+        let fill = |i, place: &mut [Limb]| place.copy_from_slice(&number(i).0[..place.len()]);
+        Column::filled(pool, count, limbs, length, fill)
+    }
+
+    /// `count` numbers, of each of which `length` tells how many limbs it has and whether it is
+    /// negative, and `fill` what they are; about so many limbs each.
+    pub fn filled(
+        pool: Option<&Arc<Pool>>,
+        count: usize,
+        limbs: usize,
+        length: impl Fn(usize) -> (usize, bool) + Sync,
+        fill: impl Fn(usize, &mut [Limb]) + Sync,
+    ) -> Result<Self, Error> {
         let sharing = Cpu::current().tuning().sharing;
         let work = LIMB_WORK * (2 * limbs + OFFSET_LIMBS);
         let cut = sharing.cut(count, work, MOST_OF_PART, SIGNS_OF_BYTE);
@@ -208,8 +230,7 @@ impl Column {
         share(parts.enumerate(), cut.threads, |(part, (ends, signs))| {
             let mut end = 0;
             for (i, of_number) in ends.iter_mut().enumerate() {
-                let (limbs, negative) = number(part * size + i);
-                let length = trimmed(limbs).len();
+                let (length, negative) = length(part * size + i);
                 signs[i / SIGNS_OF_BYTE] |= u8::from(negative && length > 0) << (i % SIGNS_OF_BYTE);
                 end += (length * LIMB_BYTES) as i64;
                 *of_number = end;
@@ -233,11 +254,13 @@ impl Column {
         });
         let parts: Vec<_> = parts.collect();
         share(parts, cut.threads, |(part, ends, before, mut place)| {
+            let mut last = 0;
             for (i, end) in ends.iter_mut().enumerate() {
-                let magnitude = trimmed(number(part * size + i).0);
-                let (of_number, others) = place.split_at_mut(magnitude.len());
-                of_number.copy_from_slice(magnitude);
+                let length = (*end - last) as usize / LIMB_BYTES;
+                let (of_number, others) = place.split_at_mut(length);
+                fill(part * size + i, of_number);
                 place = others;
+                last = *end;
                 *end += before;
             }
         });
@@ -314,7 +337,7 @@ pub(crate) fn trimmed(magnitude: &[Limb]) -> &[Limb] {
 /// Room for `more` elements, and for as many again.
 fn room<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
     let bytes = more.saturating_mul(size_of::<T>());
-    let reserved = vector.try_reserve(more);
+    let reserved = bigint_cpu::program::fallible(|| vector.try_reserve(more));
     reserved.map_err(|_| Error::OutOfMemory { bytes })
 }
 

@@ -64,12 +64,20 @@ impl CpuTuning {
         toml::from_str(&text).map_err(|error| refused(path, &error))
     }
 
+    /// What a file of these thresholds holds.
+    ///
+    /// # Errors
+    /// [`Error::Tuning`] where they cannot be written down.
+    pub fn text(&self) -> Result<String, Error> {
+        toml::to_string_pretty(self).map_err(|error| refused(Path::new("thresholds"), &error))
+    }
+
     /// Writes a file, over the one that may be there, and the folders to it.
     ///
     /// # Errors
     /// [`Error::Tuning`] where that is not possible.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let text = toml::to_string_pretty(self).map_err(|error| refused(path, &error))?;
+        let text = self.text()?;
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(|error| refused(path, &error))?;
         }

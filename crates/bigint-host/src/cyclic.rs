@@ -55,7 +55,7 @@ impl Engine {
         (limbs[0], limbs[width]) = (1, 1);
         let modulus = || self.constant(&limbs);
         let (low, high) = self.halves_of_product(a, b, width, width + 1, modulus)?;
-        self.mod_sub(&low, &high, &modulus()?)
+        self.of_residues(Operation::ModSub, &[&low, &high, &modulus()?])
     }
 
     /// What is below and above `2^(32 width)` of the product of `a` and `b`, of which those

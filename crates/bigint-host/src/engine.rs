@@ -1,12 +1,14 @@
 //! The engine as users see it: makes batches and computes with them.
 
+use crate::back_end::Found;
 use crate::batch::Batch;
 use crate::cuda::{self, Device};
 use crate::inner::{Inner, Resort};
-use crate::members::{Members, each};
+use crate::members::Members;
+use crate::start::{self, Devices};
 use crate::{
     BackEnd, Ceilings, DeviceDescription, DeviceError, DeviceErrorKind, DeviceSet, Error, Options,
-    Tuning, ceilings, limbs,
+    Tuning, limbs,
 };
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::Cpu;
@@ -45,24 +47,18 @@ impl Engine {
     ///
     /// It never fails for want of a device: what a device cannot do, the CPU does,
     /// and [`Engine::warnings`] tells of it.
+    ///
+    /// Devices are not opened before they pay, by what [`Tuning::start`] says that this takes:
+    /// little work is never worth the driver's start. They are opened in the background, as kernels
+    /// are compiled, while the CPU computes; then devices take over. Who wants them at once, asks
+    /// for the engine's [`back_end`](Engine::back_end), or takes [`Engine::all`].
     pub fn auto() -> Self {
-        let mut warnings = Vec::new();
-        let described = devices().unwrap_or_else(|error| {
-            // A machine without a driver is as it should be.
-            if !matches!(
-                error.kind,
-                DeviceErrorKind::NotBuilt | DeviceErrorKind::NoDriver(_)
-            ) {
-                warnings.push(format!("{error}; going on without it"));
-            }
-            Vec::new()
-        });
-        Engine::opened(described, Resort::Always, warnings)
+        Engine::new(Devices::asleep(), Resort::Always)
     }
 
     /// The engine on all cores of the CPU.
     pub fn cpu() -> Self {
-        Engine::new(Members::new(Vec::new()), Resort::Always)
+        Engine::new(Devices::open(Members::NOBODY), Resort::Always)
     }
 
     /// The engine on CUDA device `ordinal`, and on nothing else: its errors are
@@ -72,8 +68,8 @@ impl Engine {
     /// [`Error::Device`] where there is no driver, no such device, or the device
     /// cannot run the kernels.
     pub fn cuda(ordinal: usize) -> Result<Self, Error> {
-        let member = (Device::open(ordinal)?, 1.0);
-        Ok(Engine::new(Members::new(vec![member]), Resort::None))
+        let members = Members::new(vec![(Device::open(ordinal)?, 1.0)]);
+        Ok(Engine::new(Devices::open(members), Resort::None))
     }
 
     /// The engine on every CUDA device of the machine.
@@ -85,61 +81,51 @@ impl Engine {
     /// [`Engine::warnings`] tells of it. Results are the same bits, whoever computes.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is no driver or no device.
+    /// [`Error::Device`] where there is no driver or no device, or none can be used: of those that
+    /// cannot, while others can, [`Engine::warnings`] tells.
     pub fn all() -> Result<Self, Error> {
-        let described = devices()?;
-        if described.is_empty() {
+        let found = devices()?;
+        if found.is_empty() {
             // Which says so.
             return Engine::cuda(0);
         }
-        Ok(Engine::opened(described, Resort::Failures, Vec::new()))
+        Engine::of(found)
     }
 
     /// [`Engine::all`] for these devices alone.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is no driver, or one of the devices cannot be used.
+    /// [`Error::Device`] where there is no driver, one of the numbers is no device's, or none of
+    /// the devices can be used.
     pub fn cuda_devices(set: DeviceSet) -> Result<Self, Error> {
-        let mut described = devices()?;
-        described.retain(|device| set.ordinals().any(|ordinal| ordinal == device.ordinal));
-        // Opened twice, a device is shared.
-        let opened = each(set.ordinals().collect(), Device::open);
-        let _opened = opened.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(Engine::opened(described, Resort::Failures, Vec::new()))
+        let mut found: Vec<_> = devices()?.into_iter().map(Some).collect();
+        let chosen = set.ordinals().map(|ordinal| match found.get_mut(ordinal) {
+            Some(device) => Ok(device.take().expect("a set has each number once")),
+            None => Err(DeviceError {
+                ordinal,
+                during: "opening the device".to_owned(),
+                kind: DeviceErrorKind::NoDevice { found: found.len() },
+            }),
+        });
+        let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
+        Engine::of(chosen)
     }
 
-    /// The engine on those of these devices that can be opened.
-    fn opened(
-        described: Vec<DeviceDescription>,
-        resort: Resort,
-        mut warnings: Vec<String>,
-    ) -> Self {
-        let are_alike = described.windows(2).all(|pair| pair[0].is_like(&pair[1]));
-        let mut members = Vec::new();
-        // A context takes some tenths of a second, and does not wait for another's.
-        let open = |described: DeviceDescription| -> Result<_, Error> {
-            let device = Device::open(described.ordinal)?;
-            let rate = match are_alike {
-                true => 1.0,
-                false => ceilings::rate(&device, described.memory_bytes)?,
-            };
-            Ok((device, rate))
-        };
-        for rated in each(described, open) {
-            match rated {
-                Ok(member) => members.push(member),
-                Err(error) => warnings.push(format!("{error}; going on without it")),
-            }
+    /// The engine on those of these devices that can be opened, one at least.
+    fn of(found: Vec<Found>) -> Result<Self, Error> {
+        let (members, mut errors) = start::open(found);
+        if members.devices().next().is_none() && !errors.is_empty() {
+            return Err(errors.swap_remove(0));
         }
-        let engine = Engine::new(Members::new(members), resort);
-        for warning in warnings {
-            engine.inner.warn(warning);
+        let engine = Engine::new(Devices::open(members), Resort::Failures);
+        for error in &errors {
+            engine.inner.warn(start::going_on(error));
         }
-        engine
+        Ok(engine)
     }
 
-    fn new(members: Members, resort: Resort) -> Self {
-        let inner = Inner::new(members, resort, Tuning::default());
+    fn new(devices: Devices, resort: Resort) -> Self {
+        let inner = Inner::new(devices, resort, Tuning::default());
         if let Err(error) = Cpu::from_environment() {
             let variable = Cpu::PATH_VARIABLE;
             inner.warn(format!("{variable}: {error}; going on with the best"));
@@ -148,6 +134,11 @@ impl Engine {
             inner: Arc::new(inner),
             options: Options::default(),
         }
+    }
+
+    /// The thresholds.
+    pub fn tuning(&self) -> &Tuning {
+        self.inner.tuning()
     }
 
     /// The same engine with other thresholds.
@@ -181,10 +172,17 @@ impl Engine {
         }
     }
 
+    /// Says that the operations to come are parts of work about `times` as large, as of a file that
+    /// is computed part by part: [`Engine::auto`] then need not find out that devices pay.
+    pub fn expect(&self, times: f64) {
+        self.inner.devices.expect(times);
+    }
+
     /// Every choice there is for `operation` on this back end: first the default,
     /// which leaves it to the thresholds, then each that can be forced.
     pub fn choices(&self, operation: Operation) -> Vec<Options> {
         let mut choices = vec![Options::default()];
+        self.inner.open_now();
         if self.inner.device().is_some() {
             let kernels = bigint_core::Kernel::ALL.iter();
             let kernels =
@@ -228,8 +226,9 @@ impl Engine {
         b.node().keep();
     }
 
-    /// Who computes.
+    /// Who computes. Devices of [`Engine::auto`] are opened for it.
     pub fn back_end(&self) -> BackEnd {
+        self.inner.open_now();
         self.inner.back_end()
     }
 
@@ -395,6 +394,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Device`].
     pub fn ceilings(&self, bytes: usize) -> Result<Option<Ceilings>, Error> {
+        self.inner.open_now();
         let each = self.inner.devices();
         let each = each.map(|device| Ceilings::of(device, bytes));
         let each = each.collect::<Result<Vec<_>, _>>()?;
@@ -405,18 +405,18 @@ impl Engine {
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
-            .field("back_end", &self.back_end())
+            .field("back_end", &self.inner.back_end())
             .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }
 
-/// The CUDA devices that the driver sees.
+/// The CUDA devices that the driver sees, in the order of their numbers; of one that does not say
+/// what it is, why.
 ///
 /// # Errors
-/// [`DeviceErrorKind::NoDriver`](crate::DeviceErrorKind::NoDriver),
-/// [`DeviceErrorKind::DriverUnusable`](crate::DeviceErrorKind::DriverUnusable) or
-/// [`DeviceErrorKind::NotBuilt`](crate::DeviceErrorKind::NotBuilt) says why there is none.
-pub fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
+/// [`DeviceErrorKind::NoDriver`], [`DeviceErrorKind::DriverUnusable`],
+/// [`DeviceErrorKind::Forked`] or [`DeviceErrorKind::NotBuilt`] says why there is none.
+pub fn devices() -> Result<Vec<Result<DeviceDescription, DeviceError>>, DeviceError> {
     cuda::devices()
 }

@@ -137,6 +137,19 @@ pub enum Error {
         /// Which number of the batch, from 0.
         index: usize,
     },
+    /// An operand that is not below its modulus, of an operation that is of residues.
+    #[error(
+        "{operand} of {} must be below its modulus, and number {index} is not: take rem first",
+        operation.name()
+    )]
+    NotReduced {
+        /// The operation.
+        operation: Operation,
+        /// What the operand is called in its declaration.
+        operand: &'static str,
+        /// Which number of the batch, from 0.
+        index: usize,
+    },
     /// A width of zero limbs, or of more than [`MAX_WIDTH`].
     #[error("a number of {width} limbs is not possible: widths go from 1 to {MAX_WIDTH} limbs")]
     Width {
@@ -234,6 +247,11 @@ impl Error {
                 operation,
                 operand,
                 index,
+            }
+            | Error::NotReduced {
+                operation,
+                operand,
+                index,
             } => {
                 let mut names = operation.declaration().operands.iter();
                 Some((names.position(|name| *name == operand)?, index))
@@ -252,6 +270,7 @@ impl Error {
     /// The same of a number of a list, where `number` of it is number `index` of a batch.
     pub(crate) fn renumbered(mut self, number: impl FnOnce(usize) -> usize) -> Self {
         if let Error::Negative { index, .. }
+        | Error::NotReduced { index, .. }
         | Error::NegativeExponent { index }
         | Error::ZeroDivisor { index }
         | Error::NotInvertible { index }
@@ -325,6 +344,13 @@ pub enum DeviceErrorKind {
         "the device is lost ({0}): restart the program to use it again; results left on it are gone"
     )]
     Lost(String),
+    /// This process was forked from one that had loaded the driver.
+    #[error(
+        "this process was forked from one that had loaded the CUDA driver, which does not survive \
+         it: fork before anything asks for a GPU, or start a program (Python: the start method \
+         `spawn`), or use the CPU back end"
+    )]
+    Forked,
     /// Anything else the driver said.
     #[error("{0}; the back end `auto` goes on without the device")]
     Driver(String),

@@ -5,6 +5,7 @@ use crate::cuda::{Buffer, Device};
 use crate::members::Members;
 use crate::plan::work;
 use crate::pool::Pool;
+use crate::start::Devices;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning, limbs};
 use bigint_core::{Limb, Shape};
 use std::ops::Range;
@@ -23,7 +24,7 @@ pub(crate) enum Resort {
 
 /// What the engine's batches share.
 pub(crate) struct Inner {
-    members: Members,
+    pub devices: Devices,
     pub resort: Resort,
     tuning: Tuning,
     warnings: Mutex<Vec<String>>,
@@ -32,9 +33,9 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    pub fn new(members: Members, resort: Resort, tuning: Tuning) -> Self {
+    pub fn new(devices: Devices, resort: Resort, tuning: Tuning) -> Self {
         Inner {
-            members,
+            devices,
             resort,
             tuning,
             warnings: Mutex::default(),
@@ -55,7 +56,20 @@ impl Inner {
         let warnings = Mutex::new(self.take_warnings());
         Inner {
             warnings,
-            ..Inner::new(self.members.ready_again(), self.resort, tuning)
+            ..Inner::new(self.devices.again(), self.resort, tuning)
+        }
+    }
+
+    /// The same without devices: for what threads of a pool compute by several operations at
+    /// one time, of which none may wait for a device.
+    pub fn on_cpu(&self) -> Self {
+        Inner {
+            pool: Arc::clone(&self.pool),
+            ..Inner::new(
+                Devices::open(Members::NOBODY),
+                self.resort,
+                self.tuning.clone(),
+            )
         }
     }
 
@@ -66,7 +80,7 @@ impl Inner {
 
     /// The devices that can be used.
     pub fn devices(&self) -> impl Iterator<Item = &Arc<Device>> {
-        self.members.devices()
+        self.devices.members().devices()
     }
 
     /// The first of them, for what one device does.
@@ -83,7 +97,7 @@ impl Inner {
     /// Which of so many numbers each device takes, of so much work in picoseconds.
     pub fn shares(&self, count: usize, work: f64) -> Vec<(&Arc<Device>, Range<usize>)> {
         let devices = work::devices(work, self.tuning.devices.launch_ns);
-        self.members.shares(count, devices)
+        self.devices.members().shares(count, devices)
     }
 
     fn lock_warnings(&self) -> MutexGuard<'_, Vec<String>> {
@@ -105,7 +119,7 @@ impl Inner {
         match error {
             Error::Device(error) if self.falls_back() => {
                 if error.is_fatal() {
-                    self.members.lose(error.ordinal);
+                    self.devices.members().lose(error.ordinal);
                 }
                 self.warn(format!("{error}; {instead}"));
                 Ok(())
@@ -163,7 +177,7 @@ impl Inner {
     /// The error of a result that was lost with a device.
     pub fn lost(&self, during: &str) -> Error {
         Error::Device(DeviceError {
-            ordinal: self.members.first_ordinal().unwrap_or(0),
+            ordinal: self.devices.members().first_ordinal().unwrap_or(0),
             during: during.to_owned(),
             kind: DeviceErrorKind::Lost("an earlier error ended it".to_owned()),
         })

@@ -1,9 +1,9 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
 use crate::column::Column;
-use crate::{BigInt, BigUint, Error, SignedBatch};
+use crate::{BigInt, BigUint, Error, SignedBatch, limbs};
 use bigint_core::{LIMB_BITS, Limb};
-use bigint_cpu::radix;
+use bigint_cpu::radix::{self, Decimals};
 use num_bigint::Sign;
 use std::mem::take;
 use std::ops::Range;
@@ -56,6 +56,11 @@ impl Integers {
     /// What they are made of, which no two clones share then.
     pub(crate) fn column_mut(&mut self) -> &mut Column {
         Arc::make_mut(&mut self.column)
+    }
+
+    /// What they are made of.
+    pub(crate) fn column(&self) -> &Column {
+        &self.column
     }
 
     /// Whose numbers they are: the same for clones.
@@ -128,17 +133,19 @@ impl Integers {
         of_length(count + 1, offsets.len(), "offsets")?;
         of_length(count.div_ceil(8), signs.len(), "bytes of signs")?;
         let end = limbs.len() * LIMB_BYTES;
+        if offsets[0] != 0 {
+            return Err(Error::NotWrittenSo { index: 0 });
+        }
         for (index, ends) in offsets.windows(2).enumerate() {
             let (from, to) = (ends[0], ends[1]);
             let is_within = from % 4 == 0 && to % 4 == 0 && 0 <= from && from <= to;
-            let is_first = index > 0 || from == 0;
             let top = to as usize / LIMB_BYTES;
             let negative = signs[index / 8] >> (index % 8) & 1 == 1;
             let is_trimmed = match from == to {
                 true => !negative,
                 false => limbs.get(top.wrapping_sub(1)).is_some_and(|&top| top != 0),
             };
-            if !(is_within && is_first && is_trimmed && to as usize <= end) {
+            if !(is_within && is_trimmed && to as usize <= end) {
                 return Err(Error::NotWrittenSo { index });
             }
         }
@@ -315,29 +322,50 @@ impl Integers {
     /// [`Error::NotADigit`] names the first byte that is none, or the end where there is no
     /// digit, and the number's place; [`Error::OutOfMemory`]. Nothing has changed then.
     pub fn push_text(&mut self, text: &[u8]) -> Result<(), Error> {
+        self.push_text_by(text, &mut Decimals::default())
+    }
+
+    fn push_text_by(&mut self, text: &[u8], decimals: &mut Decimals) -> Result<(), Error> {
         let magnitude = text.strip_prefix(b"-");
         let (negative, magnitude) = (magnitude.is_some(), magnitude.unwrap_or(text));
         let (digits, base): (&[u8], u32) = match magnitude {
             [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
             digits => (digits, 10),
         };
-        let is_digit = |&byte: &u8| char::from(byte).is_digit(base);
-        let wrong = digits.iter().position(|byte| !is_digit(byte));
-        if let Some(wrong) = wrong.or(digits.is_empty().then_some(0)) {
-            return Err(Error::NotADigit {
-                index: self.len(),
-                position: text.len() - digits.len() + wrong,
+        let column = self.column_mut();
+        let start = column.limbs.len();
+        let width = match base {
+            16 => digits.len().div_ceil(8),
+            _ => radix::limbs_of_digits(digits.len()),
+        };
+        column.make_room(width)?;
+        column.limbs.resize(start + width, 0);
+        let place = &mut column.limbs[start..];
+        let read = match base {
+            16 if radix::hex::parse(digits, place) => Ok(()),
+            16 => {
+                let is_none = |&byte: &u8| !byte.is_ascii_hexdigit();
+                let position = digits.iter().position(is_none).unwrap_or(digits.len());
+                Err(bigint_cpu::Error::NotADigit { position })
+            }
+            _ => decimals.read(digits, place),
+        };
+        let read = match digits.is_empty() {
+            true => Err(bigint_cpu::Error::NotADigit { position: 0 }),
+            false => read,
+        };
+        if let Err(error) = read {
+            column.limbs.truncate(start);
+            return Err(match error {
+                bigint_cpu::Error::NotADigit { position } => Error::NotADigit {
+                    index: self.len(),
+                    position: text.len() - digits.len() + position,
+                },
+                error => error.into(),
             });
         }
-        let magnitude = match base {
-            16 => {
-                let mut limbs = bigint_cpu::zeroed(digits.len().div_ceil(8))?;
-                radix::hex::parse(digits, &mut limbs);
-                limbs
-            }
-            _ => radix::parse_decimal(digits)?,
-        };
-        self.push(negative, &magnitude)
+        column.end_number(negative);
+        Ok(())
     }
 
     /// The numbers of these texts, each as [`Integers::push_text`] takes it.
@@ -345,9 +373,9 @@ impl Integers {
     /// # Errors
     /// As [`Integers::push_text`].
     pub fn from_texts<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Result<Self, Error> {
-        let mut integers = Integers::new();
+        let (mut integers, mut decimals) = (Integers::new(), Decimals::default());
         for text in texts {
-            integers.push_text(text.as_ref())?;
+            integers.push_text_by(text.as_ref(), &mut decimals)?;
         }
         Ok(integers)
     }
@@ -360,10 +388,21 @@ impl Integers {
     /// # Panics
     /// Where there is no such number.
     pub fn write_decimal(&self, index: usize, text: &mut Vec<u8>) -> Result<(), Error> {
+        self.write_decimal_by(index, text, &mut Decimals::default())
+    }
+
+    fn write_decimal_by(
+        &self,
+        index: usize,
+        text: &mut Vec<u8>,
+        decimals: &mut Decimals,
+    ) -> Result<(), Error> {
         if self.is_negative(index) {
+            text.try_reserve(1)
+                .map_err(|_| Error::OutOfMemory { bytes: 1 })?;
             text.push(b'-');
         }
-        Ok(radix::write_decimal(self.magnitude(index), text)?)
+        Ok(decimals.write(self.magnitude(index), text)?)
     }
 
     /// Appends `0x` and the hexadecimal digits of number `index`, with `-` before those of a
@@ -383,8 +422,9 @@ impl Integers {
     /// # Panics
     /// Where memory ends, as collections do.
     pub fn decimals(&self) -> impl ExactSizeIterator<Item = String> + '_ {
-        self.texts(|index, text| {
-            let written = self.write_decimal(index, text);
+        let mut decimals = Decimals::default();
+        self.texts(move |index, text| {
+            let written = self.write_decimal_by(index, text, &mut decimals);
             written.unwrap_or_else(|error| panic!("{error}"));
         })
     }
@@ -397,7 +437,10 @@ impl Integers {
         self.texts(|index, text| self.write_hexadecimal(index, text))
     }
 
-    fn texts(&self, write: impl Fn(usize, &mut Vec<u8>)) -> impl ExactSizeIterator<Item = String> {
+    fn texts(
+        &self,
+        mut write: impl FnMut(usize, &mut Vec<u8>),
+    ) -> impl ExactSizeIterator<Item = String> {
         (0..self.len()).map(move |index| {
             let mut text = Vec::new();
             write(index, &mut text);
@@ -410,8 +453,10 @@ impl Integers {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn from_bigints(numbers: &[BigInt]) -> Result<Self, Error> {
-        let signed = numbers.iter();
-        of_numbers(signed.map(|n| (n.sign() == Sign::Minus, n.magnitude())))
+        of_numbers(numbers.len(), |i| {
+            let number = &numbers[i];
+            (number.sign() == Sign::Minus, number.magnitude())
+        })
     }
 
     /// These numbers.
@@ -419,7 +464,7 @@ impl Integers {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn from_biguints(numbers: &[BigUint]) -> Result<Self, Error> {
-        of_numbers(numbers.iter().map(|n| (false, n)))
+        of_numbers(numbers.len(), |i| (false, &numbers[i]))
     }
 
     /// The numbers.
@@ -427,22 +472,37 @@ impl Integers {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn to_bigints(&self) -> Result<Vec<BigInt>, Error> {
-        Ok(bigint_cpu::collect(self.iter())?)
+        let mut numbers = bigint_cpu::with_capacity(self.len())?;
+        let bytes = size_of_val(self.limbs());
+        limbs::leave_for_numbers(self.len(), bytes)?;
+        numbers.resize(self.len(), BigInt::ZERO);
+        let mean = self.limbs().len() / self.len().max(1);
+        limbs::each_number(&mut numbers, mean, |i, number| {
+            let sign = match self.column.is_negative(i) {
+                true => Sign::Minus,
+                false => Sign::Plus,
+            };
+            number.assign_from_slice(sign, self.magnitude(i));
+        });
+        Ok(numbers)
     }
 }
 
 /// Numbers and whether they are negative.
 fn of_numbers<'a>(
-    numbers: impl ExactSizeIterator<Item = (bool, &'a BigUint)> + Clone,
+    count: usize,
+    number: impl Fn(usize) -> (bool, &'a BigUint) + Sync,
 ) -> Result<Integers, Error> {
-    let length = |n: &BigUint| n.bits().div_ceil(LIMB_BITS as u64) as usize;
-    let limbs = numbers.clone().map(|(_, n)| length(n)).sum();
-    let mut column = Column::with_capacity(numbers.len(), limbs)?;
-    for (negative, number) in numbers {
-        column.limbs.extend(number.iter_u32_digits());
-        column.end_number(negative);
-    }
-    Ok(column.into())
+    let mean = match count {
+        0 => 0,
+        count => 2 * number(count / 2).1.iter_u64_digits().len(),
+    };
+    let length = |i| {
+        let (negative, number) = number(i);
+        (number.bits().div_ceil(LIMB_BITS as u64) as usize, negative)
+    };
+    let fill = |i, place: &mut [Limb]| limbs::fill_with(place, number(i).1);
+    Ok(Column::filled(None, count, mean, length, fill)?.into())
 }
 
 impl FromIterator<BigInt> for Integers {

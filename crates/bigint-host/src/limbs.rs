@@ -179,23 +179,38 @@ pub(crate) fn to_biguints(
 ) -> Result<(), Error> {
     let count = rows.len() / width;
     let missing = count.saturating_sub(numbers.len());
-    // A number takes its own memory, and ends the process where there is none.
-    let with_its_own = size_of::<Limb>() * width + ALLOCATION_BYTES;
-    let own = bigint_cpu::with_capacity::<u8>(missing.saturating_mul(with_its_own))?;
-    // Or the compiler leaves out an allocation that nobody uses.
-    drop(black_box(own));
+    leave_for_numbers(missing, missing.saturating_mul(size_of::<Limb>() * width))?;
     bigint_cpu::reserve(numbers, missing)?;
     numbers.truncate(count);
     numbers.resize(count, BigUint::ZERO);
-    let cut = cut(count, width + ALLOCATION_LIMBS);
-    let parts = numbers.chunks_mut(cut.size.max(1));
-    let parts = parts.zip(rows.chunks((cut.size * width).max(1)));
-    share(parts, cut.threads, |(numbers, rows)| {
-        for (number, row) in numbers.iter_mut().zip(rows.chunks_exact(width)) {
-            number.assign_from_slice(row);
-        }
+    each_number(numbers, width, |i, number| {
+        number.assign_from_slice(&rows[i * width..][..width]);
     });
     Ok(())
+}
+
+/// An error where so many numbers, of so many bytes in all, cannot be had: each takes its own
+/// memory, and ends the process where there is none.
+pub(crate) fn leave_for_numbers(count: usize, bytes: usize) -> Result<(), Error> {
+    let own = count.saturating_mul(ALLOCATION_BYTES).saturating_add(bytes);
+    // Or the compiler leaves out an allocation that nobody uses.
+    drop(black_box(bigint_cpu::with_capacity::<u8>(own)?));
+    Ok(())
+}
+
+/// `assign(i, number)` for every number, of about so many limbs each.
+pub(crate) fn each_number<N: Send>(
+    numbers: &mut [N],
+    width: usize,
+    assign: impl Fn(usize, &mut N) + Sync,
+) {
+    let cut = cut(numbers.len(), width + ALLOCATION_LIMBS);
+    let parts = numbers.chunks_mut(cut.size.max(1)).enumerate();
+    share(parts, cut.threads, |(part, numbers)| {
+        for (i, number) in numbers.iter_mut().enumerate() {
+            assign(part * cut.size + i, number);
+        }
+    });
 }
 
 /// Number `index` of a batch.

@@ -23,6 +23,9 @@ struct Member {
 }
 
 impl Members {
+    /// No devices.
+    pub const NOBODY: Self = Members { all: Vec::new() };
+
     /// Devices with their rates.
     pub fn new(devices: Vec<(Arc<Device>, f64)>) -> Self {
         let member = |(device, rate)| Member {

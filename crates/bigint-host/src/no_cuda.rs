@@ -1,6 +1,7 @@
 //! Stands in for `cuda` in a build without it: the same names, no values.
 
-use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
+use crate::back_end::Found;
+use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::GridPlan;
@@ -33,7 +34,11 @@ fn not_built(ordinal: usize) -> DeviceError {
     }
 }
 
-pub(crate) fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
+pub(crate) fn exit(code: u8) -> ! {
+    std::process::exit(code.into())
+}
+
+pub(crate) fn devices() -> Result<Vec<Found>, DeviceError> {
     Err(not_built(0))
 }
 
@@ -51,6 +56,22 @@ impl Device {
     }
 
     pub fn is_early(&self) -> bool {
+        match *self {}
+    }
+
+    pub fn has_module(&self, _entry: EntryPoint, _facts: Facts) -> bool {
+        match *self {}
+    }
+
+    pub fn begins_module(&self, _entry: EntryPoint, _facts: Facts) -> bool {
+        match *self {}
+    }
+
+    pub fn is_loading(&self) -> bool {
+        match *self {}
+    }
+
+    pub fn load(&self, _entry: EntryPoint, _facts: Facts) {
         match *self {}
     }
 

@@ -3,6 +3,7 @@
 use crate::cuda::{Buffer, Device};
 use crate::inner::Inner;
 use crate::members::each;
+use crate::preconditions::Known;
 use crate::{Error, limbs};
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Layout, Limb, Shape};
@@ -27,6 +28,8 @@ pub(crate) struct Node {
     shares: Mutex<Vec<Share>>,
     /// How to make it again; `None` where the host has it or nobody promised.
     recipe: Mutex<Option<Recipe>>,
+    /// What checks have found of the numbers.
+    pub known: Known,
     /// Its transforms, where products are to keep them.
     kept: OnceLock<Mutex<Vec<Kept>>>,
     pub engine: Arc<Inner>,
@@ -90,6 +93,7 @@ impl Node {
             host: OnceLock::from(limbs),
             shares: Mutex::default(),
             recipe: Mutex::new(None),
+            known: Known::default(),
             kept: OnceLock::new(),
             engine: Arc::clone(engine),
         }
@@ -106,6 +110,7 @@ impl Node {
             host: OnceLock::new(),
             shares: Mutex::new(shares),
             recipe: Mutex::new(recipe),
+            known: Known::default(),
             kept: OnceLock::new(),
             engine: Arc::clone(engine),
         }

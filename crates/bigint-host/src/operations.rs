@@ -41,7 +41,8 @@ macro_rules! exact {
         /// [`Error::CountMismatch`], [`Error::Width`], [`Error::TooLarge`],
         /// [`Error::TooManyBits`], [`Error::Algorithm`]; [`Error::Underflow`] names the first number that would
         /// be negative, [`Error::ZeroDivisor`], [`Error::NotInvertible`] or
-        /// [`Error::EvenModulus`] the first that has no value; [`Error::Device`] on a device.
+        /// [`Error::EvenModulus`] the first that has no value, [`Error::NotReduced`] the first that
+        /// is not below its modulus where it must be; [`Error::Device`] on a device.
         pub fn $method(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {
             let outcome = self.compute(Operation::$variant, Form::Exact, &[$($operand),*])?;
             Ok(results!(outcome, $results))
@@ -207,6 +208,36 @@ impl Engine {
         form: Form,
         operands: &[&Batch],
     ) -> Result<Outcome, Error> {
+        let job = self.job(operation, form, operands)?;
+        self.check(operation, operands)?;
+        let outcome = self.run_job(job, operands)?;
+        self.know_results(operation, operands, &outcome.results);
+        Ok(outcome)
+    }
+
+    /// [`Engine::compute`], for the first result alone.
+    pub(crate) fn first_of(
+        &self,
+        operation: Operation,
+        form: Form,
+        operands: &[&Batch],
+    ) -> Result<Batch, Error> {
+        let mut results = self.compute(operation, form, operands)?.results;
+        Ok(results.swap_remove(0))
+    }
+
+    /// The result of an operation on residues that are known to be what it is of.
+    pub(crate) fn of_residues(
+        &self,
+        operation: Operation,
+        operands: &[&Batch],
+    ) -> Result<Batch, Error> {
+        let job = self.job(operation, Form::Exact, operands)?;
+        Ok(self.run_job(job, operands)?.results.swap_remove(0))
+    }
+
+    /// What is to be computed, unless operands do not go together.
+    fn job(&self, operation: Operation, form: Form, operands: &[&Batch]) -> Result<Job, Error> {
         let declared = operation.declaration();
         if operands.len() != declared.operands.len() {
             return Err(Error::Operands {
@@ -233,33 +264,27 @@ impl Engine {
             (Form::Overflowing, _) => Wanted::Flags,
         };
         let shapes: Vec<_> = operands.iter().map(|operand| operand.shape()).collect();
-        let job = Job::new(operation, &shapes, &made, self.options, wanted)?;
+        Job::new(operation, &shapes, &made, self.options, wanted)
+    }
+
+    fn run_job(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {
         let adopted = operands.iter().map(|operand| self.adopt(operand));
         let adopted = adopted.collect::<Result<Vec<_>, _>>()?;
         let nodes: Vec<_> = adopted.iter().map(|batch| batch.node().clone()).collect();
         let computed = self.inner.compute(job, &nodes)?;
         match computed.first {
-            Some(index) if wanted == Wanted::First => Err(match declared.flag {
-                Flag::ZeroDivisor => Error::ZeroDivisor { index },
-                Flag::NotInvertible => Error::NotInvertible { index },
-                Flag::EvenModulus => Error::EvenModulus { index },
-                Flag::None | Flag::Carry | Flag::Borrow => Error::Underflow { index },
-            }),
+            Some(index) if job.wanted == Wanted::First => {
+                Err(match job.operation.declaration().flag {
+                    Flag::ZeroDivisor => Error::ZeroDivisor { index },
+                    Flag::NotInvertible => Error::NotInvertible { index },
+                    Flag::EvenModulus => Error::EvenModulus { index },
+                    Flag::None | Flag::Carry | Flag::Borrow => Error::Underflow { index },
+                })
+            }
             _ => Ok(Outcome {
                 results: computed.results.into_iter().map(Batch::new).collect(),
                 flags: computed.flags.map(Batch::new),
             }),
         }
-    }
-
-    /// [`Engine::compute`], for the first result alone.
-    pub(crate) fn first_of(
-        &self,
-        operation: Operation,
-        form: Form,
-        operands: &[&Batch],
-    ) -> Result<Batch, Error> {
-        let mut results = self.compute(operation, form, operands)?.results;
-        Ok(results.swap_remove(0))
     }
 }

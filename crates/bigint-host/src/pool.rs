@@ -7,7 +7,8 @@
 use crate::Error;
 use bigint_core::Limb;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Limbs below which the allocator is as fast, zeros included.
 const LEAST_LIMBS: usize = 1 << 10;
@@ -27,6 +28,8 @@ pub(crate) struct Pool {
     kept: Mutex<Kept>,
     /// Limbs kept at most.
     most: usize,
+    /// The process that it was made in.
+    process: u32,
 }
 
 #[derive(Default)]
@@ -77,6 +80,7 @@ impl Pool {
         Pool {
             kept: Mutex::default(),
             most,
+            process: process::id(),
         }
     }
 
@@ -85,14 +89,16 @@ impl Pool {
         if length < LEAST_LIMBS {
             return Ok(bigint_cpu::zeroed(length)?);
         }
-        let found = self.lock().take(length);
+        let found = self.lock().and_then(|mut kept| kept.take(length));
         if let Some(mut limbs) = found {
             limbs.resize(length, 0);
             return Ok(limbs);
         }
         bigint_cpu::zeroed(length).or_else(|_| {
             // What is kept may be what is missing.
-            self.lock().vectors.clear();
+            if let Some(mut kept) = self.lock() {
+                kept.vectors.clear();
+            }
             Ok(bigint_cpu::zeroed(length)?)
         })
     }
@@ -103,7 +109,7 @@ impl Pool {
         if !(LEAST_LIMBS..=self.most).contains(&limbs.capacity()) {
             return;
         }
-        let mut kept = self.lock();
+        let Some(mut kept) = self.lock() else { return };
         kept.vectors.push_back(limbs);
         let mut total: usize = kept.vectors.iter().map(Vec::capacity).sum();
         let mut gone = Vec::new();
@@ -120,11 +126,22 @@ impl Pool {
 
     /// Keeps memory of any size for a result that is computed at once.
     pub fn hand(&self, limbs: Vec<Limb>) {
-        self.lock().vectors.push_back(limbs);
+        if let Some(mut kept) = self.lock() {
+            kept.vectors.push_back(limbs);
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What is kept; nothing in a process that was forked while another thread, which it has not,
+    /// had the lock.
+    fn lock(&self) -> Option<MutexGuard<'_, Kept>> {
+        match self.kept.try_lock() {
+            Ok(kept) => Some(kept),
+            Err(TryLockError::Poisoned(kept)) => Some(kept.into_inner()),
+            Err(TryLockError::WouldBlock) if process::id() != self.process => None,
+            Err(TryLockError::WouldBlock) => {
+                Some(self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        }
     }
 }
 
@@ -150,12 +167,12 @@ mod tests {
         for _ in 0..1000 {
             pool.give(vec![1; 2000]);
         }
-        assert_eq!(pool.lock().vectors.len(), MOST_VECTORS);
+        assert_eq!(pool.lock().unwrap().vectors.len(), MOST_VECTORS);
         // Pages that nobody touches: this much memory is only asked for.
         for _ in 0..3 {
             pool.give(vec![0; MOST_LIMBS / 2]);
         }
-        let kept = &pool.lock().vectors;
+        let kept = &pool.lock().unwrap().vectors;
         assert!(kept.iter().map(Vec::capacity).sum::<usize>() <= MOST_LIMBS);
         assert_eq!(kept.len(), 2);
     }
@@ -170,7 +187,8 @@ mod tests {
         for limbs in [result, vec![1; 3000], vec![1; 3000], vec![1; 2000]] {
             pool.give(limbs);
         }
-        let kept = pool.lock().vectors.iter().map(Vec::len).collect::<Vec<_>>();
+        let kept = pool.lock().unwrap();
+        let kept = kept.vectors.iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(kept, [6000, 3000]);
         let again = pool.take(6000).unwrap();
         assert_eq!(again.as_ptr(), address);

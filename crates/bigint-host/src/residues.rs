@@ -118,7 +118,8 @@ impl Residues {
     /// As [`Engine::mont_mul`].
     pub fn retrieve(&self) -> Result<Batch, Error> {
         let Params { engine, moduli, .. } = self.params();
-        engine.mont_mul(&self.form, &self.params.small(1)?, moduli)
+        let one = self.params.small(1)?;
+        engine.of_residues(Operation::MontMul, &[&self.form, &one, moduli])
     }
 
     /// The moduli.
@@ -154,7 +155,8 @@ impl Residues {
     /// As [`Engine::mod_sub`].
     pub fn neg(&self) -> Result<Self, Error> {
         let Params { engine, moduli, .. } = self.params();
-        let form = engine.mod_sub(&self.params.small(0)?, &self.form, moduli)?;
+        let zero = self.params.small(0)?;
+        let form = engine.of_residues(Operation::ModSub, &[&zero, &self.form, moduli])?;
         Ok(self.params.residues(form))
     }
 
@@ -212,7 +214,8 @@ impl Residues {
         self.power(&vartime(&self.params().engine), exponents)
     }
 
-    /// `a^e`, of the lowest `bits` bits of the exponents: the time depends on `bits`.
+    /// `a^e`, of the lowest `bits` bits of the exponents: the time depends on `bits`, or on the
+    /// exponents' width where that is less.
     ///
     /// # Errors
     /// As [`Engine::pow_mod`].
@@ -355,7 +358,7 @@ impl Residues {
         };
         let bases = pair(&self.retrieve()?, &other.retrieve()?, moduli.width())?;
         let exponents = pair(x, y, x.width().max(y.width()))?;
-        let power = engine.pow_pair(&bases, &exponents, moduli)?;
+        let power = engine.of_residues(Operation::PowPair, &[&bases, &exponents, moduli])?;
         Ok(self.params.residues(self.params.in_form(&power)?))
     }
 
@@ -367,7 +370,7 @@ impl Residues {
     fn with(&self, other: &Self, operation: Operation) -> Result<Self, Error> {
         self.check(other)?;
         let Params { engine, moduli, .. } = self.params();
-        let form = engine.first_of(operation, Form::Exact, &[&self.form, &other.form, moduli])?;
+        let form = engine.of_residues(operation, &[&self.form, &other.form, moduli])?;
         Ok(self.params.residues(form))
     }
 
@@ -386,6 +389,7 @@ impl Residues {
 
 /// The lowest `bits` bits of exponents.
 fn lowest(engine: &Engine, exponents: &Batch, bits: usize) -> Result<Batch, Error> {
+    let bits = bits.min(LIMB_BITS * exponents.width());
     let ones = (BigUint::from(1u32) << bits) - 1u32;
     let ones = engine.batch_from_biguints(&[ones])?;
     let form = Form::Modulo(bits.div_ceil(LIMB_BITS).max(1));
@@ -407,7 +411,7 @@ impl MontgomeryParams {
             moduli,
             square_of_radix,
         } = &*self.0;
-        engine.mont_mul(numbers, square_of_radix, moduli)
+        engine.of_residues(Operation::MontMul, &[numbers, square_of_radix, moduli])
     }
 
     /// One small number, in the moduli's layout.

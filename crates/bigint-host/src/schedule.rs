@@ -21,14 +21,14 @@
 use crate::bins::{Bin, Kind, List, Place, Sums};
 use crate::column::Column;
 use crate::gather::REPEATED;
-use crate::list::{Computation, order};
+use crate::list::Computation;
 use crate::operations::Form;
+use crate::passing::put;
 use crate::pool::Pool;
 use crate::{BackEnd, Batch, Engine, Error, Integers, Options, SignedBatch, limbs, segments};
 use bigint_core::operation::Signs;
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
-use bigint_cpu::{collect, map, signed_sum, threads};
-use std::cmp::Ordering;
+use bigint_cpu::{collect, map, threads};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
@@ -78,7 +78,16 @@ impl Engine {
     ) -> Result<Integers, Error> {
         // Who forces an algorithm wants it to compute.
         let is_free = self.options.algorithm == Algorithm::Auto;
-        let (list, made) = match self.back_end() {
+        self.inner.wake_for_list();
+        if self.inner.are_devices_asleep() {
+            // Its bins are computed at one time, by the threads of a pool.
+            let cpu = Engine {
+                inner: Arc::new(self.inner.on_cpu()),
+                options: self.options,
+            };
+            return self.inner.timed(|| cpu.run(integers, computations));
+        }
+        let (list, made) = match self.inner.back_end() {
             BackEnd::Cpu => {
                 let sums = if is_free { Sums::Passing } else { Sums::Binned };
                 let list = List::new(integers, computations, BackEnd::Cpu, sums)?;
@@ -164,7 +173,7 @@ impl Engine {
         integers: &Integers,
         computations: &[Computation],
     ) -> Result<Prepared, Error> {
-        let list = match self.back_end() {
+        let list = match self.inner.back_end() {
             BackEnd::Cpu => List::new(integers, computations, BackEnd::Cpu, Sums::Binned)?,
             device => {
                 let most = Some(segments::RESIDENT);
@@ -473,33 +482,7 @@ impl List<'_> {
     /// Puts the result of a computation that is in no bin behind the others.
     fn put(&self, column: &mut Column, of: usize) {
         let Computation { operation, a, b } = self.computations[of];
-        let [x, y] = [a, b].map(|i| self.integers.magnitude(i));
-        let [minus_x, minus_y] = [a, b].map(|i| self.integers.is_negative(i));
-        let order = || match (minus_x, minus_y) {
-            (false, true) => Ordering::Greater,
-            (true, false) => Ordering::Less,
-            (false, false) => order(x, y),
-            (true, true) => order(y, x),
-        };
-        let signs = operation.declaration().signs;
-        let negative = match signs {
-            Signs::Order => {
-                let order = order();
-                column.limbs.push(Limb::from(order.is_ne()));
-                order.is_lt()
-            }
-            Signs::Least | Signs::Greatest => {
-                let takes_x = order().is_lt() == (signs == Signs::Least);
-                column.limbs.extend_from_slice(if takes_x { x } else { y });
-                if takes_x { minus_x } else { minus_y }
-            }
-            _ => {
-                let start = column.limbs.len();
-                column.limbs.resize(start + x.len().max(y.len()) + 1, 0);
-                let minus_y = minus_y != (signs == Signs::Difference);
-                signed_sum(&mut column.limbs[start..], x, y, [minus_x, minus_y])
-            }
-        };
-        column.end_number(negative);
+        let number = |i| (self.integers.magnitude(i), self.integers.is_negative(i));
+        put(column, operation.declaration().signs, number(a), number(b));
     }
 }

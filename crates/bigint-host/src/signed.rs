@@ -335,7 +335,8 @@ impl Engine {
                 // Of an odd exponent the residue is that of the magnitude's negative.
                 let turned = self.first_of(Operation::And, SIGN, &[&e.magnitude, signs])?;
                 let zero = self.mask(&[false])?;
-                let negative = self.mod_sub(&zero, &power, &m.magnitude)?;
+                let residues = [&zero, &power, &m.magnitude];
+                let negative = self.of_residues(Operation::ModSub, &residues)?;
                 let power = self.select(&negative, &power, &turned)?;
                 Ok(SignedBatch::natural(power))
             }

@@ -7,18 +7,25 @@
 //!    [in pieces](in_pieces), by whoever is ready for the next one: a piece that does not
 //!    fit is halved, a device that fails is left out. The results are on the host then.
 //! 3. What no device can do, the CPU does, where the engine may use it.
+//!
+//! For the engine `auto` the CPU also computes what devices are not ready for yet, in pieces until
+//! they are ([`choose`](crate::plan::choose)).
 
 use crate::cuda::Device;
 use crate::inner::Inner;
 use crate::made::{Computed, Made};
 use crate::members::{each, lock};
 use crate::node::{Node, Operands, Share};
+use crate::plan::choose::Choice;
 use crate::plan::work;
+use crate::start::in_background;
 use crate::task::Task;
 use crate::{Error, limbs};
 use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Computes a task on the engine's devices, and on the CPU where none can be used.
 pub(crate) fn compute(
@@ -26,6 +33,20 @@ pub(crate) fn compute(
     task: &Task,
     operands: Operands<'_>,
 ) -> Result<Computed, Error> {
+    match engine.choice(task, operands) {
+        Choice::Cpu => {
+            return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
+        }
+        Choice::Both if make_ready(engine, task, operands, &Arc::new(task.count().into())) => {}
+        Choice::Both if engine.cpu_ms(task, operands) < 2.0 * PIECE_MS => {
+            return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
+        }
+        Choice::Both => {
+            let parts = vec![(0..task.count(), Of::Nobody)];
+            return in_pieces(engine, task, operands, parts, true);
+        }
+        Choice::Devices => {}
+    }
     let shares = shares(engine, task, operands);
     if shares.is_empty() {
         return task.on_host(engine, operands, 0..task.count());
@@ -58,16 +79,79 @@ pub(crate) fn compute(
         parts.push((numbers, of));
     }
     if !parts.iter().all(|(_, of)| matches!(of, Of::Device(..))) {
-        return in_pieces(engine, task, operands, parts);
+        return in_pieces(engine, task, operands, parts, false);
     }
     let computed = resident(engine, task, operands, parts);
     computed.nodes().try_for_each(Node::save)?;
     Ok(computed)
 }
 
+/// Milliseconds that the CPU computes, at least, before it asks whether devices are ready.
+const PIECE_MS: f64 = 20.0;
+
+/// The longer it has waited the longer it computes: so many pieces are as long as all before.
+const PIECES_OF_WAIT: f64 = 12.0;
+
+/// The fewest numbers that it takes meanwhile: of fewer some cores have none.
+const LEAST_PIECE: usize = 64;
+
+/// Whether devices can begin with the numbers of a task that are left; has them made ready in the
+/// background if they cannot.
+fn make_ready(
+    engine: &Arc<Inner>,
+    task: &Task,
+    operands: Operands<'_>,
+    left: &Arc<AtomicUsize>,
+) -> bool {
+    engine.devices.look();
+    if engine.devices.are_asleep() {
+        let (task, operands, left) = (task.clone(), operands.to_vec(), Arc::clone(left));
+        engine.open_in_background(move |engine, devices| {
+            // As many as are left when they are open: of few the kernel may be another.
+            let count = left.load(Ordering::Relaxed).max(1);
+            let count = count.div_ceil(devices.len().max(1));
+            each(devices.to_vec(), |device| {
+                if let Some((entry, facts)) = task.module(engine, &device, &operands, count)
+                    && device.begins_module(entry, facts)
+                {
+                    device.load(entry, facts);
+                }
+            });
+        });
+        return false;
+    }
+    let left = left.load(Ordering::Relaxed);
+    let shares: Vec<_> = match left == task.count() {
+        true => shares(engine, task, operands)
+            .into_iter()
+            .map(|(device, numbers)| (device, numbers.len()))
+            .collect(),
+        // All of them take part, as in pieces.
+        false => {
+            let most = left.div_ceil(engine.devices().count().max(1));
+            engine.devices().map(|device| (device, most)).collect()
+        }
+    };
+    let is_ready = |&(device, count): &(&Arc<Device>, usize)| {
+        if device.is_loading() {
+            return false;
+        }
+        let module = task.module(engine, device, operands, count);
+        module.is_none_or(|(entry, facts)| {
+            if device.begins_module(entry, facts) {
+                let device = Arc::clone(device);
+                in_background(move || device.load(entry, facts));
+            }
+            device.has_module(entry, facts)
+        })
+    };
+    // Each of them is to begin.
+    shares.iter().filter(|share| !is_ready(share)).count() == 0
+}
+
 /// Which of a task's numbers each device computes: those that it has of the longest operand,
 /// unless so many more devices are worth it that moving the operands is.
-fn shares<'a>(
+pub(crate) fn shares<'a>(
     engine: &'a Inner,
     task: &Task,
     operands: Operands<'_>,
@@ -194,18 +278,21 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Finishes a task of which parts are computed: the others piece by piece; all results are
-/// on the host.
+/// Finishes a task of which parts are computed: the others piece by piece, by the CPU until devices
+/// are ready if it `begins`; all results are on the host.
 fn in_pieces(
     engine: &Arc<Inner>,
     task: &Task,
     operands: Operands<'_>,
     parts: Vec<(Range<usize>, Of)>,
+    begins: bool,
 ) -> Result<Computed, Error> {
-    // The operands' own device memory is the first to go.
     for operand in operands {
         operand.limbs()?;
-        operand.take_shares();
+        if !begins {
+            // The operands' own device memory is the first to go.
+            operand.take_shares();
+        }
     }
     let shapes = task.shapes();
     let rows_of = |shape: &Shape| Shape {
@@ -241,8 +328,12 @@ fn in_pieces(
         for_cpu: Mutex::new(for_cpu),
         firsts: Mutex::new(firsts),
     };
+    if begins {
+        queue.begin()?;
+    }
     let mut devices: Vec<&Arc<Device>> = engine.devices().collect();
-    let most = queue.numbers().div_ceil(2 * devices.len().max(1)).max(1);
+    let pieces = devices.len().max(1) * if begins { 1 } else { 2 };
+    let most = queue.numbers().div_ceil(pieces).max(1);
     while !devices.is_empty() && queue.numbers() > 0 {
         let ended = each(devices.clone(), |device| queue.work(device, most));
         let mut failed = Vec::new();
@@ -305,6 +396,33 @@ impl<'a> Queue<'a, '_> {
             true => Some(last.split(most)),
             false => left.pop(),
         }
+    }
+
+    /// Has the CPU compute until the devices are ready for what is left.
+    fn begin(&self) -> Result<(), Error> {
+        let Queue {
+            engine,
+            task,
+            operands,
+            ..
+        } = *self;
+        let begun = Instant::now();
+        let left = Arc::new(AtomicUsize::new(task.count()));
+        let mut rate = task.count() as f64 / engine.cpu_ms(task, operands).max(PIECE_MS);
+        while self.numbers() > 0 && !make_ready(engine, task, operands, &left) {
+            let ms = PIECE_MS.max(1e3 * begun.elapsed().as_secs_f64() / PIECES_OF_WAIT);
+            let Some(mut rows) = self.take(((rate * ms) as usize).max(LEAST_PIECE)) else {
+                break;
+            };
+            let (numbers, started) = (rows.numbers.clone(), Instant::now());
+            let count = numbers.len() as f64;
+            let computed = engine.timed(|| task.on_host(engine, operands, numbers))?;
+            lock(&self.firsts).extend(computed.first);
+            rows.copy(&computed)?;
+            left.store(self.numbers(), Ordering::Relaxed);
+            rate = count / (1e3 * started.elapsed().as_secs_f64());
+        }
+        Ok(())
     }
 
     /// Has a device compute until nothing waits, pieces of at most so many numbers; gives

@@ -6,10 +6,13 @@ use crate::inner::Inner;
 use crate::job::{Job, Wanted};
 use crate::made::{Computed, Made};
 use crate::node::{Node, Operands, Recipe};
+use crate::plan::choose::CoreTuning;
 use crate::plan::{Program, work};
 use crate::{Error, limbs, on_device, on_host};
 use bigint_core::Shape;
+use bigint_core::facts::Facts;
 use bigint_core::fused::FusedKernel;
+use bigint_core::kernel::EntryPoint;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,6 +62,41 @@ impl Task {
             Task::Gather(gather) => work::moved(2 * gather.shape.width),
         };
         self.count() as f64 * of_number
+    }
+
+    /// The same of one core of the CPU.
+    pub fn work_on_core(&self, core: &CoreTuning, operands: Operands<'_>) -> f64 {
+        let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
+        let of_number = match self {
+            Task::Job(job) => {
+                let results = job.shapes().iter().map(|shape| shape.width).sum();
+                work::of_number_on_core(core, job.operation, &widths, results)
+            }
+            Task::Program(program, _) => {
+                let steps = program.steps.iter().map(|step| 2 * step.width);
+                core.limb_ps * steps.sum::<usize>() as f64
+            }
+            Task::Gather(gather) => core.limb_ps * 2.0 * gather.shape.width as f64,
+        };
+        self.count() as f64 * of_number
+    }
+
+    /// The module that a device would compute so many of the numbers by; none where that is not one,
+    /// or is not waited for.
+    pub fn module(
+        &self,
+        engine: &Inner,
+        device: &Device,
+        operands: Operands<'_>,
+        count: usize,
+    ) -> Option<(EntryPoint, Facts)> {
+        match self {
+            Task::Job(job) => on_device::module(engine.tuning(), device, *job, operands, count),
+            Task::Program(_, kernel) => {
+                kernel.map(|kernel| (kernel.entry_point(), Facts::default()))
+            }
+            Task::Gather(_) => None,
+        }
     }
 
     /// Whether a device is waited for: its first flag is.
@@ -161,13 +199,14 @@ mod tests {
     use super::*;
     use crate::inner::Resort;
     use crate::members::Members;
+    use crate::start::Devices;
     use crate::{Options, Tuning};
     use bigint_core::{Layout, Operation};
 
     #[test]
     fn a_result_that_the_host_has_lets_its_operands_go() {
-        let members = Members::new(Vec::new());
-        let engine = Arc::new(Inner::new(members, Resort::Always, Tuning::default()));
+        let devices = Devices::open(Members::NOBODY);
+        let engine = Arc::new(Inner::new(devices, Resort::Always, Tuning::default()));
         let shape = Shape::new(1, 1, Layout::Contiguous);
         let a = Arc::new(Node::on_host(&engine, shape, vec![3]));
         let options = Options::default();

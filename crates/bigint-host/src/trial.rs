@@ -31,6 +31,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Device`].
     pub fn trial_factors(&self, trial: Trial) -> Result<Option<TrialFactors>, Error> {
+        self.inner.open_now();
         let Some(device) = self.inner.device() else {
             return Ok(None);
         };

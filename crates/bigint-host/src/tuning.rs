@@ -2,6 +2,7 @@
 
 use crate::lanes_tuning::{LanesTuning, check_lanes, fewest_lanes, of_registers};
 use crate::modular_tuning::ModularTuning;
+use crate::plan::choose::StartTuning;
 use crate::transform::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
 use bigint_core::facts::tells;
@@ -37,6 +38,8 @@ pub struct Tuning {
     pub fused: FusedTuning,
     /// Several devices.
     pub devices: DevicesTuning,
+    /// When the engine `auto` uses devices at all.
+    pub start: StartTuning,
 }
 
 /// Where a table of thresholds comes from.

@@ -1,6 +1,7 @@
 //! The library as others use it: from a crate outside the workspace, where none of
 //! the workspace's settings apply.
 
+use bigint_testing::sweep;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -13,9 +14,9 @@ struct Dependent {
 impl Dependent {
     /// Lays the crate out, as a workspace of its own. This workspace's lock file goes
     /// along: its packages are there without a network.
-    fn new() -> Self {
+    fn new(name: &str) -> Self {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dependent");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(folder.join("src")).expect("a writable folder");
         let manifest = format!(
             "[package]\nname = \"dependent\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\
@@ -38,19 +39,33 @@ impl Dependent {
     /// Cargo reads the configuration of the folder it is started in and of those
     /// above it: from the root, it does not find this workspace's.
     fn run(&self, features: &[&str], environment: &[(&str, &Path)]) -> Output {
-        Command::new(env!("CARGO"))
-            .args(["run", "--quiet", "--offline", "--manifest-path"])
+        self.cargo("run", features)
+            .args(["--", "340282366920938463463374607431768211456", "3"])
+            .envs(environment.iter().copied())
+            .output()
+            .expect("cargo starts")
+    }
+
+    /// What the crate depends on, a line each.
+    fn dependencies(&self, features: &[&str]) -> String {
+        let mut tree = self.cargo("tree", features);
+        tree.args(["--edges", "normal", "--prefix", "none"]);
+        printed(&tree.output().expect("cargo starts"))
+    }
+
+    /// A command of cargo for the crate.
+    fn cargo(&self, command: &str, features: &[&str]) -> Command {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo
+            .args([command, "--quiet", "--offline", "--manifest-path"])
             .arg(self.folder.join("Cargo.toml"))
             .args(features)
-            .args(["--", "340282366920938463463374607431768211456", "3"])
             .current_dir("/")
             .env_remove("CUDA_LIBRARY_PATH")
             .env("CARGO_TARGET_DIR", self.folder.join("target"))
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .env("BIGINT_CUDA_DRIVER", "/nonexistent/libcuda.so.1")
-            .envs(environment.iter().copied())
-            .output()
-            .expect("cargo starts")
+            .env("BIGINT_CUDA_DRIVER", "/nonexistent/libcuda.so.1");
+        cargo
     }
 }
 
@@ -60,10 +75,27 @@ fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+#[test]
+fn without_the_feature_cuda_nothing_of_cuda_is_a_dependency() {
+    let dependent = Dependent::new("tree");
+    let has = |features: &[&str], name: &str| {
+        let tree = dependent.dependencies(features);
+        tree.lines().any(|line| line.starts_with(name))
+    };
+    assert!(has(&[], "bigint-cpu v") && !has(&[], "cust v") && !has(&[], "cuda-loader v"));
+    let cuda = ["--features=cuda"];
+    assert!(has(&cuda, "cust v") && has(&cuda, "cuda-loader v"));
+}
+
+/// Compiles the library twice more, and so runs where sweeps do.
+///
 /// One test for both ways, so that they build one after the other in one folder.
 #[test]
 fn a_crate_outside_the_workspace_computes_with_and_without_cuda() {
-    let dependent = Dependent::new();
+    if !sweep(false, true) {
+        return;
+    }
+    let dependent = Dependent::new("dependent");
     let product = "product 1020847100762815390390123822295304634368\nback end cpu\n";
 
     let cpu_only = printed(&dependent.run(&[], &[]));

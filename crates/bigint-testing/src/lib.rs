@@ -12,4 +12,13 @@ pub mod oracle;
 mod suite;
 pub mod trial;
 
+/// `long` where the environment variable `BIGINT_SWEEPS` is set, as `.ci/run` sets it; else
+/// `short`, which keeps `cargo test --workspace` to a few minutes.
+pub fn sweep<T>(short: T, long: T) -> T {
+    match std::env::var_os("BIGINT_SWEEPS") {
+        Some(value) if !value.is_empty() => long,
+        _ => short,
+    }
+}
+
 pub use suite::{Extent, Failure, Mismatch, Oracle, Report, Tally, run, run_against};

@@ -6,10 +6,14 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::arch::trampoline;
 use crate::library;
+
+/// What every function answers in a process that was forked from one with a driver:
+/// `CUDA_ERROR_NOT_INITIALIZED`, as the driver's own `cuInit` does there.
+const NOT_INITIALIZED: c_int = 3;
 
 /// What every function answers where there is no driver: `CUDA_ERROR_NO_DEVICE`.
 const NO_DEVICE: c_int = 100;
@@ -191,6 +195,10 @@ pub(crate) static SLOTS: [AtomicPtr<()>; COUNT] =
 /// Threads that come here at once for one function find the same address.
 pub(crate) extern "C" fn resolve(index: usize) -> *const () {
     let name = NAMES[index];
+    // Before the library is asked for: a thread that the child has not may have been opening it.
+    if IS_FORKED.load(Ordering::Acquire) {
+        return forked as *const ();
+    }
     let function = match library::loaded() {
         Ok(driver) => driver.function(name).unwrap_or(not_supported as *const ()),
         // The two functions that do not fail for want of a driver: `cust` calls
@@ -204,8 +212,32 @@ pub(crate) extern "C" fn resolve(index: usize) -> *const () {
     function
 }
 
+/// Whether this process was forked from one that had a driver.
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Has every function answer an error from now on.
+///
+/// A child has the driver's memory but not its threads, and would wait for them for ever, also
+/// where it gives back what its parent took. This runs between the fork and the child's first
+/// step, and does nothing but write to memory.
+pub(crate) extern "C" fn forget_driver() {
+    IS_FORKED.store(true, Ordering::Release);
+    for slot in &SLOTS {
+        slot.store((forked as *const ()).cast_mut(), Ordering::Release);
+    }
+}
+
+/// Whether [`forget_driver`] has run.
+pub(crate) fn is_forked() -> bool {
+    IS_FORKED.load(Ordering::Acquire)
+}
+
 // The C calling convention leaves the arguments to the caller, so these may be
 // called with any, and take none.
+
+extern "C" fn forked() -> c_int {
+    NOT_INITIALIZED
+}
 
 extern "C" fn no_device() -> c_int {
     NO_DEVICE

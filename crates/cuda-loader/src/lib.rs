@@ -16,4 +16,4 @@ mod arch;
 mod functions;
 mod library;
 
-pub use library::{DRIVER_VARIABLE, DriverError, DriverInfo, driver};
+pub use library::{DRIVER_VARIABLE, DriverError, DriverInfo, driver, exit};

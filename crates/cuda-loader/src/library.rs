@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 
 use libloading::Library;
 
+use crate::functions;
+
 /// The environment variable that names another driver than the system's.
 pub const DRIVER_VARIABLE: &str = "BIGINT_CUDA_DRIVER";
 
@@ -46,6 +48,13 @@ pub enum DriverError {
         /// What the dynamic linker said.
         reason: String,
     },
+    /// This process was forked from one that had loaded the driver, whose threads it has not.
+    #[error(
+        "this process was forked from one that had loaded the CUDA driver, which does not survive \
+         it: fork before anything asks for a GPU, or start a program (Python: the start method \
+         `spawn`)"
+    )]
+    Forked,
     /// The library was loaded but lacks a function that every driver has.
     #[error(
         "{} is not a CUDA driver: it has no function {function}; let {DRIVER_VARIABLE} name one",
@@ -101,6 +110,10 @@ impl Driver {
             },
         };
         driver.info.cuda_version = driver.version()?;
+        // SAFETY: the handler, which lives as long as the process, writes to atomics alone, as one
+        // may in a child of a process with threads. It fails for want of memory, and the child is
+        // then as it would be without it.
+        let _ = unsafe { pthread_atfork(None, None, Some(functions::forget_driver)) };
         Ok(driver)
     }
 
@@ -132,6 +145,22 @@ impl Driver {
     }
 }
 
+/// Ends the process at once: nothing is done that the C library would do at its end. A driver that
+/// a thread is in the middle of need not survive that.
+pub fn exit(code: u8) -> ! {
+    // SAFETY: it has no precondition, and does not come back.
+    unsafe { _exit(code.into()) }
+}
+
+unsafe extern "C" {
+    fn _exit(code: c_int) -> !;
+    fn pthread_atfork(
+        before: Option<extern "C" fn()>,
+        in_parent: Option<extern "C" fn()>,
+        in_child: Option<extern "C" fn()>,
+    ) -> c_int;
+}
+
 /// The process's driver, opened by the first call. The environment is read then,
 /// and never again.
 pub(crate) fn loaded() -> Result<&'static Driver, &'static DriverError> {
@@ -161,6 +190,9 @@ pub(crate) fn loaded() -> Result<&'static Driver, &'static DriverError> {
 /// }
 /// ```
 pub fn driver() -> Result<DriverInfo, DriverError> {
+    if functions::is_forked() {
+        return Err(DriverError::Forked);
+    }
     match loaded() {
         Ok(driver) => Ok(driver.info.clone()),
         Err(error) => Err(error.clone()),

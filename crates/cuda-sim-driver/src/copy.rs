@@ -25,6 +25,7 @@ pub fn copy(driver: &Driver, to: Place, from: &Source, bytes: usize) -> Result {
             span.with_bytes(|source| gpu(ordinal).write(address, source))
         }
         (Place::Host(span), Place::Device { ordinal, address }) => {
+            gpu(ordinal).check_written(address, bytes as u64)?;
             span.with_bytes_mut(|target| gpu(ordinal).read(address, target))
         }
         (Place::Host(to), Place::Host(from)) => {

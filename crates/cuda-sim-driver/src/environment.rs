@@ -49,6 +49,8 @@ pub struct Environment {
     pub version: DriverVersion,
     /// `CUDA_SIM_CHECKS`: which of the simulator's checks.
     pub checks: sim::Checks,
+    /// Whether `copies` is one of them: what goes to the host must have been written.
+    pub checks_copies: bool,
     /// `CUDA_SIM_COUNTS`.
     pub counts: Option<PathBuf>,
     /// `CUDA_SIM_LOG`.
@@ -162,13 +164,16 @@ impl Environment {
                 _ => Ok(faults),
             }
         })?;
+        let (checks, checks_copies) =
+            parsed("CUDA_SIM_CHECKS", text("CUDA_SIM_CHECKS")?, parse_checks)?;
         Ok(Environment {
             version: parsed(
                 "CUDA_SIM_DRIVER_VERSION",
                 text("CUDA_SIM_DRIVER_VERSION")?,
                 str::parse,
             )?,
-            checks: parsed("CUDA_SIM_CHECKS", text("CUDA_SIM_CHECKS")?, str::parse)?,
+            checks,
+            checks_copies,
             quiet: parsed("CUDA_SIM_QUIET", text("CUDA_SIM_QUIET")?, |value| {
                 choose(value, &[("0", false), ("1", true)])
             })?,
@@ -203,6 +208,20 @@ impl Environment {
             faults,
         })
     }
+}
+
+/// The simulator's own checks, and whether `copies` stands among them.
+fn parse_checks(text: &str) -> Result<(sim::Checks, bool), String> {
+    let names = text.split(',').map(str::trim);
+    let (ours, theirs): (Vec<_>, Vec<_>) = names.partition(|name| *name == "copies");
+    let checks: sim::Checks = theirs
+        .join(",")
+        .parse()
+        .map_err(|why| format!("{why}, or copies beside them"))?;
+    if !ours.is_empty() && !checks.uninitialised {
+        return Err("copies needs uninitialised, as in uninitialised,copies".to_owned());
+    }
+    Ok((checks, !ours.is_empty()))
 }
 
 fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
@@ -323,6 +342,8 @@ mod tests {
         assert_eq!(checks, want);
         let none = read(&[("CUDA_SIM_CHECKS", "none")]).expect("none").checks;
         assert_eq!(none, sim::Checks::NONE);
+        let more = read(&[("CUDA_SIM_CHECKS", "all, copies")]).expect("one more");
+        assert_eq!((more.checks, more.checks_copies), (sim::Checks::ALL, true));
     }
 
     #[test]
@@ -375,6 +396,7 @@ mod tests {
             ("CUDA_SIM_BUDGET", "0", "instructions"),
             ("CUDA_SIM_CHECKS", "some", "all, none"),
             ("CUDA_SIM_CHECKS", "bounds,some", "some"),
+            ("CUDA_SIM_CHECKS", "bounds,copies", "uninitialised,copies"),
             ("CUDA_SIM_BLOCKS", "sideways", "random:SEED"),
             ("CUDA_SIM_LEAKS", "yes", "off, report, fail"),
             ("CUDA_SIM_QUIET", "yes", "0, 1"),

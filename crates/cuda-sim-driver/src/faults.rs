@@ -5,18 +5,22 @@
 //! fault    = function ":" calls "=" code ["!"] ["@" device]
 //! function = an entry point's name, or "*" for all that concern a device
 //! calls    = n | n "+" | "*"         the n-th call, from the n-th on, every call
-//! code     = number | CUDA_ERROR_...
+//! code     = number | CUDA_ERROR_... | seconds "s"
 //! ```
 //!
 //! `cuMemAlloc_v2` stands for every function that takes device memory: which one a
 //! program takes depends on what the driver offers, and the n-th allocation should
 //! fail all the same. A clause on `cuMemAllocAsync` is about that one alone.
 //!
+//! With a number of seconds in the place of a code the call takes so long, and does not fail.
+//!
 //! With `!` the device is lost: every later call that concerns it answers the
 //! code, and a new context does not help.
 
 use crate::error::Code;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// Why a call that was chosen to fail does.
 pub const ASKED_FOR: &str = "CUDA_SIM_FAULT asks for it";
@@ -42,10 +46,17 @@ impl Calls {
 struct Fault {
     function: Option<String>,
     calls: Calls,
-    code: Code,
+    answer: Answer,
     device: Option<usize>,
     loses_device: bool,
     seen: AtomicU64,
+}
+
+/// What a call does that a fault hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Fails(Code),
+    Takes(Duration),
 }
 
 /// The functions that take device memory.
@@ -100,11 +111,15 @@ impl Faults {
                 continue;
             }
             let call = fault.seen.fetch_add(1, Ordering::Relaxed) + 1;
-            if fault.calls.hits(call) {
-                struck.get_or_insert(Injected {
-                    code: fault.code,
-                    loses_device: fault.loses_device,
-                });
+            match fault.answer {
+                _ if !fault.calls.hits(call) => {}
+                Answer::Takes(time) => thread::sleep(time),
+                Answer::Fails(code) => {
+                    struck.get_or_insert(Injected {
+                        code,
+                        loses_device: fault.loses_device,
+                    });
+                }
             }
         }
         struck
@@ -132,7 +147,7 @@ fn parse_fault(clause: &str, exists: &impl Fn(&str) -> bool) -> Result<Fault, St
     Ok(Fault {
         function: parse_function(function.trim(), exists)?,
         calls: parse_calls(calls.trim())?,
-        code: parse_code(code)?,
+        answer: parse_answer(code)?,
         device,
         loses_device,
         seen: AtomicU64::new(0),
@@ -165,6 +180,14 @@ fn parse_calls(calls: &str) -> Result<Calls, String> {
         Ok(n) if n >= 1 && open => Ok(Calls::From(n)),
         Ok(n) if n >= 1 => Ok(Calls::Nth(n)),
         _ => Err(format!("'{calls}' is not N, N+ or * with N from 1")),
+    }
+}
+
+fn parse_answer(answer: &str) -> Result<Answer, String> {
+    let seconds = answer.strip_suffix('s').and_then(|s| s.parse().ok());
+    match seconds {
+        Some(seconds) => Ok(Answer::Takes(Duration::from_secs(seconds))),
+        None => parse_code(answer).map(Answer::Fails),
     }
 }
 
@@ -219,6 +242,13 @@ mod tests {
         let plan = faults("cuMemAlloc_v2:2=CUDA_ERROR_OUT_OF_MEMORY@1");
         assert_eq!(codes(&plan, "cuMemAlloc_v2", 0, 3), [0, 0, 0]);
         assert_eq!(codes(&plan, "cuMemAlloc_v2", 1, 3), [0, 2, 0]);
+    }
+
+    #[test]
+    fn a_call_that_takes_long_is_no_failure() {
+        let plan = faults("cuMemAlloc_v2:1=0s; cuMemAlloc_v2:2=2");
+        assert_eq!(codes(&plan, "cuMemAlloc_v2", 0, 3), [0, 2, 0]);
+        assert_eq!(plan.0[0].answer, Answer::Takes(Duration::ZERO));
     }
 
     #[test]

@@ -8,22 +8,15 @@ use sim::{
     Arch, Class, Counts, Device, DeviceConfig, Fault, FaultKind, Grid, LaunchOptions, LoadError,
     LoadedModule,
 };
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::sync::{Mutex, PoisonError};
 
 /// One simulated device.
 pub struct Gpu {
     device: Device,
     ordinal: usize,
     environment: &'static Environment,
-    /// Bytes of which it was said that they were copied to the host unwritten.
-    told: Mutex<BTreeSet<u64>>,
 }
-
-/// More messages about bytes that nothing wrote would bury the first ones.
-const MOST_TOLD: usize = 10;
 
 impl Gpu {
     /// Device number `ordinal`, after its description.
@@ -43,7 +36,6 @@ impl Gpu {
             device: Device::new(config),
             ordinal,
             environment,
-            told: Mutex::default(),
         }
     }
 
@@ -87,21 +79,27 @@ impl Gpu {
         }
     }
 
-    /// Copies to the host. What nothing wrote there is said, once of each first byte: it may
-    /// be padding, or a result that is none.
+    /// Copies to the host.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
-        let len = bytes.len();
-        let unwritten = self.device.first_unwritten(address, len as u64);
-        if let Some(at) = self.answer(unwritten)? {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            if told.len() < MOST_TOLD && told.insert(at) {
-                self.tell(&format!(
-                    "uninitialised memory is copied to the host: of {len} bytes from {address:#x} \
-                     nothing wrote that at {at:#x}, and perhaps others"
-                ));
-            }
-        }
         self.answer(self.device.read(address, bytes))
+    }
+
+    /// With the check `copies`, an error unless something has written all of a range that
+    /// is to go to the host.
+    pub fn check_written(&self, address: u64, bytes: u64) -> Result {
+        if !self.environment.checks_copies {
+            return Ok(());
+        }
+        let Some(unwritten) = self.answer(self.device.first_unwritten(address, bytes))? else {
+            return Ok(());
+        };
+        let code = Code::LAUNCH_FAILED;
+        self.tell(&format!(
+            "a copy to the host of {bytes} bytes from {address:#x} on: nothing defined has been \
+             written to {unwritten:#x}; device {} answers {code}",
+            self.ordinal
+        ));
+        Err(code)
     }
 
     /// Copies from the host.
@@ -231,7 +229,7 @@ fn code_of(kind: FaultKind) -> Code {
         FaultKind::InstructionBudget | FaultKind::Deadlock => Code::LAUNCH_TIMEOUT,
         FaultKind::StackOverflow => Code::HARDWARE_STACK_ERROR,
         FaultKind::InvalidTarget => Code::INVALID_PC,
-        FaultKind::InvalidOperand => Code::ILLEGAL_INSTRUCTION,
+        FaultKind::InvalidOperand | FaultKind::Unknown => Code::ILLEGAL_INSTRUCTION,
         _ => Code::LAUNCH_FAILED,
     }
 }

@@ -1,6 +1,9 @@
 //! What can go wrong, and what to do about it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
+
+use crate::lock::Holder;
 
 /// Why a test cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +36,9 @@ pub enum Error {
     /// A device is not there, or failed.
     #[error(transparent)]
     Device(#[from] bigint_host::Error),
+    /// The host has not the memory. What was at work is to be taken up from its save file.
+    #[error(transparent)]
+    Memory(#[from] bigint_cpu::Error),
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -49,4 +55,24 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// Another process has what is asked for.
+    #[error(
+        "{}: {holder} is at work on this", path.display()
+    )]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+        /// Who has it.
+        holder: Holder,
+    },
+}
+
+/// What `work` answers, if it and the threads that worked for it had their memory.
+pub(crate) fn or_out_of_memory<R>(work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    // What `work` leaves half done is of no use to the caller, whom the error tells.
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.unwrap_or_else(|panic| match panic.downcast::<bigint_cpu::Error>() {
+        Ok(error) => Err(Error::Memory(*error)),
+        Err(panic) => resume_unwind(panic),
+    })
 }

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Proof, Residue, Saved, TrialFactoring};
+use crate::{Error, Lock, Proof, Residue, Saved, TrialFactoring};
 
 /// Where a test's files are.
 #[derive(Clone, Debug)]
@@ -25,6 +25,41 @@ impl Folder {
     /// A file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
+    }
+
+    /// Takes the lock of this name (`NAME.lck`), as long as which nobody else has it.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] where another process has it; [`Error::File`] where it cannot be made.
+    pub fn lock(&self, name: &str) -> Result<Lock, Error> {
+        let path = self.file(name);
+        match Lock::try_of(&path) {
+            Ok(Ok(lock)) => Ok(lock),
+            Ok(Err(holder)) => Err(Error::Locked {
+                path: Lock::path(&path),
+                holder,
+            }),
+            Err(source) => Err(Error::File {
+                path: Lock::path(&path),
+                source,
+            }),
+        }
+    }
+
+    /// The lock of a test's save files.
+    ///
+    /// # Errors
+    /// As [`lock`](Self::lock).
+    pub fn lock_test(&self, test: &Saved) -> Result<Lock, Error> {
+        self.lock(&Self::stem(test))
+    }
+
+    /// The lock of trial factoring's.
+    ///
+    /// # Errors
+    /// As [`lock`](Self::lock).
+    pub fn lock_trial(&self, trial: &TrialFactoring) -> Result<Lock, Error> {
+        self.lock(&Self::stem_of_trial(trial))
     }
 
     /// The stem of a test's save file. Each bound of P-1 has its own.
@@ -82,8 +117,8 @@ impl Folder {
     /// wrong with those that were passed over.
     ///
     /// # Errors
-    /// [`Error::Save`] where there are files and none of them is whole; but the first save cut
-    /// short is none.
+    /// [`Error::Save`] where there are files and none of them is whole, but the first save cut
+    /// short is none; [`Error::File`] where one cannot be read that might be.
     pub fn load(&self, start: &Saved) -> Result<(Option<Saved>, Vec<Error>), Error> {
         let parse = |bytes: &[u8]| {
             let test = Saved::from_bytes(bytes, start)?;
@@ -123,7 +158,10 @@ impl Folder {
             let read = match fs::read(&path) {
                 Ok(bytes) => parse(&bytes),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => Err(error.to_string()),
+                Err(source) => {
+                    wrong.push(Error::File { path, source });
+                    continue;
+                }
             };
             match read {
                 Ok(Some((progress, _)))
@@ -132,17 +170,44 @@ impl Folder {
                 Err(what) => wrong.push(Error::Save { path, what }),
             }
         }
-        match (found, wrong.pop()) {
-            (None, Some(error)) if was_saved => Err(error),
-            (found, last) => {
-                wrong.extend(last);
-                Ok((found.map(|(_, found)| found), wrong))
-            }
+        let unread = wrong
+            .iter()
+            .position(|error| matches!(error, Error::File { .. }));
+        match unread.or(wrong.len().checked_sub(1)) {
+            Some(worst) if found.is_none() && was_saved => Err(wrong.swap_remove(worst)),
+            _ => Ok((found.map(|(_, found)| found), wrong)),
         }
     }
 
+    /// Has the save files of a test, all of which are damaged, out of its way: under their names
+    /// with `.damaged` behind.
+    ///
+    /// # Errors
+    /// [`Error::File`] where one cannot be renamed.
+    pub fn set_aside(&self, test: &Saved) -> Result<(), Error> {
+        self.set_files_aside(&Self::stem(test))
+    }
+
+    /// Those of trial factoring.
+    ///
+    /// # Errors
+    /// As [`set_aside`](Self::set_aside).
+    pub fn set_trial_aside(&self, trial: &TrialFactoring) -> Result<(), Error> {
+        self.set_files_aside(&Self::stem_of_trial(trial))
+    }
+
+    fn set_files_aside(&self, stem: &str) -> Result<(), Error> {
+        for path in self.files(stem) {
+            let mut aside = path.as_os_str().to_owned();
+            aside.push(".damaged");
+            let renamed = fs::rename(&path, aside);
+            gone(path, renamed)?;
+        }
+        Ok(())
+    }
+
     /// Where the residues of a test are that a proof will be made of.
-    fn residues(&self, p: u32) -> PathBuf {
+    pub fn residues(&self, p: u32) -> PathBuf {
         self.file(&format!("m{p}.residues"))
     }
 
@@ -156,7 +221,11 @@ impl Folder {
         match fs::read(&path) {
             Err(source) => Err(Error::File { path, source }),
             Ok(bytes) if bytes.len() == p.div_ceil(8) as usize => {
-                Ok(Residue::from_bytes(p, &bytes))
+                let start = Residue::unit_from_bytes(p, &bytes);
+                start.ok_or_else(|| {
+                    let what = format!("it is 0, or not below 2^{p} - 1: nothing can be certified");
+                    Error::Save { path, what }
+                })
             }
             Ok(bytes) => {
                 let (found, wanted) = (bytes.len(), p.div_ceil(8));
@@ -225,20 +294,22 @@ impl Folder {
         }
     }
 
-    /// Removes the files of a test that is done.
+    /// Removes the save files of a test that is done.
     ///
     /// # Errors
     /// [`Error::File`] where one cannot be removed.
     pub fn remove(&self, test: &Saved) -> Result<(), Error> {
-        self.remove_files(&Self::stem(test))?;
-        match (test.worktype(), test.number().exponent()) {
-            ("PRP-3", Some(p)) => {
-                let residues = self.residues(p);
-                let removed = fs::remove_dir_all(&residues);
-                gone(residues, removed)
-            }
-            _ => Ok(()),
-        }
+        self.remove_files(&Self::stem(test))
+    }
+
+    /// Removes the residues that were kept for the proof of a test of `2^p - 1`.
+    ///
+    /// # Errors
+    /// As [`remove`](Self::remove).
+    pub fn remove_residues(&self, p: u32) -> Result<(), Error> {
+        let residues = self.residues(p);
+        let removed = fs::remove_dir_all(&residues);
+        gone(residues, removed)
     }
 
     /// Removes those of trial factoring.

@@ -54,7 +54,9 @@ impl LucasLehmer {
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
         let last = self.iterations();
         let times = times.min(last - self.iteration);
-        runner.square(times)?;
+        if times > 0 {
+            runner.square(times)?;
+        }
         self.iteration += times;
         if self.iteration < last {
             return Ok(Step::Going);

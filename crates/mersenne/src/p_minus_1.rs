@@ -15,9 +15,8 @@
 
 use std::sync::Arc;
 
-use bigint_host::{Batch, BigUint, Engine, Layout, Limb, Shape};
+use bigint_host::{BigUint, Engine, Layout, Limb, Shape};
 
-use crate::residue::modulus;
 use crate::{Error, Number, Outcome, Residue, Runner, Step};
 
 /// P-1 of `2^p - 1` at some squaring.
@@ -50,10 +49,20 @@ impl PMinus1 {
             "the bound is from 2 to {}",
             Self::GREATEST_BOUND
         );
-        let powers = primes(bound).map(|r| r.pow(bound.ilog(r)));
-        let factors: Vec<Limb> = [2, p].into_iter().chain(powers).collect();
+        let mut factors: Vec<Limb> = primes(bound)?;
+        for prime in &mut factors {
+            *prime = prime.pow(bound.ilog(*prime));
+        }
+        bigint_cpu::reserve(&mut factors, 2)?;
+        factors.extend([2, p]);
+        let shape = Shape {
+            count: factors.len(),
+            width: 1,
+            layout: Layout::Contiguous,
+        };
         let engine = Engine::cpu();
-        let exponent = engine.product(&row(&engine, factors, 1)?)?.to_limbs()?;
+        let factors = engine.batch_from_limbs(factors, shape)?;
+        let exponent = engine.product(&factors)?.to_limbs()?;
         Ok(PMinus1 {
             bound,
             exponent: exponent.into(),
@@ -118,17 +127,8 @@ impl PMinus1 {
     /// # Errors
     /// Where the host has not the memory.
     pub fn divisor(&self) -> Result<BigUint, Error> {
-        let number = self.residue.number();
-        let less = self.residue.clone().minus(&Residue::from_u64(number, 1));
-        let engine = Engine::cpu();
-        let limbs = |x: &[u64]| -> Vec<Limb> {
-            let halves = |&limb: &u64| [limb as Limb, (limb >> Limb::BITS) as Limb];
-            x.iter().flat_map(halves).collect()
-        };
-        let (len, modulus) = (number.limbs(), modulus(number));
-        let [a, b] = [less.limbs(), &modulus[..len]].map(|x| row(&engine, limbs(x), 2 * len));
-        let divisor = engine.gcd(&a?, &b?)?;
-        Ok(divisor.to_biguints()?.swap_remove(0))
+        let one = Residue::from_u64(self.residue.number(), 1);
+        self.residue.clone().minus(&one).divisor()
     }
 
     /// The number whose factors are looked for.
@@ -137,32 +137,24 @@ impl PMinus1 {
     }
 }
 
-/// A batch of numbers of `width` limbs, one behind the other.
-fn row(engine: &Engine, limbs: Vec<Limb>, width: usize) -> Result<Batch, Error> {
-    let shape = Shape {
-        count: limbs.len() / width,
-        width,
-        layout: Layout::Contiguous,
-    };
-    Ok(engine.batch_from_limbs(limbs, shape)?)
-}
-
 /// The primes up to a bound, by the sieve of Eratosthenes over the odd numbers.
-fn primes(bound: u32) -> impl Iterator<Item = u32> {
+fn primes(bound: u32) -> Result<Vec<u32>, Error> {
     let bound = bound as usize;
     // Place i is for 2 i + 1.
-    let mut is_composite = vec![false; bound.div_ceil(2)];
+    let mut is_composite: Vec<bool> = bigint_cpu::zeroed(bound.div_ceil(2))?;
     for r in (3..).step_by(2).take_while(|&r| r * r <= bound) {
         if !is_composite[r / 2] {
             let multiples = is_composite.iter_mut().skip(r * r / 2).step_by(r);
             multiples.for_each(|place| *place = true);
         }
     }
-    let odd = is_composite.into_iter().enumerate().skip(1);
-    std::iter::once(2).chain(odd.filter_map(|(i, is_composite)| {
-        let r = 2 * i as u32 + 1;
-        (!is_composite).then_some(r)
-    }))
+    // Place 0, for 1, stands for 2.
+    let count = is_composite.iter().filter(|&&is_composite| !is_composite);
+    let mut primes = bigint_cpu::with_capacity(count.count())?;
+    let places = is_composite.iter().enumerate().skip(1);
+    let odd = places.filter(|&(_, &is_composite)| !is_composite);
+    primes.extend(std::iter::once(2).chain(odd.map(|(i, _)| 2 * i as u32 + 1)));
+    Ok(primes)
 }
 
 #[cfg(test)]
@@ -186,7 +178,7 @@ mod tests {
         }
         for bound in [2, 3, 4, 100, 7919, 7920] {
             let all: Vec<u32> = (0..=bound).filter(|&n| is_prime(n)).collect();
-            assert_eq!(primes(bound).collect::<Vec<_>>(), all, "{bound}");
+            assert_eq!(primes(bound).unwrap(), all, "{bound}");
         }
     }
 }

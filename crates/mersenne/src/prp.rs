@@ -75,6 +75,9 @@ impl Prp {
     /// Blocks from one check to the next, at most.
     const BLOCKS: u32 = 200;
 
+    /// Squarings in a block, at most.
+    pub(crate) const MOST_BLOCK: u32 = 10_000;
+
     /// Failures of one stretch before the test is given up, and from which on a longer
     /// transform is tried.
     const FAILURES: [u32; 2] = [6, 2];
@@ -106,7 +109,9 @@ impl Prp {
             x: base.clone(),
             d: base,
         };
-        let block = squarings.isqrt().clamp(2, 10_000);
+        let fits = |block: &u32| squarings.checked_next_multiple_of(*block).is_some();
+        let block = squarings.isqrt().clamp(2, Self::MOST_BLOCK);
+        let block = (2..=block).rev().find(fits).unwrap_or(1);
         Prp::at(certification, block, start.clone(), start, None, 0)
     }
 
@@ -140,7 +145,7 @@ impl Prp {
     }
 
     /// Squarings to the last residue.
-    fn squarings(&self) -> u32 {
+    pub(crate) fn squarings(&self) -> u32 {
         match &self.certification {
             Some(certification) => certification.squarings,
             None => squarings(self.now.x.number()),
@@ -160,10 +165,11 @@ impl Prp {
         self.certification.as_deref()
     }
 
-    /// SHA3-256 of the last residue's bytes, in hexadecimal digits, once it is there.
+    /// SHA3-256 of the last residue's bytes, in hexadecimal digits, once it is there: as a number
+    /// whose lowest byte is the hash's first, so from the last byte to the first. So do mprime and
+    /// PRPLL write it, and the server compares it.
     pub fn hash(&self) -> Option<String> {
-        let hash = Sha3_256::digest(self.last.as_ref()?.to_bytes());
-        Some(hash.iter().map(|byte| format!("{byte:02X}")).collect())
+        Some(digits(&self.last.as_ref()?.to_bytes()))
     }
 
     /// The residue as it was when the test last rested.
@@ -188,6 +194,10 @@ impl Prp {
     /// [`Error::Unstable`] where a stretch fails its check again and again; as
     /// [`Runner::square`].
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
+        // It was saved when it was done.
+        if let Some(outcome) = self.outcome() {
+            return Ok(Step::Done(outcome));
+        }
         let (squarings, end) = (self.squarings(), self.iterations());
         let mut until = (self.now.iteration / self.block + 1) * self.block;
         if self.now.iteration < squarings {
@@ -215,22 +225,24 @@ impl Prp {
             return Ok(Step::Going);
         }
         self.check(runner, &before)?;
-        match &self.last {
-            Some(last) if self.now.iteration == end => {
-                let number = runner.number();
-                let [zero, one] = [0, 1].map(|x| Residue::from_u64(number, x));
-                let (residue, of_primes) = match (number.exponent(), &self.certification) {
-                    (Some(_), None) => (last.divided_by_9(), one),
-                    _ => (last.clone(), zero.minus(&one)),
-                };
-                Ok(Step::Done(Outcome {
-                    is_prime: self.certification.is_none() && residue == of_primes,
-                    res64: residue.res64(),
-                    errors: self.errors,
-                }))
-            }
-            _ => Ok(Step::Going),
-        }
+        Ok(self.outcome().map_or(Step::Going, Step::Done))
+    }
+
+    /// What was found, once the check at the end has held.
+    fn outcome(&self) -> Option<Outcome> {
+        let is_done = self.verified.iteration == self.iterations();
+        let last = self.last.as_ref().filter(|_| is_done)?;
+        let number = last.number();
+        let [zero, one] = [0, 1].map(|x| Residue::from_u64(number, x));
+        let (residue, of_primes) = match (number.exponent(), &self.certification) {
+            (Some(_), None) => (last.divided_by_9(), one),
+            _ => (last.clone(), zero.minus(&one)),
+        };
+        Some(Outcome {
+            is_prime: self.certification.is_none() && residue == of_primes,
+            res64: residue.res64(),
+            errors: self.errors,
+        })
     }
 
     /// Gerbicz' check of what `d` was a block ago; back to the last time it held where it
@@ -282,6 +294,15 @@ impl Prp {
     }
 }
 
+/// SHA3-256 as [`Prp::hash`] has it.
+fn digits(bytes: &[u8]) -> String {
+    let hash = Sha3_256::digest(bytes);
+    hash.iter()
+        .rev()
+        .map(|byte| format!("{byte:02X}"))
+        .collect()
+}
+
 /// What is squared: 3, or Proth's `a^k`.
 fn base(number: Number) -> Residue {
     if number.exponent().is_some_and(|p| p % 2 == 1) {
@@ -302,5 +323,32 @@ fn squarings(number: Number) -> u32 {
     match number.exponent() {
         Some(p) => p,
         None => number.n() - 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_written_from_the_last_byte_to_the_first() {
+        // FIPS 202's SHA3-256 of nothing is a7ffc6f8 ... 434a, and of "abc" 3a985da7 ... 1532.
+        assert_eq!(
+            digits(b""),
+            "4A43F8804B0AD882FA493BE44DFF80F562D661A05647C15166D71EBFF8C6FFA7"
+        );
+        assert_eq!(
+            digits(b"abc"),
+            "3215431145E2BF465B529D3E6E085F85BD90D36B2D175C04B225E24FA75D983A"
+        );
+    }
+
+    #[test]
+    fn blocks_fit_every_exponent() {
+        for p in [3, 5, 1277, 118_845_473, 4_294_967_291] {
+            let start = Residue::from_u64(7, 3);
+            let test = Prp::of(start, p, None);
+            assert!(p.checked_next_multiple_of(test.block).is_some(), "{p}");
+        }
     }
 }

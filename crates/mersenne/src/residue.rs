@@ -1,9 +1,12 @@
 //! Residues modulo `k 2^n - 1` and `k 2^n + 1`, exactly.
 
+use std::panic::resume_unwind;
+
 use bigint_cpu::Path;
 use bigint_cpu::fast::number;
+use bigint_host::{BigUint, Engine, Layout, Shape};
 
-use crate::Number;
+use crate::{Error, Number};
 
 /// A number below `k 2^n + c`, which stands for its class modulo that.
 ///
@@ -91,7 +94,7 @@ impl Residue {
     /// The product, by the engine's exact multiplication on all cores.
     #[must_use]
     pub fn mul(&self, other: &Residue) -> Residue {
-        let mut product = vec![0; 2 * self.limbs.len()];
+        let mut product = zeros(2 * self.limbs.len());
         number::mul(&mut product, &self.limbs, &other.limbs, Path::best(), true);
         Self::reduced(self.number, product)
     }
@@ -99,7 +102,7 @@ impl Residue {
     /// `by self^2 - minus`.
     #[must_use]
     pub fn square_minus(&self, by: u32, minus: u32) -> Residue {
-        let mut square = vec![0; 2 * self.limbs.len()];
+        let mut square = zeros(2 * self.limbs.len());
         number::mul(&mut square, &self.limbs, &self.limbs, Path::best(), true);
         if by != 1 {
             multiply(&mut square, by);
@@ -178,6 +181,38 @@ impl Residue {
         Self::reduced(number.into(), limbs)
     }
 
+    /// The residue with these little-endian bytes, as many as the number's, if they are the
+    /// canonical ones of a residue that is not 0: those of a number below the modulus.
+    pub fn unit_from_bytes(number: impl Into<Number>, bytes: &[u8]) -> Option<Self> {
+        let residue = Self::from_bytes(number, bytes);
+        let is_zero = residue.limbs.iter().all(|&limb| limb == 0);
+        (!is_zero && residue.to_bytes() == bytes).then_some(residue)
+    }
+
+    /// The greatest common divisor with the modulus, which is the divisor of 0. Takes as long as
+    /// some thousands of squarings, on the CPU.
+    ///
+    /// # Errors
+    /// Where the host has not the memory.
+    pub fn divisor(&self) -> Result<BigUint, Error> {
+        let engine = Engine::cpu();
+        let row = |x: &[u64]| {
+            let halves = x
+                .iter()
+                .flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
+            let limbs: Vec<u32> = halves.collect();
+            let shape = Shape {
+                count: 1,
+                width: limbs.len(),
+                layout: Layout::Contiguous,
+            };
+            engine.batch_from_limbs(limbs, shape)
+        };
+        let (len, modulus) = (self.limbs.len(), modulus(self.number));
+        let divisor = engine.gcd(&row(&self.limbs)?, &row(&modulus[..len])?)?;
+        Ok(divisor.to_biguints()?.swap_remove(0))
+    }
+
     /// The same residue with one bit of its limbs the other way: what a fault of memory
     /// does, for tests of what catches it.
     #[must_use]
@@ -186,6 +221,11 @@ impl Residue {
         limbs[bit as usize / 64] ^= 1 << (bit % 64);
         Self::reduced(self.number, limbs)
     }
+}
+
+/// So many zeros, or what [`or_out_of_memory`](crate::error::or_out_of_memory) makes an error of.
+fn zeros(length: usize) -> Vec<u64> {
+    bigint_cpu::zeroed(length).unwrap_or_else(|error| resume_unwind(Box::new(error)))
 }
 
 /// The modulus itself, whose bits may be one more than those of the numbers below it.
@@ -343,12 +383,19 @@ mod tests {
                     assert_eq!(value(ninth.limbs()) * 9u32 % &modulus, value(a.limbs()));
                 }
                 assert_eq!(Residue::from_bytes(number, &a.to_bytes()), a);
+                let is_unit = value(a.limbs()) != BigUint::ZERO;
+                let found = Residue::unit_from_bytes(number, &a.to_bytes());
+                assert_eq!(found, is_unit.then_some(a.clone()));
             }
             // The modulus, and what is next to it.
             let next = &modulus - 1u32;
             for (x, left) in [(&modulus, 0u32.into()), (&next, next.clone())] {
                 let a = Residue::from_bytes(number, &x.to_bytes_le());
                 assert_eq!(value(a.limbs()), left, "{number}");
+                let mut bytes = x.to_bytes_le();
+                bytes.resize(number.bytes(), 0);
+                let found = Residue::unit_from_bytes(number, &bytes);
+                assert_eq!(found.is_some(), left != BigUint::ZERO, "{number}");
             }
         }
     }

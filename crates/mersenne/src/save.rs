@@ -13,6 +13,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::error::or_out_of_memory;
 use crate::prp::Point;
 use crate::{Certification, Error, LucasLehmer, Number, PMinus1, Prp, Residue, Runner, Step};
 
@@ -91,6 +92,25 @@ struct PrpHeader {
     /// Of a certification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     squarings: Option<u32>,
+}
+
+impl PrpHeader {
+    /// Whether a test that begins as `start` can have come to this, after so many squarings.
+    fn can_be(&self, iteration: u32, start: &Prp) -> bool {
+        let squarings = self.squarings.unwrap_or(start.squarings());
+        let has_block = (1..=Prp::MOST_BLOCK).contains(&self.block);
+        let end = squarings.max(1).checked_next_multiple_of(self.block.max(1));
+        let Some(end) = end.filter(|_| has_block && squarings > 0) else {
+            return false;
+        };
+        let verified = self.verified;
+        verified.is_multiple_of(self.block)
+            && verified <= iteration
+            && iteration <= end
+            // The check at the end is made at once.
+            && (iteration < end || verified == end)
+            && self.has_last == (iteration >= squarings)
+    }
 }
 
 impl Saved {
@@ -179,33 +199,35 @@ impl Saved {
             Saved::Prp(test) => (Prp::MINUS, test.residue()),
             Saved::PMinus1(test) => (0, &test.residue),
         };
-        let mut runner = Runner::new(self.number(), minus, backend)?;
-        runner.set(x)?;
-        Ok(runner)
+        or_out_of_memory(|| {
+            let mut runner = Runner::new(self.number(), minus, backend)?;
+            runner.set(x)?;
+            Ok(runner)
+        })
     }
 
     /// Up to so many iterations.
     ///
     /// # Errors
-    /// As [`LucasLehmer::advance`] and [`Prp::advance`].
+    /// As [`LucasLehmer::advance`] and [`Prp::advance`]; [`Error::Memory`].
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
-        match self {
+        or_out_of_memory(|| match self {
             Saved::LucasLehmer(test) => test.advance(runner, times),
             Saved::Prp(test) => test.advance(runner, times),
             Saved::PMinus1(test) => test.advance(runner, times),
-        }
+        })
     }
 
     /// Has the residue brought here, to be saved.
     ///
     /// # Errors
-    /// As [`Runner::residue`].
+    /// As [`Runner::residue`]; [`Error::Memory`].
     pub fn rest(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
-        match self {
+        or_out_of_memory(|| match self {
             Saved::LucasLehmer(test) => test.rest(runner),
             Saved::Prp(test) => test.rest(runner),
             Saved::PMinus1(test) => test.rest(runner),
-        }
+        })
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
@@ -259,7 +281,7 @@ impl Saved {
             rest = others;
             Ok(Residue::from_bytes(number, bytes))
         };
-        match (start, header.prp) {
+        let saved = match (start, header.prp) {
             (Saved::LucasLehmer(start), None) if header.iteration <= start.iterations() => {
                 Ok(Saved::LucasLehmer(LucasLehmer {
                     iteration: header.iteration,
@@ -272,9 +294,8 @@ impl Saved {
                 Ok(Saved::PMinus1(test))
             }
             (Saved::Prp(start), Some(prp))
-                if prp.block > 0
-                    && prp.squarings != Some(0)
-                    && prp.squarings.is_some() == start.certification.is_some() =>
+                if prp.squarings.is_some() == start.certification.is_some()
+                    && prp.can_be(header.iteration, start) =>
             {
                 let mut point = |iteration| -> Result<Point, String> {
                     Ok(Point {
@@ -305,6 +326,7 @@ impl Saved {
                 )))
             }
             _ => Err(broken()),
-        }
+        };
+        saved.and_then(|saved: Saved| rest.is_empty().then_some(saved).ok_or_else(broken))
     }
 }

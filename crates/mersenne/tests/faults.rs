@@ -132,7 +132,11 @@ fn a_bit_that_flips_in_a_certification_is_caught() {
         assert!(found.errors > 0 && !found.is_prime);
         assert_eq!(found.res64, right.res64());
         let hash = Sha3_256::digest(right.to_bytes());
-        let hash: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
+        let hash: String = hash
+            .iter()
+            .rev()
+            .map(|byte| format!("{byte:02X}"))
+            .collect();
         assert_eq!(test.hash(), Some(hash));
     }
 }

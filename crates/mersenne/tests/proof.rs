@@ -60,6 +60,50 @@ fn a_test_ends_with_a_proof_of_the_power_that_was_asked_for() {
 }
 
 #[test]
+fn a_forged_proof_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("forged.proof");
+    let verify = |p: u32, residues: &[Vec<u8>]| {
+        let power = residues.len() - 1;
+        let header = format!("PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER={power}\nNUMBER=M{p}\n");
+        let mut bytes = header.into_bytes();
+        for residue in residues {
+            let mut residue = residue.clone();
+            residue.resize(p.div_ceil(8) as usize, 0);
+            bytes.extend(residue);
+        }
+        fs::write(&path, bytes).unwrap();
+        let output = run(folder.path(), &["verify", path.to_str().unwrap(), "--json"]);
+        assert!(output.stdout.is_empty(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    };
+    // 2^8243 - 1 has the factor 16487, and is said to be prime.
+    let all = |p: u32| {
+        let mut bytes = vec![0xff; p.div_ceil(8) as usize];
+        *bytes.last_mut().unwrap() >>= 8 * p.div_ceil(8) - p;
+        bytes
+    };
+    let (nine, zero) = (vec![9], vec![0]);
+    for middle in [zero, all(8243)] {
+        let (code, said) = verify(8243, &[nine.clone(), middle]);
+        assert!(code == Some(2) && said.contains("middle 1"), "{said}");
+    }
+    let (code, said) = verify(8243, &[nine.clone(), 16_487u32.to_le_bytes().to_vec()]);
+    assert!(code == Some(1) && said.contains("factor 16487"), "{said}");
+    // 2^9689 - 1 is prime, and is said to be none.
+    let mut minus_nine = all(9689);
+    minus_nine[0] -= 9;
+    let (code, said) = verify(9689, &[minus_nine, vec![1]]);
+    assert!(code == Some(1) && said.contains("may be hidden"), "{said}");
+    let (code, said) = verify(1277, &[nine, vec![1]]);
+    assert!(
+        code == Some(1) && said.contains("ends with another"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_power_that_is_too_great_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let output = run(folder.path(), &["prp", "127", "--proof-power", "4"]);
@@ -108,6 +152,27 @@ fn a_test_that_kept_too_few_residues_ends_with_a_shorter_proof() {
 }
 
 #[test]
+fn a_residue_that_cannot_be_written_costs_halvings_and_not_the_test() {
+    let folder = tempfile::tempdir().unwrap();
+    // A folder stands where the residue of a proof of power 3 and more is to be written.
+    let iteration = Proof::iterations(2203, 3)[2];
+    assert!(!Proof::iterations(2203, 2).contains(&iteration));
+    let residues = folder.path().join("m2203.residues");
+    fs::create_dir_all(residues.join(iteration.to_string()).join("in the way")).unwrap();
+    let output = run(
+        folder.path(),
+        &["prp", "2203", "--json", "--proof-power", "5"],
+    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("its proof will be of power 2"), "{said}");
+    let found = json(&output);
+    assert_eq!(
+        (&found["status"], &found["proof"]["power"]),
+        (&"P".into(), &2.into())
+    );
+}
+
+#[test]
 fn a_residue_that_was_damaged_costs_the_proof_and_not_the_result() {
     let folder = tempfile::tempdir().unwrap();
     let files = Folder::new(folder.path());
@@ -117,7 +182,15 @@ fn a_residue_that_was_damaged_costs_the_proof_and_not_the_result() {
     files.save_residue(1106, &wrong).unwrap();
     let output = run(folder.path(), &["prp", "4423", "--json"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("has no proof: it does not hold"), "{said}");
+    assert!(said.contains("it does not hold"), "{said}");
+    assert!(
+        said.contains("it is made again") && said.contains("has no proof"),
+        "{said}"
+    );
+    // They are there for whoever looks for what was wrong.
+    let left = files.load_residue(4423, 1106).unwrap();
+    assert_eq!(left, wrong);
+    assert!(!folder.path().join("m4423.prp").exists());
     let found = json(&output);
     assert_eq!((&found["status"], found.get("proof")), (&"P".into(), None));
 }

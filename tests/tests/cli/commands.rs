@@ -163,6 +163,41 @@ fn bench_measures_what_it_is_asked_for() {
 }
 
 #[test]
+fn what_bench_has_measured_is_printed_though_what_follows_fails() {
+    let measured = "bench --backend cpu --widths 64,4294967296 --operations add --time-limit 1ms";
+    let place = Workplace::new();
+    let limited = format!(r#"ulimit -v 300000; "$bigint" {measured} --samples 1"#);
+    for (json, row) in [("", " add "), ("--json", "\"median_ns\": ")] {
+        let ended = ended(place.script(&format!("{limited} {json}")).output().unwrap());
+        assert_eq!(ended.code, 1, "{}", ended.stderr);
+        assert!(
+            ended.stderr.starts_with("error: out of memory"),
+            "{}",
+            ended.stderr
+        );
+        assert_eq!(ended.stdout.matches(row).count(), 1, "{}", ended.stdout);
+        assert!(json.is_empty() || ended.stdout.ends_with("    }\n  ]\n}\n"));
+    }
+}
+
+#[test]
+fn bench_takes_as_many_numbers_as_there_is_time_for() {
+    let count = |limit: &str| {
+        let arguments = format!(
+            "bench --backend cpu --operations pow_mod --widths 2048 --samples 2 --json {limit}"
+        );
+        let ended = Workplace::new().run(&arguments.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let count = ended.stdout.split("\"count\": ").nth(1).unwrap();
+        let count = count.split(',').next().unwrap();
+        count.parse::<usize>().unwrap()
+    };
+    // Of 87,381 numbers that there is room for: one for each thread where there is no time.
+    let threads = std::thread::available_parallelism().unwrap().get();
+    assert!(count("--time-limit 1ns") <= threads.min(87_381));
+}
+
+#[test]
 fn bench_says_what_more_threads_do_beside_a_copy() {
     let arguments = "bench --backend cpu --widths 512 --operations add,mul --samples 1 \
                      --threads 1,2 --work 20us,40us --json";

@@ -1,15 +1,23 @@
 //! The command, from outside: its contracts with users and their scripts.
 
+#[cfg(target_os = "linux")]
+mod allocations;
+mod at_once;
 mod bad_input;
 mod calc;
 mod columns;
 mod commands;
 mod common;
+#[cfg(target_os = "linux")]
+mod descriptors;
+#[cfg(target_os = "linux")]
+mod faults;
 mod functions;
 #[cfg(target_os = "linux")]
 mod memory;
 mod output;
 mod papers;
+mod rows;
 mod rsa_moduli;
 #[cfg(target_os = "linux")]
 mod signals;

@@ -53,8 +53,7 @@ fn files_larger_than_the_memory_that_is_allowed_are_computed() {
         let mut command = std::process::Command::new("sh");
         command
             .current_dir(place.path())
-            .env("RAYON_NUM_THREADS", "2")
-            .env("MALLOC_ARENA_MAX", "2");
+            .env("RAYON_NUM_THREADS", "2");
         command.args(["-c", "ulimit -v $1; shift; exec \"$@\"", "sh", KIBIBYTES]);
         command.arg(place.command().get_program());
         command.args([
@@ -74,6 +73,106 @@ fn files_larger_than_the_memory_that_is_allowed_are_computed() {
     assert_eq!(unbounded.code, 1, "{}", unbounded.stderr);
 }
 
+/// The most bytes that a command takes at one time, of lines from the file `a` or from a pipe,
+/// with writes that take long: what waits for them fills up.
+fn most(place: &Workplace, arguments: &str, writes: &str) -> u64 {
+    let script = format!(r#"{writes} "$bigint" {arguments} --backend cpu >/dev/null"#);
+    let mut command = place.script(&script);
+    command
+        .env("RAYON_NUM_THREADS", "2")
+        .env("BIGINT_TELL_MEMORY", "1");
+    let ended = ended(command.output().unwrap());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let told = ended
+        .stderr
+        .lines()
+        .find(|line| line.starts_with("memory: "));
+    let bytes = told.and_then(|line| line.split_whitespace().nth(3));
+    bytes.expect("it is told").parse().unwrap()
+}
+
+/// With each write held up for some milliseconds, where strace can do that.
+fn slow_writes(place: &Workplace) -> &'static str {
+    const SLOW: &str = "strace -f -o /dev/null -e trace=write -e inject=write:delay_enter=20000";
+    let traced = place.script(&format!("{SLOW} true")).output().unwrap();
+    match traced.status.success() {
+        true => SLOW,
+        false => "",
+    }
+}
+
+#[test]
+fn what_waits_between_the_stages_is_within_the_memory_that_is_allowed() {
+    let place = Workplace::new();
+    let slow = slow_writes(&place);
+    let alone = most(&place, "calc 1+1 --memory 8M", slow);
+    let long = format!("0x7{}", "9".repeat(1600));
+    for (line, format) in [(long.as_str(), "hex"), ("7", "dec")] {
+        place.file(
+            "a",
+            format!("{line}\n").repeat((3 << 20) / (line.len() + 1)),
+        );
+        for source in ["a", "- < <(cat a)"] {
+            let arguments = format!("calc a+a --memory 8M --format {format} --let a={source}");
+            let taken = most(&place, &arguments, slow).saturating_sub(alone);
+            assert!(
+                taken <= 8 << 20,
+                "{} {source} {format}: {taken}",
+                line.len()
+            );
+        }
+    }
+}
+
+/// What one thread asks the system for and gives back must not be what another then lacks.
+#[test]
+fn threads_that_are_slow_to_give_memory_back_leave_enough_for_the_others() {
+    const SLOW: &str = "strace -f -o /dev/null -e trace=munmap -e inject=munmap:delay_enter=10000";
+    let place = Workplace::new();
+    if !place
+        .script(&format!("{SLOW} true"))
+        .status()
+        .unwrap()
+        .success()
+    {
+        return eprintln!("strace traces nothing here: slow threads are not tested");
+    }
+    let line = |i: u64| format!("0x{i:x}{}\n", "9".repeat(1600));
+    place.file("a", (1..3000).map(line).collect::<String>());
+    let script = format!(
+        "ulimit -v {KIBIBYTES}; {SLOW} \"$bigint\" calc a+a --let a=a -o r --format hex \
+         --backend cpu --memory 8M"
+    );
+    let mut command = place.script(&script);
+    command.env("RAYON_NUM_THREADS", "2");
+    let ended = ended(command.output().unwrap());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
+/// Addresses that are enough are enough for ever: more of them are no reason to fail.
+#[test]
+fn what_is_computed_with_little_memory_is_computed_with_more() {
+    let place = Workplace::new();
+    let step = if std::env::var_os("BIGINT_SWEEPS").is_some() {
+        2_000
+    } else {
+        20_000
+    };
+    let mut least = None;
+    for kibibytes in (60_000..=260_000).step_by(step) {
+        let script = format!(r#"ulimit -v {kibibytes}; "$bigint" calc '3^3000000' -o result"#);
+        let mut command = place.script(&script);
+        command.env("RAYON_NUM_THREADS", "16");
+        let ended = ended(command.output().unwrap());
+        match (ended.code, least) {
+            (0, _) => least = least.or(Some(kibibytes)),
+            (1, None) => assert!(ended.stderr.contains("error: "), "{}", ended.stderr),
+            (code, _) => panic!("{code} with {kibibytes}, after {least:?}: {}", ended.stderr),
+        }
+    }
+    assert!(least.is_some());
+}
+
 /// Were the short numbers padded to the long one, they would take eight gigabytes.
 #[test]
 fn a_giant_among_short_numbers_takes_the_memory_that_it_takes_alone() {
@@ -91,8 +190,7 @@ fn a_giant_among_short_numbers_takes_the_memory_that_it_takes_alone() {
     let mut command = std::process::Command::new("sh");
     command
         .current_dir(place.path())
-        .env("RAYON_NUM_THREADS", "2")
-        .env("MALLOC_ARENA_MAX", "2");
+        .env("RAYON_NUM_THREADS", "2");
     command.args(["-c", "ulimit -v $1; shift; exec \"$@\"", "sh", "150000"]);
     command.arg(place.command().get_program());
     command.args(["calc", "a*a", "--let", "a=a", "--backend", "cpu"]);

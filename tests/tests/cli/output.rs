@@ -110,8 +110,8 @@ fn standard_output_that_is_closed_is_an_error_while_running() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_keeps_its_mode_its_owner_and_its_links() {
-    use std::fs::{Permissions, hard_link, metadata, set_permissions};
+fn a_file_keeps_its_mode_and_its_owner() {
+    use std::fs::{Permissions, metadata, set_permissions};
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
     let place = Workplace::new();
@@ -132,10 +132,74 @@ fn a_file_keeps_its_mode_its_owner_and_its_links() {
         assert_eq!((kept.uid(), kept.gid()), (1234, 2345));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "48\n");
     }
+}
+
+/// What a new file in its place would not have is not lost without a word.
+#[cfg(unix)]
+#[test]
+fn a_file_that_no_other_can_replace_is_refused_but_in_place() {
+    use std::fs::{Permissions, hard_link, metadata, read_to_string, set_permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+    let place = Workplace::new();
+    let path = place
+        .path()
+        .join(place.file("result", "old and longer than the new\n"));
+    let refused = |ended: crate::common::Ended, why: &str| {
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.starts_with("error: result: cannot write: "));
+        assert!(ended.stderr.contains(why), "{}", ended.stderr);
+        assert!(ended.stderr.contains("--in-place"), "{}", ended.stderr);
+        assert_eq!(
+            read_to_string(&path).unwrap(),
+            "old and longer than the new\n"
+        );
+    };
     let other = place.path().join("other name");
     hard_link(&path, &other).unwrap();
-    place.calc(&["6*9", "-o", "result"]);
-    assert_eq!(std::fs::read_to_string(&other).unwrap(), "54\n");
+    refused(place.run(&["calc", "6*9", "-o", "result"]), "hard link");
+    place.calc(&["6*9", "-o", "result", "--in-place"]);
+    assert_eq!(read_to_string(&other).unwrap(), "54\n");
+    std::fs::remove_file(&other).unwrap();
+
+    place.file("result", "old and longer than the new\n");
+    let users = |options: &str| {
+        let mut command =
+            place.script_of_a_user(&format!(r#""$bigint" calc 6*7 -o result {options}"#));
+        if metadata(&path).unwrap().uid() == 54321 {
+            // Only root can give a user's folder a file of another's.
+            chown(&path, Some(0), Some(0)).unwrap();
+        }
+        set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
+        ended(command.output().unwrap())
+    };
+    let first = users("");
+    if metadata(&path).unwrap().uid() == metadata(place.path()).unwrap().uid() {
+        assert_eq!(first.code, 0, "{}", first.stderr);
+        return;
+    }
+    refused(first, "owner");
+    let written = users("--in-place");
+    assert_eq!((written.code, written.stderr.as_str()), (0, ""));
+    assert_eq!(read_to_string(&path).unwrap(), "42\n");
+    assert_eq!(metadata(&path).unwrap().uid(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_keeps_its_attributes() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+
+    let place = Workplace::new();
+    let path = place.path().join(place.file("result", "old\n"));
+    if let Err(error) = setxattr(&path, "user.note", b"mine", XattrFlags::empty()) {
+        return eprintln!("files have no attributes here: {error}");
+    }
+    place.calc(&["6*7", "-o", "result"]);
+    let mut value = [0; 8];
+    assert_eq!(getxattr(&path, "user.note", &mut value), Ok(4));
+    assert_eq!(&value[..4], b"mine");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "42\n");
 }
 
 #[cfg(unix)]
@@ -154,7 +218,11 @@ fn what_may_not_be_written_is_not_and_what_may_be_is() {
     let read = || std::fs::read_to_string(place.path().join("result")).unwrap();
     assert_eq!(read(), "old and longer than the new\n");
     let script = r#"chmod 644 result; chmod 555 .; "$bigint" calc 6*7 -o result"#;
-    let written = of_a_user(script);
+    let refused = of_a_user(script);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("its folder takes no new file"));
+    assert_eq!(read(), "old and longer than the new\n");
+    let written = of_a_user(r#""$bigint" calc 6*7 -o result --in-place"#);
     assert_eq!((written.code, written.stderr.as_str()), (0, ""));
     assert_eq!(read(), "42\n");
     let bad = of_a_user(r#""$bigint" calc '6*' -o result"#);

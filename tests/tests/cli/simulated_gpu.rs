@@ -1,7 +1,7 @@
 //! The command on a GPU: the simulator's `libcuda` in place of the driver's.
 
 use crate::common::{Ended, Workplace, ended};
-use crate::{rsa_moduli, support};
+use crate::{at_once, rsa_moduli, support};
 
 /// Runs the command with a simulated GPU, some of whose calls may fail.
 fn run(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
@@ -9,6 +9,7 @@ fn run(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
     command
         .env_remove("CUDA_VISIBLE_DEVICES")
         .env("BIGINT_CUDA_DRIVER", support::library())
+        .env(at_once::VARIABLE, at_once::tuning())
         .env("CUDA_SIM_LOG", "/dev/null")
         .env("CUDA_SIM_LEAKS", "fail")
         .env("CUDA_SIM_FAULT", fault);
@@ -178,6 +179,7 @@ fn on_three(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
     command
         .env_remove("CUDA_VISIBLE_DEVICES")
         .env("BIGINT_CUDA_DRIVER", support::library())
+        .env(at_once::VARIABLE, at_once::tuning())
         .env("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_90:1MiB,sm_90:1GiB")
         .env("CUDA_SIM_CHECKS", "none")
         .env("CUDA_SIM_LOG", "/dev/null")
@@ -252,4 +254,76 @@ fn devices_are_chosen_by_number_and_make_each_others_failures_good() {
         let ended = on_three(&place, "", &["calc", "1+1", "--backend", backend]);
         assert_eq!(ended.code, code, "{backend}: {}", ended.stderr);
     }
+}
+
+#[test]
+fn a_device_that_is_broken_leaves_the_others_and_is_told_of() {
+    let place = Workplace::new();
+    let number = |i: u64| format!("{i}{}\n", "3".repeat(300));
+    place.file("a", (1..100).map(number).collect::<String>());
+    let expression = ["calc", "a*a + a", "--let", "a=a"];
+    let expected = place.calc(&[&expression[1..], &["--backend", "cpu"]].concat());
+    for fault in [
+        "cuDeviceGetName:*=999@1",
+        "cuDeviceGetAttribute:*=101@1",
+        "cuDeviceTotalMem_v2:*=719@1",
+        "cuDevicePrimaryCtxRetain:*=101@1",
+        "*:*=999!@1",
+    ] {
+        let info = on_three(&place, fault, &["info"]);
+        let said = format!("{fault}: {}{}", info.stdout, info.stderr);
+        assert_eq!(info.code, 0, "{said}");
+        assert!(info.stdout.contains("auto: cuda:0,2\n"), "{said}");
+        for (device, is_broken) in [("cuda:0: ", false), ("cuda:1: ", true), ("cuda:2: ", false)] {
+            let mut lines = info.stdout.lines().filter(|line| line.starts_with(device));
+            let line = lines
+                .next()
+                .unwrap_or_else(|| panic!("no {device}in {said}"));
+            assert_eq!(line.contains("cannot be used: "), is_broken, "{said}");
+        }
+        for (backend, warned) in [("auto", true), ("cuda:0,1", true), ("cuda:0,2", false)] {
+            let arguments = [&expression[..], &["--backend", backend, "--verbose"]].concat();
+            let ended = on_three(&place, fault, &arguments);
+            let said = format!("{backend} {fault}: {}", ended.stderr);
+            assert_eq!(ended.code, 0, "{said}");
+            assert!(ended.stdout == expected, "{said}");
+            assert!(ended.stderr.contains("cuda:0"), "{said}");
+            assert_eq!(
+                ended.stderr.contains("warning: CUDA device 1: "),
+                warned,
+                "{said}"
+            );
+        }
+        let alone = [&expression[..], &["--backend", "cuda:1"]].concat();
+        let alone = on_three(&place, fault, &alone);
+        assert_eq!(alone.code, 1, "{fault}: {}", alone.stderr);
+        assert!(
+            alone.stderr.contains("error: CUDA device 1: "),
+            "{fault}: {}",
+            alone.stderr
+        );
+    }
+}
+
+#[test]
+fn a_gpu_is_not_started_for_little_work() {
+    let place = Workplace::new();
+    let number = |i: u64| format!("{i}{}\n", "3".repeat(300));
+    place.file("a", (1..2000).map(number).collect::<String>());
+    let counts = place.path().join("counts");
+    for expression in ["a*a", "is_prime(a % 1000003)", "a / 12345678901234567"] {
+        let mut command = place.command();
+        command
+            .env("BIGINT_CUDA_DRIVER", support::library())
+            // A driver that is started would say so.
+            .env("CUDA_SIM_FAULT", "cuInit:*=304")
+            .env("CUDA_SIM_COUNTS", &counts)
+            .args(["calc", expression, "--let", "a=a", "--verbose"]);
+        let ended = ended(command.output().expect("the command starts"));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
+        let expected = place.calc(&[expression, "--let", "a=a", "--backend", "cpu"]);
+        assert!(ended.stdout == expected, "{expression}");
+    }
+    assert!(!counts.exists());
 }

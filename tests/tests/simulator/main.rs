@@ -3,6 +3,8 @@
 //! wrong answer, a panic, a hang or a leak.
 
 mod answers;
+#[path = "../cli/at_once.rs"]
+mod at_once;
 mod faults;
 #[path = "../../../crates/cuda-sim-driver/tests/support/mod.rs"]
 mod support;
@@ -52,6 +54,7 @@ impl Machine {
             .args(arguments)
             .current_dir(self.folder.path())
             .env("BIGINT_CUDA_DRIVER", support::library())
+            .env(at_once::VARIABLE, at_once::tuning())
             .env("CUDA_SIM_LEAKS", "fail")
             .envs(variables.iter().copied())
             .stdin(Stdio::null())

@@ -21,6 +21,7 @@ use self::benchmark::Benchmark;
 use self::measure::Row;
 use super::ceilings::Ceilings;
 use super::plot;
+use super::rows::Rows;
 use crate::backend::BackendName;
 use crate::failure::Failure;
 use crate::hardware::Hardware;
@@ -79,6 +80,10 @@ pub struct Arguments {
     /// Draw what was measured and what was published
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+
+    /// Write into the file of --svg where no new file can take its place
+    #[arg(long, requires = "svg")]
+    in_place: bool,
 }
 
 fn width(bits: &str) -> Result<usize, String> {
@@ -90,7 +95,7 @@ fn width(bits: &str) -> Result<usize, String> {
     }
 }
 
-/// What `--json` prints.
+/// What `--json` prints before the rows.
 #[derive(Serialize)]
 struct Record<'r> {
     version: &'static str,
@@ -105,7 +110,6 @@ struct Record<'r> {
     published_on: &'static str,
     /// Of `ours` and what was `published`.
     unit: &'static str,
-    rows: &'r [Row],
 }
 
 /// Runs a paper's benchmark.
@@ -114,12 +118,12 @@ struct Record<'r> {
 /// [`Failure::Running`] where the engine fails or the drawing cannot be written.
 pub fn run(paper: &Paper) -> Result<(), Failure> {
     let (benchmark, arguments) = paper.benchmark();
-    let engine = arguments.backend.engine()?;
+    let engine = arguments.backend.waiting_engine()?;
     // What cannot be written is said before anything is measured.
     let drawing = arguments
         .svg
         .as_deref()
-        .map(|path| Output::open(Some(path)));
+        .map(|path| Output::open(Some(path), arguments.in_place));
     let drawing = drawing.transpose()?;
     let hardware = Hardware::detect();
     let widths = match arguments.widths.as_slice() {
@@ -134,16 +138,30 @@ pub fn run(paper: &Paper) -> Result<(), Failure> {
     let bytes = |&bits: &usize| 3 * count(bits) * bits.div_ceil(LIMB_BITS) * size_of::<Limb>();
     let most = widths.iter().map(bytes).max().unwrap_or(1);
     let ceilings = Ceilings::of(&engine, most);
-    let measured = ceilings
-        .map_err(|error| Failure::Running(error.to_string()))
-        .and_then(|ceilings| {
-            let rows = measure::rows(benchmark, &engine, widths, &count, samples)?;
-            Ok((ceilings, rows))
-        });
+    let ceilings = ceilings.map_err(|error| Failure::Running(error.to_string()))?;
+    let record = || Record {
+        version: env!("CARGO_PKG_VERSION"),
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        hardware: &hardware,
+        ptx: bigint_host::ptx_hashes(),
+        ceilings,
+        benchmark: benchmark.name,
+        authors: benchmark.authors,
+        title: benchmark.title,
+        published_on: benchmark.published_on,
+        unit: benchmark.unit,
+    };
+    let mut rows = Rows::new(arguments.json.then(record))?;
+    let measured = measure::all(benchmark, &engine, widths, &count, samples, &mut rows);
     for warning in engine.warnings() {
-        eprintln!("warning: {warning}");
+        output::tell(format_args!("warning: {warning}"));
     }
-    let (ceilings, rows) = measured?;
+    // What was measured before something went wrong is told, but not drawn.
+    let rows = rows.end()?;
+    if !arguments.json && !rows.is_empty() {
+        output::print(&tabulate(benchmark, &rows, ceilings))?;
+    }
+    measured?;
     if let Some(mut output) = drawing {
         let drawn = plot::draw(
             &title(benchmark, &hardware, &engine.back_end()),
@@ -152,26 +170,7 @@ pub fn run(paper: &Paper) -> Result<(), Failure> {
         output.write(drawn.map_err(Failure::Running)?.as_bytes())?;
         output.finish()?;
     }
-    let text = if arguments.json {
-        let record = Record {
-            version: env!("CARGO_PKG_VERSION"),
-            date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-            hardware: &hardware,
-            ptx: bigint_host::ptx_hashes(),
-            ceilings,
-            benchmark: benchmark.name,
-            authors: benchmark.authors,
-            title: benchmark.title,
-            published_on: benchmark.published_on,
-            unit: benchmark.unit,
-            rows: &rows,
-        };
-        let text = serde_json::to_string_pretty(&record);
-        text.map_err(|error| Failure::Running(error.to_string()))? + "\n"
-    } else {
-        tabulate(benchmark, &rows, ceilings)
-    };
-    output::print(&text)
+    Ok(())
 }
 
 fn title(benchmark: &Benchmark, hardware: &Hardware, back_end: &BackEnd) -> String {

@@ -22,24 +22,32 @@ pub struct Times {
 
 impl Times {
     /// So many samples of `sample`, which does something as often as it is told and says
-    /// how long that took. What was done before the first one is not counted.
+    /// how long that took; fewer, but one, where they would take longer than `limit`. What was
+    /// done before the first one is not counted.
     ///
     /// # Errors
     /// Those of `sample`.
     pub fn of(
         samples: u32,
+        limit: Duration,
         sample: impl Fn(u32) -> Result<Duration, Error>,
     ) -> Result<Self, Error> {
+        let started = Instant::now();
         // The first launch of a kernel waits for the driver to compile it.
         sample(1)?;
         let mut repeats = 1;
-        while sample(repeats)? < SAMPLE && repeats < 1 << 20 {
+        let mut took = sample(repeats)?;
+        while took < SAMPLE && repeats < 1 << 20 {
             repeats *= 2;
+            took = sample(repeats)?;
         }
-        let mut times = Vec::new();
-        for _ in 0..samples {
-            times.push(sample(repeats)?.as_secs_f64() * 1e9 / f64::from(repeats));
+        let mut times = vec![took];
+        while times.len() < samples as usize && started.elapsed() + took <= limit {
+            took = sample(repeats)?;
+            times.push(took);
         }
+        let each = |took: Duration| took.as_secs_f64() * 1e9 / f64::from(repeats);
+        let mut times: Vec<f64> = times.into_iter().map(each).collect();
         times.sort_by(f64::total_cmp);
         Ok(Times {
             samples: times.len(),
@@ -107,7 +115,7 @@ pub fn operand(
     let width = bits.div_ceil(LIMB_BITS);
     let shape = Shape::new(count, width, Layout::Contiguous);
     let mut random = random(seed);
-    let mut limbs: Vec<Limb> = (0..shape.limbs()).map(|_| random()).collect();
+    let mut limbs = bigint_cpu::collect((0..shape.limbs()).map(|_| random()))?;
     let top_bit = 1 << ((bits - 1) % LIMB_BITS);
     for row in limbs.chunks_exact_mut(width) {
         let limb = &mut row[width - 1];
@@ -141,11 +149,12 @@ mod tests {
     use super::{SAMPLE, Times, operand};
     use bigint_host::Engine;
     use std::cell::Cell;
+    use std::time::Duration;
 
     #[test]
     fn what_is_slow_once_is_repeated_as_often_as_what_never_is() {
         let (calls, most) = (Cell::new(0), Cell::new(0));
-        let times = Times::of(3, |repeats| {
+        let times = Times::of(3, Duration::MAX, |repeats| {
             calls.set(calls.get() + 1);
             most.set(most.get().max(repeats));
             let is_first = calls.get() == 1;
@@ -157,6 +166,14 @@ mod tests {
         });
         assert_eq!(most.get(), 8);
         assert_eq!(times.unwrap().median, SAMPLE.as_nanos() as f64 / 8.0);
+    }
+
+    #[test]
+    fn samples_end_with_their_time() {
+        let hour = Duration::from_secs(3600);
+        let times = |limit| Times::of(15, limit, |_| Ok(hour)).unwrap();
+        assert_eq!(times(hour / 2).samples, 1);
+        assert_eq!(times(2 * hour).samples, 15);
     }
 
     #[test]

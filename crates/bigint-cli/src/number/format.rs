@@ -1,9 +1,7 @@
 //! Limbs to text.
 
 use bigint_core::Limb;
-use bigint_cpu::radix;
-
-use super::decimal;
+use bigint_cpu::radix::{Decimals, hex};
 
 /// The base results are written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -29,7 +27,7 @@ impl Format {
 #[derive(Debug)]
 pub struct Formatter {
     format: Format,
-    scratch: decimal::Scratch,
+    decimals: Decimals,
 }
 
 impl Formatter {
@@ -37,7 +35,7 @@ impl Formatter {
     pub fn new(format: Format) -> Self {
         Formatter {
             format,
-            scratch: decimal::Scratch::default(),
+            decimals: Decimals::default(),
         }
     }
 
@@ -57,18 +55,15 @@ impl Formatter {
             .rposition(|&limb| limb != 0)
             .map_or(0, |top| top + 1);
         let limbs = &limbs[..width];
-        if width > decimal::MAX_LIMBS {
-            bigint_cpu::reserve(text, self.format.text_bytes(width))?;
-        }
+        let room = self.format.text_bytes(width);
+        let more = text.try_reserve(room);
+        more.map_err(|_| bigint_cpu::Error::OutOfMemory { bytes: room })?;
         if negative && width > 0 {
             text.push(b'-');
         }
         match self.format {
-            Format::Hex => radix::hex::write(limbs, text),
-            Format::Dec if width <= decimal::MAX_LIMBS => {
-                decimal::write(limbs, &mut self.scratch, text);
-            }
-            Format::Dec => radix::write_decimal(limbs, text)?,
+            Format::Hex => hex::write(limbs, text),
+            Format::Dec => self.decimals.write(limbs, text)?,
         }
         text.push(b'\n');
         Ok(())

@@ -8,6 +8,7 @@ use bigint_core::{LIMB_BITS, Layout, Limb, Shape};
 
 use super::limbwise::numberwise;
 use super::{Cpu, lanes};
+use crate::mask;
 use crate::memory::{self, scratch};
 use crate::piece::{Piece, for_each_piece};
 use crate::reference::pow_mod::{self, WIDEST_WINDOW, digit, of_any};
@@ -46,7 +47,7 @@ pub(super) fn pow_mod<const SCAN: bool>(
     let width = m.shape().width;
     let products = LIMB_BITS * e.shape().width * 5 / 4 + 2 * LIMB_BITS;
     let work = products.saturating_mul(2 * width * width);
-    let in_lanes = shape.count > 1 && a.shape().width <= width && lanes::montgomery::suits(width);
+    let in_lanes = shape.count > 1 && lanes::montgomery::suits(width);
     let is_in_lanes = in_lanes && lanes::have_multipliers(cpu.path());
     // Rows of an interleaved result are cut between lines.
     let granule = if is_in_lanes { 16 } else { 1 };
@@ -104,19 +105,35 @@ fn half_of(numbers: Numbers<'_>, half: usize) -> Result<(Vec<Limb>, Shape), Erro
     Ok((limbs, shape))
 }
 
-/// `r = g^e mod m` for every number and odd `m`, from the table of `g`: a product for each window,
-/// in words; where `SCAN`, in constant time.
+/// `r = g^e mod m` for every number and odd `m`, from the table of `g`: a product for each window
+/// that the exponents have, in lanes where there is one table, else in words; where `SCAN`, in
+/// constant time.
 pub(super) fn pow_fixed<const SCAN: bool>(
     cpu: &Cpu,
     r: NumbersMut<'_>,
-    operands: [Numbers<'_>; 3],
+    [t, e, m]: [Numbers<'_>; 3],
 ) -> Result<(), Error> {
-    numberwise(cpu, r, operands, |r, [t, e, m]| {
+    reference::check(&r, &[t, e, m], None)?;
+    let width = m.shape().width;
+    let of_table = t.shape().width / (width << TABLE_WINDOW).max(1);
+    let of_exponents = (LIMB_BITS * e.shape().width).div_ceil(TABLE_WINDOW);
+    let windows = of_table.min(of_exponents);
+    #[cfg(target_arch = "x86_64")]
+    if let Some(isa) = lanes::fixed_base::suits(cpu, r.shape().count, [t, m]) {
+        let mut start = memory::zeroed(width)?;
+        let mut buffer = Vec::new();
+        let odd = Odd::new(m.gather(0, &mut buffer));
+        let exponent = lanes::fixed_base::start(width, windows);
+        odd.retrieve(&mut start, &odd.power_of_two(&odd.one(), exponent));
+        return lanes::fixed_base::pow_fixed(isa, cpu, r, &start, windows, [t, e, m]);
+    }
+    numberwise(cpu, r, [t, e, m], |r, [t, e, m]| {
         let odd = Odd::new(m);
         // As in `mont_mul`.
         let up = m.len() % 2;
         let mut power = odd.one();
-        for (i, window) in t.chunks_exact(m.len() << TABLE_WINDOW).enumerate().rev() {
+        let table = t.chunks_exact(m.len() << TABLE_WINDOW).take(windows);
+        for (i, window) in table.enumerate().rev() {
             let mut moved = scratch(up);
             let digit = digit(e, i * TABLE_WINDOW, TABLE_WINDOW);
             let entries = window.chunks_exact(m.len());
@@ -216,7 +233,7 @@ impl Odd {
         for (t, m) in t.iter().zip(&self.m) {
             (_, borrow) = t.borrowing_sub(*m, borrow);
         }
-        let mask = u64::from(borrow & (t[n] == 0)).wrapping_sub(1);
+        let mask = !mask::of_bit(u64::from(borrow) & (1 ^ t[n]));
         borrow = false;
         for (t, m) in t.iter_mut().zip(&self.m) {
             (*t, borrow) = t.borrowing_sub(m & mask, borrow);
@@ -242,7 +259,7 @@ impl Odd {
     fn one(&self) -> Vec<u64> {
         let n = self.m.len();
         let top = self.m.iter().rposition(|&word| word != 0).unwrap_or(0);
-        let bits = WORD_BITS * (top + 1) - self.m[top].leading_zeros() as usize;
+        let bits = WORD_BITS * (top + 1) - self.m[top].leading_zeros().min(63) as usize;
         let mut power = scratch(n);
         power[(bits - 1) / WORD_BITS] = 1 << ((bits - 1) % WORD_BITS);
         for _ in 0..WORD_BITS * n + 1 - bits {
@@ -251,11 +268,18 @@ impl Odd {
         power
     }
 
-    /// `R^2 mod m`: the form of 2, squared and doubled by the bits of the exponent of `R`.
+    /// `R^2 mod m`, the form of `R`.
     fn square_of_radix(&self, one: &[u64]) -> Vec<u64> {
-        let exponent = WORD_BITS * self.m.len();
+        self.power_of_two(one, WORD_BITS * self.m.len())
+    }
+
+    /// The form of `2^exponent`: that of 2, squared and doubled by the bits of the exponent.
+    fn power_of_two(&self, one: &[u64], exponent: usize) -> Vec<u64> {
+        let Some(highest) = exponent.checked_ilog2() else {
+            return one.to_vec();
+        };
         let mut power = self.doubled(one);
-        for bit in (0..exponent.ilog2()).rev() {
+        for bit in (0..highest).rev() {
             power = self.product(&power, &power);
             if exponent >> bit & 1 == 1 {
                 power = self.doubled(&power);
@@ -340,7 +364,7 @@ fn entry<const SCAN: bool>(table: &[Vec<u64>], i: usize) -> Vec<u64> {
     }
     let mut chosen = scratch(table[0].len());
     for (k, entry) in table.iter().enumerate() {
-        let mask = u64::from(k == i).wrapping_neg();
+        let mask = mask::of_equal(k, i);
         for (chosen, word) in chosen.iter_mut().zip(entry) {
             *chosen |= word & mask;
         }

@@ -7,6 +7,13 @@
 // What pages memory has is a system call's business.
 #![allow(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+use std::{
+    fs::File,
+    io::Read,
+    sync::{Mutex, PoisonError},
+};
+
 /// Bytes from which on large pages are asked for: several of them.
 const LARGE: usize = 8 << 20;
 
@@ -37,8 +44,16 @@ pub(crate) fn enlarge<T>(memory: &mut [T]) {
 
 /// Whether the system has so many bytes more. The allocator might answer from what one thread
 /// has freed, which others, where there is no room for heaps of theirs, cannot have.
+///
+/// Where addresses are limited they are counted: to take them and give them back would leave
+/// other threads without any for that long.
 #[cfg(target_os = "linux")]
 pub(crate) fn can_be_had(bytes: usize) -> bool {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    if let Some(left) = addresses_left() {
+        return bytes <= left;
+    }
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: nothing else is where the system chooses to map, and nothing is left there.
     unsafe {
         let pages = libc::mmap(
@@ -53,11 +68,35 @@ pub(crate) fn can_be_had(bytes: usize) -> bool {
     }
 }
 
+/// Bytes of addresses that the process may still take; `None` where nobody limits them or
+/// tells how many it has.
+#[cfg(target_os = "linux")]
+fn addresses_left() -> Option<usize> {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the limit is written to a place of its own.
+    let told = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
+    if !told || limit.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    // The first number is that of the pages, as many as fit into addresses.
+    let mut text = [0; 24];
+    let length = File::open("/proc/self/statm").and_then(|mut file| file.read(&mut text));
+    let digits = text[..length.ok()?].split(|byte| *byte == b' ').next()?;
+    let pages: usize = str::from_utf8(digits).ok()?.parse().ok()?;
+    // SAFETY: a question.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
+    let limit = usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX);
+    Some(limit.saturating_sub(pages.checked_mul(page)?))
+}
+
 /// Whether there are so many bytes more.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn can_be_had(bytes: usize) -> bool {
     let mut more = Vec::<u8>::new();
-    let reserved = more.try_reserve_exact(bytes);
+    let reserved = crate::program::fallible(|| more.try_reserve_exact(bytes));
     // Or the compiler leaves out an allocation that nobody uses.
     std::hint::black_box(&mut more);
     reserved.is_ok()

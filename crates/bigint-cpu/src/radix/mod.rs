@@ -9,6 +9,9 @@
 //! printing  digits(x) = digits(q) digits(r),   x = q 10^(19 e) + r
 //! ```
 //!
+//! Short numbers are read and written by words (`short.rs`), with less to be done before
+//! the first.
+//!
 //! **Cost**: with `M(n)` one product of `n` limbs, `M(n/2)` per level, `log2 n` levels,
 //! and the powers once, `O(M(n))`. `print.rs` shows how no level needs a
 //! division. Pieces and products use all threads.
@@ -16,13 +19,14 @@
 pub mod hex;
 mod powers;
 mod print;
+mod short;
 
 use self::powers::Powers;
 pub use self::print::word_digits;
 use crate::Error;
 use crate::fast::number::limbs::{add_assign, trim};
 use crate::fast::number::reciprocal::{divide_word, product};
-use crate::memory::{empty, or_out_of_memory, reserve_scratch};
+use crate::memory::{empty, or_out_of_memory, reserve_scratch, zeroed};
 use crate::threads;
 
 /// Decimal digits in a word: `10^19 < 2^64`.
@@ -37,9 +41,97 @@ const LEAF_WORDS: usize = 40;
 /// Digits from which two halves are worth two threads.
 const PARALLEL_WORDS: usize = 512;
 
+/// Decimal digits of numbers, one after another, which share scratch memory.
+///
+/// ```
+/// use bigint_cpu::radix::Decimals;
+/// let (mut decimals, mut text) = (Decimals::default(), Vec::new());
+/// decimals.write(&[2, 1], &mut text)?;
+/// assert_eq!(text, b"4294967298");
+/// let mut limbs = [7; 3];
+/// decimals.read(&text, &mut limbs)?;
+/// assert_eq!(limbs, [2, 1, 0]);
+/// # Ok::<(), bigint_cpu::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Decimals {
+    number: Vec<u64>,
+    fraction: Vec<u64>,
+}
+
+impl Decimals {
+    /// Writes into `limbs`, least significant first, the value of decimal digits, most
+    /// significant first: `b'0'` to `b'9'` and nothing else. No digits are zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotADigit`] for the first byte that is none; [`Error::OutOfMemory`]. What is
+    /// in `limbs` then is anything.
+    ///
+    /// # Panics
+    ///
+    /// Where `limbs` are fewer than [`limbs_of_digits`] says, and the value does not fit them.
+    pub fn read(&mut self, digits: &[u8], limbs: &mut [u32]) -> Result<(), Error> {
+        let value = &mut self.number;
+        if digits.len() < short::LONG_DIGITS {
+            if !short::read(digits, value)? {
+                return Err(not_a_digit(digits));
+            }
+        } else {
+            if !digits.iter().all(u8::is_ascii_digit) {
+                return Err(not_a_digit(digits));
+            }
+            *value = or_out_of_memory(|| parse_digits(digits))?;
+        }
+        limbs.fill(0);
+        let mut places = limbs.chunks_mut(2);
+        for &wide in value.iter() {
+            let (low, high) = (wide as u32, (wide >> 32) as u32);
+            match places.next() {
+                Some([first, second]) => (*first, *second) = (low, high),
+                Some([last]) if high == 0 => *last = low,
+                _ => assert_eq!(wide, 0, "the value is wider than its limbs"),
+            }
+        }
+        // A long number's memory is not kept for short ones.
+        if value.len() > short::MAX_LIMBS {
+            *value = Vec::new();
+        }
+        Ok(())
+    }
+
+    /// Appends the decimal digits of a number, without leading zeros; `0` for zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]; what was appended by then is anything.
+    pub fn write(&mut self, limbs: &[u32], text: &mut Vec<u8>) -> Result<(), Error> {
+        let top = limbs.iter().rposition(|&limb| limb != 0);
+        let limbs = &limbs[..top.map_or(0, |top| top + 1)];
+        if limbs.len() > 2 * short::MAX_LIMBS {
+            return or_out_of_memory(|| write_digits(limbs, text));
+        }
+        short::write(limbs, [&mut self.number, &mut self.fraction], text)
+    }
+}
+
+/// The first byte that is no digit.
+fn not_a_digit(digits: &[u8]) -> Error {
+    let position = digits.iter().position(|byte| !byte.is_ascii_digit());
+    Error::NotADigit {
+        position: position.unwrap_or(digits.len()),
+    }
+}
+
+/// Limbs that hold any number of so many decimal digits, at most one too many.
+pub fn limbs_of_digits(digits: usize) -> usize {
+    // log2(10) < 217706 / 2^16
+    let bits = ((digits as u64 * 217_706) >> 16) + 1;
+    bits.div_ceil(32) as usize
+}
+
 /// The limbs, least significant first and without zeros at the end, of a number
-/// written in decimal digits, most significant first: `b'0'` to `b'9'` and
-/// nothing else. No digits are zero, which has no limbs.
+/// written in decimal digits, as [`Decimals::read`] takes them.
 ///
 /// ```
 /// use bigint_cpu::radix::parse_decimal;
@@ -49,29 +141,21 @@ const PARALLEL_WORDS: usize = 512;
 ///
 /// # Errors
 ///
-/// [`Error::NotADigit`] for the first byte that is none; [`Error::OutOfMemory`].
+/// As [`Decimals::read`].
 pub fn parse_decimal(digits: &[u8]) -> Result<Vec<u32>, Error> {
-    if let Some(position) = digits.iter().position(|b| !b.is_ascii_digit()) {
-        return Err(Error::NotADigit { position });
-    }
-    or_out_of_memory(|| parse_digits(digits))
-}
-
-fn parse_digits(digits: &[u8]) -> Vec<u32> {
-    let zeros = digits.iter().take_while(|&&b| b == b'0').count();
-    let digits = &digits[zeros..];
-    let powers = Powers::new(digits.len().div_ceil(WORD_DIGITS));
-    let value = parse(digits, 0, &powers);
-    let mut limbs = empty(2 * value.len());
-    limbs.extend(
-        value
-            .into_iter()
-            .flat_map(|limb| [limb as u32, (limb >> 32) as u32]),
-    );
+    let mut limbs = zeroed(limbs_of_digits(digits.len()))?;
+    Decimals::default().read(digits, &mut limbs)?;
     while limbs.last() == Some(&0) {
         limbs.pop();
     }
-    limbs
+    Ok(limbs)
+}
+
+fn parse_digits(digits: &[u8]) -> Vec<u64> {
+    let zeros = digits.iter().take_while(|&&b| b == b'0').count();
+    let digits = &digits[zeros..];
+    let powers = Powers::new(digits.len().div_ceil(WORD_DIGITS));
+    parse(digits, 0, &powers)
 }
 
 /// The value of at most `2 powers[level].words` words of digits, trimmed.
@@ -98,24 +182,15 @@ fn parse(digits: &[u8], level: usize, powers: &Powers) -> Vec<u64> {
 }
 
 fn parse_leaf(digits: &[u8]) -> Vec<u64> {
-    let mut value = Vec::with_capacity(digits.len() / WORD_DIGITS + 1);
-    let (first, words) = digits.split_at(digits.len() % WORD_DIGITS);
-    for word in std::iter::once(first).chain(words.chunks_exact(WORD_DIGITS)) {
-        let mut carry = word
-            .iter()
-            .fold(0, |value, digit| 10 * value + u64::from(digit - b'0'));
-        for limb in &mut value {
-            let t = u128::from(*limb) * u128::from(WORD_BASE) + u128::from(carry);
-            (*limb, carry) = (t as u64, (t >> 64) as u64);
-        }
-        if carry > 0 {
-            value.push(carry);
-        }
+    let mut value = Vec::new();
+    match short::read(digits, &mut value) {
+        Ok(is_good) => debug_assert!(is_good, "digits have been looked at"),
+        Err(error) => std::panic::resume_unwind(Box::new(error)),
     }
-    value
+    trim(value)
 }
 
-/// Appends the decimal digits of a number, without leading zeros; `0` for zero.
+/// Appends the decimal digits of a number, as [`Decimals::write`] does.
 ///
 /// ```
 /// use bigint_cpu::radix::write_decimal;
@@ -127,9 +202,9 @@ fn parse_leaf(digits: &[u8]) -> Vec<u64> {
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`]; what was appended by then is anything.
+/// As [`Decimals::write`].
 pub fn write_decimal(limbs: &[u32], text: &mut Vec<u8>) -> Result<(), Error> {
-    or_out_of_memory(|| write_digits(limbs, text))
+    Decimals::default().write(limbs, text)
 }
 
 fn write_digits(limbs: &[u32], text: &mut Vec<u8>) {

@@ -49,7 +49,7 @@ impl Powers {
 }
 
 /// `10^(19 words)`, word by word.
-fn small_power(words: usize) -> Vec<u64> {
+pub(super) fn small_power(words: usize) -> Vec<u64> {
     let mut value = vec![1];
     for _ in 0..words {
         let mut carry = 0;

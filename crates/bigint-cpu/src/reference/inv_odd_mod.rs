@@ -10,7 +10,7 @@ use bigint_core::kernel::{DIGIT_BITS, divstep_digits, divstep_rounds, divsteps a
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::{limb, montgomery};
-use crate::memory;
+use crate::{mask, memory};
 
 /// Of a digit's bits all.
 const MASK: i64 = (1 << DIGIT_BITS) - 1;
@@ -33,8 +33,10 @@ pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
     let modulus = digits(m, count);
     let mut numbers = [modulus.clone(), digits(a, count)];
     // 0, and 1 modulo `m`.
-    let is_one = modulus[0] == 1 && modulus[1..].iter().all(|&digit| digit == 0);
-    let mut cofactors = [digits(&[], count), digits(&[Limb::from(!is_one)], count)];
+    let beside = modulus[1..]
+        .iter()
+        .fold(modulus[0] ^ 1, |x, digit| x | digit);
+    let mut cofactors = [digits(&[], count), digits(&[is_not_zero(beside)], count)];
     let inverse = montgomery::inverse(limb(m, 0));
     let mut delta = 1;
     for _ in 0..divstep_rounds(width) {
@@ -45,13 +47,14 @@ pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
         apply(&mut cofactors, matrix, Some((&modulus, inverse)));
     }
     // 1, or -1, whose digits are all ones.
-    let sign = numbers[0][count - 1] >> 63;
+    let sign = sign_of(numbers[0][count - 1]);
     let mut other = i64::from(!limb(m, 0) & 1);
     for (i, digit) in numbers[0].iter().enumerate() {
         let ones = if i + 1 < count { MASK } else { -1 };
         other |= digit ^ (i64::from(i == 0) & !sign | sign & ones);
     }
-    let has_none = ((other | other.wrapping_neg()) as u64 >> 63) as Limb;
+    let has_none = is_not_zero(other);
+    let mask = !mask::of_bit(has_none.into()) as Limb;
     let [inverse, _] = &mut cofactors;
     settle(inverse, &modulus, sign);
     settle(inverse, &modulus, 0);
@@ -59,9 +62,19 @@ pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
         let (at, bit) = (LIMB_BITS * i / DIGIT_BITS, LIMB_BITS * i % DIGIT_BITS);
         let digit = |k: usize| inverse.get(at + k).map_or(0, |&digit| digit as u128);
         let three = digit(0) | digit(1) << DIGIT_BITS | digit(2) << (2 * DIGIT_BITS);
-        *r = (three >> bit) as Limb & has_none.wrapping_sub(1);
+        *r = (three >> bit) as Limb & mask;
     }
     has_none
+}
+
+/// 1 for any word but 0.
+fn is_not_zero(word: i64) -> Limb {
+    ((word | word.wrapping_neg()) as u64 >> 63) as Limb
+}
+
+/// -1 for a negative word, else 0.
+fn sign_of(word: i64) -> i64 {
+    mask::of_bit(word as u64 >> 63) as i64
 }
 
 /// A number in digits of 30 bits.
@@ -84,7 +97,7 @@ fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i32; 2]; 2], modulus: Option<(&[i64
     let mut carries = rows.map(|row| sum(row, pair, 0));
     let mut of_m = [0; 2];
     if let Some((modulus, inverse)) = modulus {
-        let top = [0, 1].map(|k: usize| pair[k][count - 1] >> 63);
+        let top = [0, 1].map(|k: usize| sign_of(pair[k][count - 1]));
         for (k, [u, v]) in rows.into_iter().enumerate() {
             let own = (u & top[0]) + (v & top[1]);
             let rest = carries[k]
@@ -111,7 +124,7 @@ fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i32; 2]; 2], modulus: Option<(&[i64
 /// Adds the modulus to a negative number, and turns the sign then where `sign` is -1.
 fn settle(x: &mut [i64], modulus: &[i64], sign: i64) {
     let top = x.len() - 1;
-    let is_negative = x[top] >> 63;
+    let is_negative = sign_of(x[top]);
     let mut carry = 0;
     for (i, (x, m)) in x.iter_mut().zip(modulus).enumerate() {
         carry += ((*x + (m & is_negative)) ^ sign) - sign;

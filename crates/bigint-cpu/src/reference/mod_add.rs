@@ -3,6 +3,7 @@
 use bigint_core::Limb;
 
 use super::limb;
+use crate::mask;
 
 /// The sum, less `m` where it is not below `m`; no branch depends on limbs. Both operands
 /// are below `m`.
@@ -20,7 +21,7 @@ pub fn scan(r: &mut [Limb], a: &[Limb], b: &[Limb], m: &[Limb]) {
         (of_sum, carry) = sum(j, carry);
         (_, borrow) = of_sum.borrowing_sub(*m, borrow);
     }
-    let mask = Limb::from(borrow & !carry).wrapping_sub(1);
+    let mask = !mask::of(borrow & !carry) as Limb;
     (carry, borrow) = (false, false);
     for (j, r) in r.iter_mut().enumerate() {
         let of_sum;

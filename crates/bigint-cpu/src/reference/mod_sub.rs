@@ -3,6 +3,7 @@
 use bigint_core::Limb;
 
 use super::limb;
+use crate::mask;
 
 /// The difference, and `m` where that is negative; no branch depends on limbs. Both
 /// operands are below `m`.
@@ -18,7 +19,7 @@ pub fn scan(r: &mut [Limb], a: &[Limb], b: &[Limb], m: &[Limb]) {
     for j in 0..m.len() {
         (_, borrow) = difference(j, borrow);
     }
-    let mask = Limb::from(borrow).wrapping_neg();
+    let mask = mask::of(borrow) as Limb;
     borrow = false;
     for (j, r) in r.iter_mut().enumerate() {
         let of_difference;

@@ -7,7 +7,7 @@
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::{limb, mod_add, sub};
-use crate::memory;
+use crate::{mask, memory};
 
 /// An odd modulus of `n` limbs.
 pub struct Odd<'a> {
@@ -40,7 +40,7 @@ impl<'a> Odd<'a> {
         }
         let mut less = memory::scratch(n + 2);
         let is_less = sub::ripple(&mut less, &t, self.m);
-        let mask = is_less.wrapping_neg();
+        let mask = mask::of_bit(is_less.into()) as Limb;
         t.truncate(n);
         for (limb, less) in t.iter_mut().zip(less) {
             *limb = *limb & mask | less & !mask;

@@ -15,7 +15,7 @@ use bigint_core::{LIMB_BITS, Limb};
 
 use super::montgomery::{self, Odd};
 use super::{copy, limb, mod_add, mul, mul_add, shr, sub};
-use crate::memory;
+use crate::{mask, memory};
 
 /// By windows of the exponent, in constant time where `m` is odd: every window takes as many
 /// squares and a product with an entry of a table, which is read whole. The answer is 1
@@ -169,7 +169,7 @@ pub(crate) fn entry<'a, const SCAN: bool>(
         return chosen;
     }
     for (k, entry) in table.enumerate() {
-        let mask = Limb::from(k == i).wrapping_neg();
+        let mask = mask::of_equal(k, i) as Limb;
         for (chosen, limb) in chosen.iter_mut().zip(entry) {
             *chosen |= limb & mask;
         }

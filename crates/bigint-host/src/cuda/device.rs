@@ -6,6 +6,8 @@ use super::staging::{STAGED, Staging};
 use super::{count, describe, early, failure, raw_device};
 use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::Limb;
+use bigint_core::facts::Facts;
+use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::{GridPlan, TREE, fill_tree};
 use bigint_core::transform::ntt::{FACTORS, fill_tables};
 use bigint_core::transform::{ROOTS, fill_roots};
@@ -15,6 +17,7 @@ use cust::memory::DeviceBuffer;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The oldest compute capability that the kernels' PTX is for.
@@ -60,6 +63,8 @@ pub(crate) struct Device {
     /// Why the device can no longer be used.
     pub(super) lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
+    /// Threads that [`Device::load`].
+    loading: AtomicUsize,
 }
 
 /// Which way a large copy goes: each has pinned memory of its own, so that neither waits for
@@ -182,6 +187,7 @@ impl Device {
             has_memory_pools,
             lost: OnceLock::new(),
             last_launched: Mutex::new(None),
+            loading: AtomicUsize::new(0),
         })
     }
 
@@ -203,15 +209,16 @@ impl Device {
     /// The device address of a table of roots of unity, which is made when first asked for
     /// and lives as long as the device.
     pub fn roots(&self, of: Roots) -> Result<u64, DeviceError> {
+        let during = "copying roots of unity to the device";
+        // A forked process goes no further, where a thread that it has not may have the lock.
+        self.enter().map_err(|kind| self.failed(during, kind))?;
         let mut tables = self.tables();
         if let Some(table) = tables.get(&of) {
             return Ok(table.as_device_ptr().as_raw());
         }
         let words = of.words();
         let bytes = size_of_val(words.as_slice());
-        let table = self.run("copying roots of unity to the device", bytes, || {
-            DeviceBuffer::from_slice(&words)
-        })?;
+        let table = self.run(during, bytes, || DeviceBuffer::from_slice(&words))?;
         Ok(tables.entry(of).or_insert(table).as_device_ptr().as_raw())
     }
 
@@ -226,6 +233,30 @@ impl Device {
             let end = first + size_of::<u64>() as u64 * table.len() as u64;
             first <= address && address + size_of::<Limb>() as u64 * limbs <= end
         })
+    }
+
+    /// Whether a launch of this kernel need not wait for the driver to compile it.
+    pub fn has_module(&self, entry: EntryPoint, facts: Facts) -> bool {
+        self.modules.has(entry, facts)
+    }
+
+    /// Whether the caller is the first who sets out to [`Device::load`] it.
+    pub fn begins_module(&self, entry: EntryPoint, facts: Facts) -> bool {
+        self.modules.begins(entry, facts)
+    }
+
+    /// Has the driver compile a kernel, for launches to come, which meet its errors again.
+    pub fn load(&self, entry: EntryPoint, facts: Facts) {
+        self.loading.fetch_add(1, Ordering::Relaxed);
+        if self.enter().is_ok() {
+            let _ = self.modules.of(entry, facts);
+        }
+        self.loading.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether the driver is at that: any other call waits for it.
+    pub fn is_loading(&self) -> bool {
+        self.loading.load(Ordering::Relaxed) > 0
     }
 
     /// Copies by way of pinned memory, if so many limbs are worth it and there is any.

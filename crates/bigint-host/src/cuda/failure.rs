@@ -18,6 +18,8 @@ pub(super) fn name(error: CudaError) -> String {
 pub(super) fn kind(error: CudaError, bytes: usize) -> DeviceErrorKind {
     match error {
         CudaError::OutOfMemory => DeviceErrorKind::OutOfMemory { bytes },
+        // The driver is always started first, so it was in another process.
+        CudaError::NotInitialized => DeviceErrorKind::Forked,
         error if ends_the_context(error) => DeviceErrorKind::Lost(name(error)),
         error => DeviceErrorKind::Driver(name(error)),
     }

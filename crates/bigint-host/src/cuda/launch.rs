@@ -38,6 +38,8 @@ impl Device {
         arguments: A,
         buffers: &[&Buffer],
     ) -> Result<(), DeviceError> {
+        let failed = |kind| self.failed(&format!("launching {}", entry.name), kind);
+        self.enter().map_err(failed)?;
         let mut roots = arguments.roots().into_iter();
         assert!(
             buffers.iter().all(|buffer| buffer.is_of(self))
@@ -46,8 +48,6 @@ impl Device {
             "the arguments of {} reach out of their buffers",
             entry.name
         );
-        let failed = |kind| self.failed(&format!("launching {}", entry.name), kind);
-        self.enter().map_err(failed)?;
         let module = self.modules.of(entry, facts).map_err(failed)?;
         let parameter = Parameter(arguments);
         let stream = &self.stream;

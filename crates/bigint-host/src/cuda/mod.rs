@@ -18,6 +18,7 @@ mod modules;
 mod reach;
 mod staging;
 
+use crate::back_end::Found;
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
 use cuda_loader::DriverError;
 use cust::device::DeviceAttribute;
@@ -27,23 +28,31 @@ pub(crate) use buffer::Buffer;
 pub(crate) use device::{Device, Roots};
 pub(crate) use staging::STAGED;
 
-/// The CUDA devices that the driver sees; none, where it sees none.
-pub(crate) fn devices() -> Result<Vec<DeviceDescription>, DeviceError> {
+/// The CUDA devices that the driver sees; none, where it sees none. Of one that does not answer,
+/// why.
+pub(crate) fn devices() -> Result<Vec<Found>, DeviceError> {
     let failed = |ordinal, kind| DeviceError {
         ordinal,
         during: "looking for devices".to_owned(),
         kind,
     };
     let found = count().map_err(|kind| failed(0, kind))?;
-    (0..found)
-        .map(|ordinal| describe(ordinal).map_err(|error| failed(ordinal, failure::kind(error, 0))))
-        .collect()
+    let found = (0..found).map(|ordinal| {
+        describe(ordinal).map_err(|error| failed(ordinal, failure::kind_at_opening(error)))
+    });
+    Ok(found.collect())
+}
+
+/// Ends the process without a word to the driver, whatever it is about.
+pub(crate) fn exit(code: u8) -> ! {
+    cuda_loader::exit(code)
 }
 
 /// Starts the driver, and counts its devices.
 fn count() -> Result<usize, DeviceErrorKind> {
     let driver = cuda_loader::driver().map_err(|error| match error {
         DriverError::NotInstalled { .. } => DeviceErrorKind::NoDriver(error.to_string()),
+        DriverError::Forked => DeviceErrorKind::Forked,
         error => DeviceErrorKind::DriverUnusable(error.to_string()),
     })?;
     let found = cust::init(cust::CudaFlags::empty())

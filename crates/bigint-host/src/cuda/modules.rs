@@ -4,6 +4,7 @@
 
 use super::{cases, failure};
 use crate::DeviceErrorKind;
+use crate::members::lock;
 use bigint_core::facts::{BLOCKS, Facts, SAME, THREADS, UNTOLD, WARPS};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
@@ -17,7 +18,8 @@ use cust::module::Module;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 macro_rules! ptx {
     ($(
@@ -77,7 +79,18 @@ for_each_operation!(ptx);
 /// choice of its cases.
 #[derive(Default)]
 pub(super) struct Modules {
-    loaded: Mutex<HashMap<(&'static str, Facts), Arc<Module>>>,
+    places: Mutex<HashMap<(&'static str, Facts), Arc<Place>>>,
+}
+
+/// A module's place, before it is loaded and then.
+#[derive(Default)]
+struct Place {
+    /// Whoever loads it has the lock.
+    module: Mutex<Option<Arc<Module>>>,
+    /// Whether somebody has begun to load it.
+    is_begun: AtomicBool,
+    /// Whether it is loaded, or cannot be.
+    is_done: AtomicBool,
 }
 
 impl Modules {
@@ -87,13 +100,30 @@ impl Modules {
     ///
     /// The context that the modules are for must be current.
     pub fn of(&self, entry: EntryPoint, facts: Facts) -> Result<Arc<Module>, DeviceErrorKind> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = loaded.get(&(entry.name, facts)) {
+        let place = self.place(entry, facts);
+        let mut module = lock(&place.module);
+        if let Some(module) = &*module {
             return Ok(Arc::clone(module));
         }
-        let module = Arc::new(load(entry.name, &alone(entry, facts))?);
-        loaded.insert((entry.name, facts), Arc::clone(&module));
-        Ok(module)
+        let loaded = load(entry.name, &alone(entry, facts)).map(Arc::new);
+        place.is_done.store(true, Ordering::Release);
+        Ok(Arc::clone(module.insert(loaded?)))
+    }
+
+    /// Whether nobody would wait for that module.
+    pub fn has(&self, entry: EntryPoint, facts: Facts) -> bool {
+        self.place(entry, facts).is_done.load(Ordering::Acquire)
+    }
+
+    /// Whether the caller is the first who sets out to load it in the background.
+    pub fn begins(&self, entry: EntryPoint, facts: Facts) -> bool {
+        let place = self.place(entry, facts);
+        !place.is_begun.swap(true, Ordering::Relaxed)
+    }
+
+    fn place(&self, entry: EntryPoint, facts: Facts) -> Arc<Place> {
+        let mut places = lock(&self.places);
+        Arc::clone(places.entry((entry.name, facts)).or_default())
     }
 }
 

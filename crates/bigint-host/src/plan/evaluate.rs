@@ -11,7 +11,7 @@ use bigint_core::fused::StepKind;
 use bigint_core::operation::Signs;
 use bigint_core::{Algorithm, LIMB_BITS, MAX_WIDTH, Operation};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -73,6 +73,23 @@ pub struct Evaluator<'a> {
     /// What was done.
     pub tallies: Tallies,
 }
+
+/// What is to blame for an error: an operand of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blame {
+    /// The function that does not take it.
+    pub function: Function,
+    /// Which of its operands, from 0.
+    pub operand: usize,
+    /// The inputs that it is made of.
+    pub inputs: Vec<usize>,
+    /// Whether it is an input itself, or one with the other sign.
+    pub is_given: bool,
+}
+
+/// The sums and products of an evaluator's rows up to some moment.
+#[derive(Clone, Debug)]
+pub struct Totals(Vec<Option<SignedBatch>>);
 
 /// What is computed at a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -160,17 +177,49 @@ impl<'a> Evaluator<'a> {
         self.result(inputs, Phase::End)
     }
 
-    /// Which input is to blame for an error that was answered last, and which of its
-    /// numbers: where a number of an input is what an operation does not take.
-    pub fn blamed(&self, error: &Error) -> Option<(usize, usize)> {
-        let Term::Apply(_, operands) = &self.formula.terms[self.failed_at?] else {
+    /// What the last error is about: where an operation does not take a number.
+    pub fn blamed(&self, error: &Error) -> Option<Blame> {
+        let terms = &self.formula.terms;
+        let Term::Apply(function, operands) = &terms[self.failed_at?] else {
             return None;
         };
-        let (operand, row) = error.blamed_operand(operands.len())?;
-        match self.formula.terms[*operands.get(operand)?] {
-            Term::Input(input) => Some((input, row)),
-            Term::Apply(..) => None,
+        let (operand, _) = error.blamed_operand(operands.len())?;
+        // An inverse depends on both operands.
+        let blamed = match error {
+            Error::NotInvertible { .. } => &operands[..],
+            _ => operands.get(operand..=operand)?,
+        };
+        let is_given = |&at: &usize| match &terms[at] {
+            Term::Input(_) => true,
+            Term::Apply(Function::Negate, of) => matches!(terms[of[0]], Term::Input(_)),
+            Term::Apply(..) => false,
+        };
+        let mut inputs = BTreeSet::new();
+        let mut seen = vec![false; terms.len()];
+        let mut open = blamed.to_vec();
+        while let Some(at) = open.pop() {
+            match &terms[at] {
+                _ if std::mem::replace(&mut seen[at], true) => {}
+                Term::Input(input) => _ = inputs.insert(*input),
+                Term::Apply(_, of) => open.extend(of),
+            }
         }
+        Some(Blame {
+            function: *function,
+            operand,
+            inputs: inputs.into_iter().collect(),
+            is_given: blamed.iter().any(is_given),
+        })
+    }
+
+    /// The totals of all rows so far, to go back to.
+    pub fn totals(&self) -> Totals {
+        Totals(self.totals.clone())
+    }
+
+    /// Forgets the rows that came after these totals.
+    pub fn go_back_to(&mut self, totals: &Totals) {
+        self.totals.clone_from(&totals.0);
     }
 
     /// The value of the whole formula in a phase, if it has one then.
@@ -179,6 +228,7 @@ impl<'a> Evaluator<'a> {
         inputs: &[&SignedBatch],
         phase: Phase,
     ) -> Result<Option<SignedBatch>, Error> {
+        self.failed_at = None;
         let mut values = self.values(inputs, phase)?;
         let result = values[self.formula.root].take();
         result

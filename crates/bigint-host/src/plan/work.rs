@@ -3,6 +3,7 @@
 //! An operation costs each of `k` devices a launch, which the host makes one after the other,
 //! and the `k`-th part of the work: `max(k launch, work / k)`, least where `k^2 = work / launch`.
 
+use crate::plan::choose::CoreTuning;
 use bigint_core::Operation;
 
 /// Picoseconds that a device takes for a limb that it moves.
@@ -46,6 +47,41 @@ pub(crate) fn of_number(operation: Operation, widths: &[usize], results: usize) 
         _ => 0.0,
     };
     moved(widths.iter().sum::<usize>() + results).max(computed)
+}
+
+/// The same of one core of the CPU.
+pub(crate) fn of_number_on_core(
+    core: &CoreTuning,
+    operation: Operation,
+    widths: &[usize],
+    results: usize,
+) -> f64 {
+    let width = |i: usize| widths.get(i).copied().unwrap_or(0) as f64;
+    let last = width(widths.len().saturating_sub(1));
+    let widest = width(0).max(width(1));
+    let computed = match operation {
+        Operation::PowMod => core.residue_ps * 32.0 * width(1) * last * last,
+        Operation::PowPair => core.residue_ps * 40.0 * width(1) * last * last,
+        Operation::PowFixed => core.residue_ps * width(0) * last / 64.0,
+        Operation::MontMul => core.residue_ps * last * last,
+        Operation::Square => {
+            (core.product_ps * widest * widest).min(core.transformed_ps * 2.0 * widest)
+        }
+        _ if operation.multiplies() => {
+            let (n, m) = (width(0), width(1));
+            (core.product_ps * n * m).min(core.transformed_ps * (n + m))
+        }
+        _ if operation.divides() => {
+            let (n, m) = (width(0), width(1));
+            (core.quotient_ps * n * m).min(4.0 * core.transformed_ps * (n + m))
+        }
+        Operation::Gcd | Operation::Lcm | Operation::InvMod | Operation::Isqrt => {
+            core.euclid_ps * widest * widest
+        }
+        _ => 0.0,
+    };
+    let moved = core.limb_ps * (widths.iter().sum::<usize>() + results) as f64;
+    moved.max(computed)
 }
 
 /// Picoseconds for so many limbs, read or written.

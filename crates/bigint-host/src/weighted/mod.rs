@@ -26,6 +26,7 @@ impl Engine {
     /// For other numbers of words, and for `p` below them.
     pub fn mersenne_squares(&self, p: u32, words: usize) -> Result<Option<MersenneSquares>, Error> {
         assert!(words <= p as usize, "a word has at least one bit");
+        self.inner.open_now();
         let Some(device) = self.inner.device() else {
             return Ok(None);
         };
@@ -43,6 +44,7 @@ impl Engine {
             .flat_map(|log| [1, 3, 5, 7, 9, 11, 13, 15].map(|odd| odd << log))
             .collect();
         words.sort_unstable();
+        self.inner.open_now();
         let device = self.inner.device();
         words.retain(|&words| {
             device.is_some_and(|device| {
@@ -55,6 +57,7 @@ impl Engine {
     /// Whether squares by a transform of so many words, one of [`Engine::mersenne_words`], take two
     /// launches and not three.
     pub fn mersenne_takes_two_launches(&self, words: usize) -> bool {
+        self.inner.open_now();
         let device = self.inner.device();
         device.is_some_and(|device| long::shape(words, device).is_some())
     }

@@ -1,5 +1,6 @@
 //! Expressions on a device: one launch for what fits, and the same answers when it fails.
 
+use crate::at_once::auto;
 use crate::process::on_simulator;
 use crate::trees::{check_shapes, check_trees};
 use bigint_host::{BigUint, Engine};
@@ -19,7 +20,7 @@ fn is_made_good(name: &str, settings: &[(&str, &str)]) {
     if !on_simulator(name, settings) {
         return;
     }
-    let engine = Engine::auto();
+    let engine = auto();
     let numbers: Vec<BigUint> = (0..100u32).map(|i| BigUint::from(i).pow(50)).collect();
     let a = engine.batch_from_biguints(&numbers).unwrap();
     let sum = engine.eval(&(&a + &a + &a + 1u64)).unwrap();

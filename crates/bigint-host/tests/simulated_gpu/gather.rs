@@ -1,5 +1,6 @@
 //! Gathered, sliced and concatenated numbers, which stay on the devices that have them.
 
+use crate::at_once::{at_once, auto};
 use crate::process::on_simulator;
 use bigint_host::{BackEnd, Batch, BigUint, DeviceSet, Engine, Error, Layout, Shape, Tuning};
 
@@ -85,8 +86,9 @@ fn moves_of_shared_batches_are_right() {
     }
     let mut tuning = Tuning::default();
     tuning.devices.launch_ns = 0.0;
-    for engine in [Engine::auto(), Engine::all().expect("devices")] {
-        let engine = engine.with_tuning(tuning.clone());
+    for engine in [auto(), Engine::all().expect("devices")] {
+        let engine = engine.with_tuning(at_once(tuning.clone()));
+        engine.back_end();
         for layout in Layout::ALL {
             for width in [3, 4] {
                 let (found, expected) = moved(&engine, layout, width);
@@ -122,7 +124,7 @@ fn a_device_that_fails_loses_nothing_that_was_moved() {
     }
     let mut tuning = Tuning::default();
     tuning.devices.launch_ns = 0.0;
-    let engine = Engine::auto().with_tuning(tuning);
+    let engine = auto().with_tuning(at_once(tuning));
     let (first, expected_first) = moved(&engine, Layout::Contiguous, 3);
     let (second, expected) = moved(&engine, Layout::Interleaved, 4);
     assert_eq!(first.to_biguints().expect("made good"), expected_first);

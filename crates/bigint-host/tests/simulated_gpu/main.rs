@@ -5,16 +5,20 @@
 //! driver ends it with an error if device memory, modules, streams or contexts are
 //! left behind.
 
+mod at_once;
 mod conformance;
 mod failures;
+mod fork;
 mod fused;
 mod gather;
 mod lists;
 mod pieces;
+mod preconditions;
 mod process;
 mod rows;
 mod several;
 mod signs;
+mod start;
 #[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
 mod support;
 mod trees;

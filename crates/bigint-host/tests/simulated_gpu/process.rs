@@ -10,10 +10,16 @@ const CHILD: &str = "BIGINT_TEST_CHILD";
 /// Runs the test `name` again in a process whose driver is simulated, shaped by
 /// `settings`. Answers whether this is that process: the one to do the test's work.
 pub fn on_simulator(name: &str, settings: &[(&str, &str)]) -> bool {
+    let executable = env::current_exe().expect("this executable's path");
+    run(Command::new(executable), name, settings)
+}
+
+/// The same by this command, which is given the arguments of a test.
+pub fn run(mut command: Command, name: &str, settings: &[(&str, &str)]) -> bool {
     if env::var_os(CHILD).is_some() {
         return true;
     }
-    let output = Command::new(env::current_exe().expect("this executable's path"))
+    let output = command
         .args(["--exact", name, "--nocapture"])
         .env(CHILD, "1")
         .env("BIGINT_CUDA_DRIVER", support::library())

@@ -1,6 +1,7 @@
 //! Several devices, of unequal memory, one of which may fail in the middle: the right
 //! numbers, and a warning that names the device.
 
+use crate::at_once::{at_once, auto};
 use crate::lists::{Lengths, Random, check_list};
 use crate::process::on_simulator;
 use crate::signs::check_chain;
@@ -70,11 +71,11 @@ fn a_batch_is_shared_and_stays_so() {
         return;
     }
     let all = DeviceSet::new(0..3).expect("three");
-    for engine in [Engine::auto(), Engine::all().expect("devices")] {
+    for engine in [auto(), Engine::all().expect("devices")] {
         let mut tuning = Tuning::default();
         // Three launches are worth 333 sums of 4 limbs, and one 40 of them.
         tuning.devices.launch_ns = 0.25;
-        let engine = engine.with_tuning(tuning);
+        let engine = engine.with_tuning(at_once(tuning));
         assert_eq!(engine.back_end().to_string(), "cuda:0,1,2");
         let a = engine.batch_from_biguints(&numbers(333, 9)).expect("fits");
         assert_eq!(a.location(), BackEnd::Cuda(all));
@@ -256,7 +257,7 @@ fn a_list_larger_than_the_device_is_computed() {
     if !on_simulator(name, &[devices, ("CUDA_SIM_CHECKS", "none")]) {
         return;
     }
-    for engine in [Engine::cuda(0).expect("a device"), Engine::auto()] {
+    for engine in [Engine::cuda(0).expect("a device"), auto()] {
         let operations = [Operation::Add, Operation::Sub, Operation::Mul];
         let random = &mut Random(3);
         check_list(
@@ -282,7 +283,7 @@ fn a_list_larger_than_the_device_is_computed() {
         ),
         other => panic!("a device error was due: {other:?}"),
     }
-    let twice = Engine::auto().run(&giant, &list).expect("the CPU has it");
+    let twice = auto().run(&giant, &list).expect("the CPU has it");
     let expected = giant.get(0).expect("one") * 2;
     assert_eq!(twice.get(0), Some(expected));
 }

@@ -78,11 +78,7 @@ entries! {
     }
 
     driver_wide fn cuCtxGetId(handle: Handle, id: Out<u64>) |driver| {
-        let context = match handle {
-            Handle::NULL => context::current()?.ok_or_else(context::none)?,
-            handle => known(driver, handle)?,
-        };
-        id.set(context.handle.0 as u64)
+        id.set(given(driver, handle)?.handle.0 as u64)
     }
 
     // There is no profiler to start.
@@ -135,13 +131,16 @@ entries! {
         out.set(context.flags.load(Ordering::Relaxed))
     }
 
+    driver_wide fn cuCtxGetDevice_v2(out: Out<i32>, handle: Handle) |driver| {
+        out.set(given_since_13(driver, handle)?.ordinal as i32)
+    }
+
     context fn cuCtxSynchronize() |context| {
-        if !context.captures().is_empty() {
-            let why = "a stream captures, whose work does not run";
-            return Err(Code::STREAM_CAPTURE_UNSUPPORTED.because(why));
-        }
-        context.finish();
-        context.state()
+        synchronize(context)
+    }
+
+    driver_wide fn cuCtxSynchronize_v2(handle: Handle) |driver| {
+        synchronize(&*given_since_13(driver, handle)?)
     }
 
     context fn cuCtxSetLimit(limit: u32, value: usize) |context| {
@@ -200,6 +199,33 @@ fn create(driver: &'static Driver, ordinal: usize, out: &Out<Handle>, flags: u32
     let context = Context::new(driver, ordinal, Handle::fresh(), flags, false);
     context::push(Arc::clone(&context))?;
     out.set(context.handle)
+}
+
+fn synchronize(context: &Context) -> Result {
+    if !context.captures().is_empty() {
+        let why = "a stream captures, whose work does not run";
+        return Err(Code::STREAM_CAPTURE_UNSUPPORTED.because(why));
+    }
+    context.finish();
+    context.state()
+}
+
+/// The context with this handle; null stands for the current one.
+fn given(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
+    match handle {
+        Handle::NULL => context::current()?.ok_or_else(context::none),
+        handle => known(driver, handle),
+    }
+}
+
+/// The context that a form of CUDA 13 is given; an older driver has only the form without.
+/// Programs that look for a `_v2` of everything, as Numba does, find the symbol all the same
+/// and pass no context.
+fn given_since_13(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
+    match driver.environment.version.0 {
+        13000.. => given(driver, handle),
+        _ => given(driver, Handle::NULL),
+    }
 }
 
 fn no_limit(limit: u32) -> Code {

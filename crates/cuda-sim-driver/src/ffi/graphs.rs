@@ -1,4 +1,4 @@
-//! Graphs, by capture or node by node.
+//! Graphs, node by node.
 
 use super::contexts;
 use super::copies::{Copy3D, plan_fill};
@@ -6,12 +6,12 @@ use super::entries;
 use super::launches::prepare;
 use super::raw::{HostFunction, HostPointer, Out, ParamBlock, UserData, Values};
 use super::streams::target;
-use crate::context::{Context, Target};
+use crate::context::Context;
 use crate::copy::{self, Source};
 use crate::driver::Driver;
 use crate::error::{Code, Result};
 use crate::failures::invalid;
-use crate::graph::{Capture, Executable, Graph, Work, kind};
+use crate::graph::{Executable, Graph, Work, kind};
 use crate::handle::Handle;
 use sim::Grid;
 use std::sync::Arc;
@@ -79,85 +79,6 @@ pub struct UpdateResult {
 }
 
 entries! {
-    context fn cuStreamBeginCapture_v2 + _ptsz(stream: Handle, mode: u32) |context| {
-        begin_capture(context, stream, mode)
-    }
-
-    context fn cuStreamEndCapture + _ptsz(stream: Handle, out: Out<Handle>) |context| {
-        let capture = capture(context, stream)?.ok_or_else(not_capturing)?;
-        out.set(Handle::NULL)?;
-        if capture.origin != lane(context, stream)? {
-            capture.invalidate();
-            let why = "the capture began on another stream";
-            return Err(Code::STREAM_CAPTURE_UNMATCHED.because(why));
-        }
-        context.captures().retain(|_, other| other.id != capture.id);
-        capture.end();
-        capture.state()?;
-        if !capture.is_joined() {
-            let why = "another stream of the capture has work that this one does not wait for";
-            return Err(Code::STREAM_CAPTURE_UNJOINED.because(why));
-        }
-        let graph = Arc::clone(&capture.graph);
-        context.driver.graphs.insert(graph.handle, Arc::clone(&graph));
-        out.set(graph.handle)
-    }
-
-    context fn cuStreamIsCapturing + _ptsz(stream: Handle, status: Out<u32>) |context| {
-        status.set(status_of(capture(context, stream)?.as_deref()))
-    }
-
-    context fn cuStreamGetCaptureInfo_v2 + _ptsz(
-        stream: Handle,
-        status: Out<u32>,
-        id: Out<u64>,
-        graph: Out<Handle>,
-        behind: Out<*const Handle>,
-        count: Out<usize>,
-    ) |context| {
-        capture_info(context, stream, (&status, &id, &graph), (&behind, &count))
-    }
-
-    context fn cuStreamGetCaptureInfo_v3 + _ptsz(
-        stream: Handle,
-        status: Out<u32>,
-        id: Out<u64>,
-        graph: Out<Handle>,
-        behind: Out<*const Handle>,
-        edges: Out<*const u8>,
-        count: Out<usize>,
-    ) |context| {
-        edges.set_if_asked(std::ptr::null());
-        capture_info(context, stream, (&status, &id, &graph), (&behind, &count))
-    }
-
-    context fn cuStreamUpdateCaptureDependencies_v2 + _ptsz(
-        stream: Handle,
-        behind: Values<Handle>,
-        _edges: HostPointer,
-        count: usize,
-        flags: u32,
-    ) |context| {
-        let capture = capture(context, stream)?.ok_or_else(not_capturing)?;
-        let mut lanes = capture.lanes();
-        let lane = lanes.entry(lane(context, stream)?).or_default();
-        // CU_STREAM_SET_CAPTURE_DEPENDENCIES; else they are added.
-        if flags & 1 != 0 {
-            lane.clear();
-        }
-        lane.extend(handles(&behind, count)?);
-        Ok(())
-    }
-
-    // Modes say which calls elsewhere spoil a capture; here those on its streams do.
-    driver_wide fn cuThreadExchangeStreamCaptureMode(mode: Values<u32>) |_driver| {
-        let asked = mode.get(0)?;
-        if asked > 2 {
-            return Err(invalid(format!("{asked} is no capture mode")));
-        }
-        mode.set(0, 0)
-    }
-
     driver_wide fn cuGraphCreate(out: Out<Handle>, flags: u32) |driver| {
         out.check()?;
         if flags != 0 {
@@ -197,14 +118,18 @@ entries! {
         to: Values<Handle>,
         count: Values<usize>,
     ) |driver| {
-        let graph = known(driver, graph)?;
-        let nodes = graph.nodes();
-        let edges = nodes.iter().flat_map(|node| node.after.iter().map(|&after| (after, node.handle)));
-        let (starts, ends): (Vec<_>, Vec<_>) = edges.unzip();
-        let room = count.get(0)?;
-        list(&starts, &from, &count)?;
-        count.set(0, room)?;
-        list(&ends, &to, &count)
+        edges(driver, graph, (&from, &to), &count)
+    }
+
+    driver_wide fn cuGraphGetEdges_v2(
+        graph: Handle,
+        from: Values<Handle>,
+        to: Values<Handle>,
+        kinds: Values<u64>,
+        count: Values<usize>,
+    ) |driver| {
+        plain(&kinds, count.get(0)?)?;
+        edges(driver, graph, (&from, &to), &count)
     }
 
     driver_wide fn cuGraphNodeGetType(node: Handle, out: Out<u32>) |driver| {
@@ -215,10 +140,31 @@ entries! {
     }
 
     driver_wide fn cuGraphNodeGetDependencies(node: Handle, before: Values<Handle>, count: Values<usize>) |driver| {
-        let graph = graph_of(driver, node)?;
-        let nodes = graph.nodes();
-        let known = nodes.iter().find(|known| known.handle == node);
-        list(&known.ok_or_else(|| no_node(node))?.after, &before, &count)
+        list(&before_node(driver, node)?, &before, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetDependencies_v2(
+        node: Handle,
+        before: Values<Handle>,
+        kinds: Values<u64>,
+        count: Values<usize>,
+    ) |driver| {
+        plain(&kinds, count.get(0)?)?;
+        list(&before_node(driver, node)?, &before, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetDependentNodes(node: Handle, after: Values<Handle>, count: Values<usize>) |driver| {
+        list(&after_node(driver, node)?, &after, &count)
+    }
+
+    driver_wide fn cuGraphNodeGetDependentNodes_v2(
+        node: Handle,
+        after: Values<Handle>,
+        kinds: Values<u64>,
+        count: Values<usize>,
+    ) |driver| {
+        plain(&kinds, count.get(0)?)?;
+        list(&after_node(driver, node)?, &after, &count)
     }
 
     driver_wide fn cuGraphAddDependencies(
@@ -227,17 +173,18 @@ entries! {
         to: Values<Handle>,
         count: usize,
     ) |driver| {
-        let graph = known(driver, graph)?;
-        let mut nodes = graph.nodes();
-        for (before, after) in handles(&from, count)?.into_iter().zip(handles(&to, count)?) {
-            if !nodes.iter().any(|node| node.handle == before) {
-                return Err(no_node(before));
-            }
-            let mut all = nodes.iter_mut();
-            let node = all.find(|node| node.handle == after).ok_or_else(|| no_node(after))?;
-            node.after.push(before);
-        }
-        Ok(())
+        add_edges(driver, graph, handles(&from, count)?, handles(&to, count)?)
+    }
+
+    // Kinds of edges say what may begin before a kernel ends; here nothing does.
+    driver_wide fn cuGraphAddDependencies_v2(
+        graph: Handle,
+        from: Values<Handle>,
+        to: Values<Handle>,
+        _kinds: Values<u64>,
+        count: usize,
+    ) |driver| {
+        add_edges(driver, graph, handles(&from, count)?, handles(&to, count)?)
     }
 
     driver_wide fn cuGraphDestroyNode(node: Handle) |driver| {
@@ -453,8 +400,61 @@ entries! {
     }
 }
 
-fn not_capturing() -> Code {
-    Code::ILLEGAL_STATE.because("the stream does not capture")
+/// The edges of a graph, to a caller who says how much room there is.
+fn edges(
+    driver: &Driver,
+    graph: Handle,
+    (from, to): (&Values<Handle>, &Values<Handle>),
+    count: &Values<usize>,
+) -> Result {
+    let graph = known(driver, graph)?;
+    let nodes = graph.nodes();
+    let edges = nodes
+        .iter()
+        .flat_map(|node| node.after.iter().map(|&after| (after, node.handle)));
+    let (starts, ends): (Vec<_>, Vec<_>) = edges.unzip();
+    let room = count.get(0)?;
+    list(&starts, from, count)?;
+    count.set(0, room)?;
+    list(&ends, to, count)
+}
+
+/// Says of so many edges that they are of the plain kind: a `CUgraphEdgeData` of zeros.
+fn plain(kinds: &Values<u64>, count: usize) -> Result {
+    if kinds.is_null() {
+        return Ok(());
+    }
+    (0..count).try_for_each(|index| kinds.set(index, 0))
+}
+
+/// The nodes that a node comes after.
+fn before_node(driver: &Driver, node: Handle) -> Result<Vec<Handle>> {
+    let graph = graph_of(driver, node)?;
+    let nodes = graph.nodes();
+    let known = nodes.iter().find(|known| known.handle == node);
+    Ok(known.ok_or_else(|| no_node(node))?.after.clone())
+}
+
+/// The nodes that come after a node.
+fn after_node(driver: &Driver, node: Handle) -> Result<Vec<Handle>> {
+    let graph = graph_of(driver, node)?;
+    let nodes = graph.nodes();
+    let after = nodes.iter().filter(|other| other.after.contains(&node));
+    Ok(after.map(|other| other.handle).collect())
+}
+
+fn add_edges(driver: &Driver, graph: Handle, from: Vec<Handle>, to: Vec<Handle>) -> Result {
+    let graph = known(driver, graph)?;
+    let mut nodes = graph.nodes();
+    for (before, after) in from.into_iter().zip(to) {
+        if !nodes.iter().any(|node| node.handle == before) {
+            return Err(no_node(before));
+        }
+        let mut all = nodes.iter_mut();
+        let node = all.find(|node| node.handle == after);
+        node.ok_or_else(|| no_node(after))?.after.push(before);
+    }
+    Ok(())
 }
 
 fn no_node(node: Handle) -> Code {
@@ -492,7 +492,7 @@ fn graph_of(driver: &Driver, node: Handle) -> Result<Arc<Graph>> {
     known(driver, graph)
 }
 
-fn handles(values: &Values<Handle>, count: usize) -> Result<Vec<Handle>> {
+pub(super) fn handles(values: &Values<Handle>, count: usize) -> Result<Vec<Handle>> {
     (0..count).map(|index| values.get(index)).collect()
 }
 
@@ -605,67 +605,4 @@ fn set_exec_kernel(driver: &Driver, executable: Handle, node: Handle, work: Work
         Work::Kernel(launch) => executable.set_kernel(node, launch),
         Work::Other(..) => Err(no_kernel(node)),
     }
-}
-
-/// The stream's handle, where it can take part in a capture.
-fn lane(context: &Context, stream: Handle) -> Result<Handle> {
-    match target(context, stream)? {
-        Target::Stream { handle, .. } => Ok(handle),
-        Target::Default => {
-            let why = "the legacy default stream cannot capture";
-            Err(Code::STREAM_CAPTURE_UNSUPPORTED.because(why))
-        }
-    }
-}
-
-fn capture(context: &Context, stream: Handle) -> Result<Option<Arc<Capture>>> {
-    Ok(context.capture_of(target(context, stream)?))
-}
-
-/// A `CUstreamCaptureStatus`.
-fn status_of(capture: Option<&Capture>) -> u32 {
-    match capture.map(Capture::state) {
-        None => 0,
-        Some(Ok(())) => 1,
-        Some(Err(_)) => 2,
-    }
-}
-
-fn begin_capture(context: &Arc<Context>, stream: Handle, mode: u32) -> Result {
-    if mode > 2 {
-        return Err(invalid(format!("{mode} is no capture mode")));
-    }
-    let lane = lane(context, stream)?;
-    let mut captures = context.captures();
-    if captures.contains_key(&lane) {
-        return Err(Code::ILLEGAL_STATE.because("the stream captures already"));
-    }
-    captures.insert(lane, Arc::new(Capture::new(lane)));
-    Ok(())
-}
-
-fn capture_info(
-    context: &Context,
-    stream: Handle,
-    (status, id, graph): (&Out<u32>, &Out<u64>, &Out<Handle>),
-    (behind, count): (&Out<*const Handle>, &Out<usize>),
-) -> Result {
-    let capture = capture(context, stream)?;
-    status.set(status_of(capture.as_deref()))?;
-    let Some(capture) = capture else {
-        return Ok(());
-    };
-    // A graph under capture can be asked for and added to.
-    let graphs = &context.driver.graphs;
-    graphs.insert(capture.graph.handle, Arc::clone(&capture.graph));
-    id.set_if_asked(capture.id);
-    graph.set_if_asked(capture.graph.handle);
-    let lanes = capture.lanes();
-    let nodes = lanes
-        .get(&lane(context, stream)?)
-        .map_or(&[][..], Vec::as_slice);
-    // The caller's until the next call that changes them, as CUDA says.
-    behind.set_if_asked(nodes.as_ptr());
-    count.set_if_asked(nodes.len());
-    Ok(())
 }

@@ -12,9 +12,11 @@ pub mod call;
 mod entries;
 pub mod raw;
 
+mod captures;
 mod contexts;
 mod copies;
 mod devices;
+mod first;
 mod graphs;
 mod launches;
 mod libraries;
@@ -31,9 +33,11 @@ use entries::{Symbol, entries};
 
 /// The entry points that do something.
 const SYMBOLS: &[&[Symbol]] = &[
+    captures::SYMBOLS,
     contexts::SYMBOLS,
     copies::SYMBOLS,
     devices::SYMBOLS,
+    first::SYMBOLS,
     graphs::SYMBOLS,
     launches::SYMBOLS,
     libraries::SYMBOLS,

@@ -429,19 +429,22 @@ pub fn shared_of_block(function: unsafe extern "C" fn(i32) -> usize, threads: u3
     unsafe { function(threads.cast_signed()) as u64 }
 }
 
-/// Has `f` called when the process exits.
+/// Has `f` called when the process exits, but not where one that was forked from it does.
 pub fn at_exit(f: fn()) {
-    static CALLED: std::sync::Mutex<Vec<fn()>> = std::sync::Mutex::new(Vec::new());
+    /// A process, and what is to be called at its end.
+    type Ending = (u32, fn());
+    static CALLED: std::sync::Mutex<Vec<Ending>> = std::sync::Mutex::new(Vec::new());
     extern "C" fn call() {
         // A panic must not cross into the C library.
         let _ = std::panic::catch_unwind(|| {
             if let Ok(mut functions) = CALLED.lock() {
-                functions.drain(..).for_each(|f| f());
+                let here = |(process, f): Ending| (process == std::process::id()).then_some(f);
+                functions.drain(..).filter_map(here).for_each(|f| f());
             }
         });
     }
     if let Ok(mut functions) = CALLED.lock() {
-        functions.push(f);
+        functions.push((std::process::id(), f));
         // SAFETY: `call` lives as long as the process: the library is never unmapped.
         unsafe { libc::atexit(call) };
     }

@@ -222,6 +222,10 @@ fn every_function_of_the_driver_is_found_by_name() {
                 names += 1;
             }
             assert!(names > 600);
+            // Of each number of parameters the form that a program's version has.
+            let [old, new] =
+                [12000, 13000].map(|version| later::proc_address("cuCtxSynchronize", version, 0));
+            assert_ne!(old, new);
             let [legacy, own] = [0, 2].map(|flags| later::proc_address("cuMemcpy", 12000, flags));
             assert_ne!(legacy, own);
         },

@@ -168,3 +168,22 @@ fn managed_memory_has_one_address() {
         api::stop();
     });
 }
+
+#[test]
+fn what_nothing_wrote_may_be_kept_from_the_host() {
+    let copies = || {
+        api::start();
+        let block = api::alloc(16).expect("memory");
+        api::write(block, &[1, 2, 3]).expect("written");
+        assert_eq!(api::read(block, 3), Ok(vec![1, 2, 3]));
+        let checked = std::env::var_os("CUDA_SIM_CHECKS").is_some();
+        let all = api::read(block, 4).map(|words| words.len());
+        assert_eq!(all, if checked { Err(719) } else { Ok(4) });
+    };
+    let off = ("CUDA_SIM_LEAKS", "off");
+    program(&[off], copies);
+    let stderr = program(&[off, ("CUDA_SIM_CHECKS", "all,copies")], copies);
+    let words = "a copy to the host of 16 bytes from 0x100000000000 on: nothing defined has been \
+                 written to 0x10000000000c; device 0 answers";
+    assert!(stderr.contains(words), "{stderr}");
+}

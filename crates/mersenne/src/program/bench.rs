@@ -6,6 +6,7 @@ use clap::Args;
 use mersenne::{Backend, Residue};
 use serde::Serialize;
 
+use super::output::print;
 use super::{Common, Failure};
 
 #[derive(Args)]
@@ -54,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         exponents => exponents,
     };
     if !arguments.json {
-        println!("  exponent      words  bits a word  ms/iteration  error");
+        print("  exponent      words  bits a word  ms/iteration  error")?;
     }
     for &p in exponents {
         if p < 3 {
@@ -72,11 +73,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 backend: backend.name(),
             };
             let line = serde_json::to_string(&measured).expect("numbers and words are JSON");
-            println!("{line}");
+            print(&line)?;
         } else {
             let bits = words.map_or(0.0, |words| f64::from(p) / words as f64);
             let words = words.map_or("exact".to_owned(), |words| words.to_string());
-            println!("{p:>10} {words:>10} {bits:>12.3} {milliseconds:>13.4}  {error:.3}");
+            print(&format!(
+                "{p:>10} {words:>10} {bits:>12.3} {milliseconds:>13.4}  {error:.3}"
+            ))?;
         }
     }
     Ok(())

@@ -1,7 +1,9 @@
 //! The program's words and options, and its exit codes: 0 good; 1 failed while running;
-//! 2 bad usage or bad input; 130 and 143 interrupted, with the test saved.
+//! 2 bad usage or bad input; 128 and a signal's number: interrupted, with the test saved.
 
+mod attended;
 mod bench;
+mod output;
 mod report;
 mod run;
 mod selftest;
@@ -11,6 +13,8 @@ mod tune;
 mod verify;
 mod work;
 
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,7 +22,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use mersenne::primenet::Reporter;
 use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, Number, Proof, is_prime};
+use output::note;
 use run::Task;
+use stop::Stop;
 
 /// Tests and factors of Mersenne numbers 2^P - 1, and tests of K 2^N - 1 and K 2^N + 1
 #[derive(Parser)]
@@ -165,6 +171,8 @@ enum Failure {
     Running(String),
     /// By this signal; the test is saved.
     Interrupted(i32),
+    /// Whoever read standard output has stopped, as `head` does. Exit code 0, nothing said.
+    ReaderGone,
 }
 
 impl From<mersenne::Error> for Failure {
@@ -214,7 +222,7 @@ impl Common {
 impl Test {
     fn run(&self, worktype: &'static str) -> Result<(), Failure> {
         let task = Task::test(worktype, self.p.into());
-        run::alone(task, self.json, &self.common)
+        run::alone(task, self.json, &self.common, &Stop::on_signals())
     }
 }
 
@@ -225,7 +233,9 @@ impl PMinus1 {
             let what = "P-1 is for odd exponents: 2^2 - 1 is 3, a prime";
             return Err(Failure::Usage(what.to_owned()));
         }
-        run::alone(Task::p_minus_1(*p, self.b1)?, *json, common)
+        let stop = Stop::on_signals();
+        let task = Task::p_minus_1(*p, self.b1, common, &stop)?;
+        run::alone(task, *json, common, &stop)
     }
 }
 
@@ -249,7 +259,12 @@ impl Other {
         }
         // 2^p - 1 is of the same kind as others here, and of a name of its own.
         let worktype = number.exponent().map_or(worktype, |_| "LL");
-        run::alone(Task::test(worktype, number), *json, common)
+        run::alone(
+            Task::test(worktype, number),
+            *json,
+            common,
+            &Stop::on_signals(),
+        )
     }
 }
 
@@ -278,15 +293,43 @@ fn prime(text: &str) -> Result<u32, String> {
 }
 
 pub fn main() -> ExitCode {
+    bigint_cpu::program::start();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             // Nothing can be told where standard error is closed.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            let is_told = match error.print() {
+                Err(printing) => printing.kind() == io::ErrorKind::BrokenPipe,
+                Ok(()) => true,
+            };
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            return ExitCode::from(if is_told { code } else { code.max(1) });
         }
     };
-    let done = match &cli.command {
+    // Scratch that cannot be had unwinds, and is no defect.
+    let done = catch_unwind(AssertUnwindSafe(|| run_command(&cli.command)));
+    let done = done.unwrap_or_else(|panic| match panic.downcast::<bigint_cpu::Error>() {
+        Ok(error) => Err(Failure::Running(error.to_string())),
+        Err(panic) => resume_unwind(panic),
+    });
+    match done {
+        Ok(()) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
+        Err(Failure::Usage(what)) => {
+            note!("error: {what}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Running(what)) => {
+            note!("error: {what}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Interrupted(signal)) => {
+            ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
+        }
+    }
+}
+
+fn run_command(command: &Command) -> Result<(), Failure> {
+    match command {
         Command::Ll(test) => test.run("LL"),
         Command::Prp(test) => test.run("PRP-3"),
         Command::Pm1(stage) => stage.run(),
@@ -298,19 +341,5 @@ pub fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
         Command::Selftest(arguments) => selftest::run(arguments),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Usage(what)) => {
-            eprintln!("error: {what}");
-            ExitCode::from(2)
-        }
-        Err(Failure::Running(what)) => {
-            eprintln!("error: {what}");
-            ExitCode::from(1)
-        }
-        Err(Failure::Interrupted(signal)) => {
-            ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
-        }
     }
 }

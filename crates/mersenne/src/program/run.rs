@@ -1,11 +1,19 @@
 //! One test from its save file, or from the beginning, to its result.
 
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use bigint_host::BigUint;
 use mersenne::primenet::{Reporter, ResultLine};
-use mersenne::{Backend, Folder, Number, Outcome, PMinus1, Proof, Saved, Step};
+use mersenne::{
+    Backend, Error, Folder, Holder, Lock, Number, Outcome, PMinus1, Proof, Saved, Step,
+    TrialFactoring,
+};
 
+use super::attended::attended;
+use super::output::{note, print};
 use super::report::{Report, next_stretch};
 use super::stop::Stop;
 use super::{Common, Failure, verify};
@@ -33,8 +41,10 @@ impl Task {
     }
 
     /// P-1 with the bound `B1`.
-    pub fn p_minus_1(p: u32, bound: u32) -> Result<Self, Failure> {
-        Ok(Saved::PMinus1(PMinus1::new(p, bound)?).into())
+    pub fn p_minus_1(p: u32, bound: u32, common: &Common, stop: &Stop) -> Result<Self, Failure> {
+        let progress = || format!("M{p} PM1: its exponent");
+        let start = attended(progress, common, stop, move || PMinus1::new(p, bound))??;
+        Ok(Saved::PMinus1(start).into())
     }
 }
 
@@ -48,11 +58,69 @@ impl From<Saved> for Task {
     }
 }
 
+/// What is reported in `results.json.txt`, and the files that are of no use any more.
+pub struct Reported {
+    pub line: ResultLine,
+    pub files: Files,
+    pub _lock: Option<Lock>,
+}
+
+/// The files of a task that is done.
+pub enum Files {
+    None,
+    /// A test's save files.
+    Test(Saved),
+    /// Those, and the residues that were kept for its proof.
+    WithResidues(Saved),
+    /// Trial factoring's.
+    Trial(TrialFactoring),
+}
+
+impl Reported {
+    pub fn remove_files(&self, folder: &Folder) -> Result<(), Failure> {
+        match &self.files {
+            Files::None => {}
+            Files::Test(test) => folder.remove(test)?,
+            Files::WithResidues(test) => {
+                folder.remove(test)?;
+                folder.remove_residues(test.number().n())?;
+            }
+            Files::Trial(trial) => folder.remove_trial(trial)?,
+        }
+        Ok(())
+    }
+}
+
+/// Waits while another program has a file, and says so, until a signal asks to stop.
+pub fn waiting(stop: &Stop) -> impl FnMut(&Path, Holder) -> bool {
+    let mut is_told = false;
+    move |lock, holder| {
+        if !is_told {
+            let lock = lock.display();
+            note!("{lock}: {holder} has it; waiting. Remove it if no such program is running");
+            is_told = true;
+        }
+        stop.signal().is_none()
+    }
+}
+
+/// Appends a result to `results.json.txt`, or says it where that cannot be.
+pub fn append(line: &ResultLine, folder: &Folder, stop: &Stop) -> Result<(), Failure> {
+    let results = folder.file("results.json.txt");
+    line.append_to(&results, &mut waiting(stop))
+        .map_err(|error| {
+            note!("not written to {}: {}", results.display(), line.to_json());
+            let failed = Failure::Running(format!("{}: {error}", results.display()));
+            stop.check().err().unwrap_or(failed)
+        })
+}
+
 /// `mersenne ll P` and its like.
-pub fn alone(task: Task, json: bool, common: &Common) -> Result<(), Failure> {
-    let line = one(task, common, None, &Stop::on_signals())?;
+pub fn alone(task: Task, json: bool, common: &Common, stop: &Stop) -> Result<(), Failure> {
+    let reported = one(task, common, None, stop)?;
+    reported.remove_files(&common.folder()?)?;
     if json {
-        println!("{}", line.to_json());
+        print(&reported.line.to_json())?;
     }
     Ok(())
 }
@@ -63,18 +131,21 @@ pub fn one(
     common: &Common,
     id: Option<String>,
     stop: &Stop,
-) -> Result<ResultLine, Failure> {
+) -> Result<Reported, Failure> {
     let Task {
         worktype,
         number,
         start,
     } = task;
     let folder = common.folder()?;
+    let lock = start.as_ref().map(|start| folder.lock_test(start));
+    let lock = lock.transpose()?;
     let Found {
         test,
         outcome,
         words,
         proof,
+        mut keeps_residues,
     } = match start {
         Some(start) => to_the_end(start, common, &folder, stop)?,
         None => Found::prime(),
@@ -82,10 +153,10 @@ pub fn one(
     let reporter: Reporter = common.reporter(id);
     let mut line = ResultLine::new(worktype, number, &outcome, words, &reporter);
     if let Some(Saved::PMinus1(test)) = &test {
-        let (bound, factor) = (test.bound(), factor(test)?);
+        let (bound, factor) = (test.bound(), factor(test, common, stop)?);
         match &factor {
-            Some(factor) => eprintln!("{number} {worktype} has the factor {factor}"),
-            None => eprintln!("{number} {worktype} has no factor that B1={bound} finds"),
+            Some(factor) => note!("{number} {worktype} has the factor {factor}"),
+            None => note!("{number} {worktype} has no factor that B1={bound} finds"),
         }
         line = line.with_factor(bound, factor.map(|factor| factor.to_string()));
     } else {
@@ -95,26 +166,46 @@ pub fn one(
             (true, _) => "is prime!",
             (false, _) => "is composite.",
         };
-        eprintln!("{number} {worktype} {verdict} res64 {:016X}", outcome.res64);
-        let certified = test.as_ref().filter(|test| test.certification().is_some());
-        line = line.with_hash(certified.and_then(Saved::hash));
+        note!("{number} {worktype} {verdict} res64 {:016X}", outcome.res64);
+        if let Some((test, asked)) = test
+            .as_ref()
+            .and_then(|test| Some((test, test.certification()?)))
+        {
+            line = line.with_hash(test.hash(), asked.squarings);
+        }
     }
     if let Some(proof) = &proof {
-        let path = folder.save_proof(proof)?;
-        eprintln!(
-            "{number} proof of power {} in {}",
-            proof.power(),
-            path.display()
-        );
-        line = line.with_proof(proof);
+        match folder.save_proof(proof) {
+            Ok(path) => {
+                let (power, path) = (proof.power(), path.display());
+                note!("{number} proof of power {power} in {path}");
+                line = line.with_proof(proof);
+            }
+            Err(error) => {
+                let residues = folder.residues(number.n());
+                let residues = residues.display();
+                note!("warning: {number} has no proof: {error}; its residues stay in {residues}");
+                keeps_residues = true;
+            }
+        }
     }
-    let results = folder.file("results.json.txt");
-    line.append_to(&results)
-        .map_err(|error| Failure::Running(format!("{}: {error}", results.display())))?;
-    if let Some(test) = &test {
-        folder.remove(test)?;
+    if let Err(error) = append(&line, &folder, stop) {
+        // The next run is to find it done.
+        if let Some(test) = &test {
+            saved_or_told(test, &folder);
+        }
+        return Err(error);
     }
-    Ok(line)
+    let files = match test {
+        None => Files::None,
+        Some(test) if test.worktype() == "PRP-3" && !keeps_residues => Files::WithResidues(test),
+        Some(test) => Files::Test(test),
+    };
+    Ok(Reported {
+        line,
+        files,
+        _lock: lock,
+    })
 }
 
 /// What a test leaves.
@@ -123,7 +214,10 @@ struct Found {
     test: Option<Saved>,
     outcome: Outcome,
     words: Option<usize>,
-    proof: Option<Proof>,
+    proof: Option<Arc<Proof>>,
+    /// Whether a proof can still be made of the residues that were kept, or be looked for in them
+    /// what was wrong.
+    keeps_residues: bool,
 }
 
 impl Found {
@@ -138,18 +232,21 @@ impl Found {
             },
             words: None,
             proof: None,
+            keeps_residues: false,
         }
     }
 }
 
 /// The factor that P-1 found.
-fn factor(test: &PMinus1) -> Result<Option<BigUint>, Failure> {
+fn factor(test: &PMinus1, common: &Common, stop: &Stop) -> Result<Option<BigUint>, Failure> {
     let (number, bound) = (test.number(), test.bound());
     let (one, all) = (
         BigUint::from(1u32),
         (BigUint::from(1u32) << number.n()) - 1u32,
     );
-    match test.divisor()? {
+    let done = test.clone();
+    let progress = || format!("{number} PM1: its divisor");
+    match attended(progress, common, stop, move || done.divisor())?? {
         divisor if divisor == one => Ok(None),
         divisor if divisor == all => Err(Failure::Running(format!(
             "{number}: B1={bound} finds all factors at once, and so none; take a smaller bound"
@@ -167,22 +264,24 @@ fn to_the_end(
 ) -> Result<Found, Failure> {
     let (number, worktype) = (start.number(), start.worktype());
     let backend = common.backend()?;
-    let (saved, wrong) = folder.load(&start)?;
+    let name = format!("{number} {worktype}");
+    let (saved, wrong) = match folder.load(&start) {
+        Err(error @ Error::Save { .. }) => {
+            folder.set_aside(&start)?;
+            note!("warning: {error}; set aside, and {name} begins anew");
+            (None, Vec::new())
+        }
+        loaded => loaded?,
+    };
     for error in wrong {
-        eprintln!("warning: {error}; passed over");
+        note!("warning: {error}; passed over");
     }
     if let Some(saved) = &saved {
-        eprintln!(
-            "{number} {worktype} taken up at iteration {}",
-            saved.progress().0
-        );
+        note!("{name} taken up at iteration {}", saved.progress().0);
     }
     let mut test = saved.unwrap_or(start);
-    let power = proof_power(&test, common, folder)?;
-    let kept = match power {
-        0 => Vec::new(),
-        power => Proof::iterations(number.n(), power),
-    };
+    let mut power = proof_power(&test, common, folder)?;
+    let mut kept = kept(number, power);
     let mut runner = test.runner(&*backend)?;
     let mut last_save = Instant::now();
     let mut report = Report::new(test.progress().0);
@@ -196,6 +295,10 @@ fn to_the_end(
         if let Step::Done(outcome) = test.advance(&mut runner, times.min(until_kept))? {
             let words = runner.words();
             drop(runner);
+            if power > 0 {
+                // A stop or a kill is to cost the proof's time alone.
+                saved_or_told(&test, folder);
+            }
             let proof = match power {
                 0 => None,
                 power => proof(number.n(), power, &*backend, common, folder, stop)?,
@@ -204,31 +307,41 @@ fn to_the_end(
                 test: Some(test),
                 outcome,
                 words,
+                keeps_residues: power > 0 && proof.is_none(),
                 proof,
             });
         }
         let (iteration, _) = test.progress();
-        if kept.binary_search(&iteration).is_ok() {
-            folder.save_residue(iteration, &runner.residue()?)?;
+        if kept.binary_search(&iteration).is_ok()
+            && let Err(error) = folder.save_residue(iteration, &runner.residue()?)
+        {
+            let needs_it = |&power: &u32| Proof::iterations(number.n(), power).contains(&iteration);
+            power = (1..=power)
+                .rev()
+                .find(|power| !needs_it(power))
+                .unwrap_or(0);
+            kept = self::kept(number, power);
+            note!("warning: {error}; {name} goes on, and its proof will be of power {power}");
         }
         if let Some(error) = runner.take_failure() {
-            eprintln!("warning: {error}; going on without it");
+            note!("warning: {error}; going on without it");
         }
         if runner.lengthened() > errors.0 {
             let words = runner.words().unwrap_or(0);
-            eprintln!(
-                "{number} {worktype} goes on with {words} words: rounding errors were too large"
-            );
+            note!("{name} goes on with {words} words: rounding errors were too large");
         }
         if test.errors() > errors.1 {
-            let (iteration, _) = test.progress();
-            eprintln!("{number} {worktype} check failed; back at iteration {iteration}");
+            note!("{name} check failed; back at iteration {iteration}");
+            report.back_to(iteration);
         }
         times = next_stretch(times, before.elapsed());
         let signal = stop.signal();
         if signal.is_some() || last_save.elapsed() >= common.save_every {
             test.rest(&mut runner)?;
-            folder.save(&test)?;
+            match signal {
+                Some(_) => folder.save(&test)?,
+                None => saved_or_told(&test, folder),
+            }
             last_save = Instant::now();
         }
         if report.last.elapsed() >= common.report_every {
@@ -236,14 +349,28 @@ fn to_the_end(
             if !matches!(test, Saved::Prp(_)) {
                 test.rest(&mut runner)?;
             }
-            let name = format!("{number} {worktype}");
             report.line(&name, test.progress(), &runner, backend.name());
         }
         if let Some(signal) = signal {
-            let (iteration, _) = test.progress();
-            eprintln!("{number} {worktype} saved at iteration {iteration}");
+            note!("{name} saved at iteration {}", test.progress().0);
             return Err(Failure::Interrupted(signal));
         }
+    }
+}
+
+/// The iterations whose residues are kept for a proof of this power.
+fn kept(number: Number, power: u32) -> Vec<u32> {
+    match power {
+        0 => Vec::new(),
+        power => Proof::iterations(number.n(), power),
+    }
+}
+
+/// Saves a test that goes on where that fails: the next save may succeed.
+fn saved_or_told(test: &Saved, folder: &Folder) {
+    if let Err(error) = folder.save(test) {
+        let (number, worktype) = (test.number(), test.worktype());
+        note!("warning: {error}; {number} {worktype} is not saved, and goes on");
     }
 }
 
@@ -271,7 +398,7 @@ fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Fa
     };
     let power = (1..=asked).rev().find(has_all).unwrap_or(0);
     if power < asked {
-        eprintln!(
+        note!(
             "warning: residues that a proof of power {asked} needs were not kept before \
              iteration {iteration}; it will be of power {power}"
         );
@@ -279,7 +406,8 @@ fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Fa
     Ok(power)
 }
 
-/// The proof of a test that is done, if it can be made: a warning says why not.
+/// The proof of a test that is done, if it can be made: a warning says why not. One that does not
+/// hold is made again, as the machine may have erred while it was made.
 fn proof(
     p: u32,
     power: u32,
@@ -287,23 +415,35 @@ fn proof(
     common: &Common,
     folder: &Folder,
     stop: &Stop,
-) -> Result<Option<Proof>, Failure> {
-    let (mut last, mut count) = (Instant::now(), 0);
-    let built = Proof::build(p, power, |iteration| {
-        if last.elapsed() >= common.report_every {
-            eprintln!("M{p} proof: {count} of {} residues", 1 << power);
-            last = Instant::now();
-        }
-        count += 1;
-        folder.load_residue(p, iteration)
-    });
-    let what = match built {
-        Ok(proof) if verify::holds(&proof.certificate(), backend, common, stop)? => {
-            return Ok(Some(proof));
-        }
-        Ok(_) => "it does not hold: a residue that was kept is wrong".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    eprintln!("warning: M{p} has no proof: {what}");
+) -> Result<Option<Arc<Proof>>, Failure> {
+    let mut what = String::new();
+    for attempt in ["it is made again", "no proof is made"] {
+        let (residues, count) = (folder.clone(), Arc::new(AtomicU32::new(0)));
+        let counted = count.clone();
+        let progress = || {
+            let count = count.load(Ordering::Relaxed);
+            format!("M{p} proof: {count} of {} residues", 1 << power)
+        };
+        let built = attended(progress, common, stop, move || {
+            Proof::build(p, power, |iteration| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                residues.load_residue(p, iteration)
+            })
+        });
+        what = match built? {
+            Ok(proof) => {
+                let proof = Arc::new(proof);
+                if verify::holds(&proof, backend, common, stop)? {
+                    return Ok(Some(proof));
+                }
+                "it does not hold: a residue that was kept may be wrong".to_owned()
+            }
+            Err(error) => error.to_string(),
+        };
+        note!("M{p} proof: {what}; {attempt}");
+    }
+    let residues = folder.residues(p);
+    let residues = residues.display();
+    note!("warning: M{p} has no proof: {what}; its residues stay in {residues}");
     Ok(None)
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use clap::Args;
 use mersenne::{Backend, Cpu, KNOWN_PRIMES, LucasLehmer, Outcome, Prp, Residue, Saved, Step};
 
+use super::output::print;
 use super::{Common, Failure};
 
 #[derive(Args)]
@@ -92,13 +93,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 cpu.res64()
             )));
         }
-        println!(
+        print(&format!(
             "M{p}: {:016X} after {iterations} iterations, as on the CPU",
             ours.res64()
-        );
+        ))?;
         tests += 1;
     }
     let seconds = started.elapsed().as_secs_f64();
-    println!("{tests} tests, all right, in {seconds:.1} s");
-    Ok(())
+    print(&format!("{tests} tests, all right, in {seconds:.1} s"))
 }

@@ -3,18 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+
+use super::Failure;
 
 /// Whether to stop.
 #[derive(Clone, Default)]
 pub struct Stop(Arc<AtomicUsize>);
 
 impl Stop {
-    /// Heeds signals from here on.
+    /// Heeds signals from here on: those that ask a program to end, a closed terminal's among
+    /// them. What the program was told to ignore, as `nohup` does, stays ignored.
+    ///
+    /// A file that reaches the limit on files' sizes becomes an error of the write.
     pub fn on_signals() -> Self {
         let stop = Stop::default();
-        for signal in [SIGINT, SIGTERM] {
+        for signal in heeded() {
             let asked = Arc::new(AtomicBool::new(false));
             // The order counts: the first signal finds `asked` unset. Where a signal
             // cannot be heeded it ends the program, as it would anyway.
@@ -22,7 +26,15 @@ impl Stop {
             let _ = flag::register(signal, asked);
             let _ = flag::register_usize(signal, stop.0.clone(), signal as usize);
         }
+        #[cfg(unix)]
+        let _ = flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
         stop
+    }
+
+    /// As if this signal had come.
+    #[cfg(test)]
+    pub fn ask(&self, signal: usize) {
+        self.0.store(signal, Ordering::Relaxed);
     }
 
     /// The signal that asked for it.
@@ -32,4 +44,29 @@ impl Stop {
             signal => i32::try_from(signal).ok(),
         }
     }
+
+    /// [`Failure::Interrupted`], if one did.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.signal()
+            .map_or(Ok(()), |signal| Err(Failure::Interrupted(signal)))
+    }
+}
+
+#[cfg(not(unix))]
+fn heeded() -> impl Iterator<Item = i32> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    [SIGINT, SIGTERM].into_iter()
+}
+
+#[cfg(unix)]
+fn heeded() -> impl Iterator<Item = i32> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+    // Where the system does not say what is ignored, what `nohup` sends is taken for that.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let mask = mask.unwrap_or(1 << (SIGHUP - 1));
+    let is_heeded = move |signal: &i32| mask >> (signal - 1) & 1 == 0;
+    [SIGHUP, SIGINT, SIGTERM].into_iter().filter(is_heeded)
 }

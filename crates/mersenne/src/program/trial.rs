@@ -3,9 +3,11 @@
 use std::time::{Duration, Instant};
 
 use mersenne::primenet::{ResultLine, TOO_LONG};
-use mersenne::{Outcome, TrialFactoring};
+use mersenne::{Error, Outcome, TrialFactoring};
 
+use super::output::{note, print};
 use super::report::next_stretch;
+use super::run::{Files, Reported, append};
 use super::stop::Stop;
 use super::{Common, Failure};
 
@@ -26,9 +28,10 @@ pub fn range(p: u32, from: u32, to: u32) -> Result<TrialFactoring, Failure> {
 
 /// `mersenne tf P`.
 pub fn alone(start: TrialFactoring, json: bool, common: &Common) -> Result<(), Failure> {
-    let line = one(start, common, None, &Stop::on_signals())?;
+    let reported = one(start, common, None, &Stop::on_signals())?;
+    reported.remove_files(&common.folder()?)?;
     if json {
-        println!("{}", line.to_json());
+        print(&reported.line.to_json())?;
     }
     Ok(())
 }
@@ -39,18 +42,26 @@ pub fn one(
     common: &Common,
     id: Option<String>,
     stop: &Stop,
-) -> Result<ResultLine, Failure> {
+) -> Result<Reported, Failure> {
     let folder = common.folder()?;
     let p = start.p();
     let [from, to] = start.bits();
     let name = format!("M{p} TF {from}-{to}");
-    let (saved, wrong) = folder.load_trial(&start)?;
+    let lock = folder.lock_trial(&start)?;
+    let (saved, wrong) = match folder.load_trial(&start) {
+        Err(error @ Error::Save { .. }) => {
+            folder.set_trial_aside(&start)?;
+            note!("warning: {error}; set aside, and {name} begins anew");
+            (None, Vec::new())
+        }
+        loaded => loaded?,
+    };
     for error in wrong {
-        eprintln!("warning: {error}; passed over");
+        note!("warning: {error}; passed over");
     }
     if let Some(saved) = &saved {
         let (done, segments) = saved.progress();
-        eprintln!("{name} taken up at segment {done}/{segments}");
+        note!("{name} taken up at segment {done}/{segments}");
     }
     let mut trial = saved.unwrap_or(start);
     let backend = common.backend()?;
@@ -61,14 +72,14 @@ pub fn one(
         let (before, known) = (Instant::now(), trial.factors().len());
         let is_done = match trial.advance(&*tries, segments.into()) {
             Err(error) if backend.falls_back(&error) => {
-                eprintln!("warning: {error}; going on without it");
+                note!("warning: {error}; going on without it");
                 tries = trial.tries(&*backend)?;
                 continue;
             }
             done => done?,
         };
         if trial.factors().len() > known {
-            eprintln!("{name} factors so far: {}", listed(trial.factors()));
+            note!("{name} factors so far: {}", listed(trial.factors()));
         }
         if is_done {
             break;
@@ -76,20 +87,26 @@ pub fn one(
         segments = next_stretch(segments, before.elapsed());
         let signal = stop.signal();
         if signal.is_some() || last_save.elapsed() >= common.save_every {
-            folder.save_trial(&trial)?;
+            let saved = folder.save_trial(&trial);
+            if let Err(error) = &saved {
+                note!("warning: {error}; {name} is not saved, and goes on");
+            }
             last_save = Instant::now();
+            if signal.is_some() {
+                saved?;
+            }
         }
         if report.last.elapsed() >= common.report_every {
             report.line(&name, &trial, backend.name());
         }
         if let Some(signal) = signal {
-            eprintln!("{name} saved at segment {}", trial.progress().0);
+            note!("{name} saved at segment {}", trial.progress().0);
             return Err(Failure::Interrupted(signal));
         }
     }
     match trial.factors() {
-        [] => eprintln!("{name} no factor"),
-        factors => eprintln!("{name} has {}", listed(factors)),
+        [] => note!("{name} no factor"),
+        factors => note!("{name} has {}", listed(factors)),
     }
     let outcome = Outcome {
         is_prime: false,
@@ -97,11 +114,12 @@ pub fn one(
         errors: 0,
     };
     let line = ResultLine::new("TF", p, &outcome, None, &common.reporter(id)).with_trial(&trial);
-    let results = folder.file("results.json.txt");
-    line.append_to(&results)
-        .map_err(|error| Failure::Running(format!("{}: {error}", results.display())))?;
-    folder.remove_trial(&trial)?;
-    Ok(line)
+    append(&line, &folder, stop)?;
+    Ok(Reported {
+        line,
+        files: Files::Trial(trial),
+        _lock: Some(lock),
+    })
 }
 
 fn listed(factors: &[u128]) -> String {
@@ -132,7 +150,7 @@ impl Report {
             humantime::format_duration(left).to_string()
         });
         let rate = trial.trial().count(&(self.done..done)) as f64 / took;
-        eprintln!(
+        note!(
             "{name} {:.2}% {done}/{segments}, {:.1} million candidates/s before the sieve, ETA \
              {left}, {} factors, {backend}",
             100.0 * done as f64 / segments as f64,

@@ -10,6 +10,7 @@ use mersenne::{Arithmetic, Cpu, Folder};
 use serde::{Deserialize, Serialize};
 
 use super::bench::iteration;
+use super::output::print;
 use super::{Common, Failure};
 
 #[derive(Args)]
@@ -63,7 +64,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             ))
         })?;
         let (milliseconds, ..) = iteration(&cpu, p | 1, arguments.time)?;
-        println!("{words:>10} words {milliseconds:>10.4} ms/iteration");
+        print(&format!(
+            "{words:>10} words {milliseconds:>10.4} ms/iteration"
+        ))?;
         lengths.retain(|shorter| shorter.milliseconds < milliseconds);
         lengths.push(Measured {
             words,
@@ -78,8 +81,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = folder.file(FILE);
     std::fs::write(&path, text + "\n")
         .map_err(|error| Failure::Running(format!("{}: {error}", path.display())))?;
-    println!("{} lengths in {}", tuned.lengths.len(), path.display());
-    Ok(())
+    print(&format!(
+        "{} lengths in {}",
+        tuned.lengths.len(),
+        path.display()
+    ))
 }
 
 /// The lengths that were found, where they were looked for.

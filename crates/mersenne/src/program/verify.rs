@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
 use mersenne::{Backend, Certificate, Proof};
 use serde_json::json;
 
+use super::attended::attended;
+use super::output::{note, print};
 use super::report::{Report, next_stretch};
 use super::stop::Stop;
 use super::{Common, Failure};
@@ -33,26 +36,50 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (p, power) = (proof.p(), proof.power());
     let backend = common.backend()?;
     let stop = Stop::on_signals();
-    if !holds(&proof.certificate(), &*backend, common, &stop)? {
+    let proof = Arc::new(proof);
+    let looked_at = proof.clone();
+    let progress = || format!("M{p} proof: its residues");
+    let flaw = attended(progress, common, &stop, move || looked_at.flaw())?;
+    if let Some(flaw) = flaw? {
+        return Err(Failure::Running(format!(
+            "{name}: nothing is proved: {flaw}"
+        )));
+    }
+    if !holds(&proof, &*backend, common, &stop)? {
         return Err(Failure::Running(format!("{name}: the proof does not hold")));
     }
     let (status, verdict) = match proof.is_prime() {
         true => ("P", "a probable prime"),
         false => ("C", "composite"),
     };
-    eprintln!("{name}: the proof holds: M{p} is {verdict}");
+    note!("{name}: the proof holds: M{p} is {verdict}");
     if *json {
         let worktype = "PRP-3";
-        println!(
-            "{}",
-            json!({"exponent": p, "status": status, "worktype": worktype, "proof-power": power})
-        );
+        let line = json!({
+            "exponent": p, "status": status, "worktype": worktype, "proof-power": power,
+        });
+        print(&line.to_string())?;
     }
     Ok(())
 }
 
-/// Whether the claim is true.
+/// Whether the claim of a proof is true.
 pub fn holds(
+    proof: &Arc<Proof>,
+    backend: &dyn Backend,
+    common: &Common,
+    stop: &Stop,
+) -> Result<bool, Failure> {
+    let name = format!("M{} proof", proof.p());
+    let halved = proof.clone();
+    let progress = || format!("{name}: its halvings");
+    let certificate = attended(progress, common, stop, move || halved.certificate())??;
+    is_true(&name, &certificate, backend, common, stop)
+}
+
+/// Whether this claim is.
+fn is_true(
+    name: &str,
     certificate: &Certificate,
     backend: &dyn Backend,
     common: &Common,
@@ -68,12 +95,9 @@ pub fn holds(
         runner.square(stretch)?;
         done += stretch;
         times = next_stretch(times, before.elapsed());
-        if let Some(signal) = stop.signal() {
-            return Err(Failure::Interrupted(signal));
-        }
+        stop.check()?;
         if report.last.elapsed() >= common.report_every {
-            let name = format!("{} proof", runner.number());
-            report.line(&name, (done, total), &runner, backend.name());
+            report.line(name, (done, total), &runner, backend.name());
         }
     }
     Ok(runner.residue()? == certificate.end)

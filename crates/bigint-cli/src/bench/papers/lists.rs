@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 use std::fmt;
+use std::time::Duration;
 
 use bigint_core::{LIMB_BITS, Limb, Operation, Shape};
 use bigint_host::{Batch, Computation, Engine, Error, Form, Integers};
@@ -135,7 +136,9 @@ impl List {
         });
         let bytes = (limbs.sum::<usize>() * size_of::<Limb>()) as u64;
         let each = |once: &dyn Fn() -> Result<(), Error>| {
-            Times::of(samples, |repeats| time(engine, repeats, once))
+            Times::of(samples, Duration::MAX, |repeats| {
+                time(engine, repeats, once)
+            })
         };
         let times = match self.way {
             Way::Whole => each(&|| engine.run(&integers, &computations).map(drop)),

@@ -1,6 +1,7 @@
 //! Measures the cases of a paper's benchmark.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use bigint_core::fused::FUSED_MODULE;
 use bigint_core::{Layout, Level, Operation};
@@ -9,6 +10,7 @@ use bigint_host::{BackEnd, Batch, Engine, Error};
 use serde::Serialize;
 
 use super::benchmark::{Benchmark, Case, Who, Work};
+use crate::bench::rows::Rows;
 use crate::bench::sample::{Times, arranged, operand, time};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -45,17 +47,18 @@ pub struct Row {
     pub published: BTreeMap<&'static str, f64>,
 }
 
-/// Every case of these widths.
+/// Measures every case of these widths.
 ///
 /// # Errors
 /// [`Failure::Running`] where the engine fails.
-pub fn rows(
+pub fn all(
     benchmark: &Benchmark,
     engine: &Engine,
     widths: &[usize],
     count: &dyn Fn(usize) -> usize,
     samples: u32,
-) -> Result<Vec<Row>, Failure> {
+    rows: &mut Rows<Row>,
+) -> Result<(), Failure> {
     let running = |error: Error| Failure::Running(error.to_string());
     let on_device = engine.back_end() != BackEnd::Cpu;
     let cpu = Engine::cpu();
@@ -63,7 +66,6 @@ pub fn rows(
     let all: usize = widths.iter().map(|&bits| cases(bits).len()).sum();
     let mut progress = Progress::of_cases(all as u64);
     progress.message(benchmark.name);
-    let mut rows = Vec::new();
     for &bits in widths {
         let count = count(bits);
         let mut made: Option<Operands> = None;
@@ -94,11 +96,11 @@ pub fn rows(
                 }
             };
             let row = row(benchmark, case, bits, count, measured);
-            rows.push(Row { bytes, ..row });
+            rows.push(Row { bytes, ..row })?;
             progress.set(rows.len() as u64);
         }
     }
-    Ok(rows)
+    Ok(())
 }
 
 fn row(
@@ -195,7 +197,9 @@ impl Case {
         let engine = engine.using(self.options);
         self.on_its_threads(|| {
             let once = || self.work.once(&engine, &operands.batches);
-            Times::of(samples, |repeats| time(&engine, repeats, once))
+            Times::of(samples, Duration::MAX, |repeats| {
+                time(&engine, repeats, once)
+            })
         })
     }
 

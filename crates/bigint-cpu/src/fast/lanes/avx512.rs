@@ -218,6 +218,18 @@ impl Avx512 {
         unsafe { _mm512_set1_pd(x) }
     }
 
+    /// In each lane the word of its index, below 64: no address depends on it.
+    #[inline(always)]
+    pub(super) fn chosen(self, words: &[__m512i; 8], index: __m512i) -> __m512i {
+        let of_16 = |k: usize| {
+            // SAFETY: see above.
+            unsafe { _mm512_permutex2var_epi64(words[2 * k], index, words[2 * k + 1]) }
+        };
+        let upper = self.test(index, 16);
+        let of_32 = |k: usize| self.select(upper, of_16(2 * k + 1), of_16(2 * k));
+        self.select(self.test(index, 32), of_32(1), of_32(0))
+    }
+
     /// The place of the highest bit of words below `2^53`, and 1023 added; of zero 0.
     #[inline(always)]
     pub(super) fn exponent(self, x: __m512i) -> __m512i {

@@ -12,8 +12,8 @@
 //! 3. `digits`: columns carried through and packed into a block of words; [`transfer`]:
 //!    the block transposed back and stored as limbs.
 //!
-//! `fixed` does this for short numbers, with their length a constant. `montgomery`, `division`,
-//! `root` and `gcd` compute other things than products with digits in lanes.
+//! `fixed` does this for short numbers, with their length a constant. `montgomery`, `fixed_base`,
+//! `division`, `root` and `gcd` compute other things than products with digits in lanes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -23,6 +23,8 @@ mod digits;
 #[cfg(target_arch = "x86_64")]
 mod division;
 mod fixed;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod fixed_base;
 #[cfg(target_arch = "x86_64")]
 mod gcd;
 mod karatsuba;

@@ -11,6 +11,9 @@
 //! where `q` makes the lowest digit of `t + a[i] b + q m` zero. Columns are carried at the
 //! end.
 //!
+//! A base wider than the modulus is `D` digits at a time, `x` from the top: the form of what has
+//! come is `x R` and more, so that it becomes `(form R^2 + digits R^2) / R`.
+//!
 //! Bound: a column gets four halves below 2^52 in each of `D` steps, and a carry: less than
 //! 2^63 for `D` up to [`MOST_DIGITS`].
 //!
@@ -18,7 +21,7 @@
 //! doubled depends on the moduli.
 //!
 //! Cost: `4 D^2` multiply-adds for as many products as there are lanes. Scratch: the table,
-//! `2^w` numbers, and nine more.
+//! `2^w` numbers, the base, and nine more.
 
 use bigint_core::kernel::power_window;
 use bigint_core::{LIMB_BITS, Limb};
@@ -38,7 +41,7 @@ const MASK: u64 = (1 << DIGIT_BITS) - 1;
 const MOST_DIGITS: usize = 500;
 
 /// Digits of a modulus of `width` limbs, with two bits to spare.
-const fn digits(width: usize) -> usize {
+pub(super) const fn digits(width: usize) -> usize {
     digits_of_bits(LIMB_BITS * width + 2)
 }
 
@@ -68,9 +71,15 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
     let blocks = width.max(piece.width).div_ceil(BLOCK);
     // As long as loading and storing take it.
     let long = digits_of_blocks(blocks).max(d) + 1;
+    // As many digits at a time as the modulus has; loading may take more of them.
+    let blocks_of_base = a.shape().width.div_ceil(BLOCK);
+    let of_base = digits_of_bits(LIMB_BITS * a.shape().width)
+        .max(1)
+        .next_multiple_of(d);
+    let wide = digits_of_blocks(blocks_of_base).max(of_base);
     let window = power_window(e.shape().width, WIDEST_WINDOW);
     let entries = 1 << window;
-    let total = (entries + 6) * long + BLOCK_WORDS * blocks;
+    let total = (entries + 6) * long + wide + BLOCK_WORDS * blocks.max(blocks_of_base);
     let last = |numbers: Numbers<'_>| numbers.shape().count - 1;
     let mut buffer = Vec::new();
     let exponents: Vec<Vec<Limb>> = (0..I::LANES)
@@ -87,7 +96,8 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
         let (y, memory) = memory.split_at_mut(long);
         let (t, memory) = memory.split_at_mut(long);
         let (square_of_radix, memory) = memory.split_at_mut(long);
-        let (base, words) = memory.split_at_mut(long);
+        let (base, memory) = memory.split_at_mut(long);
+        let (wide, words) = memory.split_at_mut(wide);
         isa.vectorize(
             #[inline(always)]
             || {
@@ -106,9 +116,19 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
                     }
                 }
                 square_of_radix[..d].copy_from_slice(&x[..d]);
-                load_digits(isa, a, first, base, words);
-                odd.product(t, &base[..d], &square_of_radix[..d]);
-                base[..d].copy_from_slice(&t[..d]);
+                load_digits(isa, a, first, wide, words);
+                for (k, digits) in wide[..of_base].chunks(d).rev().enumerate() {
+                    odd.product(t, digits, &square_of_radix[..d]);
+                    x[..d].copy_from_slice(&t[..d]);
+                    if k > 0 {
+                        odd.product(t, &base[..d], &square_of_radix[..d]);
+                        base[..d].copy_from_slice(&t[..d]);
+                        odd.reduce(base, t);
+                        odd.reduce(x, t);
+                        odd.add(x, base, t);
+                    }
+                    base[..d].copy_from_slice(&x[..d]);
+                }
                 for k in 1..entries {
                     let (lower, upper) = table.split_at_mut(k * long);
                     odd.product(t, &lower[(k - 1) * long..][..d], &base[..d]);
@@ -181,7 +201,7 @@ fn entry<I: Vector>(isa: I, chosen: &mut [I::V], table: &[I::V], long: usize, in
 }
 
 /// Odd moduli.
-struct Odd<'a, I: Vector> {
+pub(super) struct Odd<'a, I: Vector> {
     isa: I,
     m: &'a [I::V],
     /// `-1/m mod B`.
@@ -190,7 +210,7 @@ struct Odd<'a, I: Vector> {
 
 impl<'a, I: Vector> Odd<'a, I> {
     #[inline(always)]
-    fn new(isa: I, m: &'a [I::V]) -> Self {
+    pub fn new(isa: I, m: &'a [I::V]) -> Self {
         let mut inverses = isa.splat(0);
         let lanes: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut inverses));
         let lowest: &[u64] = bytemuck::cast_slice(std::slice::from_ref(&m[0]));
@@ -208,7 +228,7 @@ impl<'a, I: Vector> Odd<'a, I> {
 
     /// `t = a b / R`, below `2 m` where both are; digits.
     #[inline(always)]
-    fn product(&self, t: &mut [I::V], a: &[I::V], b: &[I::V]) {
+    pub fn product(&self, t: &mut [I::V], a: &[I::V], b: &[I::V]) {
         let (isa, d) = (self.isa, self.m.len());
         let (m, b, t) = (&self.m[..d], &b[..d], &mut t[..d + 1]);
         let zero = isa.splat(0);
@@ -234,7 +254,7 @@ impl<'a, I: Vector> Odd<'a, I> {
 
     /// `x` less `m` where it is not below `m`; `x < 2 m`.
     #[inline(always)]
-    fn reduce(&self, x: &mut [I::V], t: &mut [I::V]) {
+    pub fn reduce(&self, x: &mut [I::V], t: &mut [I::V]) {
         let isa = self.isa;
         let mut borrow = isa.splat(0);
         for ((t, x), m) in t.iter_mut().zip(&*x).zip(self.m) {
@@ -247,6 +267,19 @@ impl<'a, I: Vector> Odd<'a, I> {
         for (x, t) in x.iter_mut().zip(t).take(self.m.len()) {
             *x = isa.or(isa.and(*x, less), isa.and(*t, not_less));
         }
+    }
+
+    /// `x = x + y mod m` of both below `m`.
+    #[inline(always)]
+    fn add(&self, x: &mut [I::V], y: &[I::V], t: &mut [I::V]) {
+        let isa = self.isa;
+        let mut below = isa.splat(0);
+        for (x, y) in x.iter_mut().zip(y).take(self.m.len()) {
+            let sum = isa.add(isa.add(*x, *y), below);
+            below = isa.shift_right(sum, DIGIT_BITS);
+            *x = isa.and(sum, isa.splat(MASK));
+        }
+        self.reduce(x, t);
     }
 
     /// `2 x mod m` of `x` below `m`.

@@ -2,6 +2,10 @@
 
 use super::driver_call;
 use super::programs::kernel;
+use crate::ffi::captures::{
+    cuStreamBeginCapture_v2, cuStreamEndCapture, cuStreamGetCaptureInfo_v3, cuStreamIsCapturing,
+    cuThreadExchangeStreamCaptureMode,
+};
 use crate::ffi::contexts::{
     cuCtxGetCacheConfig, cuCtxGetFlags, cuCtxGetLimit, cuCtxGetStreamPriorityRange,
     cuCtxResetPersistingL2Cache, cuCtxSetCacheConfig, cuCtxSetLimit, cuCtxSynchronize,
@@ -11,10 +15,8 @@ use crate::ffi::copies::{cuMemcpyPeer, cuMemcpyPeerAsync, cuMemsetD2D8_v2, cuMem
 use crate::ffi::devices::cuDeviceCanAccessPeer;
 use crate::ffi::entries;
 use crate::ffi::graphs::{
-    cuGraphClone, cuGraphCreate, cuGraphDestroy, cuGraphExecDestroy, cuGraphGetNodes,
-    cuGraphInstantiateWithFlags, cuGraphLaunch, cuGraphUpload, cuStreamBeginCapture_v2,
-    cuStreamEndCapture, cuStreamGetCaptureInfo_v3, cuStreamIsCapturing,
-    cuThreadExchangeStreamCaptureMode,
+    cuGraphAddDependencies_v2, cuGraphClone, cuGraphCreate, cuGraphDestroy, cuGraphExecDestroy,
+    cuGraphGetNodes, cuGraphInstantiateWithFlags, cuGraphLaunch, cuGraphUpload,
 };
 use crate::ffi::launches::{
     LaunchConfig, cuOccupancyAvailableDynamicSMemPerBlock, cuOccupancyMaxActiveClusters,
@@ -145,6 +147,9 @@ same! {
         = cuThreadExchangeStreamCaptureMode(mode);
     cudaGraphCreate(out: Out<Handle>, flags: u32) = cuGraphCreate(out, flags);
     cudaGraphClone(out: Out<Handle>, graph: Handle) = cuGraphClone(out, graph);
+    cudaGraphAddDependencies(
+        graph: Handle, from: Values<Handle>, to: Values<Handle>, kinds: Values<u64>, count: usize
+    ) = cuGraphAddDependencies_v2(graph, from, to, kinds, count);
     cudaGraphDestroy(graph: Handle) = cuGraphDestroy(graph);
     cudaGraphGetNodes(graph: Handle, nodes: Values<Handle>, count: Values<usize>)
         = cuGraphGetNodes(graph, nodes, count);

@@ -23,10 +23,19 @@
 //!
 //! **Cost**: of disk, `2^k` residues while the test runs and `k + 1` in the proof; of time,
 //! `2^k` powers with exponents of 64 bits, about `96 2^k` exact products.
+//!
+//! What a proof that holds is worth, and which are refused before a squaring: [`Flaw`].
+
+mod flaw;
+#[cfg(test)]
+mod forgeries;
+
+pub use flaw::Flaw;
 
 use sha3::{Digest, Sha3_256};
 
-use crate::{Backend, Error, Residue, Runner};
+use crate::error::or_out_of_memory;
+use crate::{Backend, Error, Residue, Runner, is_prime};
 
 /// A proof of a PRP test.
 ///
@@ -39,9 +48,10 @@ use crate::{Backend, Error, Residue, Runner};
 ///     runner.square(iteration)?;
 ///     runner.residue()
 /// })?;
-/// let Certificate { squarings, .. } = proof.certificate();
+/// let Certificate { squarings, .. } = proof.certificate()?;
 /// assert_eq!(squarings, 152); // a quarter of 607
-/// assert!(proof.certificate().holds(&cpu)? && proof.is_prime());
+/// assert_eq!(proof.flaw()?, None);
+/// assert!(proof.certificate()?.holds(&cpu)? && proof.is_prime());
 /// # Ok::<_, mersenne::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +92,7 @@ impl Proof {
         self.last.number().n()
     }
 
-    /// Whether the number is a probable prime, by a proof that holds.
+    /// Whether the number is a probable prime, by a proof without [`flaw`](Self::flaw) that holds.
     pub fn is_prime(&self) -> bool {
         self.last == Residue::from_u64(self.p(), 9)
     }
@@ -119,6 +129,15 @@ impl Proof {
         mut residue: impl FnMut(u32) -> Result<Residue, Error>,
     ) -> Result<Self, Error> {
         let iterations = Self::iterations(p, power);
+        or_out_of_memory(|| Self::build_of(p, power, &iterations, &mut residue))
+    }
+
+    fn build_of(
+        p: u32,
+        power: u32,
+        iterations: &[u32],
+        residue: &mut dyn FnMut(u32) -> Result<Residue, Error>,
+    ) -> Result<Self, Error> {
         let last = residue(p)?;
         let mut middles: Vec<Residue> = Vec::new();
         let mut challenges = Challenges::new(&last);
@@ -145,8 +164,16 @@ impl Proof {
         Ok(Proof { last, middles })
     }
 
-    /// What is left to check. Takes some 200 exact products for each halving.
-    pub fn certificate(&self) -> Certificate {
+    /// What is left to check of a proof without [`flaw`](Self::flaw). Takes some 200 exact
+    /// products for each halving.
+    ///
+    /// # Errors
+    /// Where the host has not the memory.
+    pub fn certificate(&self) -> Result<Certificate, Error> {
+        or_out_of_memory(|| Ok(self.halved()))
+    }
+
+    fn halved(&self) -> Certificate {
         let p = self.p();
         let mut challenges = Challenges::new(&self.last);
         let (mut start, mut end) = (Residue::from_u64(p, 3), self.last.clone());
@@ -197,24 +224,31 @@ impl Proof {
         let power: u32 = field("POWER=")?.parse().map_err(|_| "its power is none")?;
         let number = field("NUMBER=M")?;
         let p: u32 = number.parse().map_err(|_| "its number is none 2^p - 1")?;
-        if p < 3 || p.is_multiple_of(2) || power > Self::most_power(p) {
+        if p < 3 || !is_prime(p) || power > Self::most_power(p) {
             return Err(format!("there is no proof of power {power} for 2^{p} - 1"));
         }
         let length = p.div_ceil(8) as usize;
-        let wanted = length * (power as usize + 1);
-        if rest.len() != wanted {
+        let wanted = length as u64 * (u64::from(power) + 1);
+        if rest.len() as u64 != wanted {
             let found = rest.len();
             return Err(format!(
                 "it has {found} bytes of residues in place of {wanted}"
             ));
         }
-        let mut residues = rest
-            .chunks(length)
-            .map(|bytes| Residue::from_bytes(p, bytes));
-        let last = residues.next().expect("there is one more than the power");
+        let residues = rest.chunks(length).zip(0..).map(|(bytes, i)| {
+            let refused = || {
+                let name = match i {
+                    0 => "last residue".to_owned(),
+                    i => format!("middle {i}"),
+                };
+                format!("its {name} is 0, or not below 2^{p} - 1: nothing is proved")
+            };
+            Residue::unit_from_bytes(p, bytes).ok_or_else(refused)
+        });
+        let mut middles = residues.collect::<Result<Vec<_>, _>>()?;
         Ok(Proof {
-            last,
-            middles: residues.collect(),
+            last: middles.remove(0),
+            middles,
         })
     }
 }
@@ -275,12 +309,12 @@ mod tests {
     use crate::Cpu;
     use num_bigint::BigUint;
 
-    fn value(residue: &Residue) -> BigUint {
+    pub(super) fn value(residue: &Residue) -> BigUint {
         BigUint::from_bytes_le(&residue.to_bytes())
     }
 
     /// A proof whose residues are num-bigint's.
-    fn proof(p: u32, power: u32) -> Proof {
+    pub(super) fn proof(p: u32, power: u32) -> Proof {
         let modulus = (BigUint::from(1u32) << p) - 1u32;
         let residue = |iteration: u32| {
             let exponent = BigUint::from(1u32) << iteration;
@@ -321,7 +355,8 @@ mod tests {
             for power in (0..=Proof::most_power(p)).step_by(2) {
                 let proof = proof(p, power);
                 assert_eq!((proof.power(), proof.is_prime()), (power, is_prime));
-                let left = proof.certificate();
+                let left = proof.certificate().unwrap();
+                assert_eq!(proof.flaw().unwrap(), None);
                 assert_eq!(left.squarings, p.div_ceil(1 << power));
                 let exponent = BigUint::from(1u32) << left.squarings;
                 let end = value(&left.start).modpow(&exponent, &modulus);
@@ -340,7 +375,8 @@ mod tests {
             let mut bytes = bytes.clone();
             bytes[at] ^= 4;
             let wrong = Proof::from_bytes(&bytes).unwrap();
-            let holds = wrong.certificate().holds(&Cpu::default()).unwrap();
+            let left = wrong.certificate().unwrap();
+            let holds = left.holds(&Cpu::default()).unwrap();
             assert!(!holds, "byte {at}");
         }
     }
@@ -361,5 +397,9 @@ mod tests {
         assert!(what(&text("POWER=2", "POWER=4")).contains("no proof of power 4"));
         assert!(what(&text("M127", "M127/7")).contains("number"));
         assert!(what(&text("M127", "M128")).contains("2^128 - 1"));
+        assert!(what(&text("M127", "M121")).contains("2^121 - 1"));
+        assert!(what(&text("M127", "M4294967291")).contains("in place of"));
+        assert!(what(&text("M127", "M4294967296")).contains("number"));
+        assert!(what(&text("POWER=2", "POWER=4294967295")).contains("no proof"));
     }
 }

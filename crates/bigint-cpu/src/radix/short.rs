@@ -1,4 +1,4 @@
-//! Decimal digits to limbs and back, for numbers of up to a few thousand digits.
+//! Numbers of up to a few thousand digits: by words, in quadratic time.
 //!
 //! Reading: `x <- x * 10^16 + (the next sixteen digits)`. Half the square of the
 //! length in 64-bit limbs, in multiplications of words.
@@ -25,21 +25,20 @@
 //!
 //! Half the square of the length for `F`, the same again for the digits.
 
-use std::io::Write;
 use std::sync::OnceLock;
 
+use super::powers::small_power;
+use super::{WORD_BASE, word_digits};
+use crate::fast::number::division::div_rem;
+use crate::memory::{or_out_of_memory, reserve};
+use crate::{Error, Path};
 use bigint_core::Limb;
-use bigint_cpu::radix;
-use num_bigint::BigUint;
 
-/// Digits that one multiplication brings out.
-const CHUNK: u32 = 19;
+/// From so many digits on the halves of a number are read apart.
+pub(super) const LONG_DIGITS: usize = 3000;
 
-/// `10^19`, the largest power of ten that is a limb.
-const FACTOR: u64 = 10_u64.pow(CHUNK);
-
-/// The widest number that [`write()`] takes, in limbs.
-pub const MAX_LIMBS: usize = 800;
+/// The widest number that [`write()`] takes, in 64-bit limbs.
+pub(super) const MAX_LIMBS: usize = 400;
 
 /// The value of eight digits, the first one the most significant, or `None`
 /// where a byte is no digit.
@@ -57,41 +56,33 @@ fn eight(digits: [u8; 8]) -> Option<u64> {
     Some(fours.wrapping_mul(10_000 << 32 | 1) >> 32)
 }
 
-/// Writes the value of `digits` into `limbs`, zeros above it. Answers false,
-/// and leaves `limbs` unspecified, where a byte is no digit.
-///
-/// `limbs` must be wide enough for as many nines.
-pub fn parse(digits: &[u8], limbs: &mut [Limb], scratch: &mut Vec<u64>) -> bool {
-    scratch.clear();
+/// The value of `digits`, whose top limbs may be zero, in place of `value`. Answers false,
+/// and leaves anything there, where a byte is no digit.
+pub(super) fn read(digits: &[u8], value: &mut Vec<u64>) -> Result<bool, Error> {
+    value.clear();
+    // Sixteen digits are less than a limb, and the first are seven at most.
+    reserve(value, digits.len() / 16 + 2)?;
     let (top, body) = digits.as_rchunks::<8>();
     let mut padded = [b'0'; 8];
     padded[8 - top.len()..].copy_from_slice(top);
     let Some(first) = eight(padded) else {
-        return false;
+        return Ok(false);
     };
-    scratch.push(first);
+    value.push(first);
     let (pairs, last) = body.as_chunks::<2>();
     for [high, low] in pairs {
         let (Some(high), Some(low)) = (eight(*high), eight(*low)) else {
-            return false;
+            return Ok(false);
         };
-        multiply_add(scratch, 10_u64.pow(16), high * 10_u64.pow(8) + low);
+        multiply_add(value, 10_u64.pow(16), high * 10_u64.pow(8) + low);
     }
     if let [last] = last {
         let Some(last) = eight(*last) else {
-            return false;
+            return Ok(false);
         };
-        multiply_add(scratch, 10_u64.pow(8), last);
+        multiply_add(value, 10_u64.pow(8), last);
     }
-    limbs.fill(0);
-    // What does not fit is zero: the caller gave room for the value.
-    for (pair, wide) in limbs.chunks_mut(2).zip(scratch.iter()) {
-        pair[0] = *wide as Limb;
-        if let [_, high] = pair {
-            *high = (*wide >> 32) as Limb;
-        }
-    }
-    true
+    Ok(true)
 }
 
 /// `x <- x * factor + addend`.
@@ -107,76 +98,89 @@ fn multiply_add(x: &mut Vec<u64>, factor: u64, addend: u64) {
     }
 }
 
-/// Chunks of [`CHUNK`] digits that hold any number of `limbs` 64-bit limbs:
-/// `64 / log2(10^19)` is below `1 + 459 / 2^15`, and by little.
-const fn chunks(limbs: usize) -> usize {
+/// Words of 19 digits that hold any number of so many limbs: `64 / log2(10^19)` is below
+/// `1 + 459 / 2^15`, and by little.
+const fn words(limbs: usize) -> usize {
     limbs + ((limbs * 459) >> 15) + 1
 }
 
-/// Limbs that the fraction needs while `chunks` are to come: one and a bit more
-/// than those of `10^(19 chunks)`; `log2(10^19) / 64 < 1010 / 2^10`.
-const fn fraction_limbs(chunks: usize) -> usize {
-    ((chunks * 1010) >> 10) + 2
+/// Limbs that the fraction needs while so many words are to come: one and a bit more than
+/// those of `10^(19 words)`; `log2(10^19) / 64 < 1010 / 2^10`.
+const fn fraction_limbs(words: usize) -> usize {
+    ((words * 1010) >> 10) + 2
 }
 
-/// `R` of numbers of `limbs` limbs, `limbs + 2` of them, made when first asked
-/// for.
-fn reciprocal(limbs: usize) -> &'static [u64] {
-    static RECIPROCALS: [OnceLock<Vec<u64>>; MAX_LIMBS / 2 + 1] =
-        [const { OnceLock::new() }; MAX_LIMBS / 2 + 1];
-    RECIPROCALS[limbs].get_or_init(|| {
-        let power = BigUint::from(FACTOR).pow(chunks(limbs) as u32);
-        let scale = BigUint::from(1_u32) << (64 * (2 * limbs + 2));
-        let mut reciprocal = (scale / power + 1_u32).to_u64_digits();
-        reciprocal.resize(limbs + 2, 0);
+/// `R` of numbers of `n` limbs, `n + 2` of them, made when first asked for.
+fn reciprocal(n: usize) -> Result<&'static [u64], Error> {
+    static RECIPROCALS: [OnceLock<Vec<u64>>; MAX_LIMBS + 1] =
+        [const { OnceLock::new() }; MAX_LIMBS + 1];
+    if let Some(reciprocal) = RECIPROCALS[n].get() {
+        return Ok(reciprocal);
+    }
+    let made = or_out_of_memory(|| {
+        let mut scale = vec![0; 2 * n + 2];
+        scale.push(1);
+        let (mut reciprocal, _) = div_rem(&scale, &small_power(words(n)), Path::best());
+        reciprocal.resize(n + 2, 0);
+        add(&mut reciprocal, 1);
         reciprocal
-    })
+    })?;
+    Ok(RECIPROCALS[n].get_or_init(|| made))
 }
 
-/// Buffers that [`write()`] reuses between numbers.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    number: Vec<u64>,
-    fraction: Vec<u64>,
-}
-
-/// Appends the digits of a number of at most [`MAX_LIMBS`] limbs, the top one not
-/// zero.
-pub fn write(limbs: &[Limb], scratch: &mut Scratch, text: &mut Vec<u8>) {
-    let Scratch { number, fraction } = scratch;
+/// Appends the digits of a number of at most twice [`MAX_LIMBS`] limbs, the top one not zero;
+/// `0` for no limbs. `number` and `fraction` are scratch.
+pub(super) fn write(
+    limbs: &[Limb],
+    [number, fraction]: [&mut Vec<u64>; 2],
+    text: &mut Vec<u8>,
+) -> Result<(), Error> {
     let n = limbs.len().div_ceil(2);
+    let room = 20 * (n + 1);
+    let more = text.try_reserve(room);
+    more.map_err(|_| Error::OutOfMemory { bytes: room })?;
+    let wide = |pair: &[Limb]| {
+        let high = pair.get(1).map_or(0, |&high| u64::from(high) << 32);
+        pair.first().map_or(0, |&low| u64::from(low)) | high
+    };
     if n <= 1 {
-        let value = limbs
-            .iter()
-            .rev()
-            .fold(0, |value, &limb| value << 32 | u64::from(limb));
-        write!(text, "{value}").expect("memory takes any text");
-        return;
+        let value = wide(limbs);
+        let digits = match value.checked_sub(WORD_BASE) {
+            Some(rest) => {
+                text.push(b'1');
+                word_digits(rest).into_iter().skip(0)
+            }
+            None => {
+                let digits = word_digits(value);
+                let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+                digits.into_iter().skip(zeros.min(18))
+            }
+        };
+        text.extend(digits);
+        return Ok(());
     }
     number.clear();
+    fraction.clear();
+    reserve(number, n + 1)?;
+    reserve(fraction, n + 3)?;
     // Rows of the product go in pairs, so that two chains of carries run side by
     // side: an odd number gets a row of zeros.
     number.resize(n % 2, 0);
-    number.extend(
-        limbs
-            .chunks(2)
-            .map(|pair| u64::from(pair[0]) | pair.get(1).map_or(0, |&high| u64::from(high) << 32)),
-    );
+    number.extend(limbs.chunks(2).map(wide));
 
     // Columns n - 1 and above of x R; F stands above the first of them.
-    let reciprocal = reciprocal(n);
-    fraction.clear();
+    let reciprocal = reciprocal(n)?;
     fraction.resize(n + 3, 0);
     for (pair, &rows) in number.as_chunks::<2>().0.iter().enumerate() {
         add_products(fraction, &reciprocal[number.len() - 2 - 2 * pair..], rows);
     }
     add(&mut fraction[1..], 2 * n as u64 + 1);
 
-    let (start, mut lowest, mut left) = (text.len(), 1, chunks(n));
+    let (start, mut lowest, mut left) = (text.len(), 1, words(n));
     while left > 0 {
         let odd = left % 2 == 1;
-        let mut put = |chunk| {
-            text.extend_from_slice(&radix::word_digits(chunk));
+        let mut put = |word| {
+            text.extend_from_slice(&word_digits(word));
             left -= 1;
         };
         if odd {
@@ -196,6 +200,7 @@ pub fn write(limbs: &[Limb], scratch: &mut Scratch, text: &mut Vec<u8>) {
         .take_while(|&&digit| digit == b'0')
         .count();
     text.drain(start..start + zeros);
+    Ok(())
 }
 
 /// `sum <- sum + floor(factor / W) * limbs[0] + factor * limbs[1]`. From the last
@@ -224,7 +229,7 @@ fn carrying_mul_add(a: u64, b: u64, c: u64, d: u64) -> (u64, u64) {
 fn multiply(x: &mut [u64]) -> u64 {
     let mut carry = 0;
     for limb in x {
-        (*limb, carry) = carrying_mul_add(*limb, FACTOR, carry, 0);
+        (*limb, carry) = carrying_mul_add(*limb, WORD_BASE, carry, 0);
     }
     carry
 }
@@ -234,7 +239,7 @@ fn multiply_twice(x: &mut [u64]) -> [u64; 2] {
     let mut carries = [0; 2];
     for limb in x {
         for carry in &mut carries {
-            (*limb, *carry) = carrying_mul_add(*limb, FACTOR, *carry, 0);
+            (*limb, *carry) = carrying_mul_add(*limb, WORD_BASE, *carry, 0);
         }
     }
     carries
@@ -255,16 +260,27 @@ fn add(x: &mut [u64], addend: u64) {
 
 #[cfg(test)]
 mod tests {
+    use num_bigint::BigUint;
+
     use super::*;
 
     #[test]
     fn the_bounds_that_make_all_digits_right_hold_for_every_width() {
-        let power = |chunks: usize| BigUint::from(FACTOR).pow(chunks as u32);
+        let power = |words: usize| BigUint::from(WORD_BASE).pow(words as u32);
         let limbs = |n: usize| BigUint::from(1_u32) << (64 * n);
-        for n in 1..=MAX_LIMBS / 2 {
-            let p = power(chunks(n));
+        for n in 1..=MAX_LIMBS {
+            let p = power(words(n));
             assert!(limbs(n) < p && p < limbs(n + 1), "{n}");
             assert!(limbs(fraction_limbs(n)) > limbs(1) * power(n), "{n}");
+            if n % 37 < 3 {
+                let expected = limbs(2 * n + 2) / &p + 1_u32;
+                let digits: Vec<u32> = reciprocal(n).unwrap().iter().flat_map(halves).collect();
+                assert_eq!(BigUint::new(digits), expected, "{n}");
+            }
         }
+    }
+
+    fn halves(limb: &u64) -> [u32; 2] {
+        [*limb as u32, (*limb >> 32) as u32]
     }
 }

@@ -1,0 +1,127 @@
+//! What promises constant time takes no branch and no address from secrets, on the CPU.
+//!
+//! [`promises`] lists all that promises it. Two judges look at each on machine code, as the compiler
+//! has made it: [`memcheck`] marks secrets as undefined and has valgrind say what branches or addresses
+//! depend on them, on the portable path, as it has not all instructions of the others; [`steps`] goes through two runs with different
+//! secrets instruction by instruction, on any path, and compares where they are and what memory they
+//! name. Both must find the leaks that [`promises::LEAKS`] has.
+//!
+//! Without valgrind, or without AVX-512, the tests say what they did not look at;
+//! `BIGINT_CONSTANT_TIME=all` makes that a failure, and looks at every path in every way.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+mod memcheck;
+mod promises;
+mod steps;
+
+use bigint_cpu::{Cpu, Path};
+use promises::Setting;
+use std::env;
+use std::process::{Command, Output};
+
+const CHILD: &str = "BIGINT_TEST_CHILD";
+
+/// Whether everything is to be looked at, and what cannot be is a failure.
+fn is_all() -> bool {
+    env::var("BIGINT_CONSTANT_TIME").is_ok_and(|all| all == "all")
+}
+
+/// Runs the test `name` again on a path, in a process of its own, behind the words of `wrapper`.
+fn on_path(name: &str, path: Path, wrapper: &[String]) -> Output {
+    let this = env::current_exe().expect("this executable's path");
+    let this = this
+        .into_os_string()
+        .into_string()
+        .expect("a path in UTF-8");
+    let words: Vec<String> = wrapper.iter().cloned().chain([this]).collect();
+    Command::new(&words[0])
+        .args(&words[1..])
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env(CHILD, "1")
+        .env(Cpu::PATH_VARIABLE, path.name())
+        .output()
+        .unwrap_or_else(|error| panic!("{}: {error}", words[0]))
+}
+
+/// What such a process said, which must be that its one test has passed.
+fn assert_passed(path: Path, output: &Output) {
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    let has_passed = output.status.success() && said.contains("1 passed");
+    assert!(
+        has_passed,
+        "{path:?}: {}\n{said}{complained}",
+        output.status
+    );
+}
+
+/// All promises of these names that `leaks` finds broken, and those of [`promises::LEAKS`] that it
+/// does not find.
+fn judge(
+    setting: &Setting,
+    is_named: impl Fn(&str) -> bool,
+    leaks: impl Fn(&dyn Fn(bool)) -> Option<String>,
+) {
+    let found = |work: fn(&Setting)| leaks(&|other| work(&setting.with(other)));
+    let mut wrong = Vec::new();
+    for (name, work) in promises::LEAKS {
+        if found(*work).is_none() {
+            wrong.push(format!("{name} was not found"));
+        }
+    }
+    for (name, work) in promises::PROMISES.iter().filter(|(name, _)| is_named(name)) {
+        if let Some(what) = found(*work) {
+            wrong.push(format!("{name}: {what}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{}:\n{}",
+        setting.name(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn valgrind_finds_no_branch_and_no_address_that_depends_on_secrets() {
+    let name = "valgrind_finds_no_branch_and_no_address_that_depends_on_secrets";
+    if env::var_os(CHILD).is_some() {
+        assert!(memcheck::is_running(), "not under valgrind");
+        return promises::settings().for_each(|setting| judge(&setting, |_| true, memcheck::leaks));
+    }
+    let Some(wrapper) = memcheck::wrapper() else {
+        assert!(!is_all(), "there is no valgrind: install it");
+        return eprintln!("there is no valgrind: the CPU's constant time was not looked at so");
+    };
+    assert_passed(Path::Portable, &on_path(name, Path::Portable, &wrapper));
+}
+
+#[test]
+fn every_step_and_every_address_is_the_same_for_other_secrets() {
+    let name = "every_step_and_every_address_is_the_same_for_other_secrets";
+    if env::var_os(CHILD).is_some() {
+        let settings = promises::settings().skip(1);
+        for setting in settings.take(if is_all() { 2 } else { 1 }) {
+            // Each instruction takes as long as thousands: what valgrind cannot look at comes first.
+            let in_lanes = [
+                "Engine::pow_mod",
+                "Engine::pow_mod of wide bases",
+                "FixedBase::pow of short exponents",
+            ];
+            let is_first = |name: &str| in_lanes.contains(&name);
+            judge(&setting, |name| is_all() || is_first(name), steps::leaks);
+        }
+        return;
+    }
+    let paths = Path::ALL
+        .into_iter()
+        .rev()
+        .filter(|path| path.is_supported());
+    let paths: Vec<Path> = paths.take(if is_all() { 3 } else { 1 }).collect();
+    if !paths.contains(&Path::Avx512Ifma) {
+        eprintln!("there is no AVX-512 IFMA here: its lanes were not looked at");
+    }
+    for path in paths {
+        assert_passed(path, &on_path(name, path, &[]));
+    }
+}
