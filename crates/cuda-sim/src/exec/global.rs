@@ -16,6 +16,10 @@
 use super::clocks::Clocks;
 use super::sectors::{Caches, Sectors};
 use super::threads;
+use super::touch::{
+    ATOMIC_MANY, ATOMIC_ONE, READ_MANY, READ_ONE, Touch, VOLATILE_MANY, VOLATILE_ONE, WRITTEN,
+    is_of_many, strongest,
+};
 use super::transfer::{Buffer, Transfer};
 use super::{Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
@@ -38,64 +42,6 @@ const BLOCK_SHIFT: u32 = 32;
 
 /// Epoch and block.
 const OWNER: u64 = u64::MAX << EPOCH_SHIFT;
-
-const READ_ONE: u64 = 1;
-const READ_MANY: u64 = 2;
-const WRITTEN: u64 = 3;
-const ATOMIC_ONE: u64 = 4;
-const ATOMIC_MANY: u64 = 5;
-const VOLATILE_ONE: u64 = 6;
-const VOLATILE_MANY: u64 = 7;
-
-/// Whether several blocks touched a word in this state.
-fn is_of_many(state: u64) -> bool {
-    matches!(state, READ_MANY | ATOMIC_MANY | VOLATILE_MANY)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Touch {
-    Read,
-    /// Of memory that the launch promises not to change.
-    ReadOnly,
-    Write,
-    Atomic,
-    /// Ordered with other blocks.
-    OrderedRead,
-    OrderedWrite,
-    VolatileRead,
-    VolatileWrite,
-}
-
-impl Touch {
-    fn state(self) -> u64 {
-        match self {
-            Touch::Read | Touch::ReadOnly => READ_ONE,
-            Touch::Write => WRITTEN,
-            Touch::Atomic | Touch::OrderedRead | Touch::OrderedWrite => ATOMIC_ONE,
-            Touch::VolatileRead | Touch::VolatileWrite => VOLATILE_ONE,
-        }
-    }
-
-    fn reads(self) -> bool {
-        let writes = matches!(
-            self,
-            Touch::Write | Touch::OrderedWrite | Touch::VolatileWrite
-        );
-        !writes
-    }
-
-    fn describe(self) -> &'static str {
-        match self {
-            Touch::Read | Touch::ReadOnly => "read",
-            Touch::Write => "written",
-            Touch::Atomic => "changed atomically",
-            Touch::OrderedRead => "read with an order",
-            Touch::OrderedWrite => "written with an order",
-            Touch::VolatileRead => "read by a volatile load",
-            Touch::VolatileWrite => "written by a volatile store",
-        }
-    }
-}
 
 /// What a word was before its first write in a launch.
 pub(crate) struct Undo {
@@ -704,14 +650,4 @@ fn same_value(place: &Place<'_>, transfer: &Transfer<'_>, k: usize, party: &Part
     let ones = (1u32 << (8 * transfer.bytes)) - 1;
     let shift = 8 * (transfer.addresses[lane] % 4);
     word >> shift & ones == buffer[k][lane] & ones
-}
-
-/// What two accesses of one block to a word amount to: a plain write stays one,
-/// whatever the block reads or changes atomically besides.
-fn strongest(a: u64, b: u64) -> u64 {
-    if a == WRITTEN || b == WRITTEN {
-        WRITTEN
-    } else {
-        a.max(b)
-    }
 }

@@ -42,6 +42,7 @@ mod step;
 mod system;
 mod tally;
 mod threads;
+mod touch;
 mod transfer;
 mod turns;
 mod undefined;
