@@ -175,8 +175,9 @@ mod tests {
         for width in [1, 2, 5, 8] {
             let modulus = ones(32 * width) - 188u32;
             let g = ones(32 * width - 3) / 5u32;
-            let params = MontgomeryParams::new(&engine, &batch(&[modulus.clone()])).unwrap();
-            let base = Residues::new(&batch(&[g.clone()]), &params).unwrap();
+            let params =
+                MontgomeryParams::new(&engine, &batch(std::slice::from_ref(&modulus))).unwrap();
+            let base = Residues::new(&batch(std::slice::from_ref(&g)), &params).unwrap();
             // More windows than are made at once.
             let base = FixedBase::new(&base, 500).unwrap();
             for bits in [1, 31, 32, 33, 100, 384, 385, 500, 512, 513] {

@@ -61,7 +61,9 @@ fn a_child_has_threads_of_its_own() {
         check(&Engine::cpu());
         // What is one number's by all threads.
         let long: BigUint = (BigUint::from(1_u32) << 4_000_000) - 1_u32;
-        let batch = engine.batch_from_biguints(&[long.clone()]).expect("memory");
+        let batch = engine
+            .batch_from_biguints(std::slice::from_ref(&long))
+            .expect("memory");
         let square =
             (BigUint::from(1_u32) << 8_000_000) - (BigUint::from(1_u32) << 4_000_001) + 1_u32;
         assert!(self::square(&engine, &batch).expect("memory") == [square]);

@@ -188,10 +188,8 @@ fn found() -> Vec<String> {
             }
             let words = bytes[..length].as_chunks::<4>().0;
             let is_secret = |four: &[[u8; 4]]| {
-                let pairs = four.iter().zip(&HIDDEN);
-                pairs
-                    .map(|(word, hidden)| Limb::from_le_bytes(*word) ^ mask == *hidden)
-                    .all(|is| is)
+                let mut pairs = four.iter().zip(&HIDDEN);
+                pairs.all(|(word, hidden)| Limb::from_le_bytes(*word) ^ mask == *hidden)
             };
             let places = words
                 .windows(4)
