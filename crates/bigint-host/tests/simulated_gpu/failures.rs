@@ -1,7 +1,8 @@
 //! What a user sees of a GPU that fails: with `cuda` a typed error, with `auto` the
 //! right answer and a warning.
 
-use crate::process::{auto, on_simulator};
+use crate::at_once::auto;
+use crate::process::on_simulator;
 use crate::signs::check_chain;
 use bigint_host::{BackEnd, BigUint, DeviceErrorKind, Engine, Error, devices};
 

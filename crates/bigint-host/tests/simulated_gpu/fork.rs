@@ -1,12 +1,22 @@
 //! Processes that are forked from one that computes: they have its memory and none of its threads.
 
+use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::exit;
+use std::process::{Command, exit};
 
 use bigint_host::{Batch, BigUint, DeviceErrorKind, Engine, Error, devices};
 use fork::{Fork, WEXITSTATUS, WIFEXITED, fork, waitpid};
 
-use crate::process::{auto, on_simulator_in_time};
+use crate::at_once::auto;
+use crate::process::run;
+
+/// Runs the test `name` again, as others do; it and all that it forks are ended after minutes.
+fn on_simulator_in_time(name: &str, settings: &[(&str, &str)]) -> bool {
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=1", "180"]);
+    command.arg(env::current_exe().expect("this executable's path"));
+    run(command, name, settings)
+}
 
 /// Does `work` in a forked process, which must end well.
 fn in_child(work: impl FnOnce()) {
@@ -104,7 +114,7 @@ fn a_child_of_a_process_with_a_device_is_told_so() {
         assert!(square(&auto, &b).expect("the CPU") == expected);
         let warnings = auto.warnings().join("\n");
         assert!(warnings.contains("forked"), "{warnings}");
-        let fresh = crate::process::auto();
+        let fresh = crate::at_once::auto();
         let c = fresh.batch_from_biguints(&numbers()[..50]).expect("memory");
         assert!(square(&fresh, &c).expect("the CPU") == expected);
         // The last of all that the driver gave.

@@ -1,6 +1,7 @@
 //! Expressions on a device: one launch for what fits, and the same answers when it fails.
 
-use crate::process::{auto, on_simulator};
+use crate::at_once::auto;
+use crate::process::on_simulator;
 use crate::trees::{check_shapes, check_trees};
 use bigint_host::{BigUint, Engine};
 

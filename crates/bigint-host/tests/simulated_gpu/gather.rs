@@ -1,6 +1,7 @@
 //! Gathered, sliced and concatenated numbers, which stay on the devices that have them.
 
-use crate::process::{at_once, auto, on_simulator};
+use crate::at_once::{at_once, auto};
+use crate::process::on_simulator;
 use bigint_host::{BackEnd, Batch, BigUint, DeviceSet, Engine, Error, Layout, Shape, Tuning};
 
 /// Limbs that are told apart by their number and place.

@@ -5,6 +5,7 @@
 //! driver ends it with an error if device memory, modules, streams or contexts are
 //! left behind.
 
+mod at_once;
 mod conformance;
 mod failures;
 mod fork;

@@ -3,8 +3,6 @@
 use std::env;
 use std::process::Command;
 
-use bigint_host::{Engine, Tuning};
-
 use crate::support;
 
 const CHILD: &str = "BIGINT_TEST_CHILD";
@@ -16,15 +14,8 @@ pub fn on_simulator(name: &str, settings: &[(&str, &str)]) -> bool {
     run(Command::new(executable), name, settings)
 }
 
-/// The same, where the process and all that it forks are ended if they take minutes.
-pub fn on_simulator_in_time(name: &str, settings: &[(&str, &str)]) -> bool {
-    let mut command = Command::new("timeout");
-    command.args(["--kill-after=1", "180"]);
-    command.arg(env::current_exe().expect("this executable's path"));
-    run(command, name, settings)
-}
-
-fn run(mut command: Command, name: &str, settings: &[(&str, &str)]) -> bool {
+/// The same by this command, which is given the arguments of a test.
+pub fn run(mut command: Command, name: &str, settings: &[(&str, &str)]) -> bool {
     if env::var_os(CHILD).is_some() {
         return true;
     }
@@ -45,16 +36,4 @@ fn run(mut command: Command, name: &str, settings: &[(&str, &str)]) -> bool {
     );
     assert!(said.contains("1 passed"), "no test is named {name}: {said}");
     false
-}
-
-/// The engine `auto`, which takes devices for the least work, and waits for them.
-pub fn auto() -> Engine {
-    Engine::auto().with_tuning(at_once(Tuning::default()))
-}
-
-/// Thresholds by which it does so.
-pub fn at_once(mut tuning: Tuning) -> Tuning {
-    tuning.start.driver_ms = 0.0;
-    tuning.start.module_ms = 0.0;
-    tuning
 }

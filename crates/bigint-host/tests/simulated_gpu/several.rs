@@ -1,8 +1,9 @@
 //! Several devices, of unequal memory, one of which may fail in the middle: the right
 //! numbers, and a warning that names the device.
 
+use crate::at_once::{at_once, auto};
 use crate::lists::{Lengths, Random, check_list};
-use crate::process::{at_once, auto, on_simulator};
+use crate::process::on_simulator;
 use crate::signs::check_chain;
 use bigint_host::{
     BackEnd, BigUint, Computation, DeviceErrorKind, DeviceSet, Engine, Error, Integers, Layout,
