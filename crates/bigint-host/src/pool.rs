@@ -220,9 +220,8 @@ mod tests {
         for limbs in [result, vec![1; 3000], vec![1; 3000], vec![1; 2000]] {
             pool.give(limbs);
         }
-        let kept = pool.lock().unwrap();
-        let kept = kept.vectors.iter().map(Vec::len).collect::<Vec<_>>();
-        assert_eq!(kept, [6000, 3000]);
+        let lengths = |kept: &Kept| kept.vectors.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lengths(&pool.lock().unwrap()), [6000, 3000]);
         let again = pool.take(6000).unwrap();
         assert_eq!(again.as_ptr(), address);
     }
