@@ -295,10 +295,7 @@ fn rows_that_do_not_go_together_or_have_no_value_are_named() {
         let found = match operation.declaration().operands.len() {
             1 => engine.eval(&Expression::apply(operation, [number()])),
             2 => engine.eval(&Expression::apply(operation, [number(), number()])),
-            _ => engine.eval(&Expression::apply(
-                operation,
-                [number(), number(), modulus],
-            )),
+            _ => engine.eval(&Expression::apply(operation, [number(), number(), modulus])),
         };
         let of_a_width = matches!(found, Err(Error::NeedsWidth { .. }));
         assert_eq!(of_a_width, rows::OF_A_WIDTH.contains(&operation));
