@@ -290,12 +290,14 @@ fn rows_that_do_not_go_together_or_have_no_value_are_named() {
     assert!(matches!(error, Err(Error::Misplaced(_))));
     for operation in Operation::ALL {
         let number = || Expression::from(&of(&[1]));
+        // Below a modulus of one.
+        let zero = || Expression::from(&of(&[0]));
         let found = match operation.declaration().operands.len() {
             1 => engine.eval(&Expression::apply(operation, [number()])),
             2 => engine.eval(&Expression::apply(operation, [number(), number()])),
             _ => engine.eval(&Expression::apply(
                 operation,
-                [number(), number(), number()],
+                [zero(), zero(), number()],
             )),
         };
         let of_a_width = matches!(found, Err(Error::NeedsWidth { .. }));
