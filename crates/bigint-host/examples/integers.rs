@@ -4,22 +4,46 @@
 //! cargo run --release -p bigint-host --example integers            # or RAYON_NUM_THREADS=1 ...
 //! ```
 //!
-//! Columns of about a megabyte; nanoseconds for each number, the least of several runs.
+//! Columns of about a megabyte; nanoseconds for each number, the least of several runs. On a machine
+//! that is not quiet, count instructions instead: after "once" each operation runs once to warm up
+//! and once in `one_run`, on shorter columns, and the "summary" line of every second file that
+//! callgrind writes counts a run:
+//!
+//! ```sh
+//! RAYON_NUM_THREADS=1 valgrind --tool=callgrind --callgrind-out-file=counted \
+//!     --dump-before='integers::one_run' --dump-before='integers::after_run' \
+//!     target/debug/examples/integers once 64
+//! ```
 
 use bigint_host::{BigInt, Engine, Error, Integers};
 use num_bigint::Sign;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Bits of the numbers in each column, together.
-const BITS: usize = 1 << 23;
+/// Bits of the numbers in each column, together, and runs of which the least time counts.
+#[derive(Clone, Copy)]
+struct Extent {
+    bits: usize,
+    runs: usize,
+}
 
-/// Runs of which the least time counts.
-const RUNS: usize = 7;
+const TIMED: Extent = Extent {
+    bits: 1 << 23,
+    runs: 7,
+};
+
+const ONCE: Extent = Extent {
+    bits: 1 << 20,
+    runs: 1,
+};
 
 fn main() -> Result<(), Error> {
-    let mut widths: Vec<usize> = std::env::args()
-        .skip(1)
+    let mut words = std::env::args().skip(1).peekable();
+    let extent = match words.next_if_eq("once") {
+        Some(_) => ONCE,
+        None => TIMED,
+    };
+    let mut widths: Vec<usize> = words
         .map(|width| width.parse().expect("widths are numbers of bits"))
         .collect();
     if widths.is_empty() {
@@ -27,14 +51,14 @@ fn main() -> Result<(), Error> {
     }
     println!("bits operation num-bigint Integers ratio");
     for bits in widths {
-        table(bits, &Engine::cpu())?;
+        table(bits, extent, &Engine::cpu())?;
     }
     Ok(())
 }
 
 /// Prints what one width takes.
-fn table(bits: usize, engine: &Engine) -> Result<(), Error> {
-    let count = (BITS / bits).max(4);
+fn table(bits: usize, extent: Extent, engine: &Engine) -> Result<(), Error> {
+    let count = (extent.bits / bits).max(4);
     let (x, y) = (numbers(bits, count, 1), numbers(bits, count, 2));
     let texts: Vec<String> = x.iter().map(BigInt::to_string).collect();
     let (a, b) = (Integers::from_bigints(&x)?, Integers::from_bigints(&y)?);
@@ -42,7 +66,8 @@ fn table(bits: usize, engine: &Engine) -> Result<(), Error> {
     let product = wide.to_bigints()?;
     let on = engine.integers();
     let row = |operation: &str, theirs: &dyn Fn(), ours: &dyn Fn()| {
-        let (theirs, ours) = (least(theirs) / count as f64, least(ours) / count as f64);
+        let [theirs, ours] = [theirs, ours].map(|work| least(work, extent.runs));
+        let (theirs, ours) = (theirs / count as f64, ours / count as f64);
         println!(
             "{bits} {operation} {theirs:.1} {ours:.1} {:.2}",
             ours / theirs
@@ -142,14 +167,29 @@ fn each<R>(x: &[BigInt], y: &[BigInt], operation: impl Fn(&BigInt, &BigInt) -> R
     x.iter().zip(y).map(|(x, y)| operation(x, y)).collect()
 }
 
-/// Nanoseconds of the quickest of several runs.
-fn least(work: &dyn Fn()) -> f64 {
+/// Nanoseconds of the quickest of so many runs after a first.
+fn least(work: &dyn Fn(), runs: usize) -> f64 {
+    work();
     let run = |_| {
         let started = Instant::now();
-        work();
-        started.elapsed().as_nanos() as f64
+        one_run(work);
+        let elapsed = started.elapsed().as_nanos() as f64;
+        after_run();
+        elapsed
     };
-    (0..RUNS).map(run).fold(f64::INFINITY, f64::min)
+    (0..runs).map(run).fold(f64::INFINITY, f64::min)
+}
+
+/// A function of its own, so that a profiler can tell where a counted run begins.
+#[inline(never)]
+fn one_run(work: &dyn Fn()) {
+    work();
+}
+
+/// Where a counted run has ended.
+#[inline(never)]
+fn after_run() {
+    black_box(());
 }
 
 /// Numbers of so many bits, of either sign.

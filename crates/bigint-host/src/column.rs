@@ -1,7 +1,7 @@
 //! Where integers of any lengths stand: limbs, offsets and signs, and how they come there.
 
-use crate::Error;
 use crate::pool::Pool;
+use crate::{Error, limbs};
 use bigint_core::Limb;
 use bigint_cpu::{Cpu, LIMB_WORK, map, share, threads};
 use std::ops::Range;
@@ -77,19 +77,42 @@ impl Column {
     }
 
     /// How many numbers there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// The limbs of number `index`.
+    #[inline]
     pub fn magnitude(&self, index: usize) -> &[Limb] {
         let limb = |at: usize| self.offsets[at] as usize / LIMB_BYTES;
         &self.limbs[limb(index)..limb(index + 1)]
     }
 
     /// Whether number `index`, which there is, is negative.
+    #[inline]
     pub fn is_negative(&self, index: usize) -> bool {
         self.signs[index / 8] >> (index % 8) & 1 == 1
+    }
+
+    /// The numbers of a range of indices, which there are.
+    pub fn slice(&self, range: Range<usize>) -> Result<Self, Error> {
+        let ends = &self.offsets[range.start..=range.end];
+        let limb = |at: usize| self.offsets[at] as usize / LIMB_BYTES;
+        let (first, past) = (range.start % SIGNS_OF_BYTE, range.len() % SIGNS_OF_BYTE);
+        let bytes = &self.signs[range.start / SIGNS_OF_BYTE..];
+        let byte = |at: usize| u16::from(bytes.get(at).copied().unwrap_or(0));
+        let signs = (0..range.len().div_ceil(SIGNS_OF_BYTE))
+            .map(|at| ((byte(at + 1) << SIGNS_OF_BYTE | byte(at)) >> first) as u8);
+        let mut signs = bigint_cpu::collect(signs)?;
+        if let (Some(last), 1..) = (signs.last_mut(), past) {
+            *last &= (1 << past) - 1;
+        }
+        Ok(Column::of_parts(
+            limbs::copy(&self.limbs[limb(range.start)..limb(range.end)])?,
+            bigint_cpu::collect(ends.iter().map(|end| end - ends[0]))?,
+            signs,
+        ))
     }
 
     /// Takes a number in, zeros on top left out.
@@ -269,20 +292,29 @@ impl Column {
         Ok(column)
     }
 
-    /// `count` numbers, which `part` makes range by range, of threads as many as are worth
-    /// it where it reads and writes so many limbs for each.
+    /// Columns of `count` numbers, which `part` makes range by range, of threads as many as are
+    /// worth it where it reads and writes so many limbs for each.
     pub fn gathered(
         count: usize,
         limbs: usize,
-        part: impl Fn(Range<usize>) -> Result<Column, Error> + Sync,
-    ) -> Result<Self, Error> {
+        part: impl Fn(Range<usize>) -> Result<Vec<Column>, Error> + Sync,
+    ) -> Result<Vec<Self>, Error> {
         let sharing = Cpu::current().tuning().sharing;
         let cut = sharing.cut(count, LIMB_WORK * (limbs + OFFSET_LIMBS), MOST_OF_PART, 1);
-        let starts = (0..count).step_by(cut.size.max(1));
+        // No numbers are a part too.
+        let starts = (0..count.max(1)).step_by(cut.size.max(1));
         let parts = map(starts, cut.threads, |start| {
             part(start..count.min(start + cut.size))
         });
-        Column::joined(parts.into_iter().collect::<Result<_, _>>()?)
+        let mut columns: Vec<Vec<Column>> = Vec::new();
+        for part in parts {
+            let part = part?;
+            columns.resize_with(part.len(), Vec::new);
+            for (parts, part) in columns.iter_mut().zip(part) {
+                parts.push(part);
+            }
+        }
+        columns.into_iter().map(Column::joined).collect()
     }
 
     /// The numbers of all parts, one part after another.
@@ -329,6 +361,7 @@ impl Column {
 }
 
 /// `magnitude` without the zeros on top.
+#[inline]
 pub(crate) fn trimmed(magnitude: &[Limb]) -> &[Limb] {
     let top = magnitude.iter().rposition(|&limb| limb != 0);
     &magnitude[..top.map_or(0, |top| top + 1)]
@@ -344,6 +377,23 @@ fn room<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slice_has_the_numbers_and_signs_of_its_range_and_no_others() {
+        let mut all = Column::default();
+        for i in 0..40_u32 {
+            let magnitude = vec![i + 1; i as usize % 4];
+            all.push(i % 3 != 0, &magnitude).unwrap();
+        }
+        for (start, end) in (0..=40).flat_map(|start| (start..=40).map(move |end| (start, end))) {
+            let mut expected = Column::default();
+            for i in start..end {
+                let number = all.magnitude(i);
+                expected.push(all.is_negative(i), number).unwrap();
+            }
+            assert!(all.slice(start..end).unwrap() == expected, "{start}..{end}");
+        }
+    }
 
     #[test]
     fn rows_are_put_together_in_their_own_memory_or_copied() {

@@ -1,7 +1,7 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
 use crate::column::Column;
-use crate::{BigInt, BigUint, Error, SignedBatch, limbs};
+use crate::{BigInt, BigUint, Error, SignedBatch, limbs, short};
 use bigint_core::{LIMB_BITS, Limb};
 use bigint_cpu::radix::{self, Decimals};
 use num_bigint::Sign;
@@ -213,7 +213,12 @@ impl Integers {
         if let Some(&index) = indices.iter().find(|&&index| index >= count) {
             return Err(Error::NoSuchNumber { index, count });
         }
-        self.picked(indices.len(), |i| indices[i])
+        let mean = self.limbs().len() / count.max(1);
+        let number = |i: usize| {
+            let index = indices[i];
+            (self.magnitude(index), self.is_negative(index))
+        };
+        Ok(Column::of_numbers(None, indices.len(), mean, number)?.into())
     }
 
     /// The numbers of a range of indices.
@@ -226,17 +231,7 @@ impl Integers {
         if range.end > count || range.start > range.end {
             return Err(Error::NoSuchNumber { index, count });
         }
-        self.picked(range.len(), |i| range.start + i)
-    }
-
-    /// `count` numbers, of which the `i`-th is number `index(i)` here.
-    fn picked(&self, count: usize, index: impl Fn(usize) -> usize + Sync) -> Result<Self, Error> {
-        let mean = self.limbs().len() / self.len().max(1);
-        let number = |i| {
-            let index = index(i);
-            (self.magnitude(index), self.is_negative(index))
-        };
-        Ok(Column::of_numbers(None, count, mean, number)?.into())
+        Ok(self.column.slice(range)?.into())
     }
 
     /// The numbers of all of these, one column after another.
@@ -482,7 +477,15 @@ impl Integers {
                 true => Sign::Minus,
                 false => Sign::Plus,
             };
-            number.assign_from_slice(sign, self.magnitude(i));
+            let magnitude = self.magnitude(i);
+            match magnitude.len() {
+                // Without a loop, and in no memory of its own.
+                0..=2 => {
+                    let word = short::signed((magnitude, false)) as u64;
+                    *number = BigInt::from_biguint(sign, word.into());
+                }
+                _ => number.assign_from_slice(sign, magnitude),
+            }
         });
         Ok(numbers)
     }

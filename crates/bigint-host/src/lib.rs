@@ -53,6 +53,7 @@ mod rows;
 mod schedule;
 mod segments;
 mod shifts;
+mod short;
 mod signed;
 mod spread;
 mod start;

@@ -102,6 +102,7 @@ pub(crate) fn to_layout(
 }
 
 /// Writes a number into its row; the row is wide enough.
+#[inline]
 pub(crate) fn fill_with(row: &mut [Limb], number: &BigUint) {
     let (pairs, odd) = row.as_chunks_mut::<2>();
     let mut digits = number.iter_u64_digits();

@@ -134,9 +134,14 @@ pub(crate) fn check(integers: &Integers, computation: &Computation) -> Result<()
 }
 
 /// How two magnitudes compare that have no zeros on top.
+#[inline]
 pub(crate) fn order(x: &[Limb], y: &[Limb]) -> Ordering {
     let lengths = x.len().cmp(&y.len());
-    lengths.then_with(|| x.iter().rev().cmp(y.iter().rev()))
+    let mut pairs = x.iter().zip(y).rev();
+    lengths.then_with(|| match pairs.find(|(x, y)| x != y) {
+        Some((x, y)) => x.cmp(y),
+        None => Ordering::Equal,
+    })
 }
 
 /// Whether operands may change places.

@@ -7,6 +7,7 @@
 use crate::expression::{Expression, Function};
 use crate::integers::Integers;
 use crate::operations::Form;
+use crate::short::{self, Rounding};
 use crate::{Batch, BigUint, Engine, Error, SignedBatch, passing, total};
 use bigint_core::operation::Signs;
 use bigint_core::{Operation, for_each_operation};
@@ -186,6 +187,16 @@ impl OnIntegers<'_> {
                 b,
                 &self.engine.inner.pool,
             )?]);
+        }
+        if let (Operation::Div | Operation::Rem, &[a, b], true) =
+            (operation, operands, self.engine.passes())
+            && let Some(divided) = short::divided(a, b, Rounding::Floor)
+        {
+            let [quotients, remainders] = divided?;
+            return Ok(vec![match operation {
+                Operation::Div => quotients,
+                _ => remainders,
+            }]);
         }
         let results = operation.declaration().results.len();
         self.by_rows(operation, operands, results, |operands| {
@@ -447,7 +458,7 @@ impl OnIntegers<'_> {
     /// [`Error::ZeroDivisor`] names a row divided by zero; otherwise as
     /// [`OnIntegers::compute`].
     pub fn div_rem_floor(&self, a: &Integers, b: &Integers) -> Result<(Integers, Integers), Error> {
-        self.divided(a, b, Engine::signed_div_rem_floor)
+        self.divided(a, b, Rounding::Floor)
     }
 
     /// Quotients rounded towards zero and what they leave: [`Engine::signed_div_rem_truncated`].
@@ -459,7 +470,7 @@ impl OnIntegers<'_> {
         a: &Integers,
         b: &Integers,
     ) -> Result<(Integers, Integers), Error> {
-        self.divided(a, b, Engine::signed_div_rem_truncated)
+        self.divided(a, b, Rounding::Truncated)
     }
 
     /// Quotients whose remainders are not negative: [`Engine::signed_div_rem_euclid`].
@@ -471,7 +482,7 @@ impl OnIntegers<'_> {
         a: &Integers,
         b: &Integers,
     ) -> Result<(Integers, Integers), Error> {
-        self.divided(a, b, Engine::signed_div_rem_euclid)
+        self.divided(a, b, Rounding::Euclid)
     }
 
     /// Quotients of multiples of their divisors.
@@ -503,12 +514,18 @@ impl OnIntegers<'_> {
         &self,
         a: &Integers,
         b: &Integers,
-        divide: impl Fn(
-            &Engine,
-            &SignedBatch,
-            &SignedBatch,
-        ) -> Result<(SignedBatch, SignedBatch), Error>,
+        rounding: Rounding,
     ) -> Result<(Integers, Integers), Error> {
+        if self.engine.passes()
+            && let Some(divided) = short::divided(a, b, rounding)
+        {
+            return divided.map(Into::into);
+        }
+        let divide = match rounding {
+            Rounding::Floor => Engine::signed_div_rem_floor,
+            Rounding::Truncated => Engine::signed_div_rem_truncated,
+            Rounding::Euclid => Engine::signed_div_rem_euclid,
+        };
         let function = Function::Operation(Operation::DivRem);
         let made = self.engine.by_rows(function, &[a, b], 2, |x| {
             let (quotient, remainder) = divide(self.engine, x[0], x[1])?;

@@ -9,6 +9,7 @@ use crate::expression::{Formula, Function, Term};
 use crate::list::order;
 use crate::pool::Pool;
 use crate::shifts::{Floor, count, shift_left, shifted_length};
+use crate::short::{self, length, signed};
 use crate::total::sum;
 use crate::{Engine, Error, Integers};
 use bigint_core::operation::Signs;
@@ -30,16 +31,7 @@ pub(crate) fn passes(operation: Operation) -> bool {
     )
 }
 
-/// Whether the product of these columns is computed so: where all numbers are short.
-fn passes_product(columns: &[&Integers]) -> bool {
-    let are_short = |column: &&Integers| {
-        let length = |i| column.column().magnitude(i).len();
-        column.limbs().len() <= 2 * column.len() && (0..column.len()).all(|i| length(i) <= 2)
-    };
-    columns.iter().all(are_short)
-}
-
-/// What one pass computes of two numbers; their product where they are short.
+/// What one pass computes of two numbers.
 #[derive(Clone, Copy)]
 struct Pass(Signs);
 
@@ -56,7 +48,6 @@ impl Pass {
                 let (magnitude, negative) = self.chosen(x, y);
                 (magnitude.len(), negative)
             }
-            Signs::Product => (short_length(product(x.0, y.0)), x.1 != y.1),
             Signs::Shifted => (shifted_length(x.0, count(y)), x.1),
             Signs::ShiftedFloor => (Floor::of(x, count(y)).length(), x.1),
             _ => sum_length(x, self.other(y)),
@@ -69,7 +60,6 @@ impl Pass {
         match self.0 {
             Signs::Order => place.fill(1),
             Signs::Least | Signs::Greatest => place.copy_from_slice(self.chosen(x, y).0),
-            Signs::Product => write_short(place, product(x.0, y.0)),
             Signs::Shifted => shift_left(place, x.0, count(y)),
             Signs::ShiftedFloor => Floor::of(x, count(y)).write(place),
             _ => write_sum(place, x, self.other(y)),
@@ -95,20 +85,6 @@ fn are_short(x: &[Limb], y: &[Limb]) -> bool {
     x.len() <= 2 && y.len() <= 2
 }
 
-/// A number of 64 bits.
-#[inline]
-fn short((x, negative): Number<'_>) -> i128 {
-    let limb = |i: usize| x.get(i).map_or(0, |&limb| u64::from(limb));
-    let word = i128::from(limb(1) << LIMB_BITS | limb(0));
-    if negative { -word } else { word }
-}
-
-/// The limbs of a short result.
-#[inline]
-fn short_length(word: u128) -> usize {
-    (128 - word.leading_zeros() as usize).div_ceil(LIMB_BITS)
-}
-
 #[inline]
 fn write_short(place: &mut [Limb], mut word: u128) {
     for slot in place {
@@ -117,19 +93,9 @@ fn write_short(place: &mut [Limb], mut word: u128) {
     }
 }
 
-/// The product of two short magnitudes.
-#[inline]
-fn product(x: &[Limb], y: &[Limb]) -> u128 {
-    short((x, false)).unsigned_abs() * short((y, false)).unsigned_abs()
-}
-
 /// How two numbers compare.
 #[inline]
-fn compared(x: Number<'_>, y: Number<'_>) -> Ordering {
-    if are_short(x.0, y.0) {
-        return short(x).cmp(&short(y));
-    }
-    let ((x, minus_x), (y, minus_y)) = (x, y);
+fn compared((x, minus_x): Number<'_>, (y, minus_y): Number<'_>) -> Ordering {
     match (minus_x, minus_y) {
         (false, true) => Ordering::Greater,
         (true, false) => Ordering::Less,
@@ -142,8 +108,8 @@ fn compared(x: Number<'_>, y: Number<'_>) -> Ordering {
 #[inline]
 fn sum_length(x: Number<'_>, y: Number<'_>) -> (usize, bool) {
     if are_short(x.0, y.0) {
-        let sum = short(x) + short(y);
-        return (short_length(sum.unsigned_abs()), sum < 0);
+        let sum = signed(x) + signed(y);
+        return (length(sum.unsigned_abs()), sum < 0);
     }
     let ((x, minus_x), (y, minus_y)) = (x, y);
     if minus_x == minus_y {
@@ -205,7 +171,7 @@ fn by_length<'n>(x: &'n [Limb], y: &'n [Limb]) -> (&'n [Limb], &'n [Limb]) {
 #[inline]
 fn write_sum(place: &mut [Limb], x: Number<'_>, y: Number<'_>) {
     if are_short(x.0, y.0) {
-        return write_short(place, (short(x) + short(y)).unsigned_abs());
+        return write_short(place, (signed(x) + signed(y)).unsigned_abs());
     }
     let ((x, minus_x), (y, minus_y)) = (x, y);
     let (long, short) = by_length(x, y);
@@ -232,28 +198,29 @@ fn write_sum(place: &mut [Limb], x: Number<'_>, y: Number<'_>) {
 
 /// A column, or the one number that stands for all rows.
 #[derive(Clone, Copy)]
-struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     column: &'a Column,
-    step: usize,
+    /// All ones, or zero where one number stands for all rows.
+    mask: usize,
 }
 
 impl<'a> Rows<'a> {
-    fn of(integers: &'a Integers) -> Self {
+    pub fn of(integers: &'a Integers) -> Self {
         Rows {
             column: integers.column(),
-            step: usize::from(integers.len() != 1),
+            mask: if integers.len() == 1 { 0 } else { usize::MAX },
         }
     }
 
     #[inline]
-    fn number(self, row: usize) -> Number<'a> {
-        let row = row * self.step;
+    pub fn number(self, row: usize) -> Number<'a> {
+        let row = row & self.mask;
         (self.column.magnitude(row), self.column.is_negative(row))
     }
 }
 
 /// Rows of two columns, one of which may be a number for all rows.
-fn count_of(a: &Integers, b: &Integers) -> Result<usize, Error> {
+pub(crate) fn count_of(a: &Integers, b: &Integers) -> Result<usize, Error> {
     match (a.len(), b.len()) {
         (a, b) if a == b || b == 1 => Ok(a),
         (1, b) => Ok(b),
@@ -277,7 +244,7 @@ pub(crate) fn put(column: &mut Column, signs: Signs, x: Number<'_>, y: Number<'_
     column.end_number(negative);
 }
 
-/// An operation that [`passes`], row by row.
+/// An operation that [`passes`], or the product of short numbers, row by row.
 pub(crate) fn computed(
     operation: Operation,
     a: &Integers,
@@ -289,6 +256,11 @@ pub(crate) fn computed(
     let pass = Pass(operation.declaration().signs);
     if let Signs::Shifted | Signs::ShiftedFloor = pass.0 {
         check_shifts(operation, x, y, b.len(), count)?;
+    }
+    if short::are_short(&[a, b])
+        && let Some(computed) = short::computed(pass.0, a, b)
+    {
+        return computed;
     }
     let length = |row| pass.length(x.number(row), y.number(row));
     let fill = |row, place: &mut [Limb]| pass.fill(place, x.number(row), y.number(row));
@@ -338,28 +310,40 @@ pub(crate) fn evaluated(
     formula: &Formula,
     inputs: &[Integers],
 ) -> Option<Result<Integers, Error>> {
-    let is_product = |operation| matches!(operation, Operation::Mul | Operation::Square);
-    let is_passed = |function: Function| match function {
-        // Of what others make it may be wide.
-        Function::Operation(operation) if is_product(operation) => {
-            formula.functions().count() == 1 && passes_product(&Vec::from_iter(inputs))
+    use Operation::{Mul, MulAdd, Square};
+    let is_passed = |term: &Term| match term {
+        Term::Input(_) => true,
+        // The factors, then what is added.
+        Term::Apply(Function::Operation(Mul | Square | MulAdd), of) => {
+            let is_short = |&factor: &usize| match formula.terms[factor] {
+                Term::Input(input) => short::are_short(&[&inputs[input]]),
+                Term::Apply(..) => false,
+            };
+            of.iter().take(2).all(is_short)
         }
-        Function::Operation(operation) => passes(operation),
-        Function::Negate | Function::Absolute | Function::Sum => true,
-        _ => false,
+        Term::Apply(Function::Operation(operation), _) => passes(*operation),
+        Term::Apply(Function::Negate | Function::Absolute | Function::Sum, _) => true,
+        Term::Apply(..) => false,
     };
+    let pool = &engine.inner.pool;
     let evaluate = || {
         let mut values: Vec<Integers> = Vec::with_capacity(formula.terms.len());
         for term in &formula.terms {
             values.push(match term {
                 Term::Input(input) => inputs[*input].clone(),
+                Term::Apply(Function::Operation(Square), of) => {
+                    let a = &values[of[0]];
+                    computed(Mul, a, a, pool)?
+                }
+                Term::Apply(Function::Operation(MulAdd), of) => {
+                    let [a, b, c] = [0, 1, 2].map(|operand| &values[of[operand]]);
+                    match short::are_short(&[c]) {
+                        true => short::mul_add([a, b, c])?,
+                        false => computed(Operation::Add, &computed(Mul, a, b, pool)?, c, pool)?,
+                    }
+                }
                 Term::Apply(Function::Operation(operation), of) => {
-                    let operation = match operation {
-                        Operation::Square => Operation::Mul,
-                        operation => *operation,
-                    };
-                    let (a, b) = (&values[of[0]], &values[of[of.len() - 1]]);
-                    computed(operation, a, b, &engine.inner.pool)?
+                    computed(*operation, &values[of[0]], &values[of[1]], pool)?
                 }
                 Term::Apply(Function::Sum, of) => sum(&values[of[0]])?,
                 Term::Apply(function, of) => {
@@ -372,7 +356,7 @@ pub(crate) fn evaluated(
         }
         Ok(values.swap_remove(formula.root))
     };
-    formula.functions().all(is_passed).then(evaluate)
+    formula.terms.iter().all(is_passed).then(evaluate)
 }
 
 #[cfg(test)]
@@ -487,7 +471,7 @@ mod tests {
         assert_eq!(evaluated(product).unwrap(), products);
         assert_eq!(evaluated(square).unwrap(), x.map(|x| product_of(x, x)));
         let wide = [BigInt::from(-3) << 64].into_iter().collect::<Integers>();
-        assert!(!passes_product(&[&columns[0], &wide]));
+        assert!(!short::are_short(&[&columns[0], &wide]));
         assert!(engine.passes() && !engine.using(Algorithm::Ripple).passes());
     }
 }

@@ -434,7 +434,10 @@ impl List<'_> {
             return Ok(Column::of_rows(rows, width, number, pool)?.into());
         }
         let column = match self.sums {
-            Sums::Passing => Column::gathered(count, 2 * mean, |range| self.part(range, &made)),
+            Sums::Passing => {
+                let part = |range| Ok(vec![self.part(range, &made)?]);
+                Column::gathered(count, 2 * mean, part).map(|mut columns| columns.swap_remove(0))
+            }
             _ => Column::of_numbers(Some(pool), count, mean, |of| self.made(of, &made)),
         };
         made.into_iter().for_each(|made| pool.give(made.rows));

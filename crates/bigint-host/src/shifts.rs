@@ -4,6 +4,7 @@ use crate::passing::Number;
 use bigint_core::{LIMB_BITS, Limb};
 
 /// A number of bits to shift by; more than there can be where it has several limbs.
+#[inline]
 pub(crate) fn count((bits, _): Number<'_>) -> usize {
     match bits {
         [] => 0,
@@ -12,12 +13,14 @@ pub(crate) fn count((bits, _): Number<'_>) -> usize {
     }
 }
 
+#[inline]
 fn bit_length(x: &[Limb]) -> usize {
     let top = x.last().map_or(0, |top| top.leading_zeros() as usize);
     x.len() * LIMB_BITS - top
 }
 
 /// The limbs of `x 2^bits`.
+#[inline]
 pub(crate) fn shifted_length(x: &[Limb], bits: usize) -> usize {
     match x {
         [] => 0,
@@ -82,6 +85,7 @@ impl<'a> Floor<'a> {
         }
     }
 
+    #[inline]
     fn limb(&self, i: usize) -> Limb {
         joined(
             self.limbs[i],
