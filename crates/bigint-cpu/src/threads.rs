@@ -89,6 +89,9 @@ impl Outside {
     /// Starts a pool in a process that was forked from one that had rayon's.
     fn start_again() -> Self {
         let threads = waiting(wanted(), spawn);
+        if threads.is_empty() {
+            return Outside::alone();
+        }
         let pool = ThreadPoolBuilder::new().num_threads(threads.len());
         match pool.spawn_handler(employ(threads)).build() {
             Ok(pool) if pool.current_num_threads() > 1 => Outside {
@@ -160,12 +163,16 @@ fn start() -> usize {
     }
 }
 
+/// How many threads to start: none where there would be one, as the caller is one.
 fn wanted() -> usize {
     let named = env::var("RAYON_NUM_THREADS").ok();
     let named = named.and_then(|number| number.parse().ok());
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let wanted = named.filter(|&number| number > 0);
-    wanted.unwrap_or_else(cores).min(rayon::max_num_threads())
+    match wanted.unwrap_or_else(cores).min(rayon::max_num_threads()) {
+        1 => 0,
+        wanted => wanted,
+    }
 }
 
 /// Threads that wait to be told what they are, `wanted` or fewer. The pool takes a

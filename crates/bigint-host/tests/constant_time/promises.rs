@@ -22,12 +22,12 @@ pub struct Setting {
     other: bool,
 }
 
-/// One number, as many as lanes take at once, and one more, in both layouts.
+/// As many numbers as lanes take at once, one more, and one, in both layouts.
 pub fn settings() -> impl Iterator<Item = Setting> {
     [
-        (1, 4, Layout::Contiguous),
         (8, 4, Layout::Contiguous),
         (9, 3, Layout::Interleaved),
+        (1, 4, Layout::Contiguous),
     ]
     .into_iter()
     .map(|(count, width, layout)| Setting::new(Shape::new(count, width, layout)))

@@ -17,11 +17,13 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// What the kernel tells of the registers: r8 to r15, then [`NAMED`], then a digest of each of the
-/// vectors ymm0 to ymm15, by which gathers take addresses.
-type Registers = [u64; 17 + 16];
+/// vectors zmm0 to zmm31, by which gathers take addresses, and of the masks k0 to k7, by which they
+/// pass over some.
+type Registers = [u64; 17 + 40];
 
 /// The others, in the kernel's order.
 const NAMED: [Register; 9] = [
@@ -36,6 +38,20 @@ const NAMED: [Register; 9] = [
     Register::RIP,
 ];
 
+/// What `xsave` writes of vectors and masks: the part's number in the processor's list, the registers
+/// as [`Registers`] has them behind the first 17, and how many words it writes of each.
+const PARTS: [(usize, Range<usize>, usize); 5] = [
+    (1, 0..16, 2),
+    (2, 0..16, 2),
+    (6, 0..16, 4),
+    (7, 16..32, 8),
+    (5, 32..40, 1),
+];
+
+/// The words before each of these parts, and before the word that says which parts there are.
+static OFFSETS: OnceLock<[usize; 5]> = OnceLock::new();
+const WHICH: usize = 512 / 8;
+
 /// The most instructions of a run.
 const MOST: usize = 1 << 22;
 
@@ -47,6 +63,13 @@ static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 pub fn leaks(work: &dyn Fn(bool)) -> Option<String> {
     // What is made once, at the first call, is there before the children are.
     work(false);
+    OFFSETS.get_or_init(|| {
+        PARTS.map(|(part, ..)| match part {
+            // The lower halves of xmm0 to xmm15, as `fxsave` puts them.
+            1 => 160 / 8,
+            _ => std::arch::x86_64::__cpuid_count(0xd, part as u32).ebx as usize / 8,
+        })
+    });
     let mut runs = [false, true].map(|other| Run::of(work, other));
     let mut code = Code::new();
     for run in &mut runs {
@@ -149,6 +172,7 @@ impl Drop for Run {
 /// Writes the registers down; of a run that is too long, ends the process.
 extern "C" fn on_trap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let at = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let offsets = *OFFSETS.get().expect("found before the run");
     // SAFETY: the kernel gives a context, whose first registers are these 17, and what `xsave`
     // writes of a machine with AVX; there is memory for `MOST` of them behind the first place.
     unsafe {
@@ -161,14 +185,16 @@ extern "C" fn on_trap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_voi
         for (to, from) in general.iter_mut().zip(&context.uc_mcontext.gregs) {
             *to = *from as u64;
         }
-        // The lower halves stand at 160, as `fxsave` puts them, the upper ones at 576.
         let state = context.uc_mcontext.fpregs.cast::<u64>();
-        for (i, to) in vectors.iter_mut().enumerate() {
-            let words = [20 + 2 * i, 21 + 2 * i, 72 + 2 * i, 73 + 2 * i];
-            let mix = |mixed: u64, at: usize| {
-                (mixed.rotate_left(23) ^ *state.add(at)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            };
-            *to = words.into_iter().fold(0, mix);
+        for ((part, registers, words), offset) in PARTS.into_iter().zip(offsets) {
+            // What is not there is zero.
+            let is_there = *state.add(WHICH) >> part & 1 == 1;
+            for (i, to) in vectors[registers].iter_mut().enumerate() {
+                for at in offset + i * words..offset + (i + 1) * words {
+                    let word = if is_there { *state.add(at) } else { 0 };
+                    *to = (to.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                }
+            }
         }
     }
 }
@@ -218,8 +244,8 @@ impl Code {
     }
 }
 
-/// The registers that make up the addresses of the instruction at `at`; of a division those that
-/// are divided as well.
+/// The registers that make up the addresses of the instruction at `at`, and the mask by which it
+/// passes over some; of a division those that are divided as well.
 fn compared<'k>(
     known: &'k mut HashMap<u64, Vec<Register>>,
     information: &mut InstructionInfoFactory,
@@ -237,7 +263,7 @@ fn compared<'k>(
         let of_memory = information.used_memory().iter();
         let mut registers: Vec<Register> = of_memory
             .filter(|memory| memory.base() != Register::RIP)
-            .flat_map(|memory| [memory.base(), memory.index()])
+            .flat_map(|memory| [memory.base(), memory.index(), instruction.op_mask()])
             .collect();
         if let Mnemonic::Div | Mnemonic::Idiv = instruction.mnemonic() {
             let used = information.used_registers().iter();
@@ -272,14 +298,16 @@ fn range(line: &str) -> Option<Range<u64>> {
     Some(address(start)?..address(end)?)
 }
 
-/// What a register holds, or a digest of it; none of vectors of 512 bits.
+/// What a register holds, or a digest of it.
 fn value(registers: &Registers, register: Register) -> Option<u64> {
     let full = register.full_register();
     let named = NAMED.iter().position(|&named| named == full);
     let numbered = (full as usize).wrapping_sub(Register::R8 as usize);
-    let vector = (register as usize).wrapping_sub(Register::YMM0 as usize);
+    let vector = (full as usize).wrapping_sub(Register::ZMM0 as usize);
+    let mask = (full as usize).wrapping_sub(Register::K0 as usize);
     let at = named.map(|at| 8 + at);
     let at = at.or((numbered < 8).then_some(numbered));
-    let at = at.or((vector < 16).then_some(17 + vector))?;
+    let at = at.or((vector < 32).then_some(17 + vector));
+    let at = at.or((mask < 8).then_some(17 + 32 + mask))?;
     Some(registers[at])
 }
