@@ -79,6 +79,7 @@ impl Inner {
                 false => State::Asleep {
                     spent_ms: 1e3 * self.devices.spent().as_secs_f64(),
                     times: self.devices.times(),
+                    is_cold: self.devices.is_cold(),
                 },
             };
             return start.choose(self.load(task, operands), state);
