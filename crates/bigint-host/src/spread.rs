@@ -16,7 +16,7 @@ use crate::inner::Inner;
 use crate::made::{Computed, Made};
 use crate::members::{each, lock};
 use crate::node::{Node, Operands, Share};
-use crate::plan::choose::{Choice, LEAST_PIECE_MS};
+use crate::plan::choose::{Choice, LEAST_PIECE_MS, piece_ms};
 use crate::plan::work;
 use crate::start::{Loading, in_background};
 use crate::task::Task;
@@ -410,7 +410,6 @@ impl<'a> Queue<'a, '_> {
         } = *self;
         let left = Arc::new(AtomicUsize::new(task.count()));
         let mut rate = task.count() as f64 / engine.cpu_ms(task, operands).max(LEAST_PIECE_MS);
-        let start = &engine.tuning().start;
         while self.numbers() > 0 {
             if make_ready(engine, task, operands, &left) {
                 engine.devices.are_ready();
@@ -418,8 +417,8 @@ impl<'a> Queue<'a, '_> {
             }
             // From window to window of a file they are waited for the same.
             let waited_ms = 1e3 * engine.devices.waited().as_secs_f64();
-            let piece_ms = start.piece_ms(waited_ms, engine.devices.are_asleep());
-            let most = ((rate * piece_ms) as usize).max(LEAST_PIECE);
+            let ms = piece_ms(waited_ms);
+            let most = ((rate * ms) as usize).max(LEAST_PIECE);
             // What would be left of it is no piece.
             let most = match self.numbers() < most + most / 2 {
                 true => usize::MAX,

@@ -111,11 +111,7 @@ impl StartTuning {
                 times,
                 is_cold,
             } => {
-                let kernel_ms = match is_cold {
-                    true => self.compile_ms,
-                    false => self.module_ms,
-                };
-                let start_ms = self.driver_ms + kernel_ms;
+                let start_ms = self.start_ms(is_cold);
                 let gain_ms = times * (cpu_ms - devices_ms - way_ms);
                 let pays = gain_ms > start_ms || is_faster && spent_ms > start_ms;
                 if pays { Choice::Both } else { Choice::Cpu }
@@ -123,21 +119,21 @@ impl StartTuning {
         }
     }
 
-    /// How many milliseconds the CPU computes before it asks again whether devices are ready, having
-    /// waited so long for their start or for a kernel.
-    ///
-    /// At a piece's end some cores have nothing to do: pieces are as few as they can be. They are
-    /// short about the time at which devices are expected.
-    pub(crate) fn piece_ms(&self, waited_ms: f64, are_asleep: bool) -> f64 {
-        let expected_ms = match are_asleep {
-            true => self.driver_ms + self.module_ms,
-            false => self.module_ms,
-        };
-        let left_ms = expected_ms - waited_ms;
-        LEAST_PIECE_MS
-            .max(left_ms / 2.0)
-            .max(waited_ms / PIECES_OF_WAIT)
+    /// Milliseconds that it takes until a device computes.
+    pub(crate) fn start_ms(&self, is_cold: bool) -> f64 {
+        self.driver_ms
+            + match is_cold {
+                true => self.compile_ms,
+                false => self.module_ms,
+            }
     }
+}
+
+/// How many milliseconds the CPU computes before it asks again whether devices are ready, having
+/// waited so long for their start or for a kernel. At a piece's end some cores have nothing to do:
+/// the later devices are the longer pieces are.
+pub(crate) fn piece_ms(waited_ms: f64) -> f64 {
+    LEAST_PIECE_MS.max(waited_ms / PIECES_OF_WAIT)
 }
 
 /// Milliseconds that the CPU computes, at least, before it asks whether devices are ready.
@@ -272,26 +268,12 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_short_when_devices_are_due_and_grow_when_they_are_late() {
-        let start = Tuning::default().start;
-        let expected_ms = start.driver_ms + start.module_ms;
-        for (are_asleep, expected_ms) in [(true, expected_ms), (false, start.module_ms)] {
-            let (mut waited_ms, mut pieces) = (0.0, 0);
-            while waited_ms < 10_000.0 {
-                let piece_ms = start.piece_ms(waited_ms, are_asleep);
-                assert!(piece_ms >= LEAST_PIECE_MS);
-                let late_ms = (waited_ms + piece_ms - expected_ms).min(piece_ms);
-                assert!(
-                    late_ms <= LEAST_PIECE_MS.max(waited_ms / 10.0),
-                    "{waited_ms}"
-                );
-                waited_ms += piece_ms;
-                pieces += 1;
-            }
-            assert!(pieces < 60, "{pieces}");
-        }
-        let late = [1000.0, 2000.0, 4000.0].map(|waited_ms| start.piece_ms(waited_ms, true));
-        assert_eq!(late, [100.0, 200.0, 400.0]);
+    fn pieces_grow_while_devices_are_late() {
+        assert_eq!([0.0, 100.0].map(piece_ms), [LEAST_PIECE_MS; 2]);
+        assert_eq!(
+            [1000.0, 2000.0, 4000.0].map(piece_ms),
+            [100.0, 200.0, 400.0]
+        );
     }
 
     #[test]
