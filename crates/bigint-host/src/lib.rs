@@ -13,6 +13,7 @@ mod cuda;
 mod cyclic;
 mod division;
 mod divisor;
+mod driver_cache;
 mod elementary;
 mod engine;
 mod error;
