@@ -183,6 +183,10 @@ impl Shared {
     }
 
     pub(super) fn check_bounds(&self, transfer: &Transfer<'_>) -> Step {
+        let (low, high) = transfer.range();
+        if self.is_whole(low, high.saturating_add(transfer.bytes.into())) {
+            return Ok(());
+        }
         let mut place = (0, 0);
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
@@ -402,9 +406,14 @@ impl Shared {
         self.writes.clocks[word] < clocks.floor
     }
 
-    /// Whether `bytes` from `at` on lie in one place.
-    pub(super) fn is_whole(&self, at: u64, bytes: u64) -> bool {
-        let end = at.saturating_add(bytes);
+    /// Whether so many accesses side by side, each aligned, lie in one place.
+    pub(super) fn holds(&self, at: u64, bytes: usize, accesses: usize) -> bool {
+        at.is_multiple_of(bytes as u64)
+            && self.is_whole(at, at.saturating_add((bytes * accesses) as u64))
+    }
+
+    /// Whether the bytes from `at` to `end` lie in one place.
+    fn is_whole(&self, at: u64, end: u64) -> bool {
         let mut places = self.places.iter();
         places.any(|&(first, last)| at >= first.into() && end <= last.into())
     }
