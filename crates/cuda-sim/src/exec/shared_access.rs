@@ -21,7 +21,7 @@ impl Shared {
     ) -> Option<&[[u32; WORDS]; 32]> {
         let (first, words) = (at as usize / 4, 32 * WORDS);
         if !self.holds(at, 4 * WORDS, 32)
-            || self.uninitialised && !self.are_written(first, words)
+            || self.uninitialised && !self.are_written::<WORDS>(first)
             || self.races && !self.note_reads::<WORDS>(clocks, first, access)
         {
             return None;
@@ -45,7 +45,7 @@ impl Shared {
             return None;
         }
         if self.uninitialised {
-            self.mark_words(first, words);
+            self.mark_row::<WORDS>(first);
         }
         let (held, _) = self.words[first..first + words].as_chunks_mut();
         held.first_chunk_mut()
@@ -63,7 +63,7 @@ impl Shared {
         let first = at as usize / 4;
         let settled = |word| self.is_settled(word, clocks);
         if !self.holds(at, 4 * WORDS, 1)
-            || self.uninitialised && !self.are_written(first, WORDS)
+            || self.uninitialised && self.written[first..first + WORDS] != [0xf; WORDS]
             || self.races && !(first..first + WORDS).all(settled)
         {
             return None;
