@@ -6,7 +6,7 @@ use super::clocks::Clocks;
 use super::run::Worker;
 use super::shared::{Access, Shared, bits};
 use super::transfer::{Buffer, Transfer};
-use super::{Mistake, Step, lanes_of};
+use super::{FULL, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 
 impl Shared {
@@ -82,6 +82,18 @@ impl Shared {
     }
 }
 
+/// Runs `act` on lanes, ascending; mostly they are all.
+#[inline(always)]
+fn each_lane(mask: u32, mut act: impl FnMut(usize)) {
+    if mask == FULL {
+        for lane in 0..32 {
+            act(lane);
+        }
+    } else {
+        lanes_of(mask).for_each(act);
+    }
+}
+
 fn access(warp: usize, lane: usize, transfer: &Transfer<'_>, bytes: u8) -> Access {
     Access {
         thread: 32 * warp + lane,
@@ -102,24 +114,26 @@ impl Shared {
     ) -> Step {
         self.check_bounds(transfer)?;
         let words = transfer.bytes.div_ceil(4) as usize;
-        for lane in lanes_of(transfer.mask) {
+        for (k, row) in buffer.rows.iter_mut().enumerate().take(words) {
+            each_lane(transfer.mask, |lane| {
+                let at = transfer.addresses[lane];
+                row[lane] = self.words[at as usize / 4 + k] >> (8 * (at % 4));
+            });
+        }
+        for k in (0..words).filter(|k| self.uninitialised && transfer.wanted >> k & 1 != 0) {
+            each_lane(transfer.mask, |lane| {
+                let at = transfer.addresses[lane] + 4 * k as u64;
+                let missing = self.unwritten(at, transfer.bytes);
+                if missing != 0 {
+                    buffer.mark(k, lane, missing);
+                }
+            });
+        }
+        for lane in lanes_of(if self.races { transfer.mask } else { 0 }) {
             let at = transfer.addresses[lane];
             let access = access(warp, lane, transfer, bits(at, transfer.bytes));
-            for k in 0..words {
-                buffer.rows[k][lane] = self.words[at as usize / 4 + k] >> (8 * (at % 4));
-                if transfer.wanted >> k & 1 == 0 {
-                    continue;
-                }
-                let at = at + 4 * k as u64;
-                if self.uninitialised {
-                    let missing = self.unwritten(at, transfer.bytes);
-                    if missing != 0 {
-                        buffer.mark(k, lane, missing);
-                    }
-                }
-                if self.races {
-                    self.note_read(clocks, at, access)?;
-                }
+            for k in (0..words).filter(|k| transfer.wanted >> k & 1 != 0) {
+                self.note_read(clocks, at + 4 * k as u64, access)?;
             }
         }
         Ok(())
@@ -136,6 +150,21 @@ impl Shared {
         self.check_bounds(transfer)?;
         let words = transfer.bytes.div_ceil(4) as usize;
         let ones = u32::MAX >> (32 - 8 * transfer.bytes.min(4));
+        if !self.races && transfer.bytes >= 4 {
+            each_lane(transfer.mask, |lane| {
+                let first = transfer.addresses[lane] as usize / 4;
+                for (k, word) in self.words[first..first + words].iter_mut().enumerate() {
+                    *word = buffer.rows[k][lane];
+                }
+            });
+            if self.uninitialised {
+                each_lane(transfer.mask, |lane| {
+                    self.mark_written(transfer.addresses[lane], transfer.bytes);
+                });
+            }
+            self.forget_undefined(transfer, buffer);
+            return Ok(());
+        }
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
             let shift = 8 * (at % 4);
