@@ -51,3 +51,33 @@ impl Banks {
         (most, total.div_ceil(32))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn passes_are_the_most_different_words_of_a_bank() {
+        let mut banks = Banks::default();
+        let mut state = 1u64;
+        for round in 0..500 {
+            let words = [1, 2, 4][round % 3];
+            let spread = [1, 7, 64, 3000][round % 4];
+            let addresses: Longs = std::array::from_fn(|_| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                (state >> 33) % spread * u64::from(4 * words)
+            });
+            let mask = u32::MAX >> (32 - 32 / words) >> (round % 5);
+            let touched: BTreeSet<u64> = lanes_of(mask)
+                .flat_map(|lane| (0..u64::from(words)).map(move |k| addresses[lane] / 4 + k))
+                .collect();
+            let of_bank = |bank| touched.iter().filter(|&word| word % 32 == bank).count() as u64;
+            let most = (0..32).map(of_bank).max().unwrap_or(0);
+            let fewest = (touched.len() as u64).div_ceil(32);
+            assert_eq!(banks.passes(&addresses, mask, words), (most, fewest));
+        }
+    }
+}
