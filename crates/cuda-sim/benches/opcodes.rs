@@ -68,7 +68,7 @@ fn source(line: &str) -> String {
         sub.u32 %n, %n, 1;
         setp.ne.u32 %p, %n, 0;
         @%p bra L;
-        st.shared.v2.f64 [%r8], {{%g4, %g5}};
+        bar.sync 0; st.shared.v2.f64 [%r8], {{%g4, %g5}};
         ret;
         }}"
     )
