@@ -8,7 +8,7 @@ use super::run::Worker;
 use super::tally::digest;
 use super::transfer::{ALL_WORDS, Buffer, Rows, Transfer};
 use super::undefined::Origin;
-use super::{Mistake, Step, lanes_of};
+use super::{FULL, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Address, Element, L, Longs, Op, Reg, W, Words};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
@@ -205,6 +205,9 @@ impl Worker<'_> {
         mask: u32,
         line: u32,
     ) -> Step {
+        if mask == FULL && !self.launch.trace && self.shared_row(warp, frame, op, line) {
+            return Ok(());
+        }
         match op {
             Op::LoadParam { element, d, offset } => {
                 let mut buffer = Buffer::new();

@@ -19,6 +19,7 @@
 
 mod access;
 mod atomic;
+mod banks;
 mod block;
 mod clocks;
 mod cluster;
@@ -38,6 +39,7 @@ mod schedule;
 mod sectors;
 mod shared;
 mod shared_access;
+mod shared_row;
 mod step;
 mod system;
 mod tally;

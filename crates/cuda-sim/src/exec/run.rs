@@ -1,5 +1,6 @@
 //! Running blocks: the turns of warps, and the control flow within one.
 
+use super::banks::Banks;
 use super::block::Block;
 use super::global::{Global, Undo};
 use super::schedule::Dice;
@@ -26,6 +27,7 @@ pub(crate) struct Worker<'l> {
     pub(super) trace: u64,
     /// The block that is running.
     pub block: Box<Block<'l>>,
+    pub(super) banks: Banks,
     pub dice: Dice,
     /// What the current basic block did that others may wait for or have done.
     pub seen: Seen,
@@ -95,6 +97,7 @@ impl<'l> Worker<'l> {
             tally: Tally::new(launch),
             trace: 0,
             block: Box::new(Block::new(launch)),
+            banks: Banks::default(),
             dice: Dice::new(launch.schedule),
             seen: Seen::Nothing,
             idle: 0,

@@ -93,41 +93,64 @@ impl Marks {
 
     /// The same of a warp's accesses, of which each lane's has so many words and begins where
     /// the one before it ends.
+    #[inline(always)]
     fn are_past<const WORDS: usize>(&self, first: usize, floor: u32, thread: usize) -> bool {
         let words = first..first + 32 * WORDS;
         let (clocks, who) = (&self.clocks[words.clone()], &self.who[words]);
-        // Mostly all are past, or all their own threads'. Clocks lie less than 2^31 apart.
-        let before = clocks
-            .iter()
-            .fold(u32::MAX, |all, clock| all & clock.wrapping_sub(floor));
-        if before >> 31 != 0 {
-            return true;
-        }
-        let mut differs = 0;
-        for k in 0..32 * WORDS {
-            differs |= who[k] & 0xffff ^ (thread + k / WORDS) as u32;
-        }
-        if differs == 0 {
-            return true;
-        }
-        let mut past = true;
-        for k in 0..32 * WORDS {
-            let own = who[k] & 0xffff == (thread + k / WORDS) as u32;
-            past &= (clocks[k] < floor) | own;
-        }
-        past
+        are_ordered(clocks, who, floor, (thread as u32, WORDS.ilog2()))
     }
 
     /// Notes the accesses of such a warp; `access` is the first lane's.
+    #[inline(always)]
     fn put_all<const WORDS: usize>(&mut self, first: usize, now: u32, access: Access) {
         let words = first..first + 32 * WORDS;
         self.clocks[words.clone()].fill(now);
         self.lines[words.clone()].fill(access.line);
-        let lowest = access.who();
-        for (k, who) in self.who[words].iter_mut().enumerate() {
-            *who = lowest + (k / WORDS) as u32;
-        }
+        put_threads(&mut self.who[words], access.who(), WORDS.ilog2());
     }
+}
+
+/// Whether clocks are below the floor, or the access that of the thread which goes there now:
+/// the first, and one further every `1 << shift` words. Of slices, as compilers make vector
+/// instructions of loops whose length they do not know, and scalar ones of those they unroll.
+#[inline(never)]
+fn are_ordered(clocks: &[u32], who: &[u32], floor: u32, (first, shift): (u32, u32)) -> bool {
+    let who = &who[..clocks.len()];
+    let mut unordered = 0;
+    for k in 0..clocks.len() {
+        // The highest bit is set where the clock is not below the floor, of which it lies less
+        // than 2^31 apart, and the thread is another.
+        let thread = first.wrapping_add((k as u32).wrapping_shr(shift));
+        let differs = who[k] & 0xffff ^ thread;
+        unordered |= !clocks[k].wrapping_sub(floor) & differs.wrapping_add(0x7fff_ffff);
+    }
+    unordered >> 31 == 0
+}
+
+/// Notes who goes there: `first`, and the next thread every `1 << shift` words.
+#[inline(never)]
+fn put_threads(who: &mut [u32], first: u32, shift: u32) {
+    for k in 0..who.len() {
+        who[k] = first.wrapping_add((k as u32).wrapping_shr(shift));
+    }
+}
+
+/// Whether all clocks are below the floor.
+#[inline(never)]
+fn are_below(clocks: &[u32], floor: u32) -> bool {
+    let not = |all, clock: &u32| all | !clock.wrapping_sub(floor);
+    clocks.iter().fold(0, not) >> 31 == 0
+}
+
+/// What belongs to the words of a warp's lanes side by side, `WORDS` of each, in rows of 32.
+#[inline(always)]
+fn row<const WORDS: usize, T>(all: &[T], first: usize) -> &[[T; 32]] {
+    all[first..first + 32 * WORDS].as_chunks().0
+}
+
+#[inline(always)]
+fn row_mut<const WORDS: usize, T>(all: &mut [T], first: usize) -> &mut [[T; 32]] {
+    all[first..first + 32 * WORDS].as_chunks_mut().0
 }
 
 pub(crate) struct Shared {
@@ -135,7 +158,7 @@ pub(crate) struct Shared {
     /// First byte and end of what there is, ascending.
     places: Vec<(u32, u32)>,
     /// Bits of the bytes written, per word.
-    written: Vec<u8>,
+    pub(super) written: Vec<u8>,
     writes: Marks,
     /// The last read.
     reads: Marks,
@@ -183,6 +206,10 @@ impl Shared {
     }
 
     pub(super) fn check_bounds(&self, transfer: &Transfer<'_>) -> Step {
+        let (low, high) = transfer.range();
+        if self.is_whole(low, high.saturating_add(transfer.bytes.into())) {
+            return Ok(());
+        }
         let mut place = (0, 0);
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
@@ -356,18 +383,16 @@ impl Shared {
 
     /// Notes reads of a warp whose lanes go to neighbouring places of so many words, from
     /// `first` on; false, and nothing done, where they must be looked at one by one.
+    #[inline(always)]
     pub(super) fn note_reads<const WORDS: usize>(
         &mut self,
         clocks: &Clocks,
         first: usize,
         access: Access,
     ) -> bool {
-        let past = self
-            .writes
-            .are_past::<WORDS>(first, clocks.floor, access.thread)
-            && self
-                .reads
-                .are_past::<WORDS>(first, clocks.floor, access.thread);
+        let (floor, thread) = (clocks.floor, access.thread);
+        let past = self.writes.are_past::<WORDS>(first, floor, thread)
+            && self.reads.are_past::<WORDS>(first, floor, thread);
         if past {
             self.reads.put_all::<WORDS>(first, clocks.now, access);
         }
@@ -375,22 +400,17 @@ impl Shared {
     }
 
     /// The same of writes.
+    #[inline(always)]
     pub(super) fn note_writes<const WORDS: usize>(
         &mut self,
         clocks: &Clocks,
         first: usize,
         access: Access,
     ) -> bool {
-        let others = &self.others_clock[first..first + 32 * WORDS];
-        let past = others
-            .iter()
-            .fold(true, |past, &at| past & (at < clocks.floor))
-            && self
-                .writes
-                .are_past::<WORDS>(first, clocks.floor, access.thread)
-            && self
-                .reads
-                .are_past::<WORDS>(first, clocks.floor, access.thread);
+        let (floor, thread) = (clocks.floor, access.thread);
+        let past = are_below(&self.others_clock[first..first + 32 * WORDS], floor)
+            && self.writes.are_past::<WORDS>(first, floor, thread)
+            && self.reads.are_past::<WORDS>(first, floor, thread);
         if past {
             self.writes.put_all::<WORDS>(first, clocks.now, access);
         }
@@ -402,22 +422,29 @@ impl Shared {
         self.writes.clocks[word] < clocks.floor
     }
 
-    /// Whether `bytes` from `at` on lie in one place.
-    pub(super) fn is_whole(&self, at: u64, bytes: u64) -> bool {
-        let end = at.saturating_add(bytes);
+    /// Whether so many accesses side by side, each aligned, lie in one place.
+    pub(super) fn holds(&self, at: u64, bytes: usize, accesses: usize) -> bool {
+        at.is_multiple_of(bytes as u64)
+            && self.is_whole(at, at.saturating_add((bytes * accesses) as u64))
+    }
+
+    /// Whether the bytes from `at` to `end` lie in one place.
+    fn is_whole(&self, at: u64, end: u64) -> bool {
         let mut places = self.places.iter();
         places.any(|&(first, last)| at >= first.into() && end <= last.into())
     }
 
-    /// Whether so many words are written, every byte of them.
-    pub(super) fn are_written(&self, first: usize, words: usize) -> bool {
-        let written = &self.written[first..first + words];
-        written.iter().fold(0xf, |all, bits| all & bits) == 0xf
+    /// Whether the words of such a warp are written, every byte of them.
+    #[inline(always)]
+    pub(super) fn are_written<const WORDS: usize>(&self, first: usize) -> bool {
+        let mut rows = row::<WORDS, _>(&self.written, first).iter();
+        rows.all(|written| *written == [0xf; 32])
     }
 
-    /// Notes that so many words are written.
-    pub(super) fn mark_words(&mut self, first: usize, words: usize) {
-        self.written[first..first + words].fill(0xf);
+    /// Notes that the words of such a warp are written.
+    #[inline(always)]
+    pub(super) fn mark_row<const WORDS: usize>(&mut self, first: usize) {
+        row_mut::<WORDS, _>(&mut self.written, first).fill([0xf; 32]);
     }
 }
 

@@ -91,14 +91,12 @@ impl Transfer<'_> {
         same.then_some(first)
     }
 
-    /// The first address, if each lane goes to where the one before it ends, in words.
-    pub fn contiguous(&self) -> Option<u64> {
-        let (first, bytes) = (self.addresses[0], u64::from(self.bytes));
-        let mut differs = 0;
-        for lane in 0..32 {
-            differs |= self.addresses[lane] ^ first.wrapping_add(lane as u64 * bytes);
-        }
-        (differs == 0 && bytes >= 4 && self.mask == u32::MAX).then_some(first)
+    /// The lowest address and the highest.
+    pub fn range(&self) -> (u64, u64) {
+        lanes_of(self.mask).fold((u64::MAX, 0), |(low, high), lane| {
+            let at = self.addresses[lane];
+            (low.min(at), high.max(at))
+        })
     }
 
     pub(super) fn check_alignment(&self) -> Step {

@@ -430,3 +430,50 @@ fn cache_policies_are_taken_and_change_no_value() {
         fault_of_parsing(&kernel(1, line));
     }
 }
+
+#[test]
+fn whole_warps_move_what_parts_of_warps_move() {
+    let widths = [
+        ("u32", 1, "%r10"),
+        ("v2.u32", 2, "{%r10, %r11}"),
+        ("v4.u32", 4, "{%r10, %r11, %r12, %r13}"),
+        ("u64", 2, "%d10"),
+        ("v2.u64", 4, "{%d10, %d11}"),
+    ];
+    for (width, words, regs) in widths {
+        for (space, base) in [("shared.", "%r2"), ("shared.", "%d2"), ("", "%d3")] {
+            // 31 threads go lane by lane.
+            for threads in [32, 31] {
+                let bytes = 4 * words;
+                let source = kernel(
+                    3,
+                    &format!(
+                        ".shared .align 16 .b8 m[512]; mov.u32 %r0, %tid.x; mov.u32 %r1, m;
+                         mad.lo.u32 %r2, %r0, {bytes}, %r1; cvt.u64.u32 %d2, %r2; cvta.shared.u64 %d3, %d2;
+                         mad.lo.u32 %r10, %r0, 400, 1; add.u32 %r11, %r10, 100; add.u32 %r12, %r11, 100; add.u32 %r13, %r12, 100;
+                         mov.b64 %d10, {{%r10, %r11}}; mov.b64 %d11, {{%r12, %r13}};
+                         st.{space}{width} [{base}], {regs}; bar.sync 0;
+                         mov.u32 %r10, 0; mov.u32 %r11, 0; mov.u64 %d10, 0; mov.u64 %d11, 0;
+                         ld.{space}{width} {regs}, [{base}];
+                         mul.wide.u32 %d4, %r0, {bytes}; add.u64 %d5, %a0, %d4; add.u64 %d6, %a1, %d4;
+                         st.global.{width} [%d5], {regs};
+                         ld.shared.{width} {regs}, [m+{fifth}]; st.global.{width} [%d6], {regs};
+                         mad.lo.u32 %r3, %r0, 4, %r1; mul.wide.u32 %d7, %r0, 4; add.u64 %d7, %a2, %d7;
+                         ld.shared.u32 %r4, [%r3]; st.global.u32 [%d7], %r4;",
+                        fifth = 5 * bytes
+                    ),
+                );
+                let word = |i: u32| 1 + i / words * 400 + i % words * 100;
+                let n = threads * words;
+                let mut buffers = [n, n, threads].map(|n| bytes_of(&vec![0; n as usize]));
+                run(&source, (1, threads), &mut buffers);
+                let [own, fifth, first] = buffers.map(|buffer| words_of(&buffer));
+                let case = format!("{space}{width} at {base} by {threads} threads");
+                assert_eq!(own, (0..n).map(word).collect::<Vec<_>>(), "{case}");
+                let expected: Vec<u32> = (0..n).map(|i| word(5 * words + i % words)).collect();
+                assert_eq!(fifth, expected, "{case}");
+                assert_eq!(first, (0..threads).map(word).collect::<Vec<_>>(), "{case}");
+            }
+        }
+    }
+}
