@@ -173,51 +173,6 @@ fn a_device_that_fails_costs_auto_a_warning_and_cuda_its_answer() {
     }
 }
 
-#[test]
-fn windows_are_computed_without_a_device_that_compiles_for_ever() {
-    let place = Workplace::new();
-    let number = |i: u64| format!("{}{i}1\n", "7".repeat(30));
-    place.file("a", (0..3000).map(number).collect::<String>());
-    place.file("tuning", eager());
-    let calc = ["calc", "powmod(a, a + 2, a)", "--let", "a=a"];
-    let expected = place.calc(&[&calc[1..], &["--backend", "cpu"]].concat());
-    let mut command = place.command();
-    command
-        .env_remove("CUDA_VISIBLE_DEVICES")
-        .env("BIGINT_CUDA_DRIVER", support::library())
-        .env(at_once::VARIABLE, place.path().join("tuning"))
-        .env("CUDA_SIM_LOG", "/dev/null")
-        // Whoever brings a number there would be told.
-        .env(
-            "CUDA_SIM_FAULT",
-            "cuModuleLoadDataEx:*=3600s,cuMemAllocAsync:*=999,cuMemAlloc_v2:*=999",
-        );
-    let ended = ended(
-        command
-            .args(calc)
-            .args(["--memory", "128K", "--verbose"])
-            .output()
-            .expect("the command starts"),
-    );
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stdout == expected);
-    assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
-    assert!(!ended.stderr.contains("cuda"), "{}", ended.stderr);
-    let powers = ended.stderr.lines().find(|line| line.contains("pow_mod"));
-    let batches = powers.and_then(|line| line.split_whitespace().nth(2)?.parse::<u32>().ok());
-    assert!(batches > Some(3), "{}", ended.stderr);
-}
-
-/// Thresholds by which devices are worth their start for the least powers.
-fn eager() -> String {
-    let shipped = include_str!("../../../crates/bigint-host/tuning/default.toml");
-    let eager = |line: &str| match line.starts_with("residue_ps") {
-        true => "residue_ps = 1e9\n".to_owned(),
-        false => format!("{line}\n"),
-    };
-    shipped.lines().map(eager).collect()
-}
-
 /// Runs the command with three simulated GPUs, the second with little memory.
 fn on_three(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
     let mut command = place.command();
