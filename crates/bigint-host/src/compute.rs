@@ -79,7 +79,6 @@ impl Inner {
                 false => State::Asleep {
                     spent_ms: 1e3 * self.devices.spent().as_secs_f64(),
                     times: self.devices.times(),
-                    is_cold: self.devices.is_cold(),
                 },
             };
             return start.choose(self.load(task, operands), state);
@@ -137,8 +136,7 @@ impl Inner {
     pub fn wake_for_list(self: &Arc<Self>) {
         self.open_if_that_is_free();
         let spent_ms = 1e3 * self.devices.spent().as_secs_f64();
-        let start_ms = self.tuning().start.start_ms(self.devices.is_cold());
-        if self.are_devices_asleep() && spent_ms > start_ms {
+        if self.are_devices_asleep() && spent_ms > self.tuning().start.driver_ms {
             self.open_in_background(|_, _| ());
         }
     }

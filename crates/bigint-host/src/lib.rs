@@ -13,7 +13,6 @@ mod cuda;
 mod cyclic;
 mod division;
 mod divisor;
-mod driver_cache;
 mod elementary;
 mod engine;
 mod error;

@@ -74,14 +74,6 @@ impl Device {
         match *self {}
     }
 
-    pub fn begin_loading(&self) {
-        match *self {}
-    }
-
-    pub fn end_loading(&self) {
-        match *self {}
-    }
-
     pub fn is_loading(&self) -> bool {
         match *self {}
     }

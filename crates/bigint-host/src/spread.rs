@@ -16,9 +16,9 @@ use crate::inner::Inner;
 use crate::made::{Computed, Made};
 use crate::members::{each, lock};
 use crate::node::{Node, Operands, Share};
-use crate::plan::choose::{Choice, LEAST_PIECE_MS, piece_ms};
+use crate::plan::choose::Choice;
 use crate::plan::work;
-use crate::start::{Loading, in_background};
+use crate::start::in_background;
 use crate::task::Task;
 use crate::{Error, limbs};
 use bigint_core::{Layout, Limb, Shape};
@@ -38,8 +38,7 @@ pub(crate) fn compute(
             return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
         }
         Choice::Both if make_ready(engine, task, operands, &Arc::new(task.count().into())) => {}
-        Choice::Both if engine.cpu_ms(task, operands) < 2.0 * LEAST_PIECE_MS => {
-            engine.devices.waited();
+        Choice::Both if engine.cpu_ms(task, operands) < 2.0 * PIECE_MS => {
             return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
         }
         Choice::Both => {
@@ -48,7 +47,6 @@ pub(crate) fn compute(
         }
         Choice::Devices => {}
     }
-    engine.devices.are_ready();
     let shares = shares(engine, task, operands);
     if shares.is_empty() {
         return task.on_host(engine, operands, 0..task.count());
@@ -88,6 +86,12 @@ pub(crate) fn compute(
     Ok(computed)
 }
 
+/// Milliseconds that the CPU computes, at least, before it asks whether devices are ready.
+const PIECE_MS: f64 = 20.0;
+
+/// The longer it has waited the longer it computes: so many pieces are as long as all before.
+const PIECES_OF_WAIT: f64 = 12.0;
+
 /// The fewest numbers that it takes meanwhile: of fewer some cores have none.
 const LEAST_PIECE: usize = 64;
 
@@ -106,9 +110,8 @@ fn make_ready(
             // As many as are left when they are open: of few the kernel may be another.
             let count = left.load(Ordering::Relaxed).max(1);
             let count = count.div_ceil(devices.len().max(1));
-            each(devices.iter().collect(), |loading: &Loading| {
-                let device = loading.device();
-                if let Some((entry, facts)) = task.module(engine, device, &operands, count)
+            each(devices.to_vec(), |device| {
+                if let Some((entry, facts)) = task.module(engine, &device, &operands, count)
                     && device.begins_module(entry, facts)
                 {
                     device.load(entry, facts);
@@ -136,8 +139,8 @@ fn make_ready(
         let module = task.module(engine, device, operands, count);
         module.is_none_or(|(entry, facts)| {
             if device.begins_module(entry, facts) {
-                let loading = Loading::new(device);
-                in_background(move || loading.device().load(entry, facts));
+                let device = Arc::clone(device);
+                in_background(move || device.load(entry, facts));
             }
             device.has_module(entry, facts)
         })
@@ -408,23 +411,12 @@ impl<'a> Queue<'a, '_> {
             operands,
             ..
         } = *self;
+        let begun = Instant::now();
         let left = Arc::new(AtomicUsize::new(task.count()));
-        let mut rate = task.count() as f64 / engine.cpu_ms(task, operands).max(LEAST_PIECE_MS);
-        while self.numbers() > 0 {
-            if make_ready(engine, task, operands, &left) {
-                engine.devices.are_ready();
-                break;
-            }
-            // From window to window of a file they are waited for the same.
-            let waited_ms = 1e3 * engine.devices.waited().as_secs_f64();
-            let ms = piece_ms(waited_ms);
-            let most = ((rate * ms) as usize).max(LEAST_PIECE);
-            // What would be left of it is no piece.
-            let most = match self.numbers() < most + most / 2 {
-                true => usize::MAX,
-                false => most,
-            };
-            let Some(mut rows) = self.take(most) else {
+        let mut rate = task.count() as f64 / engine.cpu_ms(task, operands).max(PIECE_MS);
+        while self.numbers() > 0 && !make_ready(engine, task, operands, &left) {
+            let ms = PIECE_MS.max(1e3 * begun.elapsed().as_secs_f64() / PIECES_OF_WAIT);
+            let Some(mut rows) = self.take(((rate * ms) as usize).max(LEAST_PIECE)) else {
                 break;
             };
             let (numbers, started) = (rows.numbers.clone(), Instant::now());

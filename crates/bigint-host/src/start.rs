@@ -5,10 +5,10 @@ use crate::back_end::Found;
 use crate::cuda::{self, Device, Memory};
 use crate::inner::Inner;
 use crate::members::{Members, each, lock};
-use crate::{DeviceErrorKind, Error, ceilings, driver_cache};
+use crate::{DeviceErrorKind, Error, ceilings};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{process, thread};
 
 /// The devices of an engine, which may not be open yet.
@@ -21,12 +21,6 @@ pub(crate) struct Devices {
     is_starting: AtomicBool,
     /// Nanoseconds that the CPU has computed in their place.
     spent: AtomicU64,
-    /// When the CPU began to wait for their start, or for a kernel, and to compute meanwhile: in
-    /// nanoseconds since the engine was made; 0 while it does not.
-    waits_since: AtomicU64,
-    made: Instant,
-    /// Whether the driver's cache had no kernel when that was first asked.
-    is_cold: OnceLock<bool>,
     /// How many times what is asked for will be, as a number's bits.
     times: AtomicU64,
     /// The process that the engine was made in.
@@ -52,9 +46,6 @@ impl Devices {
             opened: Mutex::default(),
             is_starting: AtomicBool::new(false),
             spent: AtomicU64::new(0),
-            waits_since: AtomicU64::new(0),
-            made: Instant::now(),
-            is_cold: OnceLock::new(),
             times: AtomicU64::new(1_f64.to_bits()),
             process: process::id(),
         }
@@ -117,26 +108,6 @@ impl Devices {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.spent.fetch_add(nanoseconds, Ordering::Relaxed);
     }
-
-    /// How long the CPU has waited for their start, or for a kernel; it begins to by asking.
-    pub fn waited(&self) -> Duration {
-        let now = u64::try_from(self.made.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let since = &self.waits_since;
-        match since.compare_exchange(0, now.max(1), Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => Duration::ZERO,
-            Err(since) => Duration::from_nanos(now.saturating_sub(since)),
-        }
-    }
-
-    /// Notes that nobody waits for them any more.
-    pub fn are_ready(&self) {
-        self.waits_since.store(0, Ordering::Relaxed);
-    }
-
-    /// Whether the driver will have to compile every kernel.
-    pub fn is_cold(&self) -> bool {
-        *self.is_cold.get_or_init(driver_cache::is_empty)
-    }
 }
 
 impl Inner {
@@ -144,7 +115,7 @@ impl Inner {
     pub fn open_now(&self) {
         // In a forked process nobody opens them whom it could wait for.
         if self.devices.are_asleep() && self.devices.process == process::id() {
-            self.open(|_| ());
+            self.open();
             self.devices.look();
         }
     }
@@ -153,20 +124,19 @@ impl Inner {
     /// them.
     pub fn open_in_background(
         self: &Arc<Self>,
-        more: impl FnOnce(&Inner, &[Loading]) + Send + 'static,
+        more: impl FnOnce(&Inner, &[Arc<Device>]) + Send + 'static,
     ) {
         if !self.devices.is_starting.swap(true, Ordering::Relaxed) {
             let engine = Arc::clone(self);
             in_background(move || {
-                // Nobody sees them before they count as loading: a copy would wait for the kernel.
-                let devices = engine.open(Loading::new);
+                let devices = engine.open();
                 more(&engine, &devices);
             });
         }
     }
 
-    /// Opens the devices, if nobody has, and does something with each; no operation sees them yet.
-    fn open<T>(&self, with: impl Fn(&Arc<Device>) -> T) -> Vec<T> {
+    /// Opens the devices, if nobody has; no operation sees them yet.
+    fn open(&self) -> Vec<Arc<Device>> {
         let mut opened = lock(&self.devices.opened);
         let members = match self.devices.members.get() {
             Some(members) => members,
@@ -176,27 +146,7 @@ impl Inner {
                 members
             }),
         };
-        members.devices().map(with).collect()
-    }
-}
-
-/// A device for which the driver is to load a kernel: nobody else asks it for anything meanwhile.
-pub(crate) struct Loading(Arc<Device>);
-
-impl Loading {
-    pub fn new(device: &Arc<Device>) -> Self {
-        device.begin_loading();
-        Loading(Arc::clone(device))
-    }
-
-    pub fn device(&self) -> &Arc<Device> {
-        &self.0
-    }
-}
-
-impl Drop for Loading {
-    fn drop(&mut self) {
-        self.0.end_loading();
+        members.devices().map(Arc::clone).collect()
     }
 }
 

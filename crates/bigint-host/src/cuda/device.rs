@@ -64,7 +64,7 @@ pub(crate) struct Device {
     /// Why the device can no longer be used.
     pub(super) lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
-    /// Threads that [`Device::load`], or are about to.
+    /// Threads that [`Device::load`].
     loading: AtomicUsize,
 }
 
@@ -259,22 +259,14 @@ impl Device {
 
     /// Has the driver compile a kernel, for launches to come, which meet its errors again.
     pub fn load(&self, entry: EntryPoint, facts: Facts) {
+        self.loading.fetch_add(1, Ordering::Relaxed);
         if self.enter().is_ok() {
             let _ = self.modules.of(entry, facts);
         }
-    }
-
-    /// Notes that the driver is about to load something.
-    pub fn begin_loading(&self) {
-        self.loading.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Notes that it has.
-    pub fn end_loading(&self) {
         self.loading.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether the driver is at that, or soon will be: any other call waits for it.
+    /// Whether the driver is at that: any other call waits for it.
     pub fn is_loading(&self) -> bool {
         self.loading.load(Ordering::Relaxed) > 0
     }

@@ -22,8 +22,6 @@ pub struct StartTuning {
     /// Milliseconds that it takes for a kernel that its cache has. With none, kernels are waited
     /// for.
     pub module_ms: f64,
-    /// Milliseconds that it takes to compile one.
-    pub compile_ms: f64,
     /// Gigabytes per second between host and device.
     pub link_gigabytes_per_second: f64,
     /// What one core takes.
@@ -65,12 +63,8 @@ pub(crate) struct Load {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum State {
     /// Nobody has started them; the CPU has computed so long in their place, and the task is one of
-    /// so many like it. The driver's cache may have no kernel at all.
-    Asleep {
-        spent_ms: f64,
-        times: f64,
-        is_cold: bool,
-    },
+    /// so many like it.
+    Asleep { spent_ms: f64, times: f64 },
     /// They are being opened.
     Starting,
     /// One of them has not the kernel.
@@ -106,41 +100,15 @@ impl StartTuning {
             State::Loading if !is_on_host || self.module_ms <= 0.0 => Choice::Devices,
             State::Starting | State::Loading if is_faster => Choice::Both,
             State::Starting | State::Loading => Choice::Cpu,
-            State::Asleep {
-                spent_ms,
-                times,
-                is_cold,
-            } => {
-                let start_ms = self.start_ms(is_cold);
+            State::Asleep { spent_ms, times } => {
+                let start_ms = self.driver_ms + self.module_ms;
                 let gain_ms = times * (cpu_ms - devices_ms - way_ms);
                 let pays = gain_ms > start_ms || is_faster && spent_ms > start_ms;
                 if pays { Choice::Both } else { Choice::Cpu }
             }
         }
     }
-
-    /// Milliseconds that it takes until a device computes.
-    pub(crate) fn start_ms(&self, is_cold: bool) -> f64 {
-        self.driver_ms
-            + match is_cold {
-                true => self.compile_ms,
-                false => self.module_ms,
-            }
-    }
 }
-
-/// How many milliseconds the CPU computes before it asks again whether devices are ready, having
-/// waited so long for their start or for a kernel. At a piece's end some cores have nothing to do:
-/// the later devices are the longer pieces are.
-pub(crate) fn piece_ms(waited_ms: f64) -> f64 {
-    LEAST_PIECE_MS.max(waited_ms / PIECES_OF_WAIT)
-}
-
-/// Milliseconds that the CPU computes, at least, before it asks whether devices are ready.
-pub(crate) const LEAST_PIECE_MS: f64 = 20.0;
-
-/// The longer it has waited the longer it computes: so many pieces are as long as all before.
-const PIECES_OF_WAIT: f64 = 10.0;
 
 #[cfg(test)]
 mod tests {
@@ -174,7 +142,6 @@ mod tests {
     const ASLEEP: State = State::Asleep {
         spent_ms: 0.0,
         times: 1.0,
-        is_cold: false,
     };
 
     #[test]
@@ -206,7 +173,6 @@ mod tests {
         let spent = |spent_ms| State::Asleep {
             spent_ms,
             times: 1.0,
-            is_cold: false,
         };
         assert_eq!(choice(powers, spent(100.0)), Choice::Cpu);
         assert_eq!(choice(powers, spent(1000.0)), Choice::Both);
@@ -225,7 +191,6 @@ mod tests {
         let of = |times| State::Asleep {
             spent_ms: 0.0,
             times,
-            is_cold: false,
         };
         assert_eq!(choice(part, of(2.0)), Choice::Cpu);
         assert_eq!(choice(part, of(50.0)), Choice::Both);
@@ -245,35 +210,6 @@ mod tests {
             ..sums
         };
         assert_eq!(choice(there, State::Loading), Choice::Devices);
-    }
-
-    #[test]
-    fn a_kernel_that_is_to_be_compiled_is_worth_more_work() {
-        let cold = |spent_ms| State::Asleep {
-            spent_ms,
-            times: 1.0,
-            is_cold: true,
-        };
-        // On 16 cores 10000 took .55 s; compiled first, and then on the GPU, 2.5.
-        for (count, choice_of) in [
-            (10_000, Choice::Cpu),
-            (30_000, Choice::Cpu),
-            (200_000, Choice::Both),
-        ] {
-            let powers = load(Operation::PowMod, count, &[64; 3]);
-            assert_eq!(choice(powers, cold(0.0)), choice_of, "{powers:?}");
-            assert_eq!(choice(powers, ASLEEP), Choice::Both, "{powers:?}");
-            assert_eq!(choice(powers, cold(3000.0)), Choice::Both);
-        }
-    }
-
-    #[test]
-    fn pieces_grow_while_devices_are_late() {
-        assert_eq!([0.0, 100.0].map(piece_ms), [LEAST_PIECE_MS; 2]);
-        assert_eq!(
-            [1000.0, 2000.0, 4000.0].map(piece_ms),
-            [100.0, 200.0, 400.0]
-        );
     }
 
     #[test]
