@@ -42,8 +42,14 @@ pub fn ahead<'scope, T: Send + 'scope>(
     pieces: impl Iterator<Item = Result<T, Failure>> + Send + 'scope,
 ) -> Pieces<'scope, T> {
     let (out, made) = sync_channel(0);
-    let make = move |pieces: Pieces<'scope, T>| {
-        for piece in pieces {
+    let make = move |mut pieces: Pieces<'scope, T>| {
+        // Memory that ends in the middle of a piece is its failure: a thread that unwinds
+        // would end the scope with a panic.
+        let next = || {
+            let next = bigint_cpu::or_out_of_memory(|| pieces.next());
+            next.unwrap_or_else(|error| Some(Err(error.into())))
+        };
+        for piece in iter::from_fn(next) {
             let is_last = piece.is_err();
             if out.send(Some(piece)).is_err() || is_last {
                 return;
