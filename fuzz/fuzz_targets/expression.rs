@@ -31,7 +31,9 @@ libfuzzer_sys::fuzz_target!(|input: Input<'_>| {
             let has_variable = format!("{ast:?}").contains("Variable");
             let rows = if has_variable { 2 } else { 1 };
             let wanted: Option<Vec<BigInt>> = values[..rows]
-                .iter().map(|&a| ast.value(&a.into())).collect();
+                .iter()
+                .map(|&a| ast.value(&a.into()))
+                .collect();
             let wanted =
                 wanted.map(|values| values.iter().map(|value| format!("{value}\n")).collect());
             assert_eq!(calc(&ast.to_string(), &from, &to), wanted, "{ast}");

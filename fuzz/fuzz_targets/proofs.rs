@@ -52,7 +52,9 @@ libfuzzer_sys::fuzz_target!(|input: (Option<&[u8]>, u8, Vec<Forged<'_>>)| {
     }
     assert_eq!(Proof::from_bytes(&proof.to_bytes()).as_ref(), Ok(&proof));
     let is_flawless = matches!(proof.flaw(), Ok(None));
-    let holds = proof.certificate().and_then(|left| left.holds(&Cpu::default()));
+    let holds = proof
+        .certificate()
+        .and_then(|left| left.holds(&Cpu::default()));
     if proof.is_prime() && is_flawless && matches!(holds, Ok(true)) {
         assert!(
             KNOWN_PRIMES.contains(&proof.p()),
