@@ -279,6 +279,8 @@ fn p_minus_1_that_is_killed_again_and_again_goes_on_and_finds_its_factor() {
     for milliseconds in [3, 20, 40, 60] {
         run_and_kill(folder.path(), &arguments, milliseconds);
     }
+    // A kill behind the end of the work, before its saves are removed, leaves them.
+    let is_done = folder.path().join("results.json.txt").exists();
     let output = run(folder.path(), &arguments);
     assert!(output.status.success(), "{output:?}");
     let text = fs::read_to_string(folder.path().join("results.json.txt")).unwrap();
@@ -290,8 +292,10 @@ fn p_minus_1_that_is_killed_again_and_again_goes_on_and_finds_its_factor() {
         serde_json::json!(["28172621009654396903"])
     );
     let names = fs::read_dir(folder.path()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let is_left = |name: &String| !(is_done && name.starts_with("m7499.2300."));
     assert_eq!(
-        names.count(),
+        names.filter(is_left).count(),
         3,
         "results, worktodo.txt and the other bound's are left"
     );
