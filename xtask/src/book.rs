@@ -38,7 +38,7 @@ const API: &str = "api.md";
 const CONFIGURATION: &str = r#"
 [book]
 title = "bigint"
-src = "."
+src = "pages"
 [build]
 create-missing = false
 [output.html]
@@ -57,11 +57,19 @@ pub fn run() -> Result<()> {
         }
     }
     let pages = Pages::of(&root)?;
-    for file in pages.chapters.iter().chain(&pages.files) {
-        copy(&root.join(file), &source.join(file))?;
+    for file in &pages.files {
+        copy(&root.join(file), &source.join("pages").join(file))?;
     }
-    fs::write(source.join("SUMMARY.md"), pages.summary(&root)?)?;
-    fs::write(source.join(API), api())?;
+    let write = |page: &str, text: &str| -> Result<()> {
+        let page = source.join("pages").join(to_index(page));
+        fs::create_dir_all(page.parent().unwrap_or(&source))?;
+        Ok(fs::write(page, to_index(text))?)
+    };
+    for chapter in &pages.chapters {
+        write(chapter, &fs::read_to_string(root.join(chapter))?)?;
+    }
+    write("SUMMARY.md", &pages.summary(&root)?)?;
+    write(API, &api())?;
     fs::write(source.join("book.toml"), CONFIGURATION)?;
     let mut mdbook = Command::new(mdbook()?);
     run_well(
@@ -142,6 +150,19 @@ impl Pages {
         }
         Ok(summary)
     }
+}
+
+/// A place or a text whose links to `README.md` lead to `index.md`, which mdBook makes a folder's
+/// page.
+fn to_index(text: &str) -> String {
+    let links = ["README.md)", "README.md#"].map(|link| (link, link.replace("README", "index")));
+    let text = match text.strip_suffix("README.md") {
+        Some(folder) => format!("{folder}index.md"),
+        None => text.to_owned(),
+    };
+    links
+        .into_iter()
+        .fold(text, |text, (readme, index)| text.replace(readme, &index))
 }
 
 /// A path without `.` and `..`, by `/`; none where it leaves the root.
@@ -256,6 +277,16 @@ mod tests {
                 "{chapter}"
             );
         }
+    }
+
+    #[test]
+    fn a_folders_readme_is_its_index() {
+        assert_eq!(to_index("docs/README.md"), "docs/index.md");
+        let text = "[a](../README.md) [b](README.md#b) of `README.md`";
+        assert_eq!(
+            to_index(text),
+            "[a](../index.md) [b](index.md#b) of `README.md`"
+        );
     }
 
     #[test]
