@@ -415,7 +415,8 @@ impl<'a> Queue<'a, '_> {
         } = *self;
         let begun = Instant::now();
         let left = Arc::new(AtomicUsize::new(task.count()));
-        let round = ROUND_OF_CORE * bigint_cpu::threads();
+        // The driver compiles on one core.
+        let round = ROUND_OF_CORE * (bigint_cpu::threads() - 1).max(1);
         let mut rate = task.count() as f64 / engine.cpu_ms(task, operands).max(PIECE_MS);
         while self.numbers() > 0 && !make_ready(engine, task, operands, &left) {
             let ms = PIECE_MS.max(1e3 * begun.elapsed().as_secs_f64() / PIECES_OF_WAIT);
