@@ -425,7 +425,7 @@ mod tests {
         let unsafe_there = tree(&[("crates/bigint-cpu/src/lib.rs", "#![allow(unsafe_code)]")]);
         assert_eq!(unsafe_code(&unsafe_there).len(), 1);
         let cust = tree(&[(
-            "crates/bigint-host/src/engine.rs",
+            "crates/bigint-host/src/engine/handle.rs",
             "use cust::stream::Stream;",
         )]);
         assert_eq!(unsafe_code(&cust).len(), 1);
