@@ -742,6 +742,17 @@ macro_rules! operations {
             pub const ALL: [Operation; [$(stringify!($variant)),*].len()] =
                 [$(Operation::$variant),*];
 
+            /// Whether all that it makes of a number is one limb. (A constant for each operation:
+            /// kernels ask for it, which have no declarations.)
+            #[inline(always)]
+            pub const fn makes_one_limb(self) -> bool {
+                match self {
+                    $(Operation::$variant => const {
+                        matches!(&[$(Width::$exact($limbs)),*] as &[Width], [Width::Limbs(1)])
+                    },)*
+                }
+            }
+
             /// What the operation is.
             pub const fn declaration(self) -> &'static Declaration {
                 match self {

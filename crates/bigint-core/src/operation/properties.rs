@@ -55,11 +55,6 @@ impl Operation {
         matches!(self.cost(), Cost::Product | Cost::Square)
     }
 
-    /// Whether all that it makes of a number is one limb.
-    pub const fn makes_one_limb(self) -> bool {
-        matches!(self.declaration().exact, [Width::Limbs(1)])
-    }
-
     /// Whether its cost is that of a division.
     pub const fn divides(self) -> bool {
         matches!(self.cost(), Cost::Quotient)
