@@ -93,8 +93,9 @@ const PIECE_MS: f64 = 20.0;
 /// The longer it has waited the longer it computes: so many pieces are as long as all before.
 const PIECES_OF_WAIT: f64 = 12.0;
 
-/// The fewest numbers that it takes meanwhile: of fewer some cores have none.
-const LEAST_PIECE: usize = 64;
+/// Numbers that a core takes at a time where SIMD lanes share them: a piece is whole rounds of all
+/// cores, as part of a round takes as long as all of it.
+const ROUND_OF_CORE: usize = 16;
 
 /// Whether devices can begin with the numbers of a task that are left; has them made ready in the
 /// background if they cannot.
@@ -414,10 +415,12 @@ impl<'a> Queue<'a, '_> {
         } = *self;
         let begun = Instant::now();
         let left = Arc::new(AtomicUsize::new(task.count()));
+        // The driver compiles on one core.
+        let round = ROUND_OF_CORE * (bigint_cpu::threads() - 1).max(1);
         let mut rate = task.count() as f64 / engine.cpu_ms(task, operands).max(PIECE_MS);
         while self.numbers() > 0 && !make_ready(engine, task, operands, &left) {
             let ms = PIECE_MS.max(1e3 * begun.elapsed().as_secs_f64() / PIECES_OF_WAIT);
-            let Some(mut rows) = self.take(((rate * ms) as usize).max(LEAST_PIECE)) else {
+            let Some(mut rows) = self.take(whole_rounds(rate * ms, round)) else {
                 break;
             };
             let (numbers, started) = (rows.numbers.clone(), Instant::now());
@@ -465,5 +468,23 @@ impl<'a> Queue<'a, '_> {
             has_waited = false;
         }
         Ok(())
+    }
+}
+
+/// The whole rounds nearest to so many numbers, one at least.
+fn whole_rounds(numbers: f64, round: usize) -> usize {
+    let rounds = (numbers / round as f64).round().max(1.0);
+    rounds as usize * round
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole_rounds;
+
+    #[test]
+    fn the_cpu_takes_whole_rounds_of_all_cores_at_a_time() {
+        for (numbers, taken) in [(3.0, 256), (280.0, 256), (400.0, 512), (5000.0, 5120)] {
+            assert_eq!(whole_rounds(numbers, 256), taken);
+        }
     }
 }
