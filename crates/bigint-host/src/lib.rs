@@ -36,7 +36,7 @@ mod cuda;
 // Errors, options, jobs and limbs.
 mod common;
 
-pub use bigint_core::operation::{Flag, MOST_OPERANDS, Signs, Syntax, Width};
+pub use bigint_core::operation::{Cost, Flag, MOST_OPERANDS, Property, Signs, Syntax, Width};
 pub use bigint_core::shape::INTERLEAVE;
 pub use bigint_core::{
     Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape, Strides, WIDEST_COUNTED,
@@ -44,7 +44,8 @@ pub use bigint_core::{
 pub use common::back_end::{BackEnd, DeviceDescription, DeviceSet};
 pub use common::error::{DeviceError, DeviceErrorKind, Error};
 pub use common::options::Options;
-pub use device::ptx::ptx_hashes;
+pub use device::ptx::{ptx, ptx_hashes};
+pub use device::specialize::specialize;
 pub use device::trial::TrialFactors;
 pub use device::weighted::MersenneSquares;
 pub use engine::ceilings::Ceilings;

@@ -113,10 +113,10 @@ fn make_ready(
             let count = left.load(Ordering::Relaxed).max(1);
             let count = count.div_ceil(devices.len().max(1));
             each(devices.to_vec(), |device| {
-                if let Some((entry, facts)) = task.module(engine, &device, &operands, count)
-                    && device.begins_module(entry, facts)
+                if let Some((entry, specialization)) = task.module(engine, &device, &operands, count)
+                    && device.begins_module(entry, specialization)
                 {
-                    device.load(entry, facts);
+                    device.load(entry, specialization);
                 }
             });
         });
@@ -139,12 +139,12 @@ fn make_ready(
             return false;
         }
         let module = task.module(engine, device, operands, count);
-        module.is_none_or(|(entry, facts)| {
-            if device.begins_module(entry, facts) {
+        module.is_none_or(|(entry, specialization)| {
+            if device.begins_module(entry, specialization) {
                 let device = Arc::clone(device);
-                in_background(move || device.load(entry, facts));
+                in_background(move || device.load(entry, specialization));
             }
-            device.has_module(entry, facts)
+            device.has_module(entry, specialization)
         })
     };
     // Each of them is to begin.

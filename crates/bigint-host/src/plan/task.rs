@@ -14,7 +14,7 @@ use crate::plan::work;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
 use bigint_core::Shape;
-use bigint_core::facts::Facts;
+use bigint_core::specialization::Specialization;
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
 use std::ops::Range;
@@ -93,11 +93,11 @@ impl Task {
         device: &Device,
         operands: Operands<'_>,
         count: usize,
-    ) -> Option<(EntryPoint, Facts)> {
+    ) -> Option<(EntryPoint, Specialization)> {
         match self {
             Task::Job(job) => on_device::module(engine.tuning(), device, *job, operands, count),
             Task::Program(_, kernel) => {
-                kernel.map(|kernel| (kernel.entry_point(), Facts::default()))
+                kernel.map(|kernel| (kernel.entry_point(), Specialization::None))
             }
             Task::Gather(_) => None,
         }
