@@ -87,10 +87,10 @@ pub(crate) fn compute(
 }
 
 /// Milliseconds that the CPU computes, at least, before it asks whether devices are ready.
-const PIECE_MS: f64 = 20.0;
+const PIECE_MS: f64 = 40.0;
 
 /// The longer it has waited the longer it computes: so many pieces are as long as all before.
-const PIECES_OF_WAIT: f64 = 12.0;
+const PIECES_OF_WAIT: f64 = 8.0;
 
 /// Numbers that a core takes at a time where SIMD lanes share them: a piece is whole rounds of all
 /// cores, as part of a round takes as long as all of it.
