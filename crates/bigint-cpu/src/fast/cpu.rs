@@ -2,10 +2,14 @@
 
 use std::sync::OnceLock;
 
-use bigint_core::{Algorithm, Limb, Operation};
+use bigint_core::Algorithm::{self, Auto, WindowVartime};
+use bigint_core::{Limb, Operation};
 
 use super::limbwise::{limbwise, numberwise};
-use super::{Path, Tuning, montgomery, shift};
+use super::packed::{Add, Sub};
+use super::{
+    Path, Tuning, add_signed, linear, montgomery, mul, mul_add, mul_high, shift, wordwise,
+};
 use crate::{Error, Numbers, NumbersMut, Results, reference};
 
 /// How this process computes: the path in use and the thresholds.
@@ -126,93 +130,60 @@ impl Cpu {
         operands: &[Numbers<'_>],
         algorithm: Algorithm,
     ) -> Result<(), Error> {
-        let results = match (operation, algorithm, operands) {
-            (Operation::DivRem, Algorithm::Auto, &[a, b]) if results.s.is_some() => {
-                return super::div_rem::div_rem(self, results, a, b);
-            }
-            (Operation::Div, Algorithm::Auto, &[a, b]) => {
-                return super::div_rem::div(self, results, a, b);
-            }
-            (Operation::Rem, Algorithm::Auto, &[a, b]) => {
-                return super::div_rem::rem(self, results, a, b);
-            }
-            (Operation::Gcd, Algorithm::Auto, &[a, b]) => {
-                return super::euclid::gcd(self, results, a, b);
-            }
-            (Operation::Lcm, Algorithm::Auto, &[a, b]) => {
-                return super::euclid::lcm(self, results, a, b);
-            }
-            (Operation::InvMod, Algorithm::Auto, &[a, m]) => {
-                return super::euclid::inv_mod(self, results, a, m);
-            }
-            (Operation::Jacobi, Algorithm::Auto, &[a, n]) => {
-                return super::euclid::jacobi(self, results, a, n);
-            }
-            (Operation::Isqrt, Algorithm::Auto, &[a]) if results.s.is_some() => {
-                return super::root::isqrt(self, results, a);
-            }
-            (Operation::Iroot, Algorithm::Auto, &[a, k]) if results.s.is_some() => {
-                return super::root::iroot(self, results, a, k);
-            }
-            _ => results,
-        };
-        let Results { r, mut s, flags } = results;
-        if let (Operation::AddSigned, Algorithm::Auto, &[a, b, signs]) =
-            (operation, algorithm, operands)
-            && let Some(negative) = s.take_if(|s| s.shape().width == 1)
-        {
-            return super::add_signed::add_signed(self, [r, negative], [a, b, signs]);
-        }
+        let Results { r, s, flags } = results;
         match (operation, algorithm, operands) {
-            (Operation::Add, Algorithm::Auto, &[a, b]) => super::add::add(self, r, a, b, flags),
-            (Operation::Sub, Algorithm::Auto, &[a, b]) => super::sub::sub(self, r, a, b, flags),
-            (Operation::Mul, Algorithm::Auto, &[a, b]) => super::mul::mul(self, r, a, b),
+            (Operation::Add, Auto, &[a, b]) => linear::apply::<Add>(self, r, a, b, flags),
+            (Operation::Sub, Auto, &[a, b]) => linear::apply::<Sub>(self, r, a, b, flags),
+            (Operation::Mul, Auto, &[a, b]) => mul::mul(self, r, a, b),
             // The product of a number with itself is recognised there.
-            (Operation::Square, Algorithm::Auto, &[a]) => super::mul::mul(self, r, a, a),
-            (Operation::MulHigh, Algorithm::Auto, &[a, b]) => {
-                super::mul_high::mul_high(self, r, a, b)
+            (Operation::Square, Auto, &[a]) => mul::mul(self, r, a, a),
+            (Operation::MulHigh, Auto, &[a, b]) => mul_high::mul_high(self, r, a, b),
+            (Operation::MulAdd, Auto, &[a, b, c]) => mul_add::mul_add(self, r, a, b, c),
+            (Operation::AddSigned, Auto, &[a, b, signs]) => {
+                add_signed::add_signed(self, Results { r, s, flags }, [a, b, signs])
             }
-            (Operation::MulAdd, Algorithm::Auto, &[a, b, c]) => {
-                super::mul_add::mul_add(self, r, a, b, c)
-            }
-            (Operation::And, Algorithm::Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x & y),
-            (Operation::Or, Algorithm::Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x | y),
-            (Operation::Xor, Algorithm::Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x ^ y),
-            (Operation::Not, Algorithm::Auto, &[a]) => limbwise(self, r, [a], |[x]| !x),
-            (Operation::Shl, Algorithm::Auto, &[a, b]) => {
+            (Operation::And, Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x & y),
+            (Operation::Or, Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x | y),
+            (Operation::Xor, Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x ^ y),
+            (Operation::Not, Auto, &[a]) => limbwise(self, r, [a], |[x]| !x),
+            (Operation::Shl, Auto, &[a, b]) => {
                 numberwise(self, r, [a, b], |r, [a, b]| shift::left(r, a, b))
             }
-            (Operation::Shr, Algorithm::Auto, &[a, b]) => {
+            (Operation::Shr, Auto, &[a, b]) => {
                 numberwise(self, r, [a, b], |r, [a, b]| shift::right(r, a, b))
             }
-            (Operation::AbsDiff, Algorithm::Auto, &[a, b]) => {
-                numberwise(self, r, [a, b], |r, [a, b]| super::sub::abs_diff(r, a, b))
+            (Operation::AbsDiff, Auto, &[a, b]) => {
+                numberwise(self, r, [a, b], |r, [a, b]| add_signed::abs_diff(r, a, b))
             }
-            (Operation::CountOnes, Algorithm::Auto, &[a]) => {
+            (Operation::CountOnes, Auto, &[a]) => {
                 numberwise(self, r, [a], |r, [a]| reference::count_ones::scan(r, a))
             }
-            (Operation::MontMul, Algorithm::Auto, &[a, b, m]) => {
-                montgomery::mont_mul(self, r, a, b, m)
-            }
-            (Operation::PowMod, Algorithm::Auto, &[a, e, m]) => {
+            (Operation::MontMul, Auto, &[a, b, m]) => montgomery::mont_mul(self, r, a, b, m),
+            (Operation::PowMod, Auto, &[a, e, m]) => {
                 montgomery::pow_mod::<true>(self, Results { r, s, flags }, [a, e, m])
             }
-            (Operation::PowMod, Algorithm::WindowVartime, &[a, e, m]) => {
+            (Operation::PowMod, WindowVartime, &[a, e, m]) => {
                 montgomery::pow_mod::<false>(self, Results { r, s, flags }, [a, e, m])
             }
-            (Operation::PowPair, Algorithm::Auto, &[a, e, m]) => {
+            (Operation::PowPair, Auto, &[a, e, m]) => {
                 montgomery::pow_pair::<true>(self, r, [a, e, m])
             }
-            (Operation::PowPair, Algorithm::WindowVartime, &[a, e, m]) => {
+            (Operation::PowPair, WindowVartime, &[a, e, m]) => {
                 montgomery::pow_pair::<false>(self, r, [a, e, m])
             }
-            (Operation::PowFixed, Algorithm::Auto, &[t, e, m]) => {
+            (Operation::PowFixed, Auto, &[t, e, m]) => {
                 montgomery::pow_fixed::<true>(self, r, [t, e, m])
             }
-            (Operation::PowFixed, Algorithm::WindowVartime, &[t, e, m]) => {
+            (Operation::PowFixed, WindowVartime, &[t, e, m]) => {
                 montgomery::pow_fixed::<false>(self, r, [t, e, m])
             }
-            _ => reference::compute(operation, Results { r, s, flags }, operands, algorithm),
+            _ => wordwise::compute(
+                self,
+                operation,
+                Results { r, s, flags },
+                operands,
+                algorithm,
+            ),
         }
     }
 

@@ -5,7 +5,8 @@
 use bigint_core::Limb;
 
 use super::copy;
-use super::div_rem::{divide, trimmed};
+use super::div_rem::divide;
+use crate::fast::number::limbs::trimmed;
 
 /// Euclid's algorithm, a division for each quotient: what Lehmer's steps amount to.
 ///

@@ -4,8 +4,9 @@
 
 use bigint_core::Limb;
 
-use super::div_rem::{divide, trimmed};
+use super::div_rem::divide;
 use super::{add, copy, mul, sub};
+use crate::fast::number::limbs::trimmed;
 
 /// Euclid's algorithm with the cofactor of `a`, a division for each quotient; answers 1,
 /// and zero, where there is no inverse.

@@ -9,13 +9,13 @@
 use bigint_core::kernel::{DIGIT_BITS, divstep_digits, divstep_rounds, divsteps as steps};
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::{limb, montgomery};
+use super::{limb, montgomery, word};
 use crate::{mask, memory};
 
-/// Of a digit's bits all.
+/// All bits of a digit.
 const MASK: i64 = (1 << DIGIT_BITS) - 1;
 
-/// By as many rounds as the widths ask for, without a branch on numbers; answers 1, and zero,
+/// By as many rounds as the widths need, without a branch on numbers; answers 1, and zero,
 /// where there is no inverse, or `m` is even.
 ///
 /// Cost: ten products of digits of 30 bits a round, `2.9 n / 30` rounds for `n` bits.
@@ -82,8 +82,7 @@ fn digits(x: &[Limb], count: usize) -> Vec<i64> {
     let mut digits = memory::scratch(count);
     for (i, digit) in digits.iter_mut().enumerate() {
         let (at, bit) = (DIGIT_BITS * i / LIMB_BITS, DIGIT_BITS * i % LIMB_BITS);
-        let pair = u64::from(limb(x, at + 1)) << LIMB_BITS | u64::from(limb(x, at));
-        *digit = (pair >> bit) as i64 & MASK;
+        *digit = (word(limb(x, at + 1), limb(x, at)) >> bit) as i64 & MASK;
     }
     digits
 }
@@ -121,7 +120,7 @@ fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i32; 2]; 2], modulus: Option<(&[i64
     }
 }
 
-/// Adds the modulus to a negative number, and turns the sign then where `sign` is -1.
+/// Adds the modulus to a negative number, and then negates it where `sign` is -1.
 fn settle(x: &mut [i64], modulus: &[i64], sign: i64) {
     let top = x.len() - 1;
     let is_negative = sign_of(x[top]);

@@ -4,10 +4,11 @@
 
 use bigint_core::Limb;
 
-use super::div_rem::{divide, trimmed};
+use super::div_rem::divide;
 use super::{shr, tell};
+use crate::fast::number::limbs::trimmed;
 
-/// Euclid's algorithm and the law of reciprocity; answers 1, and tells 0, where `n` is even.
+/// Euclid's algorithm and the law of reciprocity; answers 1, and sets `r` to 0, where `n` is even.
 ///
 /// ```
 /// let mut r = [0];

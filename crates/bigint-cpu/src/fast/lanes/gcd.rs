@@ -30,7 +30,7 @@
 
 use core::arch::x86_64::{__m512d, __m512i};
 
-use bigint_core::{LIMB_BITS, Limb};
+use bigint_core::LIMB_BITS;
 
 use super::avx512::Avx512;
 use super::digits::{digits_of_bits, digits_of_blocks};
@@ -38,8 +38,8 @@ use super::reciprocal::{MASK, lanes, lengths, move_down, move_up, shift_down, sh
 use super::transfer::{load, store};
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::Numbers;
+use crate::fast::number::limbs::inverse;
 use crate::piece::Piece;
-use crate::reference::montgomery::inverse;
 
 /// Steps of a round.
 const STEPS: u32 = 30;
@@ -459,11 +459,7 @@ struct Modulus<'a> {
 
 impl<'a> Modulus<'a> {
     fn new(isa: Avx512, m: &'a [__m512i]) -> Self {
-        let inverses = lanes(m[0]).map(|m| {
-            let half = u64::from(inverse(m as Limb));
-            let whole = half.wrapping_mul(2_u64.wrapping_sub(m.wrapping_mul(half)));
-            whole.wrapping_neg() & MASK
-        });
+        let inverses = lanes(m[0]).map(|m| inverse(m).wrapping_neg() & MASK);
         Modulus {
             isa,
             m,

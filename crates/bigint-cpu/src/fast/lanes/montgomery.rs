@@ -30,8 +30,8 @@ use super::digits::{digits_of_bits, digits_of_blocks, normalise};
 use super::transfer::{load, store};
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::Numbers;
+use crate::fast::number::limbs::inverse;
 use crate::piece::Piece;
-use crate::reference::montgomery::inverse;
 use crate::reference::pow_mod::{WIDEST_WINDOW, digit};
 
 const BITS: usize = DIGIT_BITS as usize;
@@ -215,9 +215,7 @@ impl<'a, I: Vector> Odd<'a, I> {
         let lanes: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut inverses));
         let lowest: &[u64] = bytemuck::cast_slice(std::slice::from_ref(&m[0]));
         for (x, m) in lanes.iter_mut().zip(lowest) {
-            let half = u64::from(inverse(*m as Limb));
-            let whole = half.wrapping_mul(2_u64.wrapping_sub(m.wrapping_mul(half)));
-            *x = whole.wrapping_neg() & MASK;
+            *x = inverse(*m).wrapping_neg() & MASK;
         }
         Odd {
             isa,

@@ -39,9 +39,8 @@
 //! the same way, which makes `O(M(n) log n)`.
 
 use super::division;
-use super::limbs::{add_assign, sub_assign, trim};
+use super::limbs::{add_assign, is_less_trimmed, sub_assign, trim, trimmed};
 use super::reciprocal::product;
-use super::root::is_less;
 use crate::Path;
 
 /// What a row's entries add up to stays below this.
@@ -88,7 +87,11 @@ impl Euclid {
 
     /// The greatest common divisor, trimmed, of both, trimmed.
     pub(crate) fn gcd(a: &[u64], b: &[u64], path: Path) -> Vec<u64> {
-        let (a, b) = if is_less(a, b) { (b, a) } else { (a, b) };
+        let (a, b) = if is_less_trimmed(a, b) {
+            (b, a)
+        } else {
+            (a, b)
+        };
         Euclid::new(a, b, path).divisor()
     }
 
@@ -200,7 +203,7 @@ impl Euclid {
             });
         }
         self.is_odd ^= is_odd;
-        if is_less(&self.a, &self.b) {
+        if is_less_trimmed(&self.a, &self.b) {
             std::mem::swap(&mut self.a, &mut self.b);
             self.cofactors
                 .iter_mut()
@@ -273,8 +276,9 @@ impl Euclid {
             (*a, *b) = (first.next([u, x], [v, y]), second.next([z, y], [w, x]));
         }
         debug_assert!(first.is_zero() && second.is_zero());
-        trim_in_place(&mut self.a);
-        trim_in_place(&mut self.b);
+        for x in [&mut self.a, &mut self.b] {
+            x.truncate(trimmed(x).len());
+        }
         for [of_a, of_b] in &mut self.cofactors {
             let n = of_a.len().max(of_b.len()) + 1;
             of_a.resize(n, 0);
@@ -288,8 +292,9 @@ impl Euclid {
                 (*x, *y) = (first as u64, second as u64);
                 (first, second) = (first >> 64, second >> 64);
             }
-            trim_in_place(of_a);
-            trim_in_place(of_b);
+            for x in [of_a, of_b] {
+                x.truncate(trimmed(x).len());
+            }
         }
         self.is_odd ^= is_odd;
     }
@@ -363,10 +368,6 @@ impl Difference {
     }
 }
 
-fn trim_in_place(x: &mut Vec<u64>) {
-    *x = trim(std::mem::take(x));
-}
-
 #[cfg(test)]
 mod tests {
     use num_bigint::BigUint;
@@ -382,7 +383,11 @@ mod tests {
     /// stands in books.
     fn check(a: &[u64], b: &[u64], halves: usize) {
         let (a, b) = (trim(a.to_vec()), trim(b.to_vec()));
-        let (a, b) = if is_less(&a, &b) { (b, a) } else { (a, b) };
+        let (a, b) = if is_less_trimmed(&a, &b) {
+            (b, a)
+        } else {
+            (a, b)
+        };
         let (mut x, mut y) = (big(&a), big(&b));
         while y != BigUint::ZERO {
             (x, y) = (y.clone(), x % y);
@@ -399,7 +404,7 @@ mod tests {
         match inverse {
             Some(inverse) => {
                 let one = BigUint::from(1u32) % big(&a);
-                assert!(is_less(&inverse, &a) && big(&inverse) * big(&b) % big(&a) == one);
+                assert!(is_less_trimmed(&inverse, &a) && big(&inverse) * big(&b) % big(&a) == one);
             }
             None => assert_ne!(x, BigUint::from(1u32)),
         }

@@ -10,7 +10,8 @@
 //! One high half, two low halves and no comparison. For `a < 10 p < 2^52` this is
 //! within `-p < T < p`, as `field` asks.
 
-use super::field::{PRIMES, Ring, Row, Stored, inverse_mod_word};
+use super::super::limbs::inverse;
+use super::field::{PRIMES, Ring, Row, Stored};
 
 /// Residues modulo one prime, in `u64`s.
 #[derive(Clone, Copy)]
@@ -42,7 +43,7 @@ impl PortableRing {
         let p = PRIMES[prime];
         PortableRing {
             p,
-            p_inverse: inverse_mod_word(p),
+            p_inverse: inverse(p),
         }
     }
 
