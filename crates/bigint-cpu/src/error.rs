@@ -46,13 +46,13 @@ pub enum Error {
     Algorithm {
         /// What was to be computed.
         operation: Operation,
-        /// The algorithm asked for.
+        /// The algorithm that does not compute it.
         algorithm: Algorithm,
     },
     /// Memory that the machine has not.
     #[error("out of memory: {bytes} bytes cannot be had")]
     OutOfMemory {
-        /// The bytes asked for.
+        /// The bytes that were needed.
         bytes: usize,
     },
     /// [`Cpu::PATH_VARIABLE`](crate::Cpu::PATH_VARIABLE) names what is no path.
@@ -73,7 +73,7 @@ pub enum Error {
     /// The machine lacks the instructions of the path.
     #[error("this machine cannot run the path {}", path.name())]
     Path {
-        /// The path asked for.
+        /// The path whose instructions the machine lacks.
         path: Path,
     },
 }

@@ -28,8 +28,8 @@ pub struct Results<'a> {
     pub r: NumbersMut<'a>,
     /// The second result, of operations that have two: as many numbers as the first.
     pub s: Option<NumbersMut<'a>>,
-    /// One word for each number that takes its flag (0 or 1), where anyone asks:
-    /// operations without a flag leave them alone.
+    /// One word for each number that takes its flag (0 or 1), if the caller wants
+    /// it. Operations without a flag leave the words alone.
     pub flags: Option<&'a mut [Limb]>,
 }
 

@@ -1,7 +1,7 @@
 //! What a program that uses the library has in place for the end of memory.
 //!
-//! The library asks for memory in two ways. What grows with the numbers can be refused: the
-//! caller is told, or takes smaller pieces. The many small things beside it cannot, and Rust
+//! The library allocates memory in two ways. What grows with the numbers can be refused: the
+//! caller gets an error, or takes smaller pieces. The many small things beside it cannot, and Rust
 //! ends a process by SIGABRT where one of them is not to be had. A library has no say in that;
 //! a program whose allocator is [`Memory`] ends with a word and the exit code 1.
 
@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 
 thread_local! {
-    /// Whether this thread goes on where the memory that it asks for cannot be had.
+    /// Whether this thread goes on where an allocation of its fails.
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -89,8 +89,8 @@ pub fn start() {
         // SAFETY: the limit is written to a place of its own, and settings of the allocator are
         // allowed at any time.
         unsafe {
-            let told = libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) == 0;
-            if told && limit.rlim_cur != libc::RLIM_INFINITY {
+            let is_known = libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) == 0;
+            if is_known && limit.rlim_cur != libc::RLIM_INFINITY {
                 libc::mallopt(libc::M_ARENA_MAX, 1);
                 libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
             }
@@ -108,7 +108,7 @@ fn had(pointer: *mut u8, bytes: usize) -> *mut u8 {
     pointer
 }
 
-/// Ends the program, with nothing that asks for memory.
+/// Ends the program without an allocation.
 #[cfg(target_os = "linux")]
 #[cold]
 fn end(bytes: usize) -> ! {
@@ -116,7 +116,7 @@ fn end(bytes: usize) -> ! {
     use std::sync::atomic::{AtomicI32, Ordering};
 
     static ENDING: AtomicI32 = AtomicI32::new(0);
-    // SAFETY: no thread but asks for its own number.
+    // SAFETY: a thread only reads its own number.
     let me = unsafe { libc::gettid() };
     match ENDING.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => {
@@ -131,7 +131,7 @@ fn end(bytes: usize) -> ! {
                 last();
             }
         }
-        // What was still to be done asks for memory.
+        // What was still to be done allocates memory.
         Err(thread) if thread == me => {}
         // Another thread ends the program.
         Err(_) => loop {

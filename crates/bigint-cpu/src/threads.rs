@@ -1,7 +1,7 @@
-//! Threads: as many as can be had, down to the caller's alone. Nothing else here asks
-//! rayon for any.
+//! Threads: as many as can be had, down to the caller's alone. No other
+//! file takes threads from rayon.
 //!
-//! rayon's own pool has the threads that it asked for or panics when it is used. Here
+//! rayon's own pool has all threads that it wants, or panics when it is used. Here
 //! threads are started first, as many as the system gives, and become that pool; where it
 //! gives none, nobody touches the pool.
 //!
@@ -51,7 +51,7 @@ struct Outside {
 }
 
 impl Outside {
-    /// Those of this process, which are started when first asked for.
+    /// The threads of this process, which are started when they are first needed.
     fn here() -> Self {
         static FIRST: OnceLock<Outside> = OnceLock::new();
         static FORKED: Mutex<Option<Outside>> = Mutex::new(None);
@@ -158,7 +158,7 @@ fn start() -> usize {
     let pool = ThreadPoolBuilder::new().num_threads(threads.len());
     match pool.spawn_handler(employ(threads)).build_global() {
         Ok(()) => rayon::current_num_threads(),
-        // The program has asked for the pool before, and may have been refused.
+        // The program has used the pool before, which may have failed.
         Err(_) => catch_unwind(rayon::current_num_threads).unwrap_or(1),
     }
 }
@@ -175,20 +175,20 @@ fn wanted() -> usize {
     }
 }
 
-/// Threads that wait to be told what they are, `wanted` or fewer. The pool takes a
+/// Threads, `wanted` or fewer, each of which waits for its part in the pool. The pool takes a
 /// number of threads and has no use for fewer: they must be there before it is.
 fn waiting(
     wanted: usize,
     mut spawn: impl FnMut(Work) -> io::Result<()>,
 ) -> Vec<SyncSender<ThreadBuilder>> {
     let thread = || {
-        let (tell, told) = sync_channel(1);
+        let (sender, receiver) = sync_channel(1);
         let work = move || {
-            if let Ok(thread) = told.recv() {
+            if let Ok(thread) = receiver.recv() {
                 ThreadBuilder::run(thread);
             }
         };
-        spawn(Box::new(work)).ok().map(|()| tell)
+        spawn(Box::new(work)).ok().map(|()| sender)
     };
     iter::repeat_with(thread)
         .take(wanted)

@@ -14,8 +14,7 @@ use crate::{Error, Numbers, NumbersMut, Results, reference};
 
 /// How this process computes: the path in use and the thresholds.
 ///
-/// The functions [`crate::add`], [`crate::sub`] and [`crate::mul`] use
-/// [`Cpu::current`]; the methods of the same names use this one.
+/// The function [`crate::compute`] uses [`Cpu::current`].
 ///
 /// ```
 /// use bigint_cpu::{Cpu, Path};
@@ -80,7 +79,7 @@ impl Cpu {
         })
     }
 
-    /// What [`crate::mul`] and the others use: the one installed, else
+    /// The one that [`crate::compute`] uses: the one installed, else
     /// [`Cpu::detect`]'s answer at the first call.
     #[inline]
     pub fn current() -> &'static Cpu {
@@ -187,11 +186,19 @@ impl Cpu {
         }
     }
 
-    /// [`crate::add`] on this path.
+    /// `r = (a + b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
+    ///
+    /// Operands are cut to `w` limbs or extended by zeros; an operand of one number
+    /// stands for as many as `r` has. `carry`, where given, takes one word (0 or 1)
+    /// for each number: the carry out of limb `w - 1`. `w = max(n, m) + 1` is always
+    /// exact. Linear in the limbs; over all cores where the batch is large.
     ///
     /// # Errors
     ///
-    /// As [`crate::add`].
+    /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
+    /// [`Error::CarryLength`] where `carry` has not one word per number,
+    /// [`Error::Algorithm`] for an algorithm that does not add, [`Error::OutOfMemory`]
+    /// where scratch cannot be had: `r` holds anything then.
     #[inline]
     pub fn add(
         &self,
@@ -205,11 +212,14 @@ impl Cpu {
         self.compute(Operation::Add, results, &[a, b], algorithm)
     }
 
-    /// [`crate::sub`] on this path.
+    /// `r = (a - b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
+    ///
+    /// As [`Cpu::add`], with the borrow out of limb `w - 1` in `borrow`: 1 where
+    /// `a mod 2^(32 w) < b mod 2^(32 w)`.
     ///
     /// # Errors
     ///
-    /// As [`crate::sub`].
+    /// As [`Cpu::add`].
     #[inline]
     pub fn sub(
         &self,
@@ -223,11 +233,16 @@ impl Cpu {
         self.compute(Operation::Sub, results, &[a, b], algorithm)
     }
 
-    /// [`crate::mul`] on this path.
+    /// `r = (a * b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
+    ///
+    /// Operands and counts as in [`Cpu::add`]. `w = n + m` is always exact; a narrower
+    /// result costs less.
     ///
     /// # Errors
     ///
-    /// As [`crate::mul`].
+    /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
+    /// [`Error::Algorithm`] for an algorithm that does not multiply,
+    /// [`Error::OutOfMemory`] where scratch cannot be had: `r` holds anything then.
     #[inline]
     pub fn mul(
         &self,

@@ -109,7 +109,7 @@ const fn fraction_limbs(words: usize) -> usize {
     ((words * 1010) >> 10) + 2
 }
 
-/// `R` of numbers of `n` limbs, `n + 2` of them, made when first asked for.
+/// `R` of numbers of `n` limbs, `n + 2` of them, computed when they are first needed.
 fn reciprocal(n: usize) -> Result<&'static [u64], Error> {
     static RECIPROCALS: [OnceLock<Vec<u64>>; MAX_LIMBS + 1] =
         [const { OnceLock::new() }; MAX_LIMBS + 1];

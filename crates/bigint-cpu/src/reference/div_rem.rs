@@ -9,7 +9,7 @@ use super::{copy, word};
 use crate::fast::number::limbs::trimmed;
 use crate::memory::scratch;
 
-/// By rows (Knuth, *The Art of Computer Programming*, 4.3.1, algorithm D); answers 1, and
+/// By rows ([Knuth 1997], algorithm D); answers 1, and
 /// zeros, where `b` is zero.
 ///
 /// ```

@@ -298,7 +298,7 @@ pub(super) fn mul<I: Vector>(
                     if !is_square {
                         b.load(isa, first, words);
                     }
-                    // The memory of this result and of the next operands is asked for while
+                    // The memory of this result and of the next operands is prefetched while
                     // the machine multiplies.
                     let next = first + I::LANES;
                     let mut ahead = Lines::none();

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! divide -> by length of quotient and divisor:
-//!           word        one limb (Moller and Granlund)
-//!           school      limb by limb (Knuth's algorithm D)
-//!           recursive   halves of the quotient (Burnikel and Ziegler)
+//!           word        one limb ([Möller and Granlund 2011])
+//!           school      limb by limb ([Knuth 1997], algorithm D)
+//!           recursive   halves of the quotient ([Burnikel and Ziegler 1998])
 //!           reciprocal  two products by the divisor's reciprocal (Newton)
 //! ```
 //!
@@ -151,8 +151,8 @@ fn by_reciprocal(q: &mut [u64], a: &mut [u64], d: &[u64]) {
     }
 }
 
-/// The top of a divisor whose highest bit is set, and its reciprocal (Moller and Granlund,
-/// *Improved division by invariant integers*, 2011, algorithms 4 and 6).
+/// The top of a divisor whose highest bit is set, and its reciprocal
+/// ([Möller and Granlund 2011], algorithms 4 and 6).
 #[derive(Clone, Copy)]
 struct Top {
     /// Its two highest limbs.

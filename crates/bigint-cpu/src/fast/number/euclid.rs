@@ -10,8 +10,8 @@
 //! r >= E (u' + v' + 1),    y - r >= E (u + u' + v + v')
 //! ```
 //!
-//! `(u, v)` the row of `y` and `(u', v')` that of `r` (after Jebelean, *A double-digit
-//! Lehmer-Euclid algorithm*, 1995; these conditions do not ask which sign is whose). That makes
+//! `(u, v)` the row of `y` and `(u', v')` that of `r` (after [Jebelean 1995]; these
+//! conditions do not depend on which sign is whose). That makes
 //! rows below `2^31`. They are applied to the top 128 bits, the top 64 of what these leave
 //! give rows once more, and the product of both takes some 62 bits from the numbers by one
 //! pass, which leaves numbers of `n` words no shorter than `n - 2`: `r` is one more than it may
@@ -24,8 +24,7 @@
 //! Cost: `n / 62` passes of 4 products a word, and a division of words for each 1.7 bits;
 //! large quotients cost one of numbers, which takes as many bits.
 //!
-//! **Halves.** (After Moeller, *On Schoenhage's algorithm and subquadratic integer gcd
-//! computation*, 2008.) What is above the lowest `p` words of both stands for them longer, if it
+//! **Halves.** (After [Möller 2008].) What is above the lowest `p` words of both stands for them longer, if it
 //! keeps more than half of its words. With `k` words above, reduced to `x` and `y`, both of more
 //! than `t = k / 2 + 1` words, the rows `(u, v)` of `x` and `(u', v')` of `y` have entries below
 //! `x / B` and `y / B`, `B = 2^64`, as a row's entry times the other's number is no more than what
@@ -51,15 +50,15 @@ type Rows = [[u64; 2]; 2];
 
 /// Words that are reduced by themselves at least. Of 50, 100, 200, 400 and 800, 50 and 100 took the
 /// least time from 800 words on: at 1600 half of what one pass after the other took, at 12800 a
-/// tenth (a busy machine with AVX-512, one number).
+/// tenth (AVX-512, one number).
 const HALVES: usize = 100;
 
 /// The numbers of Euclid's algorithm, `a >= b`, without zeros on top.
 pub(crate) struct Euclid {
     a: Vec<u64>,
     b: Vec<u64>,
-    /// How often the numbers that were begun with go into `a` and `b`, without signs: of each of
-    /// those that are asked for.
+    /// The cofactors of `a` and `b` without signs: for each number of the first pair whose
+    /// cofactors are wanted, how often it goes into `a` and into `b`.
     cofactors: Vec<[Vec<u64>; 2]>,
     /// Whether the number of steps is odd: then `a` has the first number negative or not at all,
     /// and the second positive, `b` the other way round.

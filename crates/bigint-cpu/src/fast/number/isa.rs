@@ -32,7 +32,7 @@ pub(super) enum Isa {
 }
 
 impl Isa {
-    /// What `path` asks for, or the best below it that the machine has.
+    /// The instructions of `path`, or the best below it that the machine has.
     #[inline]
     pub(super) fn of(path: Path) -> Self {
         static BEST: OnceLock<Isa> = OnceLock::new();

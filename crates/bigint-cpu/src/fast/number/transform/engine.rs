@@ -38,7 +38,7 @@ pub(super) trait Engine: Copy + Send + Sync {
     }
 }
 
-/// Constants modulo the four primes, and their roots as far as asked for.
+/// Constants modulo the four primes, and as many of their roots as were needed so far.
 pub(super) struct Tables {
     stored: fn(u64, usize) -> Stored,
     /// [`Ring::LOG_RADIX`].

@@ -21,8 +21,8 @@
 //! **Roots.** `roots[j]`, for `j` with bits `b_0 b_1 ...` from the lowest, is
 //! `exp(2 pi i (b_0 / 4 + b_1 / 8 + ...))`. So `roots[2 j]^2 = roots[j]` and
 //! `roots[2 j + 1] = i roots[2 j]`, which is what splitting
-//! `x^2m - roots[j]^2` into `x^m - roots[j]` and `x^m + roots[j]` asks of the
-//! two halves in turn. Inverses come from the same table: with `d` the highest
+//! `x^2m - roots[j]^2` into `x^m - roots[j]` and `x^m + roots[j]` requires of
+//! the two halves in turn. Inverses come from the same table: with `d` the highest
 //! bit of `j > 0`, `roots[j]^-1 = -roots[j ^ (2^d - 1)]`.
 
 use super::super::limbs::inverse;
