@@ -82,8 +82,8 @@ macro_rules! for_each_operation {
                     comba thread [1] [contiguous interleaved]
                     karatsuba thread [1] [contiguous interleaved]
                     school warp [4 8 16 32] [contiguous interleaved]
-                    comba warp [4 8 16 32] [contiguous interleaved]
-                    karatsuba warp [4 8 16 32] [interleaved]
+                    comba warp [32] [contiguous interleaved]
+                    karatsuba warp [32] [interleaved]
                     fft block [16 32 64 128 256 512 1024] [interleaved]
                     ntt grid [] [contiguous interleaved]
                 }
@@ -118,7 +118,6 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     comba thread [1] [contiguous interleaved]
-                    comba warp [4 8 16 32] [contiguous interleaved]
                 }
             }
             /// `a b + c`.
@@ -134,7 +133,6 @@ macro_rules! for_each_operation {
                 signs: ProductPlus,
                 kernels: {
                     comba thread [1] [contiguous interleaved]
-                    comba warp [4 8 16 32] [contiguous interleaved]
                 }
             }
             /// Quotient and remainder of `a` by `b`: `a = q b + r`, `0 <= r < b`.
@@ -285,7 +283,7 @@ macro_rules! for_each_operation {
                 methods: and [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]
                 }
             }
@@ -297,7 +295,7 @@ macro_rules! for_each_operation {
                 methods: or [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]
                 }
             }
@@ -309,7 +307,7 @@ macro_rules! for_each_operation {
                 methods: xor [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]
                 }
             }
@@ -322,7 +320,7 @@ macro_rules! for_each_operation {
                 methods: not [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]
                 }
             }
@@ -336,7 +334,7 @@ macro_rules! for_each_operation {
                 syntax: Infix("<<"),
                 signs: Shifted,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]
                 }
             }
@@ -350,7 +348,7 @@ macro_rules! for_each_operation {
                 syntax: Infix(">>"),
                 signs: ShiftedFloor,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]
                 }
             }
@@ -363,7 +361,6 @@ macro_rules! for_each_operation {
                 methods: test_bit [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
                     limbwise warp [32] [contiguous interleaved]
                 }
             }
@@ -376,7 +373,7 @@ macro_rules! for_each_operation {
                 methods: set_bit [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]
                 }
             }
@@ -389,7 +386,7 @@ macro_rules! for_each_operation {
                 methods: select [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]
                 }
             }
@@ -406,7 +403,7 @@ macro_rules! for_each_operation {
                 signs: Order,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// Whether `a` equals `b`: 1 or 0.
@@ -418,7 +415,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// The lesser of `a` and `b`.
@@ -431,7 +428,7 @@ macro_rules! for_each_operation {
                 signs: Least,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// The greater of `a` and `b`.
@@ -444,7 +441,7 @@ macro_rules! for_each_operation {
                 signs: Greatest,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// The lesser and the greater of `a` and `b`.
@@ -456,7 +453,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// The absolute difference of `a` and `b`.
@@ -468,7 +465,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// The sum of two signed numbers: `a` and `b` are their absolute values, bit 0 of
@@ -485,7 +482,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// Sums and differences of numbers that lie one behind the other in `a` and in `b`,
@@ -516,7 +513,7 @@ macro_rules! for_each_operation {
                 signs: Magnitudes,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// The zeros below the lowest 1 of `a`; for 0 as many as it is wide, in bits.
@@ -529,7 +526,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// The ones among the bits of `a` (its population count).
@@ -542,7 +539,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// `a + b` modulo `m`, of operands below `m`.
@@ -555,7 +552,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// `a - b` modulo `m`, of operands below `m`.
@@ -568,7 +565,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan warp [8] [contiguous interleaved]
                 }
             }
             /// Montgomery's product: `a b / 2^(32 n)` modulo an odd `m` of `n` limbs, of operands

@@ -330,7 +330,11 @@ impl Tuning {
                 _ => Level::ALL.into_iter().rfind(has).unwrap_or(chosen),
             }
         });
-        let lanes = match operation.lanes(level) {
+        let algorithm = match named {
+            Algorithm::Auto => self.algorithm(operation, (n, m), level),
+            named => named,
+        };
+        let lanes = match operation.lanes_by(algorithm, level) {
             // Where there is one number of lanes, there is no choice to force.
             [only] => *only,
             known => options
@@ -351,10 +355,6 @@ impl Tuning {
                     let row = rows.iter().find(|row| n.max(m) <= row.max_width);
                     row.or(rows.last()).map_or(32, |row| row.lanes)
                 }),
-        };
-        let algorithm = match named {
-            Algorithm::Auto => self.algorithm(operation, (n, m), level),
-            named => named,
         };
         // Contiguous numbers that fill no slots go by way of places, which the kernel of any
         // layout has.

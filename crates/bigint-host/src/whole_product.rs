@@ -6,8 +6,8 @@ use crate::job::{Job, Wanted};
 use crate::made::Computed;
 use crate::node::{Node, Operands};
 use crate::task::Task;
-use crate::{Error, on_host, spread};
-use bigint_core::{LIMB_BITS, Limb, Operation, Shape, WIDEST_COUNTED};
+use crate::{Error, Options, on_host, spread};
+use bigint_core::{LIMB_BITS, Level, Limb, Operation, Shape, WIDEST_COUNTED};
 use std::sync::Arc;
 
 /// Computes the job by its operands' whole product, if that takes less time on devices than
@@ -23,9 +23,11 @@ pub(crate) fn compute(
         _ => return Ok(None),
     };
     let (n, m) = (a.shape.width, b.shape.width);
-    let is_left_open = job.leaves_open(Operation::Mul);
+    // Their own columns are a thread's.
+    let Options { level, lanes, .. } = job.options;
+    let is_for_threads = level == Some(Level::Thread) || lanes == Some(1);
     let is_wide = engine.tuning().takes_whole_product(job.operation, n, m);
-    if !is_left_open || engine.device().is_none() || !is_wide {
+    if is_for_threads || engine.device().is_none() || !is_wide {
         return Ok(None);
     }
     if rest.is_none() && n + m > WIDEST_COUNTED {

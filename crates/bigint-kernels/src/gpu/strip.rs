@@ -22,7 +22,8 @@
 #![allow(unsafe_code)]
 
 use super::flat::Row;
-use super::shared::{Fours, load, part_of_warp, store};
+use super::access::shared::{load, store};
+use super::shared::{Fours, part_of_warp};
 use super::thread;
 use bigint_core::Limb;
 

@@ -1,6 +1,6 @@
 //! A few columns: back to points, words and carries, and on to frequencies.
 
-use super::{Block, complex, eighth_on, sixteen, turned};
+use super::{Block, eighth_on, sixteen, turned};
 use crate::gpu::facts::told_or;
 use crate::gpu::float::{multiply_add, signed, upper};
 use crate::gpu::handed::Handed;
@@ -8,7 +8,7 @@ use crate::gpu::registers::{afresh, computed, known_later};
 use crate::gpu::thread;
 use crate::grid::weighted::few::{butterfly, transform};
 use crate::transform::butterflies::{down, up};
-use crate::transform::complex::Complex;
+use crate::transform::complex::{Complex, complex};
 use bigint_core::weighted::long::{
     ColumnPlaces, FACTOR, NO_CARRY, POINTS, STAGE, Stage, Tables, WARPS, is_node, is_pair,
     last_roots, log_width, node_at, node_of_pair, pair_in_order, place_of_node,

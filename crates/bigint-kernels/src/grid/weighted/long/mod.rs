@@ -17,7 +17,7 @@ use crate::gpu::block::Team;
 use crate::gpu::facts::told_or;
 use crate::gpu::float::{Pairs, Roots};
 use crate::gpu::stretch::Stretch;
-use crate::transform::complex::Complex;
+use crate::transform::complex::{Complex, complex};
 use bigint_core::weighted::long::{FIRST, LongArguments, POINTS, ROW, WARPS};
 
 /// A launch's arguments, and the block's threads.
@@ -93,11 +93,6 @@ impl<'a> Block<'a> {
         // but where they wait for each other.
         unsafe { Pairs::new(address) }
     }
-}
-
-#[inline(always)]
-fn complex([re, im]: [f64; 2]) -> Complex {
-    Complex::new(re, im)
 }
 
 /// The place in the order of the tree of what is `k`-th in the order of angles, among `R`.
