@@ -1,8 +1,8 @@
 //! Stands in for `cuda` in a build without it: the same names, no values.
 
-use crate::back_end::Found;
+use crate::common::back_end::Found;
 use crate::{DeviceError, DeviceErrorKind};
-use bigint_core::facts::Facts;
+use bigint_core::specialization::Specialization;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Launch, Limb, Shape};
@@ -66,11 +66,11 @@ impl Device {
         match *self {}
     }
 
-    pub fn has_module(&self, _entry: EntryPoint, _facts: Facts) -> bool {
+    pub fn has_module(&self, _entry: EntryPoint, _specialization: Specialization) -> bool {
         match *self {}
     }
 
-    pub fn begins_module(&self, _entry: EntryPoint, _facts: Facts) -> bool {
+    pub fn begins_module(&self, _entry: EntryPoint, _specialization: Specialization) -> bool {
         match *self {}
     }
 
@@ -78,7 +78,7 @@ impl Device {
         match *self {}
     }
 
-    pub fn load(&self, _entry: EntryPoint, _facts: Facts) {
+    pub fn load(&self, _entry: EntryPoint, _specialization: Specialization) {
         match *self {}
     }
 
@@ -133,7 +133,7 @@ impl Device {
     pub fn launch<A>(
         &self,
         _entry: EntryPoint,
-        _facts: Facts,
+        _specialization: Specialization,
         _launch: Launch,
         _arguments: A,
         _buffers: &[&Buffer],

@@ -33,7 +33,7 @@
 
 use super::bound::{U, both, norms, power, stored};
 use super::root;
-use crate::arguments::MatrixArgument;
+use crate::kernel::MatrixArgument;
 use crate::kernel::EntryPoint;
 
 /// Threads in a block of each kernel.

@@ -40,7 +40,7 @@
 //! their own at the place of the next chunk; the product is the sum of both, by the kernel of
 //! sums.
 
-use crate::arguments::MatrixArgument;
+use crate::kernel::MatrixArgument;
 use crate::kernel::EntryPoint;
 
 /// Threads in a block of each kernel.

@@ -6,7 +6,7 @@ use super::staging::{STAGED, Staging};
 use super::{count, describe, early, failure, raw_device};
 use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::Limb;
-use bigint_core::facts::Facts;
+use bigint_core::specialization::Specialization;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::{GridPlan, TREE, fill_tree};
 use bigint_core::transform::ntt::{FACTORS, fill_tables};
@@ -248,20 +248,20 @@ impl Device {
     }
 
     /// Whether a launch of this kernel need not wait for the driver to compile it.
-    pub fn has_module(&self, entry: EntryPoint, facts: Facts) -> bool {
-        self.modules.has(entry, facts)
+    pub fn has_module(&self, entry: EntryPoint, specialization: Specialization) -> bool {
+        self.modules.has(entry, specialization)
     }
 
     /// Whether the caller is the first who sets out to [`Device::load`] it.
-    pub fn begins_module(&self, entry: EntryPoint, facts: Facts) -> bool {
-        self.modules.begins(entry, facts)
+    pub fn begins_module(&self, entry: EntryPoint, specialization: Specialization) -> bool {
+        self.modules.begins(entry, specialization)
     }
 
     /// Has the driver compile a kernel, for launches to come, which meet its errors again.
-    pub fn load(&self, entry: EntryPoint, facts: Facts) {
+    pub fn load(&self, entry: EntryPoint, specialization: Specialization) {
         self.loading.fetch_add(1, Ordering::Relaxed);
         if self.enter().is_ok() {
-            let _ = self.modules.of(entry, facts);
+            let _ = self.modules.of(entry, specialization);
         }
         self.loading.fetch_sub(1, Ordering::Relaxed);
     }

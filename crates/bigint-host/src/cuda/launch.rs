@@ -6,9 +6,8 @@ use super::reach::Reaching;
 use super::{early, failure};
 use crate::DeviceError;
 use bigint_core::Launch;
-use bigint_core::facts::Facts;
+use bigint_core::specialization::Specialization;
 use bigint_core::kernel::EntryPoint;
-use bigint_core::weighted::long::{EARLY, LONG_MODULE};
 use cust::error::CudaError;
 use cust::memory::DeviceCopy;
 use cust::sys;
@@ -22,7 +21,7 @@ struct Parameter<A>(A);
 unsafe impl<A: Reaching> DeviceCopy for Parameter<A> {}
 
 impl Device {
-    /// Queues a kernel behind all earlier work. The facts are those of the arguments.
+    /// Queues a kernel behind all earlier work, specialised to what is known of the arguments.
     ///
     /// `buffers` are the device memory that the arguments are about. The kernel reads
     /// and writes the matrices and the carries in the arguments, reads the device's own
@@ -33,7 +32,7 @@ impl Device {
     pub fn launch<A: Reaching>(
         &self,
         entry: EntryPoint,
-        facts: Facts,
+        specialization: Specialization,
         launch: Launch,
         arguments: A,
         buffers: &[&Buffer],
@@ -48,7 +47,7 @@ impl Device {
             "the arguments of {} reach out of their buffers",
             entry.name
         );
-        let module = self.modules.of(entry, facts).map_err(failed)?;
+        let module = self.modules.of(entry, specialization).map_err(failed)?;
         let parameter = Parameter(arguments);
         let stream = &self.stream;
         let launched = module.get_function(entry.name).and_then(|function| {
@@ -71,7 +70,7 @@ impl Device {
             // only, which lies in buffers that are alive; if they are dropped they
             // are freed behind the kernel.
             unsafe {
-                if entry.module == LONG_MODULE && facts.field(EARLY) == 1 {
+                if matches!(specialization, Specialization::LongTransform(known) if known.is_early) {
                     early::launch(&function, launch, stream, parameter)
                 } else {
                     cust::launch!(

@@ -9,7 +9,6 @@
 #![allow(unsafe_code)] // Device memory and launches are out of the compiler's sight.
 
 mod buffer;
-mod cases;
 mod device;
 mod early;
 mod failure;
@@ -18,7 +17,7 @@ mod modules;
 mod reach;
 mod staging;
 
-use crate::back_end::Found;
+use crate::common::back_end::Found;
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
 use cuda_loader::DriverError;
 use cust::device::DeviceAttribute;

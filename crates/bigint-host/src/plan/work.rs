@@ -5,6 +5,7 @@
 
 use crate::plan::choose::CoreTuning;
 use bigint_core::Operation;
+use bigint_core::operation::Cost;
 
 /// Picoseconds that a device takes for a limb that it moves.
 const LIMB: f64 = 1.0;
@@ -30,21 +31,17 @@ pub(crate) fn of_number(operation: Operation, widths: &[usize], results: usize) 
     let width = |i: usize| widths.get(i).copied().unwrap_or(0) as f64;
     let last = width(widths.len().saturating_sub(1));
     let widest = width(0).max(width(1));
-    let computed = match operation {
-        Operation::PowMod => RESIDUE * 32.0 * width(1) * last * last,
-        Operation::PowPair => RESIDUE * 22.0 * width(1) * last * last,
-        Operation::PowFixed => RESIDUE * width(0) * last / 64.0,
-        Operation::MontMul => RESIDUE * last * last,
-        Operation::Square => (PRODUCT * widest * widest).min(TRANSFORMED * 2.0 * widest),
-        _ if operation.multiplies() => {
-            let (n, m) = (width(0), width(1));
-            (PRODUCT * n * m).min(TRANSFORMED * (n + m))
-        }
-        _ if operation.divides() => QUOTIENT * width(0) * width(1),
-        Operation::Gcd | Operation::Lcm | Operation::InvMod | Operation::Isqrt => {
-            EUCLID * widest * widest
-        }
-        _ => 0.0,
+    let (n, m) = (width(0), width(1));
+    let computed = match operation.cost() {
+        Cost::Power => RESIDUE * 32.0 * m * last * last,
+        Cost::PairOfPowers => RESIDUE * 22.0 * m * last * last,
+        Cost::PowerByTable => RESIDUE * n * last / 64.0,
+        Cost::Residue => RESIDUE * last * last,
+        Cost::Square => (PRODUCT * widest * widest).min(TRANSFORMED * 2.0 * widest),
+        Cost::Product => (PRODUCT * n * m).min(TRANSFORMED * (n + m)),
+        Cost::Quotient => QUOTIENT * n * m,
+        Cost::Euclid | Cost::Divsteps | Cost::Root => EUCLID * widest * widest,
+        Cost::Linear => 0.0,
     };
     moved(widths.iter().sum::<usize>() + results).max(computed)
 }
@@ -59,26 +56,19 @@ pub(crate) fn of_number_on_core(
     let width = |i: usize| widths.get(i).copied().unwrap_or(0) as f64;
     let last = width(widths.len().saturating_sub(1));
     let widest = width(0).max(width(1));
-    let computed = match operation {
-        Operation::PowMod => core.residue_ps * 32.0 * width(1) * last * last,
-        Operation::PowPair => core.residue_ps * 40.0 * width(1) * last * last,
-        Operation::PowFixed => core.residue_ps * width(0) * last / 64.0,
-        Operation::MontMul => core.residue_ps * last * last,
-        Operation::Square => {
+    let (n, m) = (width(0), width(1));
+    let computed = match operation.cost() {
+        Cost::Power => core.residue_ps * 32.0 * m * last * last,
+        Cost::PairOfPowers => core.residue_ps * 40.0 * m * last * last,
+        Cost::PowerByTable => core.residue_ps * n * last / 64.0,
+        Cost::Residue => core.residue_ps * last * last,
+        Cost::Square => {
             (core.product_ps * widest * widest).min(core.transformed_ps * 2.0 * widest)
         }
-        _ if operation.multiplies() => {
-            let (n, m) = (width(0), width(1));
-            (core.product_ps * n * m).min(core.transformed_ps * (n + m))
-        }
-        _ if operation.divides() => {
-            let (n, m) = (width(0), width(1));
-            (core.quotient_ps * n * m).min(4.0 * core.transformed_ps * (n + m))
-        }
-        Operation::Gcd | Operation::Lcm | Operation::InvMod | Operation::Isqrt => {
-            core.euclid_ps * widest * widest
-        }
-        _ => 0.0,
+        Cost::Product => (core.product_ps * n * m).min(core.transformed_ps * (n + m)),
+        Cost::Quotient => (core.quotient_ps * n * m).min(4.0 * core.transformed_ps * (n + m)),
+        Cost::Euclid | Cost::Divsteps | Cost::Root => core.euclid_ps * widest * widest,
+        Cost::Linear => 0.0,
     };
     let moved = core.limb_ps * (widths.iter().sum::<usize>() + results) as f64;
     moved.max(computed)

@@ -2,7 +2,7 @@
 //! steps keep their numbers in, two side by side.
 
 use super::{Batches, Work};
-use crate::gpu::facts::columns_are_shared;
+use crate::gpu::known::column_is_shared;
 use crate::gpu::memory::{self, Number, Stride};
 use crate::gpu::shared;
 use bigint_core::Limb;
@@ -59,7 +59,7 @@ pub fn numbers<O: InColumn, S: Stride>(batches: Batches<'_, S>) {
             r, a, b, scratch, ..
         } = work;
         let pairs = O::pairs(a.width(), b.width());
-        let flag = match columns_are_shared(scratch.width()) {
+        let flag = match column_is_shared(scratch.width()) {
             true => O::number([r, a, b], batches.column(pairs), pairs),
             false => O::number([r, a, b], batches.column_in_scratch(), pairs),
         };

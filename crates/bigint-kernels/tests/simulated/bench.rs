@@ -1,6 +1,6 @@
 //! A simulated GPU with the kernels of one module, launches of them, and numbers to try them with.
 
-use bigint_core::facts::{Facts, MANY, UNTOLD};
+use bigint_core::specialization::MANY;
 use bigint_core::{Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use cuda_sim::{Arch, Counts, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
@@ -68,8 +68,8 @@ pub struct Launch<'a> {
     pub most_shared: u32,
     /// The table of roots, for kernels that take it.
     pub roots: u64,
-    /// Whether the kernel is told what it would be of many numbers.
-    pub is_told: bool,
+    /// Whether the kernel is specialised to such a launch of many numbers.
+    pub is_specialized: bool,
 }
 
 impl<'a> Launch<'a> {
@@ -86,7 +86,7 @@ impl<'a> Launch<'a> {
             first: false,
             most_shared: u32::MAX,
             roots: 0,
-            is_told: false,
+            is_specialized: false,
         }
     }
 
@@ -230,19 +230,14 @@ impl Bench {
         &self.module
     }
 
-    /// The kernel with what it is told of such a launch, as if it were of many numbers.
-    fn told(&self, kernel: &Kernel, arguments: &Arguments) -> LoadedModule {
+    /// The kernel, specialised to what is known of such a launch, as if it were of many numbers.
+    fn specialized(&self, kernel: &Kernel, arguments: &Arguments) -> LoadedModule {
         let many = Arguments {
             count: MANY,
             ..*arguments
         };
-        let facts = Facts::of(kernel, &many).0.to_string();
-        let entry = ".visible .entry ";
-        let mut kernels = self.ptx.split(entry);
-        let shared = kernels.next().unwrap();
-        let is_own = |text: &&str| text.split('(').next() == Some(kernel.name);
-        let own = kernels.find(is_own).unwrap().replace(UNTOLD, &facts);
-        let text = [shared, entry, &own].concat();
+        let known = kernel.specialization(&many);
+        let text = bigint_host::specialize(&self.ptx, kernel.entry_point(), &known);
         self.device.load(&Module::parse(&text).unwrap()).unwrap()
     }
 
@@ -291,9 +286,9 @@ impl Bench {
             workers: plan.workers as u64,
             ..kernel.arguments(&results, &matrices)
         };
-        let told = launch.is_told.then(|| self.told(kernel, &arguments));
+        let own = launch.is_specialized.then(|| self.specialized(kernel, &arguments));
         let counts = self.launch_in(
-            told.as_ref().unwrap_or(&self.module),
+            own.as_ref().unwrap_or(&self.module),
             kernel.name,
             [plan.grid, plan.block, plan.shared_bytes],
             &arguments.words().flat_map(u64::to_le_bytes).collect::<Vec<_>>(),

@@ -5,8 +5,9 @@ mod powers;
 mod roots;
 
 use crate::bench::{Bench, Launch, Operand, committed, cut, kernels};
-use bigint_core::facts::{BASES, SCAN, UNTOLD};
 use bigint_core::kernel::{BLOCK, montgomery_digit, power_window, widest_window};
+use bigint_core::operation::Cost;
+use bigint_core::specialization::{Bases, Power, Specialization, UNKNOWN};
 use bigint_core::{Algorithm, Kernel, Layout, Level, Limb, Operation};
 use cuda_sim::{Checks, DeviceConfig};
 use num_bigint::BigUint;
@@ -14,17 +15,23 @@ use num_integer::Integer;
 
 /// The PTX of an operation, of powers in variable time where the algorithm says so.
 fn text(operation: Operation, algorithm: Algorithm) -> String {
-    let bases = match operation {
-        Operation::PowPair => 2 << BASES.at,
-        Operation::PowFixed => 3 << BASES.at,
-        _ => 0,
+    let power = |bases| {
+        Specialization::Power(Power {
+            // Kernels find these out for themselves.
+            log_lanes: 0,
+            fours: 0,
+            bases,
+            scans: algorithm != Algorithm::WindowVartime,
+        })
     };
-    let told = match algorithm {
-        Algorithm::WindowVartime => bases | 2 << SCAN.at,
-        _ => bases,
+    let known = match operation.cost() {
+        Cost::Power => power(Bases::One),
+        Cost::PairOfPowers => power(Bases::Two),
+        Cost::PowerByTable => power(Bases::Table),
+        _ => Specialization::None,
     };
-    let ptx = committed(operation.kernels_of().name());
-    ptx.replace(UNTOLD, &told.to_string())
+    let ptx = committed(operation.module().unwrap());
+    ptx.replace(UNKNOWN, &known.word().to_string())
 }
 
 /// A device with these kernels.

@@ -10,14 +10,14 @@ use num_bigint::BigUint;
 /// that the kernel takes; answers the multiply-adds of each.
 fn check(
     bench: &mut Bench,
-    (kernel, layout, is_told): (&Kernel, Layout, bool),
+    (kernel, layout, is_specialized): (&Kernel, Layout, bool),
     widths: &[usize],
     width: usize,
     count: usize,
 ) -> f64 {
     let operands: Vec<_> = widths.iter().map(|&width| bench.batch(count, width)).collect();
     let launch = Launch {
-        is_told,
+        is_specialized,
         ..Launch::new(kernel, &operands, &[width])
     };
     let made = bench.check(&launch.of(layout), |x| match kernel.operation {
@@ -133,10 +133,10 @@ fn products_by_way_of_stages_are_right() {
     }
 }
 
-/// Those of many numbers, by kernels that are told their widths: some of each way that limbs
+/// Those of many numbers, by kernels that are specialised to their widths: some of each way that limbs
 /// are moved, in groups and tiles that are full and not.
 #[test]
-fn products_of_widths_that_are_told_are_right() {
+fn products_of_widths_that_are_known_are_right() {
     let mut bench = Bench::new("mul");
     let thread = by_rows(Operation::Mul, Level::Thread, 1, Layout::Interleaved);
     for layout in Layout::ALL {
