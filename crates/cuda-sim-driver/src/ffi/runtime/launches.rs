@@ -1,17 +1,16 @@
 //! Launches, and what there is to know of a kernel.
 
+use super::call::{self, current, driver_call};
 use super::programs::{is_kernel, kernel, no_kernel};
-use super::{current, driver_call};
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::ffi::entries;
+use crate::error::{Code, Result, invalid};
+use crate::ffi::entries::entries;
 use crate::ffi::launches::{
     LaunchConfig, cuLaunchCooperativeKernel, cuLaunchKernel, cuLaunchKernelEx,
     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 };
 use crate::ffi::modules::{attribute_of, cuFuncSetAttribute, known_function};
 use crate::ffi::raw::{HostPointer, Out, Values};
-use crate::handle::Handle;
+use crate::state::handle::Handle;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 

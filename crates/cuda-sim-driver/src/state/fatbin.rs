@@ -9,9 +9,8 @@
 //! of the content without padding, at 0x1c the architecture, at 0x28 (64 bits) flags,
 //! at 0x38 (64 bits) the bytes of the content before compression.
 
-use crate::driver::environment;
+use crate::environment::environment;
 use crate::error::{Code, Result};
-use crate::ffi::raw::{HostPointer, Text};
 use std::io::Read;
 
 const WRAPPER: [u8; 4] = 0x4662_43b1_u32.to_le_bytes();
@@ -28,6 +27,7 @@ const MOST: u64 = 1 << 30;
 type Failure = (Code, &'static str);
 const DAMAGED: Failure = (Code::INVALID_IMAGE, "the fat binary is damaged");
 
+/// The number in `N` bytes of a header.
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Result<u64, Failure> {
     let mut wide = [0; 8];
     let field = at
@@ -38,23 +38,22 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Result<u64, Failure> {
     Ok(u64::from_le_bytes(wide))
 }
 
-/// The PTX of a fat binary in memory, or the wrapper of one.
-pub fn ptx(image: Text) -> Result<Vec<u8>, Failure> {
-    let copy = |start: HostPointer, bytes: usize| {
-        let span = start.span(bytes).map_err(|code| (code, "a null pointer"))?;
-        Ok::<_, Failure>(span.with_bytes(<[u8]>::to_vec))
-    };
-    let mut start = image.pointer();
-    if copy(start, 4)? == WRAPPER {
-        let address = number::<8>(&copy(start, 16)?, 8)?;
-        start = HostPointer::from_address(address);
+/// The PTX of a fat binary in memory, or of the one that a wrapper there leads to; `read`
+/// copies bytes from an address on.
+pub fn in_memory(
+    mut start: u64,
+    read: impl Fn(u64, usize) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>, Failure> {
+    let read = |start, bytes| read(start, bytes).map_err(|code| (code, "a null pointer"));
+    if read(start, 4)? == WRAPPER {
+        start = number::<8>(&read(start, 16)?, 8)?;
     }
-    let head = copy(start, 16)?;
+    let head = read(start, 16)?;
     if head[..4] != CONTAINER {
         return Err(DAMAGED);
     }
     let bytes = number::<2>(&head, 6)? + number::<8>(&head, 8)?.min(MOST);
-    unpack(copy(start, bytes as usize)?)
+    unpack(read(start, bytes as usize)?)
 }
 
 /// The PTX of a file that is a fat binary; any other file as it is.
@@ -100,6 +99,7 @@ pub fn unpack(file: Vec<u8>) -> Result<Vec<u8>, Failure> {
     best.map(|(_, source)| source).ok_or(none)
 }
 
+/// The text of an entry, unpacked if it is compressed.
 fn content(entry: &[u8], header: u64, bytes: u64) -> Result<Vec<u8>, Failure> {
     let flags = number::<8>(entry, 0x28)?;
     let (packed, whole) = (number::<4>(entry, 0x10)?, number::<8>(entry, 0x38)?);

@@ -1,12 +1,19 @@
-//! The environment variables that shape the simulated machine. The README
-//! describes each; here is their syntax.
+//! The environment variables that shape the simulated machine. The README describes each;
+//! here is their syntax. What they can name is below: [`faults`] and [`version`]s; what they
+//! have the library say goes through [`log`].
 
-use crate::faults::Faults;
-use crate::version::DriverVersion;
+pub mod faults;
+pub mod log;
+pub mod version;
+
+use crate::error::Code;
+use faults::Faults;
 use sim::Arch;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::sync::OnceLock;
+use version::DriverVersion;
 
 /// One simulated device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +80,8 @@ pub struct Environment {
 /// The machine without any variable set: one device of this kind.
 const DEFAULT_SM: u32 = 90;
 const DEFAULT_MEMORY: u64 = 4 << 30;
-/// More would leave too little room in the unified address space.
-const MAX_DEVICES: usize = 16;
+/// The most devices: more would leave too little room in the unified address space.
+pub const MAX_DEVICES: usize = 16;
 const MAX_MEMORY: u64 = 1 << 40;
 const MIN_MEMORY: u64 = 1 << 20;
 
@@ -111,12 +118,26 @@ fn check_name(name: &str) -> Result<(), String> {
     Err(format!("there is no variable {name}; is {nearest} meant?"))
 }
 
+/// The environment of the process, read once. What is wrong with it is logged then, and
+/// answered every time.
+pub fn environment() -> Result<&'static Environment, Code> {
+    static ENVIRONMENT: OnceLock<Result<Environment, ()>> = OnceLock::new();
+    let environment = ENVIRONMENT.get_or_init(|| {
+        Environment::read(std::env::vars_os())
+            .map_err(|why| log::say(None, &format!("bad environment: {why}")))
+    });
+    environment.as_ref().map_err(|()| Code::INVALID_VALUE)
+}
+
 impl Environment {
-    /// Reads every one of `variables`; `exists` says whether the library has something
-    /// behind an entry point of a name. The error names variable, value and reason.
+    /// Logs a message: on stderr, or in the file `CUDA_SIM_LOG`.
+    pub fn say(&self, message: &str) {
+        log::say(self.log.as_deref(), message);
+    }
+
+    /// Reads every one of `variables`. The error names variable, value and reason.
     pub fn read(
         variables: impl Iterator<Item = (OsString, OsString)>,
-        exists: impl Fn(&str) -> bool,
     ) -> Result<Environment, String> {
         let variables: HashMap<OsString, OsString> = variables.collect();
         let mut names: Vec<_> = variables
@@ -156,7 +177,7 @@ impl Environment {
             value => parsed("CUDA_SIM_DEVICES", value, parse_devices)?,
         };
         let faults = parsed("CUDA_SIM_FAULT", text("CUDA_SIM_FAULT")?, |value| {
-            let faults = Faults::parse(value, &exists)?;
+            let faults = Faults::parse(value)?;
             match faults.last_device() {
                 Some(last) if last >= devices.len() => {
                     Err(format!("there is no device {last} in CUDA_SIM_DEVICES"))
@@ -299,7 +320,6 @@ mod tests {
             variables
                 .iter()
                 .map(|(name, value)| (name.into(), value.into())),
-            |name| name == "cuMemAlloc_v2",
         )
     }
 
@@ -347,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_variable_is_told_from_the_one_that_is_meant() {
+    fn the_error_for_a_misspelt_variable_names_the_one_that_is_meant() {
         for (wrong, meant) in [
             ("CUDA_SIM_CHECK", "CUDA_SIM_CHECKS"),
             ("CUDA_SIM_DEVICE", "CUDA_SIM_DEVICES"),
@@ -367,7 +387,7 @@ mod tests {
 
     #[test]
     fn every_variable_of_the_readme_is_known_and_the_other_way_round() {
-        let readme = include_str!("../README.md");
+        let readme = include_str!("../../README.md");
         let rows = readme
             .lines()
             .filter_map(|line| line.strip_prefix("| `CUDA_SIM_"));

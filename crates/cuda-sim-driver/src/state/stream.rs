@@ -1,11 +1,11 @@
-//! Streams and events.
+//! Streams and events: what programs hold of them. `Context` puts work on them.
 
-use crate::context::{Context, Target};
 use crate::error::{Code, Result};
-use crate::graph::Capture;
-use crate::handle::Handle;
-use crate::schedule::Ticket;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use crate::state::graph::Capture;
+use crate::state::handle::Handle;
+use crate::state::schedule::Ticket;
+use crate::sync::locked;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 /// `CU_STREAM_NON_BLOCKING`: no order with the legacy default stream.
@@ -13,10 +13,27 @@ pub const NON_BLOCKING: u32 = 1;
 /// Priorities: the least urgent and the most; kept and answered, not acted on.
 pub const PRIORITIES: (i32, i32) = (0, -5);
 
+/// A stream that work can be put on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Target {
+    /// The legacy default stream: its work comes after everything before it on
+    /// blocking streams, and before everything after it there.
+    Default,
+    /// Any other.
+    Stream {
+        /// Which one.
+        handle: Handle,
+        /// Whether it takes part in the default stream's order.
+        blocking: bool,
+    },
+}
+
 /// A created stream.
 pub struct Stream {
-    /// Whose it is.
-    pub context: Arc<Context>,
+    /// The context it belongs to.
+    pub context: Handle,
+    /// The device of that context.
+    pub ordinal: usize,
     /// Its creation flags.
     pub flags: u32,
     /// Its priority, within [`PRIORITIES`].
@@ -38,7 +55,7 @@ pub const DISABLE_TIMING: u32 = 2;
 
 /// A created event.
 pub struct Event {
-    /// Whose it is.
+    /// The context it belongs to.
     pub context: Handle,
     /// Its creation flags.
     pub flags: u32,
@@ -67,36 +84,21 @@ impl Event {
     }
 
     fn recorded(&self) -> MutexGuard<'_, Option<Record>> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.recorded)
     }
 
     /// Where the event stands in a capture, if it was last recorded in one.
     pub fn captured(&self) -> MutexGuard<'_, Option<(Arc<Capture>, Vec<Handle>)>> {
-        self.captured.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.captured)
     }
 
-    /// Records the event behind the work that is on a stream of `context` now, or
-    /// in the graph that the stream captures.
-    pub fn record(&self, context: &Arc<Context>, target: Target) -> Result {
-        if let (Some(capture), Target::Stream { handle, .. }) = (context.capture_of(target), target)
-        {
-            capture.state()?;
-            let behind = capture.lanes().get(&handle).cloned().unwrap_or_default();
-            *self.captured() = Some((capture, behind));
-            return Ok(());
-        }
-        context.refuse_capture(target)?;
-        *self.captured() = None;
+    /// Records the event: `submit` puts a task on a stream that notes the time when it runs.
+    pub fn record(&self, submit: impl FnOnce(Arc<OnceLock<Instant>>) -> Result<Ticket>) -> Result {
         let reached = Arc::new(OnceLock::new());
-        let stamp = Arc::clone(&reached);
         // Held over the submission: of two threads that record one event, the
         // later task must be the later record.
         let mut recorded = self.recorded();
-        let ticket = context.submit(target, &[], move |_| {
-            // Set once: the stamp belongs to this task alone.
-            let _ = stamp.set(Instant::now());
-            Ok(())
-        })?;
+        let ticket = submit(Arc::clone(&reached))?;
         *recorded = Some(Record { ticket, reached });
         Ok(())
     }

@@ -1,12 +1,13 @@
 //! Libraries: code that belongs to no context, and is loaded into each at its first
 //! use there.
 
-use crate::context::Context;
 use crate::error::{Code, Result};
-use crate::handle::Handle;
-use crate::module::{Function, Module};
+use crate::state::gpu::Gpu;
+use crate::state::handle::{Handle, Table};
+use crate::state::module::{Function, Module};
+use crate::sync::locked;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A `CUlibrary`.
 pub struct Library {
@@ -29,12 +30,8 @@ pub struct Kernel {
     functions: Mutex<HashMap<Handle, Arc<Function>>>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Library {
-    /// Reads PTX; the error comes with what the JIT log says. Whether a device can
+    /// Reads PTX; the error comes with the text for the JIT log. Whether a device can
     /// run it is found when it is loaded there.
     pub fn new(source: String) -> Result<Library, (Code, String)> {
         let parsed = Module::parse(&source)?;
@@ -47,17 +44,20 @@ impl Library {
         })
     }
 
-    /// The library in a context.
-    pub fn module(&self, context: &Context) -> Result<Arc<Module>> {
+    /// The library in a context on a device; `loaded` takes the module if it is new.
+    pub fn module(
+        &self,
+        (gpu, context): (&'static Gpu, Handle),
+        loaded: &Table<Module>,
+    ) -> Result<Arc<Module>> {
         let mut modules = locked(&self.modules);
-        if let Some(module) = modules.get(&context.handle) {
+        if let Some(module) = modules.get(&context) {
             return Ok(Arc::clone(module));
         }
-        let module =
-            Module::load(context, &self.source, true).map_err(|(code, why)| code.because(why))?;
-        let driver = context.driver;
-        driver.modules.insert(module.handle, Arc::clone(&module));
-        modules.insert(context.handle, Arc::clone(&module));
+        let module = Module::load((gpu, context), &self.source, true)
+            .map_err(|(code, why)| code.because(why))?;
+        loaded.insert(module.handle, Arc::clone(&module));
+        modules.insert(context, Arc::clone(&module));
         Ok(module)
     }
 
@@ -85,20 +85,21 @@ impl Kernel {
         }
     }
 
-    /// The kernel in a context.
-    pub fn function(&self, context: &Context) -> Result<Arc<Function>> {
+    /// The kernel in a context on a device; the tables take module and function if they
+    /// are new.
+    pub fn function(
+        &self,
+        (gpu, context): (&'static Gpu, Handle),
+        (loaded, known): (&Table<Module>, &Table<Function>),
+    ) -> Result<Arc<Function>> {
         let mut functions = locked(&self.functions);
-        if let Some(function) = functions.get(&context.handle) {
+        if let Some(function) = functions.get(&context) {
             return Ok(Arc::clone(function));
         }
-        let module = self.library.module(context)?;
-        let function = Function::new(module, &self.name)?;
-        let function = Arc::new(function);
-        let driver = context.driver;
-        driver
-            .functions
-            .insert(function.handle, Arc::clone(&function));
-        functions.insert(context.handle, Arc::clone(&function));
+        let module = self.library.module((gpu, context), loaded)?;
+        let function = Arc::new(Function::new(module, &self.name)?);
+        known.insert(function.handle, Arc::clone(&function));
+        functions.insert(context, Arc::clone(&function));
         Ok(function)
     }
 

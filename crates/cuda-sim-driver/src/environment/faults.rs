@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Why a call that was chosen to fail does.
+/// The reason of a call that was chosen to fail.
 pub const ASKED_FOR: &str = "CUDA_SIM_FAULT asks for it";
 
 /// Which calls of a function a fault hits; calls are counted from one.
@@ -52,7 +52,7 @@ struct Fault {
     seen: AtomicU64,
 }
 
-/// What a call does that a fault hits.
+/// What the call does that a fault hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Fails(Code),
@@ -81,12 +81,12 @@ pub struct Injected {
 pub struct Faults(Vec<Fault>);
 
 impl Faults {
-    /// Parses the variable; `exists` says whether the library has an entry point.
-    pub fn parse(text: &str, exists: impl Fn(&str) -> bool) -> Result<Faults, String> {
+    /// Parses the variable.
+    pub fn parse(text: &str) -> Result<Faults, String> {
         text.split(';')
             .map(str::trim)
             .filter(|clause| !clause.is_empty())
-            .map(|clause| parse_fault(clause, &exists).map_err(|why| format!("'{clause}': {why}")))
+            .map(|clause| parse_fault(clause).map_err(|why| format!("'{clause}': {why}")))
             .collect::<Result<_, _>>()
             .map(Faults)
     }
@@ -96,11 +96,11 @@ impl Faults {
         self.0.iter().filter_map(|fault| fault.device).max()
     }
 
-    /// Counts one call of `function` on `device`, and says whether it fails.
+    /// Counts one call of `function` on `device`; the failure that it is to answer, if any.
     ///
     /// Every clause counts, so that two clauses on one function keep in step.
-    pub fn strike(&self, function: &str, device: Option<usize>) -> Option<Injected> {
-        let mut struck = None;
+    pub fn count_call(&self, function: &str, device: Option<usize>) -> Option<Injected> {
+        let mut injected = None;
         for fault in &self.0 {
             let concerned = match fault.function.as_deref() {
                 Some("cuMemAlloc_v2") => ALLOCATIONS.contains(&function),
@@ -115,18 +115,18 @@ impl Faults {
                 _ if !fault.calls.hits(call) => {}
                 Answer::Takes(time) => thread::sleep(time),
                 Answer::Fails(code) => {
-                    struck.get_or_insert(Injected {
+                    injected.get_or_insert(Injected {
                         code,
                         loses_device: fault.loses_device,
                     });
                 }
             }
         }
-        struck
+        injected
     }
 }
 
-fn parse_fault(clause: &str, exists: &impl Fn(&str) -> bool) -> Result<Fault, String> {
+fn parse_fault(clause: &str) -> Result<Fault, String> {
     let form = "expected FUNCTION:CALLS=CODE, CALLS being N, N+ or *";
     let (function, rest) = clause.split_once(':').ok_or(form)?;
     let (calls, answer) = rest.split_once('=').ok_or(form)?;
@@ -145,7 +145,7 @@ fn parse_fault(clause: &str, exists: &impl Fn(&str) -> bool) -> Result<Fault, St
         None => (answer, false),
     };
     Ok(Fault {
-        function: parse_function(function.trim(), exists)?,
+        function: parse_function(function.trim())?,
         calls: parse_calls(calls.trim())?,
         answer: parse_answer(code)?,
         device,
@@ -154,7 +154,11 @@ fn parse_fault(clause: &str, exists: &impl Fn(&str) -> bool) -> Result<Fault, St
     })
 }
 
-fn parse_function(name: &str, exists: &impl Fn(&str) -> bool) -> Result<Option<String>, String> {
+/// The entry points that do something, and so can fail on request: `build.rs` lists them.
+const FUNCTIONS: &[&str] = include!(concat!(env!("OUT_DIR"), "/functions.rs"));
+
+fn parse_function(name: &str) -> Result<Option<String>, String> {
+    let exists = |name: &str| FUNCTIONS.contains(&name);
     if name == "*" {
         return Ok(None);
     }
@@ -208,14 +212,14 @@ mod tests {
     use super::*;
 
     fn faults(text: &str) -> Faults {
-        Faults::parse(text, |name| name.starts_with("cu")).expect(text)
+        Faults::parse(text).expect(text)
     }
 
     fn codes(faults: &Faults, function: &str, device: usize, calls: usize) -> Vec<u32> {
         (0..calls)
             .map(|_| {
                 faults
-                    .strike(function, Some(device))
+                    .count_call(function, Some(device))
                     .map_or(0, |s| s.code.0)
             })
             .collect()
@@ -260,16 +264,17 @@ mod tests {
     #[test]
     fn a_lost_device_is_said_so() {
         let plan = faults("*:*=999!@1");
-        assert_eq!(plan.strike("cuInit", None), None);
-        assert_eq!(plan.strike("cuCtxSynchronize", Some(0)), None);
-        let lost = plan.strike("cuCtxSynchronize", Some(1)).expect("a fault");
+        assert_eq!(plan.count_call("cuInit", None), None);
+        assert_eq!(plan.count_call("cuCtxSynchronize", Some(0)), None);
+        let lost = plan
+            .count_call("cuCtxSynchronize", Some(1))
+            .expect("a fault");
         assert!(lost.loses_device && lost.code == Code::UNKNOWN);
         assert_eq!(plan.last_device(), Some(1));
     }
 
     #[test]
     fn what_is_wrong_with_a_clause_is_named() {
-        let exists = |name: &str| name == "cuMemAlloc_v2";
         for (text, word) in [
             ("cuMemAlloc_v2", "FUNCTION"),
             ("cuMemAlloc_v2:1", "FUNCTION"),
@@ -280,9 +285,9 @@ mod tests {
             ("cuMemAlloc_v2:1=0", "'0'"),
             ("cuMemAlloc_v2:1=2@a", "'a'"),
         ] {
-            let why = Faults::parse(text, exists).expect_err(text);
+            let why = Faults::parse(text).expect_err(text);
             assert!(why.contains(word), "{text}: {why}");
         }
-        assert!(Faults::parse(" ; ", exists).is_ok());
+        assert!(Faults::parse(" ; ").is_ok());
     }
 }

@@ -3,9 +3,10 @@
 //! an error code, and no handle is ever given out twice.
 
 use crate::error::Code;
+use crate::sync::locked;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// An opaque `CUcontext`, `CUmodule`, `CUfunction`, `CUstream` or `CUevent`.
 /// Zero is C's null.
@@ -23,9 +24,12 @@ impl Handle {
         static NEXT: AtomicU64 = AtomicU64::new(0x5100_0000);
         Handle(NEXT.fetch_add(0x10, Ordering::Relaxed) as usize)
     }
-}
 
-impl Handle {
+    /// An object of a kind, as the report of leaks names it.
+    pub fn named(self, kind: &str) -> String {
+        format!("{kind} {:#x}", self.0)
+    }
+
     /// The error for a handle that names nothing, or something of another kind.
     pub fn is_no(self, code: Code, kind: &str) -> Code {
         let why = match self {
@@ -47,7 +51,7 @@ impl<T> Default for Table<T> {
 
 impl<T> Table<T> {
     fn lock(&self) -> MutexGuard<'_, HashMap<Handle, Arc<T>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     /// Adds an object under a handle of its own.

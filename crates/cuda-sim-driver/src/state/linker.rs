@@ -1,7 +1,8 @@
 //! The linker: several PTX sources become one. The image that comes out is PTX too,
 //! which only this driver takes for what it is.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::sync::locked;
+use std::sync::{Mutex, MutexGuard};
 
 /// A `CUlinkState`.
 #[derive(Default)]
@@ -20,7 +21,7 @@ pub struct Sources {
 impl Linker {
     /// What it was given, with exclusive access.
     pub fn sources(&self) -> MutexGuard<'_, Sources> {
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.sources)
     }
 }
 

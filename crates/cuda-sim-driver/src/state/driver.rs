@@ -1,44 +1,38 @@
-//! The one driver of the process: its devices, and the tables of everything that
-//! programs hold handles to.
+//! The one driver of the process: its devices, and the tables of everything but contexts
+//! that programs hold handles to.
 
-use crate::context::Context;
-use crate::environment::{Environment, Leaks};
-use crate::error::{Code, Result};
-use crate::failures;
-use crate::faults::{ASKED_FOR, Injected};
-use crate::ffi;
-use crate::gpu::Gpu;
-use crate::graph::{Executable, Graph};
-use crate::handle::{Handle, Table};
-use crate::leaks;
-use crate::library::{Kernel, Library};
-use crate::linker::Linker;
-use crate::log;
-use crate::memory::Memory;
-use crate::module::{Function, Module};
-use crate::pool::Pool;
-use crate::schedule::Scheduler;
-use crate::stream::{Event, Stream};
+use crate::environment::faults::{ASKED_FOR, Injected};
+use crate::environment::{Environment, environment};
+use crate::error::{CONTEXT_LOST, Code, Result};
+use crate::state::gpu::Gpu;
+use crate::state::graph::{Executable, Graph};
+use crate::state::handle::{Handle, Table};
+use crate::state::library::{Kernel, Library};
+use crate::state::linker::Linker;
+use crate::state::memory::Memory;
+use crate::state::module::{Function, Module};
+use crate::state::pool::Pool;
+use crate::state::schedule::Scheduler;
+use crate::state::stream::{Event, Stream};
+use crate::sync::locked;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// The driver's state; there is one, for the life of the process.
 pub struct Driver {
-    /// What the environment asked for.
+    /// What the environment variables say.
     pub environment: &'static Environment,
     /// The devices, by ordinal.
     pub devices: Vec<Device>,
-    /// Created contexts and primary contexts that are retained.
-    pub contexts: Table<Context>,
     /// Loaded modules.
     pub modules: Table<Module>,
     /// Linkers at work.
     pub linkers: Table<Linker>,
     /// Loaded libraries.
     pub libraries: Table<Library>,
-    /// Kernels of libraries that somebody asked for.
+    /// Kernels of libraries that the program has handles of.
     pub kernels: Table<Kernel>,
-    /// Functions of loaded modules that somebody asked for.
+    /// Functions of loaded modules that the program has handles of.
     pub functions: Table<Function>,
     /// Created streams.
     pub streams: Table<Stream>,
@@ -54,7 +48,7 @@ pub struct Driver {
     pub memory: Memory,
     /// Work under way.
     pub scheduler: Scheduler,
-    /// What went unfreed when its context was destroyed, in words.
+    /// Descriptions of what was freed only with its context.
     pub abandoned: Mutex<Vec<String>>,
 }
 
@@ -62,25 +56,9 @@ pub struct Driver {
 pub struct Device {
     /// The simulator's side.
     pub gpu: Gpu,
-    /// The primary context.
-    pub primary: Mutex<Primary>,
     pools: Mutex<Pools>,
     /// The code that every call answers once the device is lost; else zero.
     lost: AtomicU32,
-}
-
-/// A device's primary context: made at the first retain, with the same handle
-/// for as long as the process lives.
-#[derive(Default)]
-pub struct Primary {
-    /// Retains less releases.
-    pub retained: u32,
-    /// The scheduling flags it has or will have.
-    pub flags: u32,
-    /// The context, while retained.
-    pub context: Option<Arc<Context>>,
-    /// Its handle, once it had one.
-    pub handle: Option<Handle>,
 }
 
 /// A device's memory pools.
@@ -111,17 +89,7 @@ impl Pools {
     }
 }
 
-static ENVIRONMENT: OnceLock<Result<Environment, ()>> = OnceLock::new();
 static DRIVER: OnceLock<Result<Driver>> = OnceLock::new();
-
-/// The environment; what is wrong with it is said once, on stderr.
-pub fn environment() -> Result<&'static Environment> {
-    let environment = ENVIRONMENT.get_or_init(|| {
-        Environment::read(std::env::vars_os(), ffi::exists)
-            .map_err(|why| log::say(None, &format!("bad environment: {why}")))
-    });
-    environment.as_ref().map_err(|()| Code::INVALID_VALUE)
-}
 
 /// The driver, which `cuInit` must have started.
 pub fn driver() -> Result<&'static Driver> {
@@ -135,13 +103,7 @@ pub fn driver() -> Result<&'static Driver> {
 /// `cuInit`: reads the environment and builds the devices, the first time.
 pub fn initialise() -> Result<&'static Driver> {
     let environment = environment()?;
-    let started = DRIVER.get_or_init(|| {
-        let driver = Driver::start(environment)?;
-        if environment.leaks != Leaks::Ignore {
-            leaks::report_at_exit();
-        }
-        Ok(driver)
-    });
+    let started = DRIVER.get_or_init(|| Driver::start(environment));
     started.as_ref().map_err(|code| *code)
 }
 
@@ -156,7 +118,6 @@ impl Driver {
             .enumerate()
             .map(|(ordinal, spec)| Device {
                 gpu: Gpu::new(ordinal, *spec, environment),
-                primary: Mutex::default(),
                 pools: Mutex::default(),
                 lost: AtomicU32::new(0),
             })
@@ -164,7 +125,6 @@ impl Driver {
         Ok(Driver {
             environment,
             devices,
-            contexts: Table::default(),
             modules: Table::default(),
             libraries: Table::default(),
             linkers: Table::default(),
@@ -181,11 +141,6 @@ impl Driver {
         })
     }
 
-    /// Tells people something: on stderr or in `CUDA_SIM_LOG`.
-    pub fn say(&self, message: &str) {
-        log::say(self.environment.log.as_deref(), message);
-    }
-
     /// The device with this ordinal.
     pub fn device(&self, ordinal: i32) -> Result<&Device> {
         usize::try_from(ordinal)
@@ -195,8 +150,8 @@ impl Driver {
     }
 
     /// Counts a call for `CUDA_SIM_FAULT`; an error if this one is to fail.
-    pub fn strike(&self, function: &str, device: Option<usize>) -> Result {
-        match self.environment.faults.strike(function, device) {
+    pub fn count_call(&self, function: &str, device: Option<usize>) -> Result {
+        match self.environment.faults.count_call(function, device) {
             None => Ok(()),
             Some(Injected { code, loses_device }) => {
                 if let (true, Some(device)) = (loses_device, device) {
@@ -207,43 +162,26 @@ impl Driver {
         }
     }
 
-    /// Whether a context met an error that it does not survive.
-    pub fn is_dead(&self, context: Handle) -> bool {
-        let context = self.contexts.get(context);
-        context.is_some_and(|context| context.is_dead())
-    }
-
-    /// Frees everything that belongs to a context, and notes what should have
-    /// been freed before it. The context's work must be done.
-    pub fn free_resources_of(&self, context: &Context) {
-        let mine = context.handle;
+    /// Frees everything that belongs to a context, and returns descriptions of what should
+    /// have been freed before it. The context's work must be done.
+    pub fn free_resources_of(&self, context: Handle) -> Vec<String> {
         for library in self.libraries.all() {
-            library.leave(mine);
+            library.leave(context);
         }
         for kernel in self.kernels.all() {
-            kernel.leave(mine);
+            kernel.leave(context);
         }
         self.functions
-            .drain(|function| function.module.context == mine);
-        let mut left = self.memory.drain(self, mine);
-        for (handle, module) in self.modules.drain(|module| module.context == mine) {
-            if !module.of_library {
-                left.push(leaks::module(handle, &module));
-            }
-        }
-        for (handle, _) in self.streams.drain(|s| s.context.handle == mine) {
-            left.push(leaks::stream(handle));
-        }
-        for (handle, _) in self.events.drain(|event| event.context == mine) {
-            left.push(leaks::event(handle));
-        }
-        // Nobody can free anything in a dead context.
-        if !context.is_dead() {
-            self.abandoned
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .extend(left);
-        }
+            .drain(|function| function.module.context == context);
+        let mut left = self.memory.drain(context);
+        let modules = self.modules.drain(|module| module.context == context);
+        let own = modules.iter().filter(|(_, module)| !module.of_library);
+        left.extend(own.map(|(_, module)| module.describe()));
+        let streams = self.streams.drain(|stream| stream.context == context);
+        left.extend(streams.iter().map(|(handle, _)| handle.named("stream")));
+        let events = self.events.drain(|event| event.context == context);
+        left.extend(events.iter().map(|(handle, _)| handle.named("event")));
+        left
     }
 }
 
@@ -251,7 +189,7 @@ impl Device {
     /// The code of a lost device.
     pub fn state(&self) -> Result {
         let code = Code(self.lost.load(Ordering::Acquire));
-        code.result().map_err(|code| code.because(failures::DEAD))
+        code.result().map_err(|code| code.because(CONTEXT_LOST))
     }
 
     fn lose(&self, code: Code) {
@@ -262,12 +200,7 @@ impl Device {
     }
 
     /// The memory pools, with exclusive access.
-    pub fn pools(&self) -> std::sync::MutexGuard<'_, Pools> {
-        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The primary context, with exclusive access.
-    pub fn primary(&self) -> std::sync::MutexGuard<'_, Primary> {
-        self.primary.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn pools(&self) -> MutexGuard<'_, Pools> {
+        locked(&self.pools)
     }
 }

@@ -1,8 +1,9 @@
 //! Memory pools: what allocations on streams come out of. A pool here keeps no
 //! memory of its own, it counts what was taken from it.
 
-use crate::handle::Handle;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::state::handle::Handle;
+use crate::sync::locked;
+use std::sync::{Mutex, MutexGuard};
 
 /// A `CUmemoryPool`.
 pub struct Pool {
@@ -44,7 +45,7 @@ impl Pool {
 
     /// The attributes, with exclusive access.
     pub fn account(&self) -> MutexGuard<'_, Account> {
-        self.account.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.account)
     }
 
     /// Counts bytes that are taken.

@@ -2,15 +2,14 @@
 //! memory. Every pointer that a program passes is looked up here before a byte
 //! moves, so a wrong one is an error code.
 
-use crate::driver::Driver;
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::ffi::raw::{HostSpan, PageLocked};
-use crate::handle::Handle;
-use crate::leaks;
-use crate::pool::Pool;
+use crate::error::{Code, Result, invalid};
+use crate::state::gpu::Gpu;
+use crate::state::handle::Handle;
+use crate::state::host::{HostSpan, PageLocked};
+use crate::state::pool::Pool;
+use crate::sync::locked;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What a block of device addresses is.
 pub enum Kind {
@@ -32,7 +31,7 @@ pub struct Block {
     /// Its length, as the program asked for it.
     pub bytes: u64,
     /// The device it is on.
-    pub ordinal: usize,
+    pub gpu: &'static Gpu,
     /// The context that allocated it.
     pub context: Handle,
     /// What it is.
@@ -58,12 +57,12 @@ pub struct HostBlock {
 }
 
 /// Where a range of addresses lies.
-#[derive(Clone, Copy, Debug)]
-pub enum Place {
+#[derive(Clone, Copy)]
+pub enum Location {
     /// On a device.
     Device {
         /// Which.
-        ordinal: usize,
+        gpu: &'static Gpu,
         /// The first address.
         address: u64,
     },
@@ -82,12 +81,9 @@ struct Blocks {
 #[derive(Default)]
 pub struct Memory(Mutex<Blocks>);
 
-/// Managed memory comes in whole pages of this size.
-pub const PAGE: u64 = 4096;
-
 impl Memory {
     fn lock(&self) -> MutexGuard<'_, Blocks> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     /// Notes a block of device addresses.
@@ -95,7 +91,7 @@ impl Memory {
         &self,
         base: u64,
         bytes: u64,
-        owner: (usize, Handle),
+        owner: (&'static Gpu, Handle),
         kind: Kind,
         function: &'static str,
     ) {
@@ -104,7 +100,7 @@ impl Memory {
         let block = Block {
             base,
             bytes,
-            ordinal: owner.0,
+            gpu: owner.0,
             context: owner.1,
             kind,
             made_by,
@@ -188,20 +184,20 @@ impl Memory {
     }
 
     /// The managed blocks of a device.
-    pub fn managed(&self, ordinal: usize) -> Vec<Arc<Block>> {
+    pub fn managed(&self, gpu: &Gpu) -> Vec<Arc<Block>> {
         let blocks = self.lock();
-        let of_device = blocks.device.values().filter(|b| b.ordinal == ordinal);
-        of_device
-            .filter(|block| matches!(block.kind, Kind::Managed(_)))
+        let of_device = |block: &&Arc<Block>| std::ptr::eq(block.gpu, gpu);
+        let all = blocks.device.values().filter(of_device);
+        all.filter(|block| matches!(block.kind, Kind::Managed(_)))
             .cloned()
             .collect()
     }
 
-    /// Where a device range of a program's lies; an error unless it is whole
-    /// within one block.
-    pub fn place(&self, address: u64, bytes: u64) -> Result<Place> {
+    /// Where the range of a device pointer lies; an error unless all of it is within one
+    /// block.
+    pub fn locate(&self, address: u64, bytes: u64) -> Result<Location> {
         let Some(block) = self.block(address) else {
-            return self.host_place(address, bytes).ok_or_else(|| {
+            return self.locate_on_host(address, bytes).ok_or_else(|| {
                 invalid(format!(
                     "no device memory or page-locked memory is at {address:#x}"
                 ))
@@ -214,9 +210,11 @@ impl Memory {
             )));
         }
         Ok(match &block.kind {
-            Kind::Managed(memory) => Place::Host(memory.span().part(address - block.base, bytes)),
-            _ => Place::Device {
-                ordinal: block.ordinal,
+            Kind::Managed(memory) => {
+                Location::Host(memory.span().part(address - block.base, bytes))
+            }
+            _ => Location::Device {
+                gpu: block.gpu,
                 address,
             },
         })
@@ -224,42 +222,44 @@ impl Memory {
 
     /// Where a range of page-locked memory lies: unified addressing lets a program
     /// pass it as a device pointer.
-    fn host_place(&self, address: u64, bytes: u64) -> Option<Place> {
+    fn locate_on_host(&self, address: u64, bytes: u64) -> Option<Location> {
         let block = self.host_block(address)?;
         let memory = block.owned.as_ref()?;
         let offset = address - block.base;
-        (bytes <= block.bytes - offset).then(|| Place::Host(memory.span().part(offset, bytes)))
+        (bytes <= block.bytes - offset).then(|| Location::Host(memory.span().part(offset, bytes)))
     }
 
-    /// Takes out everything of a context's; what the program should have freed
-    /// comes back in words.
-    pub fn drain(&self, driver: &Driver, context: Handle) -> Vec<String> {
+    /// Takes out and frees everything of a context's; returns descriptions of what the
+    /// program should have freed.
+    pub fn drain(&self, context: Handle) -> Vec<String> {
         let mut blocks = self.lock();
         let mut left = Vec::new();
         for (_, block) in blocks.device.extract_if(.., |_, b| b.context == context) {
-            release(driver, &block);
-            left.extend(leaks::block(&block));
+            block.release();
+            left.extend(block.describe());
         }
         for (_, block) in blocks.host.extract_if(.., |_, b| b.context == context) {
-            left.push(leaks::host_block(&block));
+            left.push(block.describe());
         }
         left
     }
 
-    /// What is not freed of contexts that `counts` chooses, in words, in the order
-    /// of allocation.
+    /// Descriptions of what is not freed of contexts that `counts` chooses, in the order of
+    /// allocation.
     pub fn unfreed(&self, counts: impl Fn(Handle) -> bool) -> Vec<String> {
         let blocks = self.lock();
         let device = blocks.device.values().filter(|b| counts(b.context));
         let device = device.filter_map(|block| {
-            let words = leaks::block(block)?;
-            Some((block.made_by.1, words))
+            let description = block.describe()?;
+            Some((block.made_by.1, description))
         });
         let host = blocks.host.values().filter(|b| counts(b.context));
-        let host = host.map(|block| (block.made_by.1, leaks::host_block(block)));
+        let host = host.map(|block| (block.made_by.1, block.describe()));
         let mut all: Vec<_> = device.chain(host).collect();
         all.sort();
-        all.into_iter().map(|(_, words)| words).collect()
+        all.into_iter()
+            .map(|(_, description)| description)
+            .collect()
     }
 }
 
@@ -276,13 +276,39 @@ impl Blocks {
     }
 }
 
-/// Gives a block's device memory back to the simulator. Variables go with their
-/// module.
-pub fn release(driver: &Driver, block: &Block) {
-    if let Kind::Pooled(pool) = &block.kind {
-        pool.give_back(block.bytes);
+impl Block {
+    /// Gives the device memory back to the simulator. Variables go with their module.
+    pub fn release(&self) {
+        if let Kind::Pooled(pool) = &self.kind {
+            pool.give_back(self.bytes);
+        }
+        if !matches!(self.kind, Kind::Variable(_)) {
+            self.gpu.free(self.base);
+        }
     }
-    if !matches!(block.kind, Kind::Variable(_)) {
-        driver.devices[block.ordinal].gpu.free(block.base);
+
+    /// What the report of leaks says of it; nothing of a variable, which nobody frees.
+    fn describe(&self) -> Option<String> {
+        let kind = match self.kind {
+            Kind::Device | Kind::Pooled(_) => "device memory",
+            Kind::Managed(_) => "managed memory",
+            Kind::Variable(_) => return None,
+        };
+        Some(describe(kind, self.base, self.bytes, self.made_by))
     }
+}
+
+impl HostBlock {
+    /// What the report of leaks says of it.
+    fn describe(&self) -> String {
+        let kind = match self.owned {
+            Some(_) => "page-locked memory",
+            None => "registered memory",
+        };
+        describe(kind, self.base, self.bytes, self.made_by)
+    }
+}
+
+fn describe(kind: &str, base: u64, bytes: u64, (function, number): (&str, u64)) -> String {
+    format!("{kind} {base:#x}, {bytes} bytes, allocation {number}, by {function}")
 }

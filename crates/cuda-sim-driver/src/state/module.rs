@@ -1,10 +1,9 @@
 //! Modules: from PTX text to functions.
 
-use crate::context::Context;
-use crate::driver::{Driver, environment};
+use crate::environment::environment;
 use crate::error::{Code, Result};
-use crate::gpu::Gpu;
-use crate::handle::Handle;
+use crate::state::gpu::Gpu;
+use crate::state::handle::Handle;
 use sim::LoadedModule;
 use sim::ptx::Kernel;
 use std::ffi::{CStr, CString};
@@ -18,10 +17,9 @@ pub struct Module {
     /// Whose it is.
     pub context: Handle,
     /// The device it is on.
-    pub ordinal: usize,
+    pub gpu: &'static Gpu,
     /// Whether it belongs to a library, which is what the program unloads.
     pub of_library: bool,
-    driver: &'static Driver,
     /// Taken out when the module is dropped.
     loaded: Option<LoadedModule>,
 }
@@ -45,21 +43,19 @@ pub struct Function {
 }
 
 impl Module {
-    /// Compiles PTX for a context's device. The error comes with what the JIT log
-    /// says.
+    /// Compiles PTX for a context on a device. The error comes with the text for the JIT
+    /// log.
     pub fn load(
-        context: &Context,
+        (gpu, context): (&'static Gpu, Handle),
         source: &str,
         of_library: bool,
     ) -> Result<Arc<Module>, (Code, String)> {
-        let parsed = Module::parse(source)?;
-        let loaded = context.device().gpu.load(&parsed)?;
+        let loaded = gpu.load(&Module::parse(source)?)?;
         Ok(Arc::new(Module {
             handle: Handle::fresh(),
-            context: context.handle,
-            ordinal: context.ordinal,
+            context,
+            gpu,
             of_library,
-            driver: context.driver,
             loaded: Some(loaded),
         }))
     }
@@ -84,11 +80,6 @@ impl Module {
             .map_err(|error| (Code::INVALID_PTX, format!("ptxas error: {error}")))
     }
 
-    /// The device it is on.
-    pub fn gpu(&self) -> &Gpu {
-        &self.driver.devices[self.ordinal].gpu
-    }
-
     /// The simulator's side.
     pub fn loaded(&self) -> Option<&LoadedModule> {
         self.loaded.as_ref()
@@ -100,19 +91,14 @@ impl Module {
         loaded.map_or(0, |loaded| loaded.module().target_sm())
     }
 
-    /// The names of its first kernels.
-    pub fn kernel_names(&self) -> String {
-        let Some(loaded) = &self.loaded else {
-            return String::new();
-        };
-        let mut kernels = loaded.module().kernels().map(|kernel| kernel.name.as_str());
-        let first: Vec<_> = kernels.by_ref().take(2).collect();
-        let more = if kernels.next().is_some() {
-            ", ..."
-        } else {
-            ""
-        };
-        format!("{}{more}", first.join(", "))
+    /// What the report of leaks says of it, with the names of its first kernels.
+    pub fn describe(&self) -> String {
+        let kernels = self.loaded.iter().flat_map(|it| it.module().kernels());
+        let mut names = kernels.map(|kernel| kernel.name.as_str());
+        let first: Vec<_> = names.by_ref().take(2).collect();
+        let more = names.next().map_or("", |_| ", ...");
+        let module = self.handle.named("module");
+        format!("{module} ({}{more})", first.join(", "))
     }
 }
 
@@ -122,7 +108,7 @@ impl Function {
         let kernel = module.loaded().and_then(|loaded| loaded.kernel(name));
         let none = || Code::NOT_FOUND.because(format!("the module has no kernel '{name}'"));
         let kernel = kernel.ok_or_else(none)?.clone();
-        let arch = module.gpu().arch();
+        let arch = module.gpu.arch();
         let most = arch.shared_per_block.saturating_sub(kernel.shared_bytes);
         Ok(Function {
             handle: Handle::fresh(),
@@ -135,9 +121,7 @@ impl Function {
             large_clusters: AtomicBool::new(false),
         })
     }
-}
 
-impl Function {
     /// Its name, as C wants it.
     pub fn name(&self) -> &CStr {
         &self.name
@@ -147,7 +131,7 @@ impl Function {
 impl Drop for Module {
     fn drop(&mut self) {
         if let Some(loaded) = self.loaded.take() {
-            self.gpu().unload(loaded);
+            self.gpu.unload(loaded);
         }
     }
 }

@@ -1,8 +1,7 @@
 //! A device of the simulator, with the driver's error codes for its faults.
 
-use crate::environment::{DeviceSpec, Environment};
+use crate::environment::{DeviceSpec, Environment, log};
 use crate::error::{Code, Result};
-use crate::log;
 use sim::ptx::Module;
 use sim::{
     Arch, Class, Counts, Device, DeviceConfig, Fault, FaultKind, Grid, LaunchOptions, LoadError,
@@ -37,6 +36,11 @@ impl Gpu {
             ordinal,
             environment,
         }
+    }
+
+    /// The number by which programs know the device.
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
     }
 
     /// Its architecture.
@@ -75,7 +79,7 @@ impl Gpu {
     /// Gives memory back that [`Gpu::alloc`] or [`Gpu::alloc_at`] took.
     pub fn free(&self, address: u64) {
         if let Err(fault) = self.device.free(address) {
-            self.say(&fault);
+            self.report(&fault);
         }
     }
 
@@ -94,7 +98,7 @@ impl Gpu {
             return Ok(());
         };
         let code = Code::LAUNCH_FAILED;
-        self.tell(&format!(
+        self.environment.say(&format!(
             "a copy to the host of {bytes} bytes from {address:#x} on: nothing defined has been \
              written to {unwritten:#x}; device {} answers {code}",
             self.ordinal
@@ -134,7 +138,7 @@ impl Gpu {
         self.device.unload(module);
     }
 
-    /// Runs a kernel to its end. A fault is said to people, once.
+    /// Runs a kernel to its end. A fault is logged, once.
     pub fn launch(
         &self,
         module: &LoadedModule,
@@ -152,7 +156,8 @@ impl Gpu {
             let line = self.counts_line(kernel, grid, &report.counts);
             if let Err(why) = log::append(path, &line) {
                 let path = path.display();
-                self.tell(&format!("cannot write CUDA_SIM_COUNTS={path}: {why}"));
+                self.environment
+                    .say(&format!("cannot write CUDA_SIM_COUNTS={path}: {why}"));
             }
         }
         Ok(())
@@ -160,18 +165,15 @@ impl Gpu {
 
     fn answer<T>(&self, outcome: std::result::Result<T, Fault>) -> Result<T> {
         outcome.map_err(|fault| {
-            self.say(&fault);
+            self.report(&fault);
             code_of(fault.kind)
         })
     }
 
-    fn say(&self, fault: &Fault) {
+    fn report(&self, fault: &Fault) {
         let code = code_of(fault.kind);
-        self.tell(&format!("{fault}; device {} answers {code}", self.ordinal));
-    }
-
-    fn tell(&self, message: &str) {
-        log::say(self.environment.log.as_deref(), message);
+        let message = format!("{fault}; device {} answers {code}", self.ordinal);
+        self.environment.say(&message);
     }
 
     /// A launch's counts as one line of JSON.

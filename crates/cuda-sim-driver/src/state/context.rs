@@ -1,17 +1,20 @@
-//! Contexts, each thread's stack of them, and how work enters a context's streams.
+//! A context, and how work enters its streams.
 
-use crate::driver::{Device, Driver};
-use crate::error::{Code, Result};
-use crate::failures;
-use crate::graph::{Capture, Work};
-use crate::handle::Handle;
-use crate::schedule::Ticket;
-use crate::stream::NON_BLOCKING;
-use std::cell::RefCell;
+use crate::error::{CONTEXT_LOST, Code, Result};
+use crate::state::driver::{Device, Driver};
+use crate::state::gpu::Gpu;
+use crate::state::graph::{Capture, Work};
+use crate::state::handle::Handle;
+use crate::state::library::{Kernel, Library};
+use crate::state::module::{Function, Module};
+use crate::state::schedule::Ticket;
+use crate::state::stream::{Event, Target};
+use crate::sync::locked;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
 /// A context: its work, and whether it still lives.
 pub struct Context {
@@ -31,7 +34,7 @@ pub struct Context {
     failure: AtomicU32,
     lanes: Mutex<Lanes>,
     /// By stream.
-    captures: Mutex<HashMap<Handle, Arc<Capture>>>,
+    captures: Mutex<HashMap<Target, Arc<Capture>>>,
 }
 
 /// What a program may set on a context, and the simulator keeps and answers.
@@ -72,21 +75,6 @@ struct Lane {
     last: Option<Ticket>,
 }
 
-/// A stream that work can be put on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Target {
-    /// The legacy default stream: its work comes after everything before it on
-    /// blocking streams, and before everything after it there.
-    Default,
-    /// Any other.
-    Stream {
-        /// Which one.
-        handle: Handle,
-        /// Whether it takes part in the default stream's order.
-        blocking: bool,
-    },
-}
-
 impl Context {
     /// A new context on a device, with nothing in it.
     pub fn new(
@@ -95,8 +83,8 @@ impl Context {
         handle: Handle,
         flags: u32,
         is_primary: bool,
-    ) -> Arc<Context> {
-        let context = Arc::new(Context {
+    ) -> Context {
+        Context {
             handle,
             driver,
             ordinal,
@@ -107,9 +95,7 @@ impl Context {
             failure: AtomicU32::new(0),
             lanes: Mutex::default(),
             captures: Mutex::default(),
-        });
-        driver.contexts.insert(handle, Arc::clone(&context));
-        context
+        }
     }
 
     /// Its device.
@@ -117,13 +103,29 @@ impl Context {
         &self.driver.devices[self.ordinal]
     }
 
+    /// Where modules for this context are loaded.
+    pub fn place(&self) -> (&'static Gpu, Handle) {
+        (&self.device().gpu, self.handle)
+    }
+
+    /// A library in this context.
+    pub fn module_of(&self, library: &Library) -> Result<Arc<Module>> {
+        library.module(self.place(), &self.driver.modules)
+    }
+
+    /// A library's kernel in this context.
+    pub fn function_of(&self, kernel: &Kernel) -> Result<Arc<Function>> {
+        let tables = (&self.driver.modules, &self.driver.functions);
+        kernel.function(self.place(), tables)
+    }
+
     /// The preferences, with exclusive access.
     pub fn settings(&self) -> MutexGuard<'_, Settings> {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.settings)
     }
 
     fn lanes(&self) -> MutexGuard<'_, Lanes> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.lanes)
     }
 
     /// Whether it can work: an error for a destroyed context, a lost device, or a
@@ -134,7 +136,7 @@ impl Context {
         }
         self.device().state()?;
         let code = Code(self.failure.load(Ordering::Acquire));
-        code.result().map_err(|code| code.because(failures::DEAD))
+        code.result().map_err(|code| code.because(CONTEXT_LOST))
     }
 
     /// Whether the context or its device met an error that it does not survive.
@@ -150,16 +152,13 @@ impl Context {
     }
 
     /// The captures under way, with exclusive access.
-    pub fn captures(&self) -> MutexGuard<'_, HashMap<Handle, Arc<Capture>>> {
-        self.captures.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn captures(&self) -> MutexGuard<'_, HashMap<Target, Arc<Capture>>> {
+        locked(&self.captures)
     }
 
     /// The capture that a stream takes part in.
     pub fn capture_of(&self, target: Target) -> Option<Arc<Capture>> {
-        match target {
-            Target::Default => None,
-            Target::Stream { handle, .. } => self.captures().get(&handle).cloned(),
-        }
+        self.captures().get(&target).cloned()
     }
 
     /// An error for what a capturing stream cannot have on it, which spoils the capture.
@@ -171,11 +170,8 @@ impl Context {
             return Err(Code::STREAM_CAPTURE_UNSUPPORTED.because(why));
         }
         let captures = self.captures();
-        let blocking = |stream: &Handle| {
-            let stream = self.driver.streams.get(*stream);
-            stream.is_none_or(|stream| stream.flags & NON_BLOCKING == 0)
-        };
-        if target == Target::Default && captures.keys().any(blocking) {
+        let blocks = |stream: &Target| matches!(stream, Target::Stream { blocking: true, .. });
+        if target == Target::Default && captures.keys().any(blocks) {
             captures.values().for_each(|capture| capture.invalidate());
             let why = "the default stream would wait for a stream that captures a graph";
             return Err(Code::STREAM_CAPTURE_IMPLICIT.because(why));
@@ -196,8 +192,28 @@ impl Context {
         Ok(())
     }
 
-    /// Puts `work` on a stream, after `also` too. Work is told the context's state,
-    /// and what it answers kills the context.
+    /// Records an event behind the work that is on a stream now, or in the graph that the
+    /// stream captures.
+    pub fn record(self: &Arc<Self>, event: &Event, target: Target) -> Result {
+        if let (Some(capture), Target::Stream { handle, .. }) = (self.capture_of(target), target) {
+            capture.state()?;
+            let behind = capture.lanes().get(&handle).cloned().unwrap_or_default();
+            *event.captured() = Some((capture, behind));
+            return Ok(());
+        }
+        self.refuse_capture(target)?;
+        *event.captured() = None;
+        event.record(|reached| {
+            self.submit(target, &[], move |_| {
+                // Set once: it belongs to this task alone.
+                let _ = reached.set(Instant::now());
+                Ok(())
+            })
+        })
+    }
+
+    /// Puts `work` on a stream, after `also` too. Work is given the context's state, and an
+    /// error that it returns kills the context.
     pub fn submit(
         self: &Arc<Self>,
         target: Target,
@@ -264,14 +280,17 @@ impl Context {
         }
     }
 
-    /// Ends the context: waits for all work, then frees what belongs to it. Those
-    /// who still have it current are answered that it is destroyed.
+    /// Ends the context: waits for all work, then frees what belongs to it. Threads that
+    /// still have it current get the error that it is destroyed.
     pub fn destroy(&self) {
         // Not only this context's: another's copy may read memory of this one.
         self.driver.scheduler.finish();
         self.destroyed.store(true, Ordering::Release);
-        self.driver.contexts.remove(self.handle);
-        self.driver.free_resources_of(self);
+        let left = self.driver.free_resources_of(self.handle);
+        // Nobody can free anything in a dead context.
+        if !self.is_dead() {
+            locked(&self.driver.abandoned).extend(left);
+        }
     }
 }
 
@@ -318,61 +337,4 @@ impl Lanes {
             .chain(retired)
             .collect()
     }
-}
-
-thread_local! {
-    /// The calling thread's contexts; the last is the current one.
-    static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
-    /// The per-thread default stream of each context this thread used it in.
-    static OWN_STREAMS: RefCell<HashMap<Handle, Handle>> = RefCell::default();
-}
-
-fn with_stack<R>(f: impl FnOnce(&mut Vec<Arc<Context>>) -> R) -> Result<R> {
-    STACK
-        .try_with(|stack| f(&mut stack.borrow_mut()))
-        .map_err(|_| Code::DEINITIALIZED)
-}
-
-/// The calling thread's current context, alive or not.
-pub fn current() -> Result<Option<Arc<Context>>> {
-    with_stack(|stack| stack.last().cloned())
-}
-
-/// Makes a context current above the one that is.
-pub fn push(context: Arc<Context>) -> Result {
-    with_stack(|stack| stack.push(context))
-}
-
-/// Takes the current context off the stack.
-pub fn pop() -> Result<Arc<Context>> {
-    with_stack(|stack| stack.pop())?.ok_or_else(none)
-}
-
-/// The error of a thread without a current context.
-pub fn none() -> Code {
-    Code::INVALID_CONTEXT.because("the calling thread has no current context")
-}
-
-/// Makes a context current in place of the one that is; none: takes that off.
-pub fn replace(context: Option<Arc<Context>>) -> Result {
-    with_stack(|stack| {
-        stack.pop();
-        stack.extend(context);
-    })
-}
-
-/// The calling thread's own default stream in `context` (`CU_STREAM_PER_THREAD`).
-pub fn own_stream(context: &Context) -> Result<Target> {
-    let handle = OWN_STREAMS
-        .try_with(|streams| {
-            *streams
-                .borrow_mut()
-                .entry(context.handle)
-                .or_insert_with(Handle::fresh)
-        })
-        .map_err(|_| Code::DEINITIALIZED)?;
-    Ok(Target::Stream {
-        handle,
-        blocking: true,
-    })
 }

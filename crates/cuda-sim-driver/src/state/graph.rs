@@ -5,13 +5,13 @@
 //! first depends on the schedule, as with streams.
 
 use crate::environment::Schedule;
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::handle::Handle;
-use crate::launch::Launch;
+use crate::error::{Code, Result, invalid};
+use crate::state::handle::Handle;
+use crate::state::launch::Launch;
+use crate::sync::locked;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What can be done again and again.
 pub type Step = Arc<dyn Fn() -> Result + Send + Sync>;
@@ -82,10 +82,6 @@ pub struct Graph {
     nodes: Mutex<Vec<Node>>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Graph {
     /// A graph of these nodes.
     pub fn new(nodes: Vec<Node>) -> Graph {
@@ -135,16 +131,21 @@ impl Graph {
     }
 }
 
+/// Where each node stands in a list.
+fn positions(nodes: &[Node]) -> HashMap<Handle, usize> {
+    nodes.iter().map(|node| node.handle).zip(0..).collect()
+}
+
 /// The nodes in an order in which each comes after those it must; an error where
 /// there is none.
 fn sorted(nodes: &[Node], schedule: Schedule) -> Result<Vec<Node>> {
-    let place: HashMap<Handle, usize> = nodes.iter().map(|n| n.handle).zip(0..).collect();
+    let position = positions(nodes);
     let mut missing: Vec<usize> = nodes.iter().map(|node| node.after.len()).collect();
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     for (i, node) in nodes.iter().enumerate() {
         for after in &node.after {
             let lost = || invalid("a node comes after one that is not in the graph");
-            followers[*place.get(after).ok_or_else(lost)?].push(i);
+            followers[*position.get(after).ok_or_else(lost)?].push(i);
         }
     }
     let mut ready: BTreeSet<usize> = (0..nodes.len()).filter(|&i| missing[i] == 0).collect();
@@ -217,12 +218,13 @@ impl Executable {
     pub fn update(&self, graph: &Graph, schedule: Schedule) -> Result<(), Handle> {
         let mut nodes = locked(&self.nodes);
         let new = sorted(&graph.nodes(), schedule).map_err(|_| Handle::NULL)?;
+        // Of each node its kind, and the positions of the nodes that it comes after.
         let shape = |nodes: &[Node]| -> Vec<(u32, Vec<usize>)> {
-            let place: HashMap<Handle, usize> = nodes.iter().map(|n| n.handle).zip(0..).collect();
-            let of = |node: &Node| node.after.iter().map(|a| place[a]).collect();
+            let position = positions(nodes);
+            let after = |node: &Node| node.after.iter().map(|a| position[a]).collect();
             nodes
                 .iter()
-                .map(|node| (node.work.kind(), of(node)))
+                .map(|node| (node.work.kind(), after(node)))
                 .collect()
         };
         let (mine, theirs) = (shape(&nodes), shape(&new));

@@ -9,6 +9,7 @@
 //! Two kernels never run at the same time on one device. CUDA allows that.
 
 use crate::environment::Schedule;
+use crate::sync::locked;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -88,7 +89,7 @@ impl Scheduler {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // No task runs under this lock, so no panic leaves the state half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     /// Queues `work` for `device`, to start when all of `after` are done.
