@@ -1,6 +1,7 @@
 //! The project's own tasks; `cargo xtask --help` lists them. One file each.
 
 mod build_ptx;
+mod circles;
 mod cuda_tools;
 mod device_toolchain;
 mod gpu_pack;

@@ -8,14 +8,12 @@
 //! Arithmetic is a pointer to a function on all 32 lanes, chosen once when the
 //! instruction is decoded.
 
-mod registers;
-
-pub(crate) use registers::pred;
+pub(crate) mod registers;
 
 use crate::count::Class;
 use crate::memory::CODE_WINDOW;
-use crate::ptx::syntax::Locations;
-use crate::ptx::types::Space;
+use crate::syntax::tree::Locations;
+use crate::syntax::types::Space;
 
 /// One 32-bit value per lane.
 pub(crate) type Words = [u32; 32];

@@ -7,8 +7,8 @@ use super::vectors::registers_of;
 use crate::count::Class;
 use crate::ir::{Address, AtomicOp, Element, Inst, Op, Order, Reg};
 use crate::lanes::lanes;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Space, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Space, Type};
 
 /// Modifiers that say how caches should behave, which changes no value.
 fn is_cache_hint(modifier: &str) -> Option<()> {

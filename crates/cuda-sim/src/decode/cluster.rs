@@ -7,8 +7,8 @@ use crate::count::Class;
 use crate::ir::{AtomicOp, Field3, Narrow1, Op, Preset, Reg, Special, W, W2, W3};
 use crate::lanes::lanes;
 use crate::memory::RANK_SHIFT;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Space, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Space, Type};
 
 /// What an address has above its place in a block's memory, for a block of that rank.
 const fn mark(rank: u32, own: u32) -> u32 {

@@ -9,9 +9,9 @@ use crate::ir::{
     BarrierKind, Call, Callee, Cond, Op, P, Place, Reduce, Reg, Shuffle, System, SystemCall, Vote,
     WarpOp,
 };
-use crate::ptx::error::ParseError;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::error::ParseError;
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Type};
 
 const B32: Type = Type {
     kind: Kind::Bits,

@@ -5,10 +5,10 @@ use super::products::Multiply;
 use super::symbols::Scope;
 use crate::count::Class;
 use crate::ir::{Cond, Flow, Inst, L, Op, P, Place, Preset, Reg, SharedVariable, W};
-use crate::ptx::error::{ParseError, Position};
-use crate::ptx::syntax::Function as Written;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::error::{ParseError, Position};
+use crate::syntax::tree::Function as Written;
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;

@@ -21,9 +21,9 @@ mod symbols;
 mod vectors;
 
 use crate::ir::{Cond, Entry, Flow, Function, Op, Place, Program, SharedVariable};
-use crate::ptx::error::ParseError;
-use crate::ptx::syntax::{Formal, Instruction, Operand, Source, Statement, Variable};
-use crate::ptx::types::{Space, Type};
+use crate::syntax::error::ParseError;
+use crate::syntax::tree::{Formal, Instruction, Operand, Source, Statement, Variable};
+use crate::syntax::types::{Space, Type};
 use decoder::{Decoder, Result, Shared, Uses};
 use opcode::Opcode;
 use std::collections::{BTreeSet, HashMap};

@@ -3,8 +3,8 @@
 use super::decoder::{Decoder, LONG, PRED, Result, WORD, class_of};
 use super::symbols::{Range, Scope, Symbol};
 use crate::ir::{Cond, L, P, Preset, Reg, Special, W};
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Type};
 
 pub(super) const U32: Type = Type {
     kind: Kind::Unsigned,

@@ -5,7 +5,8 @@
 //! written, and those that copies of them reach, are kept apart: they begin as
 //! zero, they share their place with nothing, and their uses are watched.
 
-use crate::ir::{Access, Block, Files, Inst, L, Op, P, Place, Preset, Reg, W, pred};
+use crate::ir::registers::pred;
+use crate::ir::{Access, Block, Files, Inst, L, Op, P, Place, Preset, Reg, W};
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Allocated {

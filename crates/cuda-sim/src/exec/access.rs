@@ -3,16 +3,17 @@
 //! An access moves up to 32 bytes per lane, aligned to their number. They pass
 //! through a buffer of words, so that every space knows one kind of transfer only.
 
-use super::frame::{Frame, put, put_long};
+use super::frame::Frame;
+use super::mask::{FULL, lanes_of, put, put_long};
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::tally::digest;
 use super::transfer::{ALL_WORDS, Buffer, Rows, Transfer};
 use super::undefined::Origin;
-use super::{FULL, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Address, Element, L, Longs, Op, Reg, W, Words};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
-use crate::ptx::types::Space;
+use crate::syntax::types::Space;
 
 /// The words of a vector whose elements have a register to go to.
 fn wanted(d: &[Option<Reg>], element: Element) -> u8 {

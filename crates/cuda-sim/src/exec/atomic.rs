@@ -3,14 +3,15 @@
 
 use super::access::{addresses, read_only};
 use super::copies::barrier_step;
-use super::frame::{Frame, put, put_long};
+use super::frame::Frame;
+use super::mask::{put, put_long};
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::{ALL_WORDS, Transfer};
 use super::warp::Warp;
-use super::{Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{AtomicOp, Longs, Op, Order, Reg};
-use crate::ptx::types::Space;
+use crate::syntax::types::Space;
 use std::cell::Cell;
 
 impl Worker<'_> {

@@ -1,9 +1,10 @@
 //! A block that is resident: its warps, its shared memory and its barriers.
 
 use super::clocks::Clocks;
+use super::launch::Launch;
+use super::mistake::Mistake;
 use super::shared::Shared;
 use super::warp::{Part, Reduced, State, Warp};
-use super::{Launch, Mistake};
 use crate::check::{Fault, FaultKind};
 use crate::ir::{Inst, Op};
 

@@ -8,7 +8,7 @@
 //! (an atomic operation, a volatile, relaxed or acquiring load). What a thread has seen,
 //! all have seen with whom it meets at a barrier.
 
-use super::lanes_of;
+use super::mask::lanes_of;
 
 #[derive(Default)]
 pub(crate) struct Clocks {

@@ -5,10 +5,11 @@
 //! are checked; races between blocks of a cluster in shared memory are not looked for.
 
 use super::block::Block;
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::Transfer;
 use super::warp::{State, Warp};
-use super::{Mistake, Step, lanes_of};
 use crate::check::{Fault, FaultKind};
 use crate::memory::RANK_SHIFT;
 use std::mem;

@@ -1,10 +1,12 @@
 //! Where lanes meet: shuffles, votes and their like within a warp, and barriers
 //! of the block.
 
-use super::frame::{Frame, put};
+use super::frame::Frame;
+use super::mask::{lanes_of, put};
+use super::matrix;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::warp::{Part, Reduced, State, Warp, absent};
-use super::{Mistake, Step, lanes_of, matrix};
 use crate::check::FaultKind;
 use crate::ir::{BarrierKind, Inst, Longs, Op, Reduce, Reg, Shuffle, Vote, W, WarpOp, Words};
 

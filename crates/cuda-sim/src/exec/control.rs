@@ -1,8 +1,9 @@
 //! Where a part of a warp goes next: branches, calls, returns, exits and traps.
 
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::run::{Next, Worker};
 use super::warp::{Part, Warp};
-use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Callee, Inst, Op};
 use crate::memory::CODE_WINDOW;

@@ -12,10 +12,11 @@
 
 use super::access::addresses;
 use super::in_flight::{Copies, InFlight};
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::{ALL_WORDS, Buffer, Transfer};
 use super::warp::Warp;
-use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{AtomicOp, CopyOp, Longs, Order, Transit, Wait};
 

@@ -1,8 +1,10 @@
 //! The registers and parameters of a call, and how lanes write them.
 
+use super::launch::Launch;
+use super::mask::{hand_over_bytes, lanes_of, put, put_long};
+use super::mistake::{Mistake, Step};
 use super::transfer::{Buffer, Rows, Transfer};
 use super::undefined::Undefined;
-use super::{FULL, Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Longs, Place, Preset, Reg, Special, Words, code_address};
 
@@ -30,41 +32,6 @@ pub(crate) struct Frame {
     pub ticks: u64,
     /// Whether everything that stays the same from block to block is in place.
     pub ready: bool,
-}
-
-/// A bit per lane, as an array: masks become vector compares.
-const BITS: Words = {
-    let mut bits = [0; 32];
-    let mut i = 0;
-    while i < 32 {
-        bits[i] = 1 << i;
-        i += 1;
-    }
-    bits
-};
-
-/// Writes the lanes of `mask`.
-#[inline(always)]
-pub(super) fn put(d: &mut Words, value: &Words, mask: u32) {
-    if mask == FULL {
-        *d = *value;
-        return;
-    }
-    for i in 0..32 {
-        d[i] = if mask & BITS[i] != 0 { value[i] } else { d[i] };
-    }
-}
-
-/// Writes the lanes of `mask`.
-#[inline(always)]
-pub(super) fn put_long(d: &mut Longs, value: &Longs, mask: u32) {
-    if mask == FULL {
-        *d = *value;
-        return;
-    }
-    for i in 0..32 {
-        d[i] = if mask & BITS[i] != 0 { value[i] } else { d[i] };
-    }
 }
 
 /// Copies an argument or result between frames.
@@ -115,28 +82,6 @@ pub(super) fn hand_over(
     to.undefined
         .hand_over(&from.undefined, source, target, to.params.len(), mask);
     Ok(())
-}
-
-/// Copies bytes between parameter areas.
-pub(super) fn hand_over_bytes(
-    from: &[Words],
-    offset: u32,
-    to: &mut [Words],
-    start: u32,
-    bytes: u32,
-    mask: u32,
-) {
-    for byte in (0..bytes).step_by(4) {
-        let row = from[(offset + byte) as usize / 4];
-        let shift = 8 * (offset % 4);
-        let take = (bytes - byte).min(4);
-        let ones = u32::MAX >> (32 - 8 * take);
-        let place = 8 * (start % 4);
-        let d = &mut to[(start + byte) as usize / 4];
-        for lane in lanes_of(mask) {
-            d[lane] = d[lane] & !(ones << place) | (row[lane] >> shift & ones) << place;
-        }
-    }
 }
 
 /// Writes bytes of a parameter area.

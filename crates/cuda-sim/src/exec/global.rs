@@ -14,6 +14,9 @@
 //! order in which blocks run.
 
 use super::clocks::Clocks;
+use super::launch::Launch;
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::sectors::{Caches, Sectors};
 use super::threads;
 use super::touch::{
@@ -21,7 +24,6 @@ use super::touch::{
     is_of_many, strongest,
 };
 use super::transfer::{Buffer, Transfer};
-use super::{Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::count::Counts;
 use crate::ir::Order;

@@ -1,9 +1,9 @@
 //! Local memory of a warp: each word stands 32 times side by side, so that lanes
 //! which use the same offset, as they mostly do, move a whole row at once.
 
-use super::frame::put;
+use super::mask::{lanes_of, put};
+use super::mistake::{Mistake, Step};
 use super::transfer::{Buffer, Transfer};
-use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Longs, Words};
 

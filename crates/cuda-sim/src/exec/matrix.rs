@@ -13,11 +13,12 @@
 
 use super::access::addresses;
 use super::frame::Frame;
+use super::mask::FULL;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::{ALL_WORDS, Buffer, Transfer};
 use super::undefined::Origin;
 use super::warp::Warp;
-use super::{FULL, Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{Factors, L3, Longs, Matrix, Order, Reg, Rows, Words};
 

@@ -3,10 +3,11 @@
 use super::banks::Banks;
 use super::block::Block;
 use super::global::{Global, Undo};
+use super::launch::Launch;
+use super::mistake::Mistake;
 use super::schedule::Dice;
 use super::tally::{Tally, digest};
 use super::warp::{Part, State, Warp};
-use super::{Launch, Mistake};
 use crate::check::{Fault, FaultKind};
 use crate::count::Counts;
 

@@ -19,8 +19,9 @@
 //! microbenchmarking", 2017). That is less than on a chip, where registers let fewer blocks be
 //! resident and lines go to those that use them.
 
+use super::launch::Launch;
+use super::mask::lanes_of;
 use super::transfer::Transfer;
-use super::{Launch, lanes_of};
 use crate::arch::Arch;
 use crate::ir::Order;
 use crate::occupancy::{BlockNeeds, resident_blocks};

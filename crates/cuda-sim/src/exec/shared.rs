@@ -9,8 +9,9 @@
 
 use super::clocks::Clocks;
 use super::layout::Layout;
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::transfer::{Buffer, Transfer};
-use super::{Mistake, Step, lanes_of};
 use crate::check::{Checks, FaultKind};
 
 /// An access to a word, as far as it matters later.

@@ -3,10 +3,11 @@
 
 use super::block::Block;
 use super::clocks::Clocks;
+use super::mask::{FULL, lanes_of};
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::shared::{Access, Shared, bits};
 use super::transfer::{Buffer, Transfer};
-use super::{FULL, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 
 impl Shared {

@@ -8,7 +8,7 @@ use super::shared::Access;
 use super::warp::Warp;
 use crate::ir::{Address, Element, Op, Order, Reg};
 use crate::memory::SHARED_WINDOW;
-use crate::ptx::types::Space;
+use crate::syntax::types::Space;
 
 /// Where lanes go that have so many words each.
 #[derive(Clone, Copy)]

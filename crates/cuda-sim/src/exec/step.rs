@@ -1,13 +1,14 @@
 //! Instructions that concern each lane alone and touch no memory.
 
-use super::frame::{Frame, put, put_long};
-use super::{Mistake, Step};
+use super::frame::Frame;
+use super::mask::{put, put_long};
+use super::mistake::{Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{Cond, Op, Outcome, Reg, Words};
 use crate::memory::{
     LOCAL_WINDOW, PARAM_WINDOW, RANK_SHIFT, SHARED_WINDOW, WINDOW_BYTES, in_window,
 };
-use crate::ptx::types::Space;
+use crate::syntax::types::Space;
 
 impl Frame {
     /// The lanes where a predicate operand holds.

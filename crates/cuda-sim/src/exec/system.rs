@@ -1,13 +1,14 @@
 //! Functions that the driver gives to every kernel: `vprintf` and `__assertfail`.
 
 use super::frame::Frame;
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::{ALL_WORDS, Buffer, Transfer};
 use super::warp::Warp;
-use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Order, Place, Reg, System, SystemCall};
-use crate::ptx::types::Space;
+use crate::syntax::types::Space;
 use sprintf::{Printf, vsprintf};
 use std::sync::PoisonError;
 

@@ -1,8 +1,8 @@
 //! Counting, cheaply: how often each basic block ran says how often each of its
 //! instructions did. Only guarded instructions are counted one by one.
 
-use super::Launch;
 use super::block::Block;
+use super::launch::Launch;
 use crate::count::{Class, Counts};
 
 #[derive(Default)]

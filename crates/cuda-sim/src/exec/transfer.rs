@@ -1,7 +1,8 @@
 //! What an access moves: up to 32 bytes per lane, by way of a buffer of words, and which of
 //! their bits nobody defined.
 
-use super::{Mistake, Step, lanes_of};
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{Longs, Order, Words};
 use std::ops::{Index, IndexMut};

@@ -2,8 +2,10 @@
 
 use super::frame::{Frame, hand_over};
 use super::in_flight::Copies;
+use super::launch::Launch;
 use super::local::{BASE, Local};
-use super::{Launch, Mistake, Step, lanes_of};
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{Place, W, Words};
 

@@ -4,7 +4,7 @@
 
 use super::{lanes, test};
 use crate::ir::{Test2, W1, W2, W3, W4};
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::types::{Kind, Type};
 
 fn signed(ty: Type) -> bool {
     ty.kind == Kind::Signed

@@ -3,7 +3,7 @@
 use super::error::{ParseError, Position};
 use super::lexer::Token;
 use super::parser::{Parser, Result};
-use super::syntax::{Instruction, Operand, Statement};
+use super::tree::{Instruction, Operand, Statement};
 use super::types::Space;
 
 impl<'s> Parser<'s> {

@@ -2,7 +2,7 @@
 
 use super::error::{ParseError, Position};
 use super::lexer::{Token, tokens};
-use super::syntax::{Formal, Function, Initial, Locations, Source, Variable};
+use super::tree::{Formal, Function, Initial, Locations, Source, Variable};
 use super::types::{Space, Type};
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;

@@ -1,20 +1,13 @@
 //! PTX modules: from source text to kernels that can be launched.
 
-mod body;
-mod constant;
-pub(crate) mod error;
-pub(crate) mod lexer;
-pub(crate) mod parser;
-pub(crate) mod syntax;
-pub(crate) mod types;
-
-pub use error::ParseError;
+pub use crate::syntax::error::ParseError;
 
 use crate::decode::{self, Decoded};
+use crate::syntax::parser;
+use crate::syntax::tree::{self, Formal, Initial};
+use crate::syntax::types::Space;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use syntax::{Formal, Initial};
-use types::Space;
 
 /// Parameters beyond this are not laid out: no launch takes as many bytes.
 const MOST_PARAMS: u32 = 1 << 30;
@@ -180,7 +173,7 @@ impl Module {
     }
 }
 
-fn kernel(function: &syntax::Function<'_>) -> Result<Kernel, ParseError> {
+fn kernel(function: &tree::Function<'_>) -> Result<Kernel, ParseError> {
     let mut params = Vec::new();
     let mut end = 0;
     for formal in &function.formals {
@@ -228,7 +221,7 @@ fn registers_within(threads: u32) -> u32 {
     ((1 << 16) / 256 / warps * 8).max(8)
 }
 
-fn global(variable: &syntax::Variable<'_>) -> Global {
+fn global(variable: &tree::Variable<'_>) -> Global {
     let mut initial = vec![0; variable.bytes as usize];
     let mut relocations = Vec::new();
     let element = variable.element as usize;
