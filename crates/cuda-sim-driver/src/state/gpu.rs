@@ -188,28 +188,11 @@ impl Gpu {
             grid.block,
             grid.shared_bytes,
         );
-        let numbers = [
-            ("warp_instructions", counts.warp_instructions()),
-            ("lane_instructions", counts.lane_instructions()),
-            ("multiply_adds", counts.multiply_adds),
-            ("multiply_lows", counts.multiply_lows),
-            ("load_sectors", counts.load_sectors),
-            ("load_sectors_moved", counts.load_sectors_moved),
-            ("load_sectors_fewest", counts.load_sectors_fewest),
-            ("store_sectors", counts.store_sectors),
-            ("store_sectors_moved", counts.store_sectors_moved),
-            ("store_sectors_fewest", counts.store_sectors_fewest),
-            ("shared_wavefronts", counts.shared_wavefronts),
-            ("shared_wavefronts_fewest", counts.shared_wavefronts_fewest),
-            ("branches", counts.branches),
-            ("divergent_branches", counts.divergent_branches),
-            ("barriers", counts.barriers),
-            ("trace", counts.trace),
-        ];
         // Writing to a string cannot fail.
-        for (name, number) in numbers {
+        for (name, number) in counts.totals() {
             let _ = write!(line, r#","{name}":{number}"#);
         }
+        let _ = write!(line, r#","trace":{}"#, counts.trace);
         line.push_str(r#","lane_instructions_by_class":{"#);
         for (index, class) in Class::ALL.into_iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };

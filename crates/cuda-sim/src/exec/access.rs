@@ -10,6 +10,7 @@ use super::run::Worker;
 use super::tally::digest;
 use super::transfer::{ALL_WORDS, Buffer, Rows, Transfer};
 use super::undefined::Origin;
+use super::warp::Warp;
 use crate::check::FaultKind;
 use crate::ir::{Address, Element, L, Longs, Op, Reg, W, Words};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
@@ -200,13 +201,13 @@ impl Worker<'_> {
     /// Runs a memory instruction; `mask` is not empty.
     pub(super) fn memory(
         &mut self,
-        warp: &mut super::warp::Warp,
+        warp: &mut Warp,
         frame: usize,
         op: &Op,
         mask: u32,
         line: u32,
     ) -> Step {
-        if mask == FULL && !self.launch.trace && self.shared_row(warp, frame, op, line) {
+        if mask == FULL && !self.launch.trace && self.shared_by_stride(warp, frame, op, line)? {
             return Ok(());
         }
         match op {
@@ -229,6 +230,25 @@ impl Worker<'_> {
                 frame.write_param(*offset, bytes, &buffer, mask);
                 Ok(())
             }
+            Op::Load { .. } | Op::Store { .. } => self.transfer(warp, frame, op, mask, line),
+            Op::Atomic { .. } | Op::Exchange { .. } => self.change(warp, frame, op, mask, line),
+            Op::ClusterArrive => self.arrive_in_cluster(warp, mask),
+            Op::Rows(rows) => self.rows(warp, frame, rows, mask, line),
+            Op::Release => {
+                let block = &mut *self.block;
+                block.clocks.release();
+                self.global.released(block.number, &block.clocks);
+                Ok(())
+            }
+            Op::System(call) => self.system(warp, frame, call, mask, line),
+            Op::Copy(copy) => self.copy(warp, frame, copy, mask, line),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a load or a store.
+    fn transfer(&mut self, warp: &mut Warp, frame: usize, op: &Op, mask: u32, line: u32) -> Step {
+        match op {
             Op::Load {
                 space,
                 element,
@@ -258,7 +278,6 @@ impl Worker<'_> {
                     let first = addresses[mask.trailing_zeros() as usize];
                     self.polled(warp, first, mask, line);
                 }
-                Ok(())
             }
             Op::Store {
                 space,
@@ -284,21 +303,10 @@ impl Worker<'_> {
                 } else if *space != Space::Local {
                     self.changed(warp);
                 }
-                Ok(())
             }
-            Op::Atomic { .. } | Op::Exchange { .. } => self.change(warp, frame, op, mask, line),
-            Op::ClusterArrive => self.arrive_in_cluster(warp, mask),
-            Op::Rows(rows) => self.rows(warp, frame, rows, mask, line),
-            Op::Release => {
-                let block = &mut *self.block;
-                block.clocks.release();
-                self.global.released(block.number, &block.clocks);
-                Ok(())
-            }
-            Op::System(call) => self.system(warp, frame, call, mask, line),
-            Op::Copy(copy) => self.copy(warp, frame, copy, mask, line),
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(())
     }
 
     /// Writes to one space, or to each that generic addresses lie in.
@@ -306,7 +314,7 @@ impl Worker<'_> {
         &mut self,
         space: Space,
         transfer: &Transfer<'_>,
-        warp: &mut super::warp::Warp,
+        warp: &mut Warp,
         buffer: &Buffer,
     ) -> Step {
         self.in_spaces(space, transfer, |worker, space, transfer| match space {
@@ -325,7 +333,7 @@ impl Worker<'_> {
         &mut self,
         space: Space,
         transfer: &Transfer<'_>,
-        warp: &mut super::warp::Warp,
+        warp: &mut Warp,
         frame: usize,
         buffer: &mut Buffer,
     ) -> Step {

@@ -73,7 +73,7 @@ impl Worker<'_> {
             return Err(Mistake::at(FaultKind::OutOfBounds, lane, address, detail));
         };
         mem::swap(&mut self.block.shared, &mut self.resident[other].shared);
-        let races = mem::replace(&mut self.block.shared.races, false);
+        let races = self.block.shared.races.take();
         let done = act(self);
         self.block.shared.races = races;
         mem::swap(&mut self.block.shared, &mut self.resident[other].shared);

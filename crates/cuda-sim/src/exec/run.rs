@@ -197,63 +197,7 @@ impl<'l> Worker<'l> {
                 }
                 let next = self.run_block(warp, &part, function)?;
                 let seen = std::mem::replace(&mut self.seen, Seen::Nothing);
-                let goes_on = match next {
-                    Next::Go(next) => {
-                        part.block = next;
-                        part.state = State::Ready;
-                        true
-                    }
-                    Next::Split(ways) => {
-                        for (block, mask) in ways {
-                            warp.join(Part {
-                                block,
-                                mask,
-                                state: State::Ready,
-                                ..part
-                            });
-                        }
-                        false
-                    }
-                    Next::Call(calls) => {
-                        for (frame, mask) in calls {
-                            warp.join(Part {
-                                frame,
-                                depth: part.depth + 1,
-                                block: 0,
-                                mask,
-                                state: State::Ready,
-                                ..part
-                            });
-                        }
-                        false
-                    }
-                    Next::Return {
-                        frame,
-                        block,
-                        mask,
-                        rest,
-                    } => {
-                        warp.join(Part {
-                            frame,
-                            depth: part.depth - 1,
-                            block,
-                            mask,
-                            state: State::Ready,
-                            ..part
-                        });
-                        self.join_rest(warp, part, rest);
-                        false
-                    }
-                    Next::Exit { mask, rest } => {
-                        warp.exit(part.frame, mask);
-                        self.join_rest(warp, part, rest);
-                        false
-                    }
-                    Next::Wait(state) => {
-                        warp.join(Part { state, ..part });
-                        false
-                    }
-                };
+                let goes_on = proceed(warp, &mut part, next);
                 if seen != Seen::Nothing && self.dice.yields(seen == Seen::Polled) {
                     if goes_on {
                         warp.join(part);
@@ -326,15 +270,6 @@ impl<'l> Worker<'l> {
     pub(super) fn changed(&mut self, warp: &mut Warp) {
         self.idle = 0;
         warp.polls = 0;
-    }
-
-    fn join_rest(&self, warp: &mut Warp, part: Part, (block, mask): (u32, u32)) {
-        warp.join(Part {
-            block,
-            mask,
-            state: State::Ready,
-            ..part
-        });
     }
 
     /// Runs the instructions of a basic block.
@@ -415,4 +350,68 @@ impl<'l> Worker<'l> {
         }
         Ok(Next::Go(block.next))
     }
+}
+
+/// Puts the lanes of a part where they go on after a basic block; whether they all go on in the
+/// part itself.
+fn proceed(warp: &mut Warp, part: &mut Part, next: Next) -> bool {
+    part.state = State::Ready;
+    if let Next::Go(next) = next {
+        part.block = next;
+        return true;
+    }
+    let part = *part;
+    match next {
+        Next::Go(_) => {}
+        Next::Split(ways) => {
+            for (block, mask) in ways {
+                warp.join(Part {
+                    block,
+                    mask,
+                    ..part
+                });
+            }
+        }
+        Next::Call(calls) => {
+            for (frame, mask) in calls {
+                warp.join(Part {
+                    frame,
+                    depth: part.depth + 1,
+                    block: 0,
+                    mask,
+                    ..part
+                });
+            }
+        }
+        Next::Return {
+            frame,
+            block,
+            mask,
+            rest,
+        } => {
+            warp.join(Part {
+                frame,
+                depth: part.depth - 1,
+                block,
+                mask,
+                ..part
+            });
+            join_rest(warp, part, rest);
+        }
+        Next::Exit { mask, rest } => {
+            warp.exit(part.frame, mask);
+            join_rest(warp, part, rest);
+        }
+        Next::Wait(state) => warp.join(Part { state, ..part }),
+    }
+    false
+}
+
+/// Puts the lanes that a guard held back where they go on.
+fn join_rest(warp: &mut Warp, part: Part, (block, mask): (u32, u32)) {
+    warp.join(Part {
+        block,
+        mask,
+        ..part
+    });
 }

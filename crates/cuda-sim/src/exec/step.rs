@@ -145,24 +145,33 @@ impl Frame {
                     put(&mut w!(hi), &long.map(|x| (x >> 32) as u32), mask);
                 }
             }
+            _ => return self.step_of_predicates(op, mask),
+        }
+        Ok(true)
+    }
+
+    /// The same for tests, selections and what is left.
+    #[inline(always)]
+    fn step_of_predicates(&mut self, op: &Op, mask: u32) -> Step<bool> {
+        match op {
             Op::Select(d, a, b, c) => {
                 let holds = self.holds(*c);
-                let mut value = w!(b);
-                put(&mut value, &w!(a), holds);
-                to_word!(d, value);
+                let mut value = self.words[b.0 as usize];
+                put(&mut value, &self.words[a.0 as usize], holds);
+                put(&mut self.words[d.0 as usize], &value, mask);
             }
             Op::LongSelect(d, a, b, c) => {
                 let holds = self.holds(*c);
-                let mut value = l!(b);
-                put_long(&mut value, &l!(a), holds);
-                to_long!(d, value);
+                let mut value = self.longs[b.0 as usize];
+                put_long(&mut value, &self.longs[a.0 as usize], holds);
+                put_long(&mut self.longs[d.0 as usize], &value, mask);
             }
             Op::Test(f, a, b, outcome) => {
-                let bits = f(&w!(a), &w!(b));
+                let bits = f(&self.words[a.0 as usize], &self.words[b.0 as usize]);
                 self.put_outcome(outcome, bits, mask);
             }
             Op::LongTest(f, a, b, outcome) => {
-                let bits = f(&l!(a), &l!(b));
+                let bits = f(&self.longs[a.0 as usize], &self.longs[b.0 as usize]);
                 self.put_outcome(outcome, bits, mask);
             }
             Op::Logic(f, d, a, b) => {
@@ -171,12 +180,12 @@ impl Frame {
             }
             Op::IsSpace(d, a, space) => {
                 let mut bits = 0;
-                for (i, &address) in l!(a).iter().enumerate() {
+                for (i, &address) in self.longs[a.0 as usize].iter().enumerate() {
                     bits |= u32::from(is_in(*space, address)) << i;
                 }
                 self.put_pred(d.0 as usize, bits, mask);
             }
-            Op::ActiveMask(d) => put(&mut w!(d), &[mask; 32], mask),
+            Op::ActiveMask(d) => put(&mut self.words[d.0 as usize], &[mask; 32], mask),
             Op::Clock(d) => {
                 // Time stands for nothing here, but it passes.
                 self.ticks += 1;

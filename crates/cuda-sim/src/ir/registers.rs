@@ -176,6 +176,25 @@ impl Op {
                 long(visit, a, Read);
                 pred(visit, d, Write);
             }
+            Op::Clock(d) => visit(d, Write),
+            Op::System(call) => {
+                places(visit, &mut call.arguments, Read);
+                places(visit, &mut call.results, Write);
+            }
+            Op::Call(call) => {
+                if let Callee::Pointer(a) = &mut call.callee {
+                    long(visit, a, Read);
+                }
+                places(visit, &mut call.arguments, Read);
+                places(visit, &mut call.results, Write);
+            }
+            _ => self.memory_registers(visit),
+        }
+    }
+
+    fn memory_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
+        use Access::{Read, Write};
+        match self {
             Op::Load { d, address, .. } => {
                 visit(&mut address.base, Read);
                 for d in d.iter_mut().flatten() {
@@ -244,35 +263,16 @@ impl Op {
                 visit(&mut from.base, Read);
                 word(visit, n, Read);
             }
-            Op::Clock(d) => visit(d, Write),
-            Op::System(call) => {
-                for place in &mut call.arguments {
-                    if let Place::Register(a) = place {
-                        visit(a, Read);
-                    }
-                }
-                for place in &mut call.results {
-                    if let Place::Register(d) = place {
-                        visit(d, Write);
-                    }
-                }
-            }
-            Op::Call(call) => {
-                if let Callee::Pointer(a) = &mut call.callee {
-                    long(visit, a, Read);
-                }
-                for place in &mut call.arguments {
-                    if let Place::Register(a) = place {
-                        visit(a, Read);
-                    }
-                }
-                for place in &mut call.results {
-                    if let Place::Register(d) = place {
-                        visit(d, Write);
-                    }
-                }
-            }
             _ => {}
+        }
+    }
+}
+
+/// Those of a call's arguments or results that are registers.
+fn places(visit: &mut dyn FnMut(&mut Reg, Access), places: &mut [Place], access: Access) {
+    for place in places {
+        if let Place::Register(reg) = place {
+            visit(reg, access);
         }
     }
 }

@@ -1,5 +1,5 @@
 //! How fast the simulator runs the engine's own kernels, and whether they come
-//! out right: `cargo bench -p cuda-sim --bench kernels [-- NAME [BITS]]`.
+//! out right: `cargo bench -p bigint-kernels --bench simulator [-- NAME [BITS]]`.
 //!
 //! For each kernel whose name contains NAME: simulated lane-instructions per
 //! second, best of five launches, with every check off and with all of them on.
