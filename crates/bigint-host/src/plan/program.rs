@@ -5,13 +5,14 @@
 //! the CPU it runs block by block: so many rows at a time that what is between the steps
 //! stays in a core's cache. Either reads each input once and writes the result once.
 
-use crate::cuda::{Buffer, Device};
-use crate::inner::Inner;
-use crate::made::Made;
-use crate::node::{Node, Operands};
-use crate::{BackEnd, Error, FusedTuning, limbs};
-use bigint_core::facts::Facts;
+use crate::common::device::{Buffer, Device};
+use crate::common::limbs;
+use crate::engine::inner::Inner;
+use crate::values::made::Made;
+use crate::values::node::{Node, Operands};
+use crate::{BackEnd, Error, FusedTuning};
 use bigint_core::fused::{FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, StepKind};
+use bigint_core::specialization::Specialization;
 use bigint_core::{Algorithm, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_cpu::{Cpu, LIMB_WORK, Numbers, NumbersMut, Results, share};
 use std::ops::Range;
@@ -92,7 +93,7 @@ impl Program {
     /// Some of the rows, on a device.
     pub fn run_on_device(
         &self,
-        device: &Arc<Device>,
+        device: &Arc<dyn Device>,
         kernel: FusedKernel,
         inputs: Operands<'_>,
         rows: Range<usize>,
@@ -127,9 +128,9 @@ impl Program {
             .collect();
         device.launch(
             kernel.entry_point(),
-            Facts::default(),
+            Specialization::None,
             launch,
-            arguments,
+            &arguments,
             &buffers,
         )?;
         tracing::debug!(
