@@ -1,4 +1,4 @@
-//! What the simulator has to say to people: to stderr, or to `CUDA_SIM_LOG`.
+//! The log: stderr, or the file `CUDA_SIM_LOG`.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -22,7 +22,7 @@ pub fn say(file: Option<&Path>, message: &str) {
             )),
         }
     }
-    // Nobody is left to tell when stderr is closed.
+    // Nobody reads it when stderr is closed.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 

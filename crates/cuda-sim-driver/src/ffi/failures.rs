@@ -40,6 +40,6 @@ pub fn report(function: &str, code: Code) {
     }
     environment.say(&message);
     if reported.len() == MOST {
-        environment.say("so many kinds of failure are told; of the rest nothing is said");
+        environment.say("no more kinds of failure are logged");
     }
 }

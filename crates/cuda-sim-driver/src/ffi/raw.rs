@@ -208,7 +208,7 @@ impl ParamBlock {
 
 /// A function that the program wants called: `CUhostFn`.
 pub type HostFunction = Option<unsafe extern "C" fn(HostPointer)>;
-/// A function that the program wants told how its stream fares: `CUstreamCallback`.
+/// A function that the program wants called with the state of its stream: `CUstreamCallback`.
 pub type StreamCallback = Option<unsafe extern "C" fn(Handle, Code, HostPointer)>;
 /// `CUoccupancyB2DSize`: the dynamic shared memory of a block of so many threads.
 pub type SharedOfBlock = Option<unsafe extern "C" fn(i32) -> usize>;

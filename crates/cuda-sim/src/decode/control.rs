@@ -6,7 +6,7 @@ use super::operands::{B64, U32};
 use super::symbols::Symbol;
 use crate::count::Class;
 use crate::ir::{
-    BarrierKind, Call, Callee, Cond, Op, P, Place, Reduce, Reg, Shuffle, System, SystemCall, Vote,
+    BarrierKind, Call, Callee, Cond, Op, P, Reduce, Reg, Shuffle, Slot, System, SystemCall, Vote,
     WarpOp,
 };
 use crate::syntax::error::ParseError;
@@ -226,21 +226,21 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
-    fn places(&mut self, operands: &[Operand<'s>]) -> Result<Vec<Place>> {
+    fn places(&mut self, operands: &[Operand<'s>]) -> Result<Vec<Slot>> {
         operands.iter().map(|operand| self.place(operand)).collect()
     }
 
-    fn place(&mut self, operand: &Operand<'s>) -> Result<Place> {
+    fn place(&mut self, operand: &Operand<'s>) -> Result<Slot> {
         match *operand {
             Operand::Name(name) => match self.lookup(name) {
-                Some(Symbol::Param { offset, bytes }) => Ok(Place::Memory { offset, bytes }),
-                Some(Symbol::Register(reg, _)) => Ok(Place::Register(reg)),
+                Some(Symbol::Param { offset, bytes }) => Ok(Slot::Memory { offset, bytes }),
+                Some(Symbol::Register(reg, _)) => Ok(Slot::Register(reg)),
                 _ => self.fail(format!("`{name}` cannot be passed")),
             },
             Operand::Integer(_) | Operand::Single(_) => {
-                Ok(Place::Register(self.source(operand, B32)?))
+                Ok(Slot::Register(self.source(operand, B32)?))
             }
-            Operand::Double(_) => Ok(Place::Register(self.source(operand, B64)?)),
+            Operand::Double(_) => Ok(Slot::Register(self.source(operand, B64)?)),
             _ => self.fail("an operand that cannot be passed"),
         }
     }

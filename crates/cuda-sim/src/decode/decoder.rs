@@ -4,7 +4,7 @@
 use super::products::Multiply;
 use super::symbols::Scope;
 use crate::count::Class;
-use crate::ir::{Cond, Flow, Inst, L, Op, P, Place, Preset, Reg, SharedVariable, W};
+use crate::ir::{Cond, Flow, Inst, L, Op, P, Preset, Reg, SharedVariable, Slot, W};
 use crate::syntax::error::{ParseError, Position};
 use crate::syntax::tree::Function as Written;
 use crate::syntax::tree::Operand;
@@ -58,8 +58,8 @@ pub(super) struct Decoder<'m, 's> {
     pub names: HashMap<Reg, &'s str>,
     /// Registers declared with 16 bits or fewer, whose upper half stays zero.
     pub narrow: HashSet<Reg>,
-    pub formals: Vec<Place>,
-    pub returns: Vec<Place>,
+    pub formals: Vec<Slot>,
+    pub returns: Vec<Slot>,
     pub param_end: u32,
     pub param_most: u32,
     pub local_end: u32,

@@ -20,7 +20,7 @@ mod requirements;
 mod symbols;
 mod vectors;
 
-use crate::ir::{Cond, Entry, Flow, Function, Op, Place, Program, SharedVariable};
+use crate::ir::{Cond, Entry, Flow, Function, Op, Program, SharedVariable, Slot};
 use crate::syntax::error::ParseError;
 use crate::syntax::tree::{Formal, Instruction, Operand, Source, Statement, Variable};
 use crate::syntax::types::{Space, Type};
@@ -244,13 +244,13 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok((function, self.uses))
     }
 
-    fn formal(&mut self, formal: &Formal<'s>) -> Result<Place> {
+    fn formal(&mut self, formal: &Formal<'s>) -> Result<Slot> {
         match formal {
             Formal::Register(name, ty) => {
                 let reg = self.new_register(*ty);
                 self.names.insert(reg, name);
                 self.declare(name, Symbol::Register(reg, *ty))?;
-                Ok(Place::Register(reg))
+                Ok(Slot::Register(reg))
             }
             Formal::Memory(variable) => {
                 // A kernel's parameters lie as the launch lays them out; all
@@ -261,14 +261,14 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
-    fn param_variable(&mut self, variable: &Variable<'s>, align: u32) -> Result<Place> {
+    fn param_variable(&mut self, variable: &Variable<'s>, align: u32) -> Result<Slot> {
         let align = align.max(variable.align as u32);
         let offset = self.param_end.next_multiple_of(align);
         let bytes = variable.bytes as u32;
         self.param_end = within_most(offset + bytes, variable)?;
         self.param_most = self.param_most.max(self.param_end);
         self.declare(variable.name, Symbol::Param { offset, bytes })?;
-        Ok(Place::Memory { offset, bytes })
+        Ok(Slot::Memory { offset, bytes })
     }
 
     fn body(&mut self, statements: &'m [Statement<'s>]) -> Result<()> {

@@ -1,8 +1,8 @@
 //! Asynchronous copies, and the barriers in memory that their users wait at.
 //!
 //! `cp.async` reads its source when it is issued, and its target is as good as
-//! unwritten until the thread waits for the copy's group: whoever reads it before is
-//! told so. Bulk copies are done when they are issued, which is one of the times at
+//! unwritten until the thread waits for the copy's group: a use of what is read
+//! before is a fault. Bulk copies are done when they are issued, which is one of the times at
 //! which they may be.
 //!
 //! The 64 bits of an `mbarrier` object are nobody's business; here, from the lowest:

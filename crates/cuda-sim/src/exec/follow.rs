@@ -8,7 +8,7 @@ use super::mask::{FULL, lanes_of};
 use super::mistake::{Mistake, Step};
 use super::undefined::{Origin, Origins, some};
 use crate::check::FaultKind;
-use crate::ir::{Access, Callee, Flow, Function, Inst, Longs, Op, Reg, WarpOp};
+use crate::ir::{Callee, Flow, Function, Inst, Longs, Op, Reg, Use, WarpOp};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::syntax::types::Space;
 
@@ -36,8 +36,8 @@ fn decides(op: &Op) -> (u64, &'static str) {
 fn registers(op: &Op) -> (Vec<Reg>, Vec<Reg>) {
     let (mut sources, mut targets) = (Vec::new(), Vec::new());
     op.clone().registers(&mut |reg, access| match access {
-        Access::Write => targets.push(*reg),
-        Access::Read => sources.push(*reg),
+        Use::Write => targets.push(*reg),
+        Use::Read => sources.push(*reg),
     });
     (sources, targets)
 }
@@ -183,8 +183,8 @@ impl Frame {
         let mut both = Op::Warp(op.clone(), crate::ir::W(0));
         let (mut sources, mut targets) = (Vec::new(), Vec::new());
         both.registers(&mut |reg, access| match access {
-            Access::Write => targets.push(*reg),
-            Access::Read => sources.push(*reg),
+            Use::Write => targets.push(*reg),
+            Use::Read => sources.push(*reg),
         });
         let bits: Vec<Longs> = sources.iter().map(|&r| self.undefined.of(r)).collect();
         let mut results = vec![[0; 32]; targets.len()];

@@ -6,7 +6,7 @@ use super::mistake::{Mistake, Step};
 use super::transfer::{Buffer, Rows, Transfer};
 use super::undefined::Undefined;
 use crate::check::FaultKind;
-use crate::ir::{Longs, Place, Preset, Reg, Special, Words, code_address};
+use crate::ir::{Longs, Preset, Reg, Slot, Special, Words, code_address};
 
 /// Registers and parameters of one call.
 #[derive(Default)]
@@ -37,9 +37,9 @@ pub(crate) struct Frame {
 /// Copies an argument or result between frames.
 pub(super) fn hand_over(
     from: &Frame,
-    source: Place,
+    source: Slot,
     to: &mut Frame,
-    target: Place,
+    target: Slot,
     mask: u32,
 ) -> Step {
     let mismatch = || {
@@ -51,8 +51,8 @@ pub(super) fn hand_over(
     };
     match (source, target) {
         (
-            Place::Memory { offset, bytes },
-            Place::Memory {
+            Slot::Memory { offset, bytes },
+            Slot::Memory {
                 offset: start,
                 bytes: room,
             },
@@ -62,7 +62,7 @@ pub(super) fn hand_over(
             }
             hand_over_bytes(&from.params, offset, &mut to.params, start, bytes, mask);
         }
-        (Place::Register(a), Place::Register(d)) => match (a, d) {
+        (Slot::Register(a), Slot::Register(d)) => match (a, d) {
             (Reg::Word(a), Reg::Word(d)) => {
                 put(&mut to.words[d.0 as usize], &from.words[a.0 as usize], mask);
             }

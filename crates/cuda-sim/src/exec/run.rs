@@ -31,7 +31,7 @@ pub(crate) struct Worker<'l> {
     pub(super) banks: Banks,
     pub dice: Dice,
     /// What the current basic block did that others may wait for or have done.
-    pub seen: Seen,
+    pub seen: Effect,
     /// Accesses in a row that looked at memory which nobody changed.
     pub idle: u64,
     /// The last of them.
@@ -54,7 +54,7 @@ pub(super) struct Looked {
 
 /// Whether others should have their turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum Effect {
     Nothing,
     /// It did something that others may wait for.
     Acted,
@@ -100,7 +100,7 @@ impl<'l> Worker<'l> {
             block: Box::new(Block::new(launch)),
             banks: Banks::default(),
             dice: Dice::new(launch.schedule),
-            seen: Seen::Nothing,
+            seen: Effect::Nothing,
             idle: 0,
             looked: Looked::default(),
             resident: Vec::new(),
@@ -196,13 +196,13 @@ impl<'l> Worker<'l> {
                     return Err((mistake, code.insts[block.start as usize].line));
                 }
                 let next = self.run_block(warp, &part, function)?;
-                let seen = std::mem::replace(&mut self.seen, Seen::Nothing);
+                let seen = std::mem::replace(&mut self.seen, Effect::Nothing);
                 let goes_on = proceed(warp, &mut part, next);
-                if seen != Seen::Nothing && self.dice.yields(seen == Seen::Polled) {
+                if seen != Effect::Nothing && self.dice.yields(seen == Effect::Polled) {
                     if goes_on {
                         warp.join(part);
                     }
-                    if seen == Seen::Polled {
+                    if seen == Effect::Polled {
                         warp.polls += 1;
                         if warp.polls >= POLLS {
                             // What it waits for may be another part's to do.
@@ -241,14 +241,14 @@ impl<'l> Worker<'l> {
 
     /// Notes an access that others may have waited for.
     pub(super) fn acted(&mut self, warp: &mut Warp) {
-        self.seen = Seen::Acted;
+        self.seen = Effect::Acted;
         self.changed(warp);
     }
 
     /// Notes an access that looked for what others do, or tried in vain.
     pub(super) fn polled(&mut self, warp: &mut Warp, address: u64, mask: u32, line: u32) {
-        if self.seen == Seen::Nothing {
-            self.seen = Seen::Polled;
+        if self.seen == Effect::Nothing {
+            self.seen = Effect::Polled;
         }
         if warp.looked_at.contains(&address) {
             self.idle += 1;

@@ -12,8 +12,8 @@ use crate::check::{Checks, FaultKind};
 
 pub(crate) struct Shared {
     pub(super) words: Vec<u32>,
-    /// First byte and end of what there is, ascending.
-    places: Vec<(u32, u32)>,
+    /// First byte and end of each range that may be touched, ascending.
+    ranges: Vec<(u32, u32)>,
     /// Where that is checked.
     pub(super) written: Option<Written>,
     /// Where they are looked for.
@@ -25,7 +25,7 @@ impl Shared {
         let words = layout.bytes.div_ceil(4) as usize;
         Shared {
             words: vec![0; words],
-            places: layout.places.clone(),
+            ranges: layout.ranges.clone(),
             written: checks.uninitialised.then(|| Written::new(words)),
             races: checks.races.then(|| Races::new(words)),
         }
@@ -47,28 +47,28 @@ impl Shared {
         if self.is_whole(low, high.saturating_add(transfer.bytes.into())) {
             return Ok(());
         }
-        let mut place = (0, 0);
+        let mut range = (0, 0);
         for lane in lanes_of(transfer.mask) {
             let at = transfer.addresses[lane];
             let end = at.saturating_add(u64::from(transfer.bytes));
             let within = |&(first, last): &(u32, u32)| at >= u64::from(first) && end <= last.into();
-            if within(&place) {
+            if within(&range) {
                 continue;
             }
-            let Some(found) = self.places.iter().find(|place| within(place)) else {
+            let Some(found) = self.ranges.iter().find(|range| within(range)) else {
                 return Err(self.outside(at, transfer.bytes, lane));
             };
-            place = *found;
+            range = *found;
         }
         Ok(())
     }
 
     fn outside(&self, at: u64, bytes: u32, lane: usize) -> Box<Mistake> {
         let before = self
-            .places
+            .ranges
             .iter()
             .rev()
-            .find(|place| u64::from(place.0) <= at);
+            .find(|range| u64::from(range.0) <= at);
         let near = before.map_or(String::new(), |&(first, end)| {
             let past = at.saturating_sub(u64::from(end));
             format!(
@@ -84,10 +84,10 @@ impl Shared {
         )
     }
 
-    /// Whether the bytes from `at` to `end` lie in one place.
+    /// Whether the bytes from `at` to `end` lie in one range.
     fn is_whole(&self, at: u64, end: u64) -> bool {
-        let mut places = self.places.iter();
-        places.any(|&(first, last)| at >= first.into() && end <= last.into())
+        let mut ranges = self.ranges.iter();
+        ranges.any(|&(first, last)| at >= first.into() && end <= last.into())
     }
 
     /// The bytes of one word that an access reads and nothing has written, counted from the

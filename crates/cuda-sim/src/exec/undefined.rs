@@ -9,7 +9,7 @@
 //! Here is what is kept of a frame; [`follow`](super::follow) has the rules.
 
 use super::mask::{FULL, hand_over_bytes, lanes_of, put, put_long};
-use crate::ir::{Longs, Place, Reg, Words};
+use crate::ir::{Longs, Reg, Slot, Words};
 use crate::syntax::types::Space;
 use std::collections::HashMap;
 
@@ -134,17 +134,17 @@ impl Undefined {
     pub fn hand_over(
         &mut self,
         from: &Undefined,
-        source: Place,
-        target: Place,
+        source: Slot,
+        target: Slot,
         words: usize,
         mask: u32,
     ) {
         match (source, target) {
-            (Place::Register(a), Place::Register(d)) => {
+            (Slot::Register(a), Slot::Register(d)) => {
                 let origins = from.origins.get(&a).copied().unwrap_or([None; 32]);
                 self.set(d, &from.of(a), &origins, mask);
             }
-            (Place::Memory { offset, bytes }, Place::Memory { offset: start, .. }) => {
+            (Slot::Memory { offset, bytes }, Slot::Memory { offset: start, .. }) => {
                 if from.params.is_empty() && self.params.is_empty() {
                     return;
                 }

@@ -214,8 +214,8 @@ fn launch(
     launched.map_err(|code| refusal(code, kernel, shared))
 }
 
-/// The runtime's answer where the driver's refuses a launch: it tells a bad shape from
-/// other bad arguments.
+/// The runtime's answer where the driver's refuses a launch: a bad shape is
+/// another error than other bad arguments.
 fn refusal(code: Code, kernel: Handle, shared: u32) -> Code {
     let room = current().and_then(|context| known_function(&context, kernel));
     match room {
