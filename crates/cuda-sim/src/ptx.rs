@@ -138,6 +138,7 @@ impl Module {
         })
     }
 
+    /// What is executed.
     pub(crate) fn decoded(&self) -> &Decoded {
         &self.decoded
     }
@@ -173,6 +174,7 @@ impl Module {
     }
 }
 
+/// Lays out the parameters of a kernel; what it takes of memory is found when it is decoded.
 fn kernel(function: &tree::Function<'_>) -> Result<Kernel, ParseError> {
     let mut params = Vec::new();
     let mut end = 0;
@@ -221,6 +223,7 @@ fn registers_within(threads: u32) -> u32 {
     ((1 << 16) / 256 / warps * 8).max(8)
 }
 
+/// The initial bytes of a variable, and where addresses go over them.
 fn global(variable: &tree::Variable<'_>) -> Global {
     let mut initial = vec![0; variable.bytes as usize];
     let mut relocations = Vec::new();

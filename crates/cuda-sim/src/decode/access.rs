@@ -137,6 +137,7 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
+    /// `ld` and `ldu`
     fn load(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let hinted = opcode.has("L2::cache_hint");
         let (space, order, lanes, ty) = self.qualifiers(opcode)?;
@@ -177,6 +178,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `st`
     fn store(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         if opcode.take("async") {
             return self.store_and_complete(opcode, operands);

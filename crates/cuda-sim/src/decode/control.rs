@@ -137,6 +137,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(true)
     }
 
+    /// The label with this name.
     fn label(&mut self, name: &'s str) -> Result<u32> {
         match self.lookup(name) {
             Some(Symbol::Label(label)) => Ok(label as u32),
@@ -172,6 +173,7 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
+    /// `call`
     fn call(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         opcode.take("uni");
         let (results, operands) = match operands.split_first() {
@@ -245,6 +247,7 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
+    /// `bar` and `barrier`
     fn barrier(
         &mut self,
         opcode: &mut Opcode<'s>,
@@ -307,6 +310,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `shfl.sync`
     fn shuffle(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let mode = match self.half(opcode, &["up", "down", "bfly", "idx"])? {
             "up" => Shuffle::Up,
@@ -337,6 +341,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `vote.sync`
     fn vote(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let which = self.half(opcode, &["all", "any", "uni", "ballot"])?;
         opcode.take_type()?;
@@ -367,6 +372,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `match.sync`
     fn matching(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let all = self.half(opcode, &["any", "all"])? == "all";
         let ty = opcode.take_type()?;
@@ -382,6 +388,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `redux.sync`
     fn reduce(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let name = self.half(opcode, &["add", "min", "max", "and", "or", "xor"])?;
         let ty = opcode.take_type()?;

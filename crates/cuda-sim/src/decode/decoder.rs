@@ -71,6 +71,7 @@ pub(super) struct Decoder<'m, 's> {
 }
 
 impl<'m, 's> Decoder<'m, 's> {
+    /// A decoder of one function of a module.
     pub(super) fn new(common: &'m mut Shared<'s>, source: &'m Written<'s>) -> Self {
         Decoder {
             common,
@@ -139,6 +140,7 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
+    /// A register of its own for values of a type.
     pub(super) fn new_register(&mut self, ty: Type) -> Reg {
         let class = class_of(ty);
         let index = self.counts[class as usize];
@@ -165,6 +167,7 @@ impl<'m, 's> Decoder<'m, 's> {
         P(self.counts[PRED as usize] - 1)
     }
 
+    /// The register that holds this value from the beginning.
     pub(super) fn preset(&mut self, class: u8, preset: Preset) -> Reg {
         if let Some(&reg) = self.presets.get(&(class, preset)) {
             return reg;

@@ -66,6 +66,7 @@ impl Set {
     }
 }
 
+/// Gives registers that are never live at once the same index.
 pub(super) fn allocate(
     mut insts: Vec<Inst>,
     blocks: &mut [Block],

@@ -29,6 +29,7 @@ fn wanted(d: &[Option<Reg>], element: Element) -> u8 {
         .fold(0, |words, (i, _)| words | ones << (i * each))
 }
 
+/// The address of each lane.
 pub(super) fn addresses(frame: &Frame, address: &Address) -> Longs {
     let offset = address.offset as u64;
     let mut out = [0; 32];
@@ -414,6 +415,7 @@ impl Worker<'_> {
     }
 }
 
+/// The mistake of a write to memory that cannot be written.
 pub(super) fn read_only(transfer: &Transfer<'_>, space: Space) -> Box<Mistake> {
     let lane = transfer.mask.trailing_zeros();
     Mistake::at(

@@ -171,6 +171,7 @@ impl Worker<'_> {
     }
 }
 
+/// The value of an operand.
 fn value_of(frame: &Frame, reg: Reg) -> Longs {
     match reg {
         Reg::Word(a) => frame.words[a.0 as usize].map(u64::from),

@@ -41,6 +41,7 @@ pub(crate) struct Block<'l> {
 }
 
 impl<'l> Block<'l> {
+    /// A block that has not begun.
     pub fn new(launch: &'l Launch<'l>) -> Self {
         Block {
             launch,

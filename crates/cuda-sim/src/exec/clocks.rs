@@ -96,6 +96,7 @@ impl Clocks {
         self.raise_floor();
     }
 
+    /// Takes the earliest of the warps' barriers anew.
     fn raise_floor(&mut self) {
         self.floor = self.barriers.iter().copied().min().unwrap_or(self.now);
     }

@@ -160,6 +160,7 @@ impl Block<'_> {
         parts.any(|part| part.state == State::Barrier(BARRIER))
     }
 
+    /// Lets all lanes through that wait for the cluster.
     fn open_cluster(&mut self) {
         self.waits = false;
         let mut through = Vec::with_capacity(self.warps.len());

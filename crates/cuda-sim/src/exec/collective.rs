@@ -71,6 +71,7 @@ impl Worker<'_> {
         }
     }
 
+    /// Has lanes arrive at a barrier of the block; where they wait, if they do.
     fn arrive(
         &mut self,
         warp: &mut Warp,
@@ -325,6 +326,7 @@ fn source_lane(mode: Shuffle, lane: u32, b: u32, c: u32) -> (u32, bool) {
     (if inside { from & 31 } else { lane }, inside)
 }
 
+/// Joins two values.
 fn reduce(op: Reduce, x: u32, y: u32) -> u32 {
     match op {
         Reduce::Add => x.wrapping_add(y),

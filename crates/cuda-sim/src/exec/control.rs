@@ -9,6 +9,7 @@ use crate::ir::{Callee, Inst, Op};
 use crate::memory::CODE_WINDOW;
 
 impl Worker<'_> {
+    /// Executes the last instruction of a basic block.
     pub(super) fn control(
         &mut self,
         warp: &mut Warp,
@@ -116,6 +117,7 @@ impl Worker<'_> {
         Ok(groups)
     }
 
+    /// Returns from a call, or ends lanes that return from the kernel.
     fn give_back(
         &mut self,
         warp: &mut Warp,

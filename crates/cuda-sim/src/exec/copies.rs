@@ -67,6 +67,7 @@ impl Worker<'_> {
         }
     }
 
+    /// Starts copies of single lanes.
     fn start(
         &mut self,
         warp: &mut Warp,
@@ -165,11 +166,13 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Reads what is to be copied.
     fn read_global(&mut self, warp: usize, from: &Transfer<'_>, buffer: &mut Buffer) -> Step {
         let clocks = &mut self.block.clocks;
         self.global.read(clocks, warp, from, buffer)
     }
 
+    /// Copies many bytes for one lane.
     fn bulk(
         &mut self,
         warp: usize,

@@ -80,6 +80,7 @@ impl Frame {
         Ok(())
     }
 
+    /// An error if a register is undefined in one of these lanes; `what` says what it decides.
     fn check_register(&self, reg: Reg, mask: u32, what: &str, functions: &[Function]) -> Step {
         let lanes = self.undefined.lanes_of(reg) & mask;
         if lanes == 0 {
@@ -294,6 +295,7 @@ impl Frame {
         values
     }
 
+    /// The bits of a register; of a predicate, the lowest.
     fn raw(&self, reg: Reg) -> Longs {
         match reg {
             Reg::Word(r) => self.words[r.0 as usize].map(u64::from),
@@ -305,6 +307,7 @@ impl Frame {
         }
     }
 
+    /// Overwrites a register in all lanes.
     fn put_raw(&mut self, reg: Reg, value: &Longs) {
         match reg {
             Reg::Word(r) => self.words[r.0 as usize] = value.map(|value| value as u32),

@@ -142,6 +142,7 @@ impl Frame {
         }
     }
 
+    /// Sets a register in all lanes.
     fn fill(&mut self, reg: Reg, value: &Longs) {
         match reg {
             Reg::Word(d) => self.words[d.0 as usize] = value.map(|long| long as u32),
@@ -150,6 +151,7 @@ impl Frame {
         }
     }
 
+    /// The value of a register that is filled before the call.
     fn preset(&self, launch: &Launch<'_>, preset: Preset, block: [u32; 3], warp: usize) -> Longs {
         let value = match preset {
             Preset::Value(value) => value,
@@ -166,6 +168,7 @@ impl Frame {
         [value; 32]
     }
 
+    /// The value of a special register.
     fn special(
         &self,
         launch: &Launch<'_>,
@@ -271,6 +274,7 @@ impl Frame {
         Ok(())
     }
 
+    /// Writes parameters at a fixed offset.
     pub fn write_param(&mut self, offset: u32, bytes: u32, buffer: &Buffer, mask: u32) {
         put_bytes(&mut self.params, offset, bytes, &buffer.rows, mask);
         let undefined = &mut self.undefined.params;

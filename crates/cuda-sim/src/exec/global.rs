@@ -86,6 +86,7 @@ pub(crate) struct Global<'l> {
 }
 
 impl<'l> Global<'l> {
+    /// Global memory as a worker of a launch sees it; with `log` writes can be undone.
     pub fn new(launch: &Launch<'l>, log: bool) -> Self {
         Global {
             allocations: launch.allocations,
@@ -123,10 +124,12 @@ impl<'l> Global<'l> {
         }
     }
 
+    /// How to undo what was written.
     pub fn into_undo(self) -> Vec<Undo> {
         self.undo
     }
 
+    /// Whether an allocation holds `low..high`.
     fn contains(&self, index: usize, low: u64, high: u64) -> bool {
         self.allocations.get(index).is_some_and(|allocation| {
             low >= allocation.start && high <= allocation.start + allocation.extent(self.exact)
@@ -189,6 +192,7 @@ impl<'l> Global<'l> {
         }
     }
 
+    /// Loads from global memory.
     pub fn read(
         &mut self,
         clocks: &mut Clocks,
@@ -233,6 +237,7 @@ impl<'l> Global<'l> {
         Ok(())
     }
 
+    /// Stores to global memory.
     pub fn write(
         &mut self,
         clocks: &mut Clocks,
@@ -333,6 +338,7 @@ impl<'l> Global<'l> {
         Ok(())
     }
 
+    /// An error unless kernels may write the allocation.
     fn check_writable(&self, allocation: &Allocation, transfer: &Transfer<'_>, mask: u32) -> Step {
         if allocation.writable {
             return Ok(());
@@ -598,6 +604,7 @@ struct TouchedWord<'a> {
 }
 
 impl TouchedWord<'_> {
+    /// Its address.
     fn address(&self) -> u64 {
         self.allocation.start + 4 * self.word as u64
     }
@@ -616,6 +623,7 @@ fn forget_undefined(allocation: &Allocation, transfer: &Transfer<'_>, mask: u32,
     }
 }
 
+/// The mistake of an atomic operation on what nothing has written.
 fn unwritten(touched: &TouchedWord<'_>, missing: u8) -> Box<Mistake> {
     Mistake::at(
         FaultKind::UninitialisedMemory,
@@ -625,6 +633,7 @@ fn unwritten(touched: &TouchedWord<'_>, missing: u8) -> Box<Mistake> {
     )
 }
 
+/// The mistake of a race between threads of one block.
 fn race_within(
     touched: &TouchedWord<'_>,
     (other, did): threads::Conflict,

@@ -29,6 +29,7 @@ impl Local {
         self.written.fill([0; 4]);
     }
 
+    /// Where the memory of the topmost frame ends.
     pub fn top(&self) -> u32 {
         self.top
     }
@@ -59,10 +60,12 @@ impl Local {
         Ok(base)
     }
 
+    /// Gives back the memory from `base` on.
     pub fn pop(&mut self, base: u32) {
         self.top = base;
     }
 
+    /// An error unless every lane's bytes lie in some frame.
     fn check(&self, addresses: &Longs, mask: u32, bytes: u32) -> Step {
         for lane in lanes_of(mask) {
             let at = addresses[lane];
@@ -85,6 +88,7 @@ impl Local {
         Ok(())
     }
 
+    /// Loads from each lane's own memory.
     pub fn read(&mut self, transfer: &Transfer<'_>, buffer: &mut Buffer) -> Step {
         let &Transfer {
             addresses,
@@ -142,6 +146,7 @@ impl Local {
         }
     }
 
+    /// Stores to each lane's own memory.
     pub fn write(&mut self, transfer: &Transfer<'_>, buffer: &Buffer) -> Step {
         let &Transfer {
             addresses,

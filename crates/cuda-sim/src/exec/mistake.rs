@@ -14,6 +14,7 @@ pub(crate) struct Mistake {
 }
 
 impl Mistake {
+    /// A mistake that concerns no address.
     pub fn new(kind: FaultKind, lane: u32, detail: impl Into<String>) -> Box<Self> {
         Box::new(Mistake {
             kind,
@@ -30,6 +31,7 @@ impl Mistake {
         self
     }
 
+    /// A mistake at an address.
     pub fn at(kind: FaultKind, lane: u32, address: u64, detail: impl Into<String>) -> Box<Self> {
         Box::new(Mistake {
             kind,

@@ -94,6 +94,7 @@ pub(crate) fn run(
     }
 }
 
+/// Runs the blocks one after the other.
 fn in_order(launch: &Launch<'_>) -> Result<Counts, Fault> {
     let mut worker = Worker::new(launch, false);
     for block in 0..launch.grid.blocks() {
@@ -105,6 +106,7 @@ fn in_order(launch: &Launch<'_>) -> Result<Counts, Fault> {
 /// What is needed to undo a launch, where that is wanted.
 type Undoing = Option<Vec<Undo>>;
 
+/// Runs the blocks on so many threads.
 fn in_parallel(launch: &Launch<'_>, workers: u64) -> Result<Counts, (Box<Fault>, Undoing)> {
     let next = AtomicU64::new(0);
     let lowest_fault = AtomicU64::new(u64::MAX);

@@ -53,6 +53,7 @@ pub(super) struct Access {
 }
 
 impl Access {
+    /// The access, done at this clock.
     fn at(self, clock: u32) -> Seen {
         Seen {
             clock,
@@ -107,6 +108,7 @@ pub(super) struct Owners(u64);
 impl Owners {
     const NONE: Owners = Owners(0);
 
+    /// The owners that an access of a warp by a stride takes its words for.
     #[inline(always)]
     pub fn new<const WORDS: usize>(stride: &Stride<WORDS>, first: Access) -> Self {
         let (start, step) = stride.in_words();
@@ -149,6 +151,7 @@ pub(crate) struct Races {
 }
 
 impl Races {
+    /// Nothing done yet to so many words.
     pub fn new(words: usize) -> Self {
         Races {
             words: vec![Word::default(); words],
@@ -165,6 +168,7 @@ impl Races {
         self.spread_one(row, owners, write, true);
     }
 
+    /// Notes at words of a row what their owners have done to them.
     fn spread_one(&mut self, row: usize, owners: Owners, done: Done, writes: bool) {
         for lane in lanes_of(done.mask) {
             let word = 32 * row + lane;
@@ -328,6 +332,7 @@ impl Races {
     }
 }
 
+/// The mistake of an access that meets an earlier one.
 fn race(at: u64, lane: usize, now: &str, before: &Seen, then: &str) -> Box<Mistake> {
     let thread = before.thread;
     let detail = format!("{now} while unordered with thread number {thread}, which {then} it");

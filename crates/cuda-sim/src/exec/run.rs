@@ -91,6 +91,7 @@ enum Pause {
 }
 
 impl<'l> Worker<'l> {
+    /// A worker that has run nothing; with `log` it can be undone what it writes.
     pub fn new(launch: &'l Launch<'l>, log: bool) -> Self {
         Worker {
             launch,
@@ -165,6 +166,7 @@ impl<'l> Worker<'l> {
         self.hopeless().map_or(Ok(false), Err)
     }
 
+    /// Runs a warp until it has ended, waits, or has had its turn.
     fn run_warp(&mut self, warp: &mut Warp) -> Result<Pause, (Box<Mistake>, u32)> {
         let launch = self.launch;
         let turn = self.dice.turn(TURN);

@@ -106,6 +106,7 @@ impl Cache {
         }
     }
 
+    /// Empties the cache.
     fn clear(&mut self) {
         self.parts.iter_mut().for_each(Vec::clear);
         self.state = 0;
@@ -160,6 +161,7 @@ pub(super) struct Caches {
 }
 
 impl Caches {
+    /// Empty caches, as large as the architecture has them for a block.
     pub fn new(launch: &Launch<'_>) -> Self {
         let arch = launch.arch;
         let threads = launch.grid.threads() as u32;

@@ -21,6 +21,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Zeroed memory in this layout.
     pub fn new(layout: &Layout, checks: Checks) -> Self {
         let words = layout.bytes.div_ceil(4) as usize;
         Shared {
@@ -42,6 +43,7 @@ impl Shared {
         }
     }
 
+    /// An error unless each lane's bytes lie in one range.
     pub(super) fn check_bounds(&self, transfer: &Transfer<'_>) -> Step {
         let (low, high) = transfer.range();
         if self.is_whole(low, high.saturating_add(transfer.bytes.into())) {
@@ -63,6 +65,7 @@ impl Shared {
         Ok(())
     }
 
+    /// The mistake of an access to no range.
     fn outside(&self, at: u64, bytes: u32, lane: usize) -> Box<Mistake> {
         let before = self
             .ranges

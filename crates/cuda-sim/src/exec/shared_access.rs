@@ -23,6 +23,7 @@ fn each_lane(mask: u32, mut act: impl FnMut(usize)) {
     }
 }
 
+/// What a lane's part of a transfer is to the check for races.
 fn access(warp: usize, lane: usize, transfer: &Transfer<'_>, bytes: u8) -> Access {
     Access {
         thread: 32 * warp + lane,
@@ -104,6 +105,7 @@ impl Shared {
 }
 
 impl Worker<'_> {
+    /// Loads from the block's shared memory.
     pub(super) fn shared_read(
         &mut self,
         warp: usize,
@@ -121,6 +123,7 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Stores to the block's shared memory.
     pub(super) fn shared_write(
         &mut self,
         warp: usize,
@@ -136,6 +139,7 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Changes words of the block's shared memory, lane by lane.
     pub(super) fn shared_atomic(
         &mut self,
         warp: usize,

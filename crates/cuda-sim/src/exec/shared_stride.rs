@@ -26,6 +26,7 @@ type Held<const WORDS: usize> = [[u32; WORDS]; 32];
 // Of slices, and not inlined: compilers make vector instructions of loops whose length they do
 // not know, over slices that do not overlap.
 
+/// Fills a register with one word of each lane.
 #[inline(never)]
 fn load_words<const WORDS: usize, const FIRST: usize>(d: &mut [u32], held: &[[u32; WORDS]]) {
     for (d, held) in d.iter_mut().zip(held) {
@@ -33,6 +34,7 @@ fn load_words<const WORDS: usize, const FIRST: usize>(d: &mut [u32], held: &[[u3
     }
 }
 
+/// Fills a long register with two words of each lane.
 #[inline(never)]
 fn load_longs<const WORDS: usize, const FIRST: usize>(d: &mut [u64], held: &[[u32; WORDS]]) {
     for (d, held) in d.iter_mut().zip(held) {
@@ -41,6 +43,7 @@ fn load_longs<const WORDS: usize, const FIRST: usize>(d: &mut [u64], held: &[[u3
     }
 }
 
+/// Writes a register to one word of each lane.
 #[inline(never)]
 fn store_words<const WORDS: usize, const FIRST: usize>(a: &[u32], held: &mut [[u32; WORDS]]) {
     for (a, held) in a.iter().zip(held) {
@@ -48,6 +51,7 @@ fn store_words<const WORDS: usize, const FIRST: usize>(a: &[u32], held: &mut [[u
     }
 }
 
+/// Writes a long register to two words of each lane.
 #[inline(never)]
 fn store_longs<const WORDS: usize, const FIRST: usize>(a: &[u64], held: &mut [[u32; WORDS]]) {
     for (a, held) in a.iter().zip(held) {
@@ -204,6 +208,7 @@ impl Worker<'_> {
         Ok(true)
     }
 
+    /// Loads so many words for each lane; answers the passes of banks, and the fewest possible.
     #[inline(always)]
     fn load_by_stride<const WORDS: usize>(
         &mut self,
@@ -229,6 +234,7 @@ impl Worker<'_> {
         Ok(Some((stride.passes(), WORDS as u64)))
     }
 
+    /// The same of stores.
     #[inline(always)]
     fn store_by_stride<const WORDS: usize>(
         &mut self,

@@ -18,12 +18,14 @@ impl Frame {
         if cond.negated { !bits } else { bits }
     }
 
+    /// Writes a predicate in the lanes of `mask`.
     #[inline(always)]
     fn put_pred(&mut self, p: usize, bits: u32, mask: u32) {
         let pred = &mut self.preds[p];
         *pred = *pred & !mask | bits & mask;
     }
 
+    /// Writes the outcome of a test.
     fn put_outcome(&mut self, outcome: &Outcome, bits: u32, mask: u32) {
         let (mut p, mut q) = (bits, !bits);
         if let Some((combine, with)) = outcome.with {
@@ -55,6 +57,7 @@ impl Frame {
         Ok(self.carry)
     }
 
+    /// Writes the carry flags, where the operation sets them.
     #[inline(always)]
     fn set_flags(&mut self, sets: bool, flags: &Words, mask: u32) {
         if sets {
@@ -208,6 +211,7 @@ impl Frame {
     }
 }
 
+/// The logical function of three operands with this table.
 fn lop3(table: u8, a: &Words, b: &Words, c: &Words) -> Words {
     let mut out = [0; 32];
     // One term per entry of the table that is one.
@@ -223,6 +227,7 @@ fn lop3(table: u8, a: &Words, b: &Words, c: &Words) -> Words {
     out
 }
 
+/// Whether a generic address lies in a space.
 fn is_in(space: Space, address: u64) -> bool {
     match space {
         Space::Shared => address.wrapping_sub(SHARED_WINDOW) >> RANK_SHIFT == 0,

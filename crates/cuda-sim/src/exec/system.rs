@@ -162,6 +162,7 @@ fn value(frame: &Frame, slot: Slot, lane: usize) -> u64 {
     }
 }
 
+/// Sets a result in one lane.
 fn set(frame: &mut Frame, slot: Slot, lane: usize, value: u32) {
     match slot {
         Slot::Memory { offset, .. } => frame.params[offset as usize / 4][lane] = value,

@@ -18,6 +18,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
+    /// Zeros, all of them defined.
     pub fn new() -> Self {
         Buffer {
             rows: [[0; 32]; 8],
@@ -100,6 +101,7 @@ impl Transfer<'_> {
         })
     }
 
+    /// An error unless every lane's address is a multiple of what it moves.
     pub(super) fn check_alignment(&self) -> Step {
         let low = u64::from(self.bytes) - 1;
         let any = if self.mask == u32::MAX {

@@ -51,6 +51,7 @@ impl Undefined {
         self.params.clear();
     }
 
+    /// Forgets what is undefined in these lanes.
     pub fn forget(&mut self, lanes: u32) {
         if self.lanes & lanes == 0 {
             return;
@@ -97,6 +98,7 @@ impl Undefined {
         some(&self.of(reg))
     }
 
+    /// Notes the undefined bits of a register in the lanes of `mask`, and where they come from.
     pub fn set(&mut self, reg: Reg, bits: &Longs, origins: &Origins, mask: u32) {
         let lanes = some(bits) & mask;
         if lanes == 0 && self.lanes & mask == 0 {

@@ -11,6 +11,7 @@ pub(super) struct Written {
 }
 
 impl Written {
+    /// Nothing written yet of so many words.
     pub fn new(words: usize) -> Self {
         Written {
             whole: vec![0; words.div_ceil(32)],

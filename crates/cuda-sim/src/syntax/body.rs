@@ -7,6 +7,7 @@ use super::tree::{Instruction, Operand, Statement};
 use super::types::Space;
 
 impl<'s> Parser<'s> {
+    /// The statements up to a closing brace.
     pub(super) fn statements(&mut self) -> Result<Vec<Statement<'s>>> {
         let mut statements = Vec::new();
         loop {
@@ -91,6 +92,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
+    /// The declarations behind `.reg`.
     fn registers(&mut self, statements: &mut Vec<Statement<'s>>) -> Result<()> {
         let at = self.position();
         let lanes = match *self.peek() {
@@ -125,6 +127,7 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// An instruction, whose guard has been read.
     fn instruction(&mut self, guard: Option<(&'s str, bool)>) -> Result<Instruction<'s>> {
         let at = self.position();
         let opcode = self.word("an instruction")?;
@@ -146,6 +149,7 @@ impl<'s> Parser<'s> {
         })
     }
 
+    /// An operand of an instruction.
     fn operand(&mut self) -> Result<Operand<'s>> {
         match *self.peek() {
             Token::Mark('[') => {
@@ -235,6 +239,7 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Operands up to a closing mark.
     fn list(&mut self, close: char) -> Result<Vec<Operand<'s>>> {
         self.enter()?;
         let mut operands = Vec::new();

@@ -20,6 +20,7 @@ pub(crate) enum Token<'s> {
     End,
 }
 
+/// All tokens of a source, each with where it stands.
 pub(crate) fn tokens(source: &str) -> Result<Vec<(Token<'_>, Position)>, ParseError> {
     Lexer {
         source,
@@ -81,6 +82,7 @@ impl<'s> Lexer<'s> {
         self.at += bytes;
     }
 
+    /// Skips white space and comments.
     fn skip_blanks(&mut self) -> Result<(), ParseError> {
         loop {
             let rest = self.rest();
@@ -100,6 +102,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
+    /// The next token.
     fn token(&mut self) -> Result<Token<'s>, ParseError> {
         let first = self.peek();
         match first {
@@ -147,6 +150,7 @@ impl<'s> Lexer<'s> {
         Token::Word(word)
     }
 
+    /// A literal.
     fn number(&mut self) -> Result<Token<'s>, ParseError> {
         let rest = self.rest();
         let len = rest

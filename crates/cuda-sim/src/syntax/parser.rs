@@ -7,6 +7,7 @@ use super::types::{Space, Type};
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
+/// The syntax tree of a source.
 pub(crate) fn parse(source: &str) -> Result<Source<'_>> {
     let mut parser = Parser {
         tokens: tokens(source)?,
@@ -96,6 +97,7 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// A whole module.
     fn source(&mut self) -> Result<Source<'s>> {
         let mut source = Source {
             version: (0, 0),
@@ -232,6 +234,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
+    /// What stands behind `.visible`, `.extern` and the like.
     fn linkable(&mut self, source: &mut Source<'s>) -> Result<()> {
         let mut is_extern = false;
         loop {
@@ -269,6 +272,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
+    /// A function or a kernel, up to the end of its body.
     fn function(&mut self, entry: bool) -> Result<Function<'s>> {
         while matches!(*self.peek(), Token::Word(".noreturn")) {
             self.next();
@@ -358,6 +362,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
+    /// One to three sizes.
     fn dimensions(&mut self) -> Result<[u32; 3]> {
         let mut sizes = [1; 3];
         for (i, size) in sizes.iter_mut().enumerate() {
@@ -371,6 +376,7 @@ impl<'s> Parser<'s> {
         Ok(sizes)
     }
 
+    /// The parameters or results of a function.
     fn formals(&mut self) -> Result<Vec<Formal<'s>>> {
         self.expect('(')?;
         let mut formals = Vec::new();
@@ -519,6 +525,7 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// The brackets of an array, and what it begins with.
     fn extent_and_initial(&mut self, variable: &mut Variable<'s>) -> Result<()> {
         let most = match variable.space {
             Space::Global | Space::Constant => MOST_GLOBAL,
