@@ -103,13 +103,15 @@ fn uncached(own: &str) -> Cow<'_, str> {
     let replaced = |ptx: Cow<'_, str>, [cached, uncached]: [&str; 2]| {
         Cow::Owned(ptx.replace(cached, uncached))
     };
-    long::UNCACHED.into_iter().fold(Cow::Borrowed(own), replaced)
+    long::UNCACHED
+        .into_iter()
+        .fold(Cow::Borrowed(own), replaced)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::ptx::ptx;
+    use crate::kernels::ptx::ptx;
     use bigint_core::modules::OTHERS;
     use bigint_core::specialization::{BlockTransform, Family};
     use bigint_core::{Arguments, Kernel, MatrixArgument};
@@ -148,9 +150,13 @@ mod tests {
             let line = lines.iter().find(|line| line.starts_with(&set)).unwrap();
             line[set.len()..].trim_end_matches(';').parse().unwrap()
         };
-        let reads = lines.iter().filter_map(|line| line.strip_prefix("bfe.u32 fact,fact,"));
+        let reads = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("bfe.u32 fact,fact,"));
         let reads = reads.map(|read| read.trim_end_matches(';').split_once(',').unwrap());
-        reads.map(|(at, bits)| (constant(at), constant(bits))).collect()
+        reads
+            .map(|(at, bits)| (constant(at), constant(bits)))
+            .collect()
     }
 
     #[test]
@@ -159,7 +165,9 @@ mod tests {
         for (entry, family) in entries() {
             let ptx = ptx(entry.module).unwrap();
             let mut kernels = ptx.split(ENTRY);
-            let own = kernels.find(|own| own.split('(').next() == Some(entry.name)).unwrap();
+            let own = kernels
+                .find(|own| own.split('(').next() == Some(entry.name))
+                .unwrap();
             let read = places_read(own);
             assert_eq!(read.len(), own.matches(UNKNOWN).count());
             for place in &read {
@@ -175,7 +183,14 @@ mod tests {
 
     #[test]
     fn what_is_known_stands_where_it_is_read() {
-        let matrix = MatrixArgument::new(0x1000, 40, bigint_core::Strides { number: 40, limb: 1 });
+        let matrix = MatrixArgument::new(
+            0x1000,
+            40,
+            bigint_core::Strides {
+                number: 40,
+                limb: 1,
+            },
+        );
         let arguments = Arguments::of(&[matrix; 2], &[matrix; 3]);
         for kernel in Kernel::ALL {
             let known = kernel.specialization(&arguments);
@@ -202,9 +217,8 @@ mod tests {
     #[test]
     fn early_kernels_wait_behind_their_declarations() {
         for entry in [long::LONG_ROWS, long::LONG_COLUMNS] {
-            let [ptx, late] = [true, false].map(|is_early| {
-                specialized(entry, long_transform(2, is_early))
-            });
+            let [ptx, late] =
+                [true, false].map(|is_early| specialized(entry, long_transform(2, is_early)));
             let [version, target, waits] = long::WAITS;
             assert!(ptx.contains(version) && ptx.contains(target));
             let (before, after) = ptx.split_once(waits).unwrap();
@@ -221,7 +235,10 @@ mod tests {
             let short = [ptx(1, true), ptx(1, false)];
             for [from, to] in long::UNCACHED {
                 let [past, cached] = short.each_ref().map(|ptx| ptx.matches(to).count());
-                assert!(past >= 16 && cached == 0 && !short[0].contains(from), "{from}");
+                assert!(
+                    past >= 16 && cached == 0 && !short[0].contains(from),
+                    "{from}"
+                );
                 assert_eq!(short[1].matches(from).count(), past);
                 for long in [ptx(2, true), ptx(2, false)] {
                     assert!(long.contains(from) && !long.contains(to));
