@@ -391,7 +391,9 @@ mod tests {
     #[test]
     fn committed_ptx_bounds_the_launches_that_ask_for_it() {
         let ptx: String = committed().unwrap().into_values().collect();
-        let bounded = Kernel::ALL.iter().filter(|kernel| kernel.bounds().is_some());
+        let bounded = Kernel::ALL
+            .iter()
+            .filter(|kernel| kernel.bounds().is_some());
         let bounded: BTreeSet<_> = bounded.map(|kernel| kernel.name).collect();
         let others = OTHERS.into_iter().filter_map(bounds_of_other).count();
         assert_eq!(ptx.matches(".maxntid").count(), bounded.len() + others);

@@ -7,7 +7,7 @@
 mod operations;
 
 use crate::manifest::Manifest;
-use crate::workspace;
+use crate::{rooms, workspace};
 use anyhow::{Context, Result, bail, ensure};
 use bigint_core::Operation;
 use serde::Deserialize;
@@ -28,10 +28,11 @@ type Check = fn(&Tree) -> Findings;
 /// Runs every check; the error has all findings.
 pub fn run() -> Result<()> {
     let tree = Tree::read(&workspace::root())?;
-    let checks: [(&str, Check); 10] = [
+    let checks: [(&str, Check); 11] = [
         ("operations", operations::operations),
         ("headers", headers),
         ("dependencies", dependencies),
+        ("rooms", rooms),
         ("unsafe code", unsafe_code),
         ("leftovers", leftovers),
         ("lengths", lengths),
@@ -189,6 +190,14 @@ fn dependencies(tree: &Tree) -> Findings {
         }
     }
     findings
+}
+
+/// Folders of the host's sources use those below them alone.
+fn rooms(tree: &Tree) -> Findings {
+    const SOURCES: &str = "crates/bigint-host/src/";
+    let files = tree.rust();
+    let files = files.filter_map(|(name, text)| Some((name.strip_prefix(SOURCES)?, text)));
+    rooms::arrows_up(tree.text(&format!("{SOURCES}lib.rs")), files)
 }
 
 /// Where unsafe code and its kinds may stand.
@@ -435,7 +444,9 @@ fn older_records<'a>(
             measured.any(|name| {
                 let mut operations = Operation::ALL.iter();
                 let operation = operations.find(|operation| operation.name() == name);
-                let module = operation.and_then(|operation| operation.module()).unwrap_or(name);
+                let module = operation
+                    .and_then(|operation| operation.module())
+                    .unwrap_or(name);
                 record.ptx.get(module) != modules.get(module)
             })
         })

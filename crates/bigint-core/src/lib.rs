@@ -14,8 +14,8 @@ pub mod transform;
 pub mod trial;
 pub mod weighted;
 
-pub use capacity::karatsuba;
 pub use algorithm::{Algorithm, Level};
+pub use capacity::karatsuba;
 pub use kernel::{Arguments, Kernel, Launch, MatrixArgument};
 pub use operation::Operation;
 pub use shape::{LIMB_BITS, Layout, Limb, MAX_WIDTH, Shape, Strides, WIDEST_COUNTED};

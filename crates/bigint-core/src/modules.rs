@@ -1,6 +1,5 @@
 //! Which entry points there are in PTX, and which module has them.
 
-
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::gather::{GATHER_CONTIGUOUS, GATHER_INTERLEAVED, GATHER_MODULE};
 use crate::kernel::EntryPoint;

@@ -706,8 +706,12 @@ macro_rules! list {
 
 /// The first of what a declaration may say, and else what holds where it says nothing.
 macro_rules! or {
-    ($said:expr; $else:expr) => { $said };
-    (; $else:expr) => { $else };
+    ($said:expr; $else:expr) => {
+        $said
+    };
+    (; $else:expr) => {
+        $else
+    };
 }
 
 macro_rules! operations {

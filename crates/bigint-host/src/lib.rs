@@ -29,9 +29,12 @@ mod engine;
 // Measured thresholds, and their reader.
 mod tuning;
 
-// The driver of CUDA devices.
-#[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
+// The driver of CUDA devices, which implements the trait of a device.
+#[cfg(feature = "cuda")]
 mod cuda;
+
+// The kernels as PTX, and their specialisation.
+mod kernels;
 
 // Errors, options, jobs and limbs.
 mod common;
@@ -44,8 +47,6 @@ pub use bigint_core::{
 pub use common::back_end::{BackEnd, DeviceDescription, DeviceSet};
 pub use common::error::{DeviceError, DeviceErrorKind, Error};
 pub use common::options::Options;
-pub use device::ptx::{ptx, ptx_hashes};
-pub use device::specialize::specialize;
 pub use device::trial::TrialFactors;
 pub use device::weighted::MersenneSquares;
 pub use engine::ceilings::Ceilings;
@@ -55,22 +56,21 @@ pub use integers::list::Computation;
 pub use integers::on_integers::OnIntegers;
 pub use integers::rationals::Rationals;
 pub use integers::schedule::Prepared;
+pub use kernels::ptx::{ptx, ptx_hashes};
+pub use kernels::specialize::specialize;
 pub use num_bigint::{BigInt, BigUint};
 pub use operations::divisor::Divisor;
 pub use operations::fixed_base::FixedBase;
 pub use operations::forms::{Form, Outcome};
 pub use operations::residues::{MontgomeryParams, Residues};
-pub use operations::signed::SignedBatch;
-pub use plan::choose::{CoreTuning, StartTuning};
 pub use tuning::cpu::CpuTuning;
 pub use tuning::gpu::{
-    AddTuning, DevicesTuning, FusedTuning, LimbwiseTuning, MulTuning, Provenance, ScanTuning,
-    Tuning,
+    AddTuning, CoreTuning, DevicesTuning, FewTuning, FusedTuning, LanesTuning, LimbwiseTuning,
+    MersenneTuning, ModularTuning, MulTuning, Provenance, ScanTuning, StartTuning, Tuning,
 };
-pub use tuning::lanes::LanesTuning;
-pub use tuning::modular::{FewTuning, ModularTuning};
 pub use values::batch::Batch;
 pub use values::integers::Integers;
+pub use values::signed::SignedBatch;
 
 #[doc = include_str!("../RECIPES.md")]
 pub mod recipes {}

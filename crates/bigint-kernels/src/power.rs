@@ -38,8 +38,8 @@
 //! lies side by side ([`Fours`]), so that a warp reads whole lines.
 
 use crate::gpu::block::Team;
-use crate::gpu::known::bases;
 use crate::gpu::fours::Fours;
+use crate::gpu::known::bases;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;

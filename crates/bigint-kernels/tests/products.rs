@@ -1,8 +1,8 @@
 //! Squares, high halves and `a b + c`, as they stand in the committed PTX, on the simulated
 //! GPU with all of its checks on: beside num-bigint, and by their count of multiply-adds.
 
-use bigint_core::specialization::MANY;
 use bigint_core::kernel::BLOCK;
+use bigint_core::specialization::MANY;
 use bigint_core::{
     Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
 };
@@ -125,7 +125,9 @@ impl Bench {
             shared_bytes: launch.shared_bytes,
         };
         let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
-        let told = self.is_specialized.then(|| self.specialized(kernel, &arguments));
+        let told = self
+            .is_specialized
+            .then(|| self.specialized(kernel, &arguments));
         let module = told.as_ref().unwrap_or(&self.module);
         let report = self
             .device

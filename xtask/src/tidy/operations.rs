@@ -115,13 +115,20 @@ fn naming(tree: &Tree, operation: Operation) -> Vec<&str> {
 /// `Operation::{Add, Sub}`.
 fn names(text: &str, variant: &str) -> bool {
     let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let lines = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
     let code: Vec<&str> = lines.collect();
     let code = code.join("\n");
     let mut after = code.split("Operation::").skip(1);
     after.any(|after| {
-        let list = after.strip_prefix('{').and_then(|list| list.split_once('}'));
-        let end = |text: &str| text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+        let list = after
+            .strip_prefix('{')
+            .and_then(|list| list.split_once('}'));
+        let end = |text: &str| {
+            text.find(|c: char| !c.is_alphanumeric())
+                .unwrap_or(text.len())
+        };
         match list {
             Some((list, _)) => list.split(',').any(|one| one.trim() == variant),
             None => &after[..end(after)] == variant,
@@ -175,7 +182,9 @@ mod tests {
         let files = |count: usize| [&lists[..count], &apart].concat();
         let is_named = |tree: &Tree| {
             let findings = operations(tree);
-            findings.iter().any(|finding| finding.contains("Operation::Xor, 3 may"))
+            findings
+                .iter()
+                .any(|finding| finding.contains("Operation::Xor, 3 may"))
         };
         assert!(!is_named(&tree(&files(3))));
         assert!(is_named(&tree(&files(4))));

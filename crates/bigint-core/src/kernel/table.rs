@@ -81,7 +81,10 @@ static NAMES: [Name; COUNT] = {
     while i < COUNT {
         let entry = ENTRIES[i];
         let (operation, algorithm) = entry.text();
-        let name = names[i].and(operation.name()).and("_").and(algorithm.name());
+        let name = names[i]
+            .and(operation.name())
+            .and("_")
+            .and(algorithm.name());
         let name = name.and("_").and(entry.row.level.name());
         let name = match entry.row.level {
             Level::Thread => name,

@@ -1,8 +1,8 @@
 //! The table of kernels and their launches.
 
 extern crate std;
-use super::*;
 use super::launch::{MOST_STRETCHES, NUMBERS_SCANNED, TILES};
+use super::*;
 use crate::operation::{MOST_OPERANDS, MOST_RESULTS};
 use std::collections::HashSet;
 use std::format;

@@ -65,10 +65,7 @@ pub const fn in_fours(arguments: &Arguments, guide: Option<usize>) -> bool {
         Some(2) => (true, true, false),
         _ => (true, true, true),
     };
-    r.in_fours()
-        && (!is_a || a.in_fours())
-        && (!is_b || b.in_fours())
-        && (!is_c || c.in_fours())
+    r.in_fours() && (!is_a || a.in_fours()) && (!is_b || b.in_fours()) && (!is_c || c.in_fours())
 }
 
 /// The narrowest contiguous results, in limbs, for which a warp finds out once for each number what its

@@ -419,7 +419,8 @@ mod tests {
 
     #[test]
     fn every_frequency_has_a_row_and_every_point_of_a_block_a_place() {
-        let shapes = (1..=1 << 10).filter_map(|units| Some((units << 16, Radices::of(units << 16)?)));
+        let shapes =
+            (1..=1 << 10).filter_map(|units| Some((units << 16, Radices::of(units << 16)?)));
         assert_eq!(shapes.clone().count(), 28);
         for (
             words,

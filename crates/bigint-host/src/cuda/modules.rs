@@ -4,9 +4,9 @@
 
 use super::failure;
 use crate::DeviceErrorKind;
-use crate::engine::members::lock;
-use crate::device::ptx::ptx;
-use crate::device::specialize::specialize;
+use crate::common::threads::lock;
+use crate::kernels::ptx::ptx;
+use crate::kernels::specialize::specialize;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
 use cust::module::Module;
@@ -40,7 +40,11 @@ impl Modules {
     /// the result in a cache on disk.
     ///
     /// The context that the modules are for must be current.
-    pub fn of(&self, entry: EntryPoint, specialization: Specialization) -> Result<Arc<Module>, DeviceErrorKind> {
+    pub fn of(
+        &self,
+        entry: EntryPoint,
+        specialization: Specialization,
+    ) -> Result<Arc<Module>, DeviceErrorKind> {
         let place = self.place(entry, specialization);
         let mut module = lock(&place.module);
         if let Some(module) = &*module {
@@ -54,7 +58,9 @@ impl Modules {
 
     /// Whether nobody would wait for that module.
     pub fn has(&self, entry: EntryPoint, specialization: Specialization) -> bool {
-        self.place(entry, specialization).is_done.load(Ordering::Acquire)
+        self.place(entry, specialization)
+            .is_done
+            .load(Ordering::Acquire)
     }
 
     /// Whether the caller is the first who sets out to load it in the background.

@@ -1,17 +1,17 @@
-//! A job on one device: by which kernel, and its launch; products and squares that all of the
-//! device takes go by [`grid`], [`ntt`] or [`pieces`].
+//! A job on one device, by the launches that were chosen for it.
 
+use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::{Job, Wanted};
-use crate::cuda::{Buffer, Device, Roots};
+use crate::device::launches::{By, Launches};
+use crate::device::transform::{Pieces, Transform};
 use crate::device::{grid, ntt, pieces};
-use crate::plan::transform::{Pieces, Transform};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
-use crate::{BackEnd, Error, Tuning};
-use bigint_core::specialization::Specialization;
+use crate::{BackEnd, Error};
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::operation::Property;
-use bigint_core::{Arguments, Kernel, Launch, Layout, Operation, Shape};
+use bigint_core::specialization::Specialization;
+use bigint_core::{Arguments, Kernel, Launch, Shape};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,30 +20,57 @@ use std::time::Instant;
 /// Numbers `numbers` of a job, on a device; nothing where the CPU has to say why one of
 /// them has no value.
 pub(crate) fn compute(
-    tuning: &Tuning,
-    device: &Arc<Device>,
+    device: &Arc<dyn Device>,
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
+    launches: &Launches,
 ) -> Result<Option<Made>, Error> {
-    let (job, operands) = by_kernels(tuning, job, operands, numbers.len());
-    let operands = &*operands;
-    let start = numbers.start;
-    let job = job.with_count(numbers.len());
-    let count = job.count();
-    if let Some(plan) = by_transforms(tuning, device, job, operands) {
-        let made = match plan {
-            Transform::Fft(plan) => grid::compute(device, job, operands, numbers, plan)?,
-            Transform::Ntt(plan) => ntt::compute(device, job, operands, numbers, plan)?,
-            Transform::Pieces(Pieces { longest, .. }) => {
-                pieces::compute(device, job, operands, numbers, longest)?
-            }
-        };
-        return Ok(Some(made));
-    }
-    let (kernel, launch) = chosen(tuning, device, job, operands)?;
+    let job = job.of(launches.operation).with_count(numbers.len());
+    let operands = &*taken(launches, operands);
+    let plan = match launches.by {
+        By::Kernel(kernel, launch) => {
+            return by_kernel(device, job, operands, numbers, kernel, launch);
+        }
+        By::Transform(plan) => plan,
+    };
+    Ok(Some(match plan {
+        Transform::Fft(plan) => grid::compute(device, job, operands, numbers, plan)?,
+        Transform::Ntt(plan) => ntt::compute(device, job, operands, numbers, plan)?,
+        Transform::Pieces(Pieces { longest, .. }) => {
+            pieces::compute(device, job, operands, numbers, longest)?
+        }
+    }))
+}
 
+/// The operands that the launches take.
+fn taken<'a>(launches: &Launches, operands: Operands<'a>) -> Cow<'a, [Arc<Node>]> {
+    match launches.operands {
+        [] => Cow::Borrowed(operands),
+        indices => indices.iter().map(|&i| Arc::clone(&operands[i])).collect(),
+    }
+}
+
+/// Memory for the flags of a job: a limb for each number, and the first number whose flag is set.
+fn flags(device: &Arc<dyn Device>, job: Job) -> Result<[Option<Buffer>; 2], Error> {
+    let has_all = job.wanted == Wanted::Flags;
+    let has_first = job.wanted == Wanted::First || has_all && job.operation.is(Property::FlagsMore);
+    let all = has_all.then(|| device.allocate(job.count()));
+    let first = has_first.then(|| device.allocate_ones(2));
+    Ok([all.transpose()?, first.transpose()?])
+}
+
+/// One launch.
+fn by_kernel(
+    device: &Arc<dyn Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    kernel: &'static Kernel,
+    launch: Launch,
+) -> Result<Option<Made>, Error> {
     let started = Instant::now();
+    let count = job.count();
     let given = operands
         .iter()
         .map(|operand| operand.resident(device, numbers.clone()))
@@ -57,15 +84,7 @@ pub(crate) fn compute(
         0 => None,
         limbs => Some(device.allocate(limbs)?),
     };
-    let (flags, first_flag) = match job.wanted {
-        Wanted::Nothing => (None, None),
-        Wanted::Flags if job.operation.is(Property::FlagsMore) => (
-            Some(device.allocate(count)?),
-            Some(device.allocate_ones(2)?),
-        ),
-        Wanted::Flags => (Some(device.allocate(count)?), None),
-        Wanted::First => (None, Some(device.allocate_ones(2)?)),
-    };
+    let [flags, first_flag] = flags(device, job)?;
     let address = |buffer: &Option<Buffer>| buffer.as_ref().map_or(0, Buffer::address);
     let operand =
         |(node, buffer): (&Arc<Node>, &Arc<Buffer>)| operand(node, buffer.address(), count);
@@ -75,20 +94,20 @@ pub(crate) fn compute(
     let results: Vec<_> = job.shapes().iter().zip(&made).map(result).collect();
     let matrices: Vec<_> = operands.iter().zip(&given).map(operand).collect();
     let arguments = Arguments {
-        scratch: MatrixArgument::new(
-            address(&scratch),
-            launch.scratch_width,
-            launch.scratch_strides(kernel.level),
-        ),
         carry: address(&flags),
         first_carry: address(&first_flag),
         roots: match kernel.takes_roots() {
             true => device.roots(Roots::Blocks)?,
             false => 0,
         },
-        count: count as u64,
-        workers: launch.workers as u64,
-        ..kernel.arguments(&results, &matrices)
+        ..arguments(
+            kernel,
+            launch,
+            &results,
+            &matrices,
+            address(&scratch),
+            count,
+        )
     };
     let buffers: Vec<_> = made
         .iter()
@@ -98,17 +117,10 @@ pub(crate) fn compute(
         .chain(&first_flag)
         .collect();
     let specialization = kernel.specialization(&arguments);
-    device.launch(kernel.entry_point(), specialization, launch, arguments, &buffers)?;
-    let first = match &first_flag {
-        None => None,
-        Some(first) => {
-            let mut limbs = [0; 2];
-            device.download(first, &mut limbs)?;
-            let halves = limbs.iter().rev();
-            let number = halves.fold(0, |n, &limb| n << 32 | u64::from(limb));
-            (number != u64::MAX).then_some(number as usize)
-        }
-    };
+    let entry = kernel.entry_point();
+    device.launch(entry, specialization, launch, &arguments, &buffers)?;
+    let first = first_flag.map(|first| first_number(device, &first));
+    let first = first.transpose()?.flatten();
     if first.is_some() && job.operation.is(Property::FlagsMore) {
         return Ok(None);
     }
@@ -120,36 +132,60 @@ pub(crate) fn compute(
         elapsed = ?started.elapsed(),
         "launched"
     );
-    let shapes = job.shapes().iter().copied();
-    let results = shapes.zip(made);
+    let results = job.shapes().iter().copied().zip(made);
     let flags = flags.map(|flags| (job.flags_shape(), flags));
     Ok(Some(Made {
         buffers: results.chain(flags).collect(),
-        first: first.map(|index| start + index),
+        first: first.map(|index| numbers.start + index),
     }))
 }
 
+/// The number that a kernel noted as the first whose flag is set, if it noted one.
+fn first_number(device: &Arc<dyn Device>, first: &Buffer) -> Result<Option<usize>, Error> {
+    let mut limbs = [0; 2];
+    device.download(first, &mut limbs)?;
+    let halves = limbs.iter().rev();
+    let number = halves.fold(0, |n, &limb| n << 32 | u64::from(limb));
+    Ok((number != u64::MAX).then_some(number as usize))
+}
+
+/// A kernel's arguments for so many numbers, but for flags and roots.
+fn arguments(
+    kernel: &Kernel,
+    launch: Launch,
+    results: &[MatrixArgument],
+    operands: &[MatrixArgument],
+    scratch: u64,
+    count: usize,
+) -> Arguments {
+    let strides = launch.scratch_strides(kernel.level);
+    Arguments {
+        scratch: MatrixArgument::new(scratch, launch.scratch_width, strides),
+        count: count as u64,
+        workers: launch.workers as u64,
+        ..kernel.arguments(results, operands)
+    }
+}
+
 /// The module of the kernel that [`compute`] would launch for so many of a job's numbers; none
-/// where it takes several, or an error.
+/// where it takes several.
 pub(crate) fn module(
-    tuning: &Tuning,
-    device: &Device,
     job: Job,
     operands: Operands<'_>,
     count: usize,
+    launches: &Launches,
 ) -> Option<(EntryPoint, Specialization)> {
-    let (job, operands) = by_kernels(tuning, job, operands, count);
-    let job = job.with_count(count);
-    if by_transforms(tuning, device, job, &operands).is_some() {
+    let By::Kernel(kernel, launch) = launches.by else {
         return None;
-    }
-    let (kernel, launch) = chosen(tuning, device, job, &operands).ok()?;
-    // Memory as it would be: a place for each operand and result, at an address like any other.
-    let address = |place: usize| 256 * (1 + place as u64);
-    let place = |node: &Arc<Node>| operands.iter().position(|other| Arc::ptr_eq(node, other));
+    };
+    let job = job.of(launches.operation).with_count(count);
+    let operands = &*taken(launches, operands);
+    // Memory as it would be: an address like any other for each operand and result.
+    let address = |index: usize| 256 * (1 + index as u64);
+    let index = |node: &Arc<Node>| operands.iter().position(|other| Arc::ptr_eq(node, other));
     let matrices = operands.iter().map(|node| {
-        let place = place(node).expect("it is one of them");
-        operand(node, address(place), count)
+        let index = index(node).expect("it is one of them");
+        operand(node, address(index), count)
     });
     let results = job.shapes().iter().enumerate();
     let results = results.map(|(i, shape)| {
@@ -157,87 +193,16 @@ pub(crate) fn module(
         MatrixArgument::new(address, shape.width, shape.strides())
     });
     let (results, matrices): (Vec<_>, Vec<_>) = (results.collect(), matrices.collect());
-    let has_scratch = launch.scratch_width * launch.workers > 0;
-    let arguments = Arguments {
-        scratch: MatrixArgument::new(
-            if has_scratch { address(MOST_PLACES) } else { 0 },
-            launch.scratch_width,
-            launch.scratch_strides(kernel.level),
-        ),
-        count: count as u64,
-        workers: launch.workers as u64,
-        ..kernel.arguments(&results, &matrices)
+    let scratch = match launch.scratch_width * launch.workers {
+        0 => 0,
+        _ => address(MOST_MATRICES),
     };
+    let arguments = arguments(kernel, launch, &results, &matrices, scratch, count);
     Some((kernel.entry_point(), kernel.specialization(&arguments)))
 }
 
 /// More than operands and results.
-const MOST_PLACES: usize = 16;
-
-/// The same job as the operation whose kernels compute it, for so many numbers: a batch's product
-/// by itself is its square, and which kernel computes it, where that is left open, is a matter of
-/// widths and of how many there are.
-fn by_kernels<'a>(
-    tuning: &Tuning,
-    job: Job,
-    operands: Operands<'a>,
-    count: usize,
-) -> (Job, Cow<'a, [Arc<Node>]>) {
-    let is_square = |a: &Node| tuning.squares(a.shape.width, count);
-    match (job.operation, operands) {
-        (Operation::Mul, [a, b])
-            if Arc::ptr_eq(a, b) && is_square(a) && job.leaves_open(Operation::Square) =>
-        {
-            (job.of(Operation::Square), Cow::Borrowed(&operands[..1]))
-        }
-        (Operation::Square, [a]) if !is_square(a) && job.leaves_open(Operation::Mul) => {
-            let both = vec![Arc::clone(a), Arc::clone(a)];
-            (job.of(Operation::Mul), Cow::Owned(both))
-        }
-        _ => (job, Cow::Borrowed(operands)),
-    }
-}
-
-/// How all of the device computes the job, if it takes all of it.
-fn by_transforms(
-    tuning: &Tuning,
-    device: &Device,
-    job: Job,
-    operands: Operands<'_>,
-) -> Option<Transform> {
-    let of = |index: usize| operands.get(index).map_or(0, |operand| operand.shape.width);
-    let is_kept = operands.iter().any(|operand| operand.kept().is_some());
-    let plan = tuning.grid(job, of(0), of(operands.len() - 1), is_kept)?;
-    plan.fits(device.shared_bytes()).then_some(plan)
-}
-
-/// The kernel that computes the job by one launch.
-fn chosen(
-    tuning: &Tuning,
-    device: &Device,
-    job: Job,
-    operands: Operands<'_>,
-) -> Result<(&'static Kernel, Launch), Error> {
-    // Kernels of the interleaved layout take any strides, so they also serve
-    // operands of two layouts.
-    let shapes = operands.iter().map(|operand| operand.shape);
-    let layout = if shapes
-        .clone()
-        .chain(job.shapes().iter().copied())
-        .all(|shape| shape.layout == Layout::Contiguous)
-    {
-        Layout::Contiguous
-    } else {
-        Layout::Interleaved
-    };
-    let widths: Vec<usize> = shapes.map(|shape| shape.width).collect();
-    let r_shape = job.shapes()[0];
-    let shape = Shape { layout, ..r_shape };
-    let kernel = tuning.kernel(job.operation, &widths, shape, job.options)?;
-    let kernel = fitting(kernel, device.shared_bytes());
-    let launch = kernel.launch_within(job.count(), &widths, r_shape.width, device.shared_bytes());
-    Ok((kernel, launch))
-}
+const MOST_MATRICES: usize = 16;
 
 /// An operand of which so many numbers are at an address, or one for all.
 fn operand(node: &Node, address: u64, count: usize) -> MatrixArgument {
@@ -251,42 +216,4 @@ fn operand(node: &Node, address: u64, count: usize) -> MatrixArgument {
         strides.number = 0;
     }
     MatrixArgument::new(address, node.shape.width, strides)
-}
-
-/// The kernel, or the widest like it whose blocks fit a device with so many bytes of shared
-/// memory for each: fewer threads take a product in smaller pieces.
-fn fitting(kernel: &'static Kernel, shared_bytes: u32) -> &'static Kernel {
-    let fits = |kernel: &Kernel| {
-        let needed = kernel.launch(1, &[1, 1], 2).shared_bytes;
-        needed <= shared_bytes
-    };
-    let narrower = |kernel: &&'static Kernel| {
-        let Kernel {
-            operation,
-            algorithm,
-            level,
-            lanes,
-            layout,
-            ..
-        } = **kernel;
-        Kernel::find(operation, algorithm, level, lanes / 2, layout)
-    };
-    let mut kernels = std::iter::successors(Some(kernel), narrower);
-    kernels.find(|kernel| fits(kernel)).unwrap_or(kernel)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use bigint_core::{Algorithm, Level};
-
-    #[test]
-    fn a_device_with_little_shared_memory_takes_fewer_threads_for_a_product() {
-        let kernel = |lanes| {
-            let (algorithm, layout) = (Algorithm::Fft, Layout::Contiguous);
-            Kernel::find(Operation::Mul, algorithm, Level::Block, lanes, layout).unwrap()
-        };
-        assert_eq!(fitting(kernel(1024), 99 << 10).lanes, 1024);
-        assert_eq!(fitting(kernel(512), 64 << 10).lanes, 64);
-    }
 }

@@ -5,14 +5,14 @@
 //! the CPU it runs block by block: so many rows at a time that what is between the steps
 //! stays in a core's cache. Either reads each input once and writes the result once.
 
+use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
-use crate::cuda::{Buffer, Device};
 use crate::engine::inner::Inner;
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error, FusedTuning};
-use bigint_core::specialization::Specialization;
 use bigint_core::fused::{FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, StepKind};
+use bigint_core::specialization::Specialization;
 use bigint_core::{Algorithm, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_cpu::{Cpu, LIMB_WORK, Numbers, NumbersMut, Results, share};
 use std::ops::Range;
@@ -93,7 +93,7 @@ impl Program {
     /// Some of the rows, on a device.
     pub fn run_on_device(
         &self,
-        device: &Arc<Device>,
+        device: &Arc<dyn Device>,
         kernel: FusedKernel,
         inputs: Operands<'_>,
         rows: Range<usize>,
@@ -130,7 +130,7 @@ impl Program {
             kernel.entry_point(),
             Specialization::None,
             launch,
-            arguments,
+            &arguments,
             &buffers,
         )?;
         tracing::debug!(

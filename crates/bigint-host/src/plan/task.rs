@@ -1,22 +1,22 @@
 //! What is computed: a job or a program, as devices and the CPU are given it.
 
 use crate::Error;
+use crate::common::device::Device;
 use crate::common::job::{Job, Wanted};
 use crate::common::limbs;
-use crate::cuda::Device;
 use crate::device::gather::Gather;
 use crate::device::on_device;
 use crate::engine::inner::Inner;
 use crate::host::on_host;
-use crate::plan::choose::CoreTuning;
+use crate::plan::choose::{self, Chosen, Inputs};
 use crate::plan::program::Program;
-use crate::plan::work;
+use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
 use bigint_core::Shape;
-use bigint_core::specialization::Specialization;
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::Specialization;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -50,37 +50,20 @@ impl Task {
         }
     }
 
-    /// About how long one device takes for all of it, in picoseconds.
-    pub fn work(&self, operands: Operands<'_>) -> f64 {
-        let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
+    /// About how long a device or a core of these costs takes for all of it, in picoseconds.
+    pub fn work(&self, costs: &CoreTuning, operands: Operands<'_>) -> f64 {
         let of_number = match self {
             Task::Job(job) => {
+                let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
                 let results = job.shapes().iter().map(|shape| shape.width).sum();
-                work::of_number(job.operation, &widths, results)
+                costs.of_number(job.operation, &widths, results)
             }
             // A value between the steps is moved nowhere, but each step reads an input.
             Task::Program(program, _) => {
                 let steps = program.steps.iter().map(|step| 2 * step.width);
-                work::moved(steps.sum::<usize>())
+                costs.moved(steps.sum())
             }
-            Task::Gather(gather) => work::moved(2 * gather.shape.width),
-        };
-        self.count() as f64 * of_number
-    }
-
-    /// The same of one core of the CPU.
-    pub fn work_on_core(&self, core: &CoreTuning, operands: Operands<'_>) -> f64 {
-        let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
-        let of_number = match self {
-            Task::Job(job) => {
-                let results = job.shapes().iter().map(|shape| shape.width).sum();
-                work::of_number_on_core(core, job.operation, &widths, results)
-            }
-            Task::Program(program, _) => {
-                let steps = program.steps.iter().map(|step| 2 * step.width);
-                core.limb_ps * steps.sum::<usize>() as f64
-            }
-            Task::Gather(gather) => core.limb_ps * 2.0 * gather.shape.width as f64,
+            Task::Gather(gather) => costs.moved(2 * gather.shape.width),
         };
         self.count() as f64 * of_number
     }
@@ -90,12 +73,15 @@ impl Task {
     pub fn module(
         &self,
         engine: &Inner,
-        device: &Device,
+        device: &Arc<dyn Device>,
         operands: Operands<'_>,
         count: usize,
     ) -> Option<(EntryPoint, Specialization)> {
         match self {
-            Task::Job(job) => on_device::module(engine.tuning(), device, *job, operands, count),
+            Task::Job(job) => {
+                let chosen = chosen(engine, device, *job, operands, count).ok()?;
+                on_device::module(*job, operands, count, &chosen.launches)
+            }
             Task::Program(_, kernel) => {
                 kernel.map(|kernel| (kernel.entry_point(), Specialization::None))
             }
@@ -122,12 +108,15 @@ impl Task {
     pub fn on_device(
         &self,
         engine: &Inner,
-        device: &Arc<Device>,
+        device: &Arc<dyn Device>,
         operands: Operands<'_>,
         numbers: Range<usize>,
     ) -> Result<Option<Made>, Error> {
         match self {
-            Task::Job(job) => on_device::compute(engine.tuning(), device, *job, operands, numbers),
+            Task::Job(job) => {
+                let chosen = chosen(engine, device, *job, operands, numbers.len())?;
+                on_device::compute(device, *job, operands, numbers, &chosen.launches)
+            }
             Task::Program(program, kernel) => {
                 let kernel = kernel.expect("a program on a device has a kernel");
                 let made = program.run_on_device(device, kernel, operands, numbers)?;
@@ -196,6 +185,18 @@ impl Task {
             first,
         }
     }
+}
+
+/// By which launches a device computes so many of a job's numbers.
+pub(crate) fn chosen(
+    engine: &Inner,
+    device: &Arc<dyn Device>,
+    job: Job,
+    operands: Operands<'_>,
+    count: usize,
+) -> Result<Chosen, Error> {
+    let (job, inputs) = (job.with_count(count), Inputs::of(operands));
+    choose::launches(engine.tuning(), device.shared_bytes(), job, &inputs)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
 use crate::common::limbs;
-use crate::integers::short;
 use crate::values::column::Column;
 use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
@@ -483,7 +482,8 @@ impl Integers {
             match magnitude.len() {
                 // Without a loop, and in no memory of its own.
                 0..=2 => {
-                    let word = short::signed((magnitude, false)) as u64;
+                    let limbs = magnitude.iter().rev();
+                    let word = limbs.fold(0, |word, &limb| word << LIMB_BITS | u64::from(limb));
                     *number = BigInt::from_biguint(sign, word.into());
                 }
                 _ => number.assign_from_slice(sign, magnitude),

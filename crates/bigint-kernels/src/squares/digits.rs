@@ -19,8 +19,8 @@ use crate::gpu::memory::{Batch, Stride};
 use crate::gpu::shared::{Fours, Slots};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::specialization::{Square, in_fours};
 use bigint_core::kernel::{SQUARE_DIGIT, SQUARE_FOURS};
+use bigint_core::specialization::{Square, in_fours};
 use bigint_core::{Arguments, Limb};
 
 /// Threads in a warp.

@@ -36,8 +36,8 @@ use crate::gpu::known::Known;
 use crate::gpu::memory::{Any, Number, Stride};
 use crate::gpu::row::{Row, halves, pair};
 use crate::gpu::window::{Slide, Window};
-use bigint_core::specialization::{Division, divisor_class};
 use bigint_core::kernel::PIECE;
+use bigint_core::specialization::{Division, divisor_class};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// Where the limbs of a warp's dividends come from, and those of the quotients go, one by one from the

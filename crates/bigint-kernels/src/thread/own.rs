@@ -21,8 +21,8 @@ use crate::gpu::shared::{Fours, Place};
 use crate::gpu::strip::{Held, Strip};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::specialization::{Home, ScanByThread, home};
 use bigint_core::kernel;
+use bigint_core::specialization::{Home, ScanByThread, home};
 use bigint_core::{Arguments, Layout, Limb, MatrixArgument, Operation};
 
 /// Threads in a warp.

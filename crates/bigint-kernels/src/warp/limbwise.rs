@@ -28,14 +28,14 @@
 
 use super::Batches;
 use super::lookahead::{self, Step};
-use crate::gpu::known::Known;
 use crate::gpu::flat::Row;
+use crate::gpu::known::Known;
 use crate::gpu::memory::{Batch, Number, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::thread::limbwise::{Limbwise, plan};
-use bigint_core::specialization::{self, NARROWEST_ONCE, in_fours, reads_guide_once};
 use bigint_core::kernel::TILE;
+use bigint_core::specialization::{self, NARROWEST_ONCE, in_fours, reads_guide_once};
 use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::num::NonZero;
 
@@ -179,7 +179,10 @@ pub fn batch<O: Limbwise, S: Stride>(batches: Batches<'_, 32, S>) {
     }
     let end = (start + stretch).min(row);
     // Before all else: the driver's compiler then finds each way as if there were no other.
-    match O::IN_FOURS && S::UNIT && specialization::Limbwise::BY_FOURS.or(in_fours(arguments, O::GUIDE)) {
+    match O::IN_FOURS
+        && S::UNIT
+        && specialization::Limbwise::BY_FOURS.or(in_fours(arguments, O::GUIDE))
+    {
         true => stretch_of::<O, S, FOUR>(batches, period, (start, end)),
         false => stretch_of::<O, S, 1>(batches, period, (start, end)),
     }

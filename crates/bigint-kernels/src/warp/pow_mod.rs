@@ -6,8 +6,8 @@
 
 use super::{Batches, Work};
 use crate::gpu::block::Team;
-use crate::gpu::known::{power_digit, scans};
 use crate::gpu::fours::Fours;
+use crate::gpu::known::{power_digit, scans};
 use crate::gpu::memory::Stride;
 use crate::gpu::window::{Slide, Window};
 use crate::power::power;

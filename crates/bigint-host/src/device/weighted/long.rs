@@ -2,10 +2,10 @@
 
 use super::squares::{Digits, Squares, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
-use crate::cuda::{Buffer, Device};
+use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
-use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
     LONG_COLUMNS, LONG_ROWS, LongArguments, NO_CARRY, POINTS, ROW_BACK, ROW_HALVES,
     ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width,
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub(super) struct Long {
     p: u32,
-    device: Arc<Device>,
+    device: Arc<dyn Device>,
     arguments: LongArguments,
     points: Buffer,
     carries: Buffer,
@@ -38,7 +38,7 @@ fn resident_warps(factor: u32) -> u32 {
 }
 
 /// How so many words are transformed, where the device has room for its blocks.
-pub(super) fn shape(words: usize, device: &Device) -> Option<Radices> {
+pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
     Radices::of(words).filter(|&Radices { factor, row, .. }| {
         long_rows_bytes(row).max(long_columns_bytes(factor)) <= device.shared_bytes()
     })
@@ -112,7 +112,7 @@ fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
 }
 
 impl Long {
-    pub fn new(device: &Arc<Device>, p: u32, radices: Radices) -> Result<Self, Error> {
+    pub fn new(device: &Arc<dyn Device>, p: u32, radices: Radices) -> Result<Self, Error> {
         let Radices { radix, factor, row } = radices;
         let (rows, first_rows) = (16 * (radix * factor) as usize, 16 * factor as usize);
         let row_words = 2 * (row * POINTS) as usize;
@@ -249,9 +249,13 @@ impl Long {
         let mut buffers = vec![&self.points, &self.carries, &self.flag, &self.errors];
         buffers.extend(&self.tables);
         buffers.extend(more);
-        Ok(self
-            .device
-            .launch(entry, Specialization::LongTransform(known), launch, arguments, &buffers)?)
+        Ok(self.device.launch(
+            entry,
+            Specialization::LongTransform(known),
+            launch,
+            &arguments,
+            &buffers,
+        )?)
     }
 }
 

@@ -37,8 +37,8 @@ use crate::gpu::window::{self, Slide, Window};
 use crate::thread::places::Placed;
 use crate::thread::tile::{Tile, bring_in, bring_out};
 use bigint_core::Limb;
-use bigint_core::specialization::LONG;
 use bigint_core::kernel::WIDEST_PLACED;
+use bigint_core::specialization::LONG;
 
 /// Limbs of `b` in a row.
 const ROW: usize = 8;

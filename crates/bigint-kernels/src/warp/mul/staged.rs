@@ -10,14 +10,14 @@
 //! three.
 
 use super::school;
-use crate::gpu::known::{self, Known};
 use crate::gpu::flat::Row;
+use crate::gpu::known::{self, Known};
 use crate::gpu::memory::Stride;
 use crate::gpu::staged::{self, Stage};
 use crate::gpu::thread;
 use crate::warp::Batches;
-use bigint_core::specialization::ProductByRows as Of;
 use bigint_core::kernel::staged_fours;
+use bigint_core::specialization::ProductByRows as Of;
 use bigint_core::{Arguments, MatrixArgument};
 
 /// Lanes of a warp.

@@ -1,9 +1,9 @@
 //! A few columns: back to points, words and carries, and on to frequencies.
 
 use super::{Block, complex, eighth_on, sixteen, turned};
-use crate::gpu::known::Known;
 use crate::gpu::float::{multiply_add, signed, upper};
 use crate::gpu::handed::Handed;
+use crate::gpu::known::Known;
 use crate::gpu::registers::{afresh, computed, known_later};
 use crate::gpu::thread;
 use crate::grid::weighted::few::{butterfly, transform};
@@ -11,8 +11,8 @@ use crate::transform::butterflies::{down, up};
 use crate::transform::complex::Complex;
 use bigint_core::specialization::LongTransform;
 use bigint_core::weighted::long::{
-    ColumnPlaces, NO_CARRY, POINTS, Stage, Tables, WARPS, is_node, is_pair,
-    last_roots, log_width, node_at, node_of_pair, pair_in_order, place_of_node,
+    ColumnPlaces, NO_CARRY, POINTS, Stage, Tables, WARPS, is_node, is_pair, last_roots, log_width,
+    node_at, node_of_pair, pair_in_order, place_of_node,
 };
 
 /// Adding and subtracting it rounds doubles below 2^51 to integers; before it is subtracted,

@@ -3,9 +3,11 @@
 
 use crate::Tuning;
 use crate::common::job::Job;
-use crate::plan::transform::{
-    FftTuning, Transform, grid_point_bytes, ntt_point_bytes, numbers_at_a_time, stays_in_cache,
+use crate::device::transform::{
+    Transform, grid_point_bytes, ntt_point_bytes, numbers_at_a_time, stays_in_cache,
 };
+use crate::plan::why::Why;
+use crate::tuning::gpu::FftTuning;
 use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Algorithm, Level, Operation};
@@ -13,15 +15,16 @@ use bigint_core::{Algorithm, Level, Operation};
 impl Tuning {
     /// Whether each of `count` numbers of `n` limbs is squared as one, and not as the product of two
     /// that happen to be the same: where that takes less time.
-    pub(crate) fn squares(&self, n: usize, count: usize) -> bool {
+    pub(crate) fn squares(&self, n: usize, count: usize) -> Why {
         if n > self.mul.square_lanes_max_width {
-            return self.blocks(Operation::Square, n, n).one < self.rows(n, n);
+            return self.blocks_or_rows(Operation::Square, n, n);
         }
-        let min_width = match count >= self.mul.thread_many_min_count {
-            true => self.mul.square_many_min_width,
-            false => self.mul.square_min_width,
+        let (key, limit) = match count >= self.mul.thread_many_min_count {
+            true => ("mul.square_many_min_width", self.mul.square_many_min_width),
+            false => ("mul.square_min_width", self.mul.square_min_width),
         };
-        n >= min_width
+        let limbs = n;
+        Why::AtLeast { limbs, key, limit }
     }
 
     /// Whether the high half of a product of operands of `n` and `m` limbs, or a product with a
@@ -32,15 +35,25 @@ impl Tuning {
         is_of_product && n.max(m) > self.mul.columns_max_width
     }
 
-    /// Whether transforms multiply numbers of these widths in less time than rows do.
-    fn transforms(&self, n: usize, m: usize) -> bool {
-        self.blocks(Operation::Mul, n, m).one < self.rows(n, m)
+    /// Whether transforms by blocks multiply numbers of these widths in less time than rows do.
+    pub(crate) fn blocks_or_rows(&self, operation: Operation, n: usize, m: usize) -> Why {
+        Why::Faster {
+            key: "mul.fft",
+            nanoseconds: self.blocks(operation, n, m).one,
+            than: "mul.school_nanoseconds",
+            other: self.mul.school_nanoseconds * n as f64 * m as f64,
+        }
     }
 
-    /// The plan by which the whole device multiplies numbers of these widths: where that is
-    /// forced, or else takes the least time.
-    /// Of one factor transforms modulo primes may be kept.
-    pub(crate) fn grid(&self, job: Job, n: usize, m: usize, is_kept: bool) -> Option<Transform> {
+    /// The transform by which the whole device multiplies numbers of these widths: where that is
+    /// forced, or else takes the least time. Transforms modulo primes of one factor may be kept.
+    pub(crate) fn transform(
+        &self,
+        job: Job,
+        n: usize,
+        m: usize,
+        is_kept: bool,
+    ) -> Option<(Transform, Why)> {
         let (operation, options) = (job.operation, job.options);
         let is_product = matches!(operation, Operation::Mul | Operation::Square);
         let width = job.shapes()[0].width;
@@ -61,17 +74,26 @@ impl Tuning {
             .min_by(|(x, _), (y, _)| x.total_cmp(y))?;
         match (options.level, named) {
             // There are no kernels by this name at another level.
-            (None | Some(Level::Grid), Algorithm::Ntt) => return Some(chosen),
-            (Some(level), _) => return (level == Level::Grid).then_some(chosen),
+            (None | Some(Level::Grid), Algorithm::Ntt) => return Some((chosen, Why::Forced)),
+            (Some(level), _) => return (level == Level::Grid).then_some((chosen, Why::Forced)),
             (None, _) if options.lanes.is_some() => return None,
             (None, Algorithm::Fft) => {}
-            (None, Algorithm::Auto) if self.transforms(n, m) => {}
+            (None, Algorithm::Auto) if self.blocks_or_rows(Operation::Mul, n, m).holds() => {}
             _ => return None,
         }
         // Blocks that wait for no other: a few numbers take as long as one.
         let blocks = self.blocks(operation, n, m);
         let by_blocks = blocks.alone.max(blocks.one * job.count() as f64);
-        (by_grid < by_blocks).then_some(chosen)
+        let why = Why::Faster {
+            key: match chosen {
+                Transform::Fft(_) => "mul.grid",
+                Transform::Ntt(_) | Transform::Pieces(_) => "mul.ntt",
+            },
+            nanoseconds: by_grid,
+            than: "mul.fft",
+            other: by_blocks,
+        };
+        why.holds().then_some((chosen, why))
     }
 
     /// What a job's products take by the whole device, in nanoseconds.
@@ -129,11 +151,6 @@ impl Tuning {
         let mut lanes = known.filter(|&lanes| lanes <= self.mul.tree_max_lanes);
         let held = lanes.find(|&lanes| Plan::of(lanes).limbs() as usize >= widest);
         held.unwrap_or(self.mul.tree_max_lanes)
-    }
-
-    /// What a product by rows takes, in nanoseconds.
-    pub(crate) fn rows(&self, n: usize, m: usize) -> f64 {
-        self.mul.school_nanoseconds * n as f64 * m as f64
     }
 
     /// How blocks multiply numbers of these widths by transforms in the least time: wider
@@ -195,7 +212,7 @@ mod tests {
             let shapes = [n, m].map(|width| Shape::new(count, width, Layout::Contiguous));
             let mul = Operation::Mul;
             let job = Job::new(mul, &shapes, &[n + m], options, Wanted::Nothing);
-            tuning.grid(job.unwrap(), n, m, false).is_some()
+            tuning.transform(job.unwrap(), n, m, false).is_some()
         };
         let auto = Options::default();
         assert!(is_for_all(1, 1 << 15, 1 << 15, auto));

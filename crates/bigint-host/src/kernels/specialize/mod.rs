@@ -103,13 +103,15 @@ fn uncached(own: &str) -> Cow<'_, str> {
     let replaced = |ptx: Cow<'_, str>, [cached, uncached]: [&str; 2]| {
         Cow::Owned(ptx.replace(cached, uncached))
     };
-    long::UNCACHED.into_iter().fold(Cow::Borrowed(own), replaced)
+    long::UNCACHED
+        .into_iter()
+        .fold(Cow::Borrowed(own), replaced)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::ptx::ptx;
+    use crate::kernels::ptx::ptx;
     use bigint_core::modules::OTHERS;
     use bigint_core::specialization::{BlockTransform, Family};
     use bigint_core::{Arguments, Kernel, MatrixArgument};
@@ -140,17 +142,25 @@ mod tests {
         }
     }
 
-    /// The places of the fields that a kernel reads: the lowest bit of each, and how many.
-    fn places_read(ptx: &str) -> Vec<(u32, u32)> {
+    /// The places of the fields that a kernel reads, the lowest bit of each and how many, and the
+    /// word that it reads them of.
+    fn fields_read(ptx: &str) -> Vec<(u32, u32, &str)> {
         let lines: Vec<&str> = ptx.lines().collect();
-        let constant = |register: &str| {
+        // The compiler sets a register that it has for a constant before it is used.
+        let constant = |before: usize, register: &str| -> u32 {
             let set = format!("mov.b32 {register},");
-            let line = lines.iter().find(|line| line.starts_with(&set)).unwrap();
-            line[set.len()..].trim_end_matches(';').parse().unwrap()
+            let mut earlier = lines[..before].iter().rev();
+            let constant = earlier.find_map(|line| line.strip_prefix(&set));
+            constant.unwrap().trim_end_matches(';').parse().unwrap()
         };
-        let reads = lines.iter().filter_map(|line| line.strip_prefix("bfe.u32 fact,fact,"));
-        let reads = reads.map(|read| read.trim_end_matches(';').split_once(',').unwrap());
-        reads.map(|(at, bits)| (constant(at), constant(bits))).collect()
+        let reads = lines.windows(2).enumerate().filter_map(|(at, lines)| {
+            let (register, word) = lines[0].strip_prefix("mov.b32 ")?.split_once(',')?;
+            let read = format!("bfe.u32 {register},{register},");
+            let (first, bits) = lines[1].strip_prefix(&read)?.split_once(',')?;
+            let bits = constant(at, bits.trim_end_matches(';'));
+            Some((constant(at, first), bits, word.trim_end_matches(';')))
+        });
+        reads.collect()
     }
 
     #[test]
@@ -159,11 +169,14 @@ mod tests {
         for (entry, family) in entries() {
             let ptx = ptx(entry.module).unwrap();
             let mut kernels = ptx.split(ENTRY);
-            let own = kernels.find(|own| own.split('(').next() == Some(entry.name)).unwrap();
-            let read = places_read(own);
+            let own = kernels
+                .find(|own| own.split('(').next() == Some(entry.name))
+                .unwrap();
+            let read = fields_read(own);
             assert_eq!(read.len(), own.matches(UNKNOWN).count());
-            for place in &read {
-                assert!(family.places().contains(place), "{}: {place:?}", entry.name);
+            for (at, bits, word) in &read {
+                let is_own = family.places().contains(&(*at, *bits));
+                assert!(is_own && *word == UNKNOWN, "{}: {at}, {bits}", entry.name);
             }
             if !read.is_empty() {
                 families.insert(family);
@@ -175,15 +188,22 @@ mod tests {
 
     #[test]
     fn what_is_known_stands_where_it_is_read() {
-        let matrix = MatrixArgument::new(0x1000, 40, bigint_core::Strides { number: 40, limb: 1 });
+        let matrix = MatrixArgument::new(
+            0x1000,
+            40,
+            bigint_core::Strides {
+                number: 40,
+                limb: 1,
+            },
+        );
         let arguments = Arguments::of(&[matrix; 2], &[matrix; 3]);
         for kernel in Kernel::ALL {
             let known = kernel.specialization(&arguments);
             let ptx = specialized(kernel.entry_point(), known);
             assert!(!ptx.contains(UNKNOWN), "{}", kernel.name);
-            let any = specialized(kernel.entry_point(), Specialization::None);
-            let word = format!("mov.b32 fact,{};", known.word());
-            assert_eq!(any.contains("fact"), ptx.contains(&word), "{}", kernel.name);
+            let word = known.word().to_string();
+            let mut read = fields_read(&ptx).into_iter();
+            assert!(read.all(|(.., read)| read == word), "{}", kernel.name);
         }
     }
 
@@ -202,9 +222,8 @@ mod tests {
     #[test]
     fn early_kernels_wait_behind_their_declarations() {
         for entry in [long::LONG_ROWS, long::LONG_COLUMNS] {
-            let [ptx, late] = [true, false].map(|is_early| {
-                specialized(entry, long_transform(2, is_early))
-            });
+            let [ptx, late] =
+                [true, false].map(|is_early| specialized(entry, long_transform(2, is_early)));
             let [version, target, waits] = long::WAITS;
             assert!(ptx.contains(version) && ptx.contains(target));
             let (before, after) = ptx.split_once(waits).unwrap();
@@ -221,7 +240,10 @@ mod tests {
             let short = [ptx(1, true), ptx(1, false)];
             for [from, to] in long::UNCACHED {
                 let [past, cached] = short.each_ref().map(|ptx| ptx.matches(to).count());
-                assert!(past >= 16 && cached == 0 && !short[0].contains(from), "{from}");
+                assert!(
+                    past >= 16 && cached == 0 && !short[0].contains(from),
+                    "{from}"
+                );
                 assert_eq!(short[1].matches(from).count(), past);
                 for long in [ptx(2, true), ptx(2, false)] {
                     assert!(long.contains(from) && !long.contains(to));
