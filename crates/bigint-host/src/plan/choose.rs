@@ -81,9 +81,7 @@ pub(crate) fn who(
     // The operations' own kernels are a thread's.
     let Options { level, lanes, .. } = job.options;
     let is_for_threads = level == Some(Level::Thread) || lanes == Some(1);
-    if shared_bytes.is_none()
-        || is_for_threads
-        || !tuning.takes_whole_product(job.operation, n, m)
+    if shared_bytes.is_none() || is_for_threads || !tuning.takes_whole_product(job.operation, n, m)
     {
         return (Who::Devices, suits);
     }

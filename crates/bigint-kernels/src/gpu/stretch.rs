@@ -4,8 +4,8 @@
 // its own.
 #![allow(unsafe_code)]
 
-use super::block::Team;
 use super::access::shared::{load, load_four, store, store_four};
+use super::block::Team;
 use super::shared::start;
 use bigint_core::Limb;
 use core::arch::asm;

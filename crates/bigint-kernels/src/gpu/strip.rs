@@ -21,8 +21,8 @@
 // its own.
 #![allow(unsafe_code)]
 
-use super::flat::Row;
 use super::access::shared::{load, store};
+use super::flat::Row;
 use super::shared::{Fours, part_of_warp};
 use super::thread;
 use bigint_core::Limb;

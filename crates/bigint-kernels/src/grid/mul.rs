@@ -179,7 +179,8 @@ impl<'a> Block<'a> {
             f += THREADS;
         }
         self.team.sync();
-        self.tree(Parts { count: 1, ..parts }).ups(3, plan.log_row - 2);
+        self.tree(Parts { count: 1, ..parts })
+            .ups(3, plan.log_row - 2);
         let points = self.points(number, 0);
         let mut c = self.team.thread();
         while c < 1 << eighth {

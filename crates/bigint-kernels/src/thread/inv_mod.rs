@@ -19,9 +19,7 @@
 //! Cost: twice that of a divisor. Scratch: a column of digits, or none where the launch has
 //! shared memory for it.
 
-use super::column::{
-    Above, Column, InColumn, Limbs, Reversed, digit_of, numbers, with_digit,
-};
+use super::column::{Above, Column, InColumn, Limbs, Reversed, digit_of, numbers, with_digit};
 use super::lehmer::{Pair, Step, Sum};
 use super::{Batches, division};
 use crate::gpu::memory::{Number, Stride};

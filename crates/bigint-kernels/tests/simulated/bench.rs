@@ -242,7 +242,7 @@ impl Bench {
     }
 
     /// Launches a kernel of the table.
-    pub fn run(&self, launch: &Launch) -> Made {
+    pub fn run(&self, launch: &Launch<'_>) -> Made {
         let Launch {
             kernel, operands, ..
         } = *launch;
@@ -269,8 +269,10 @@ impl Bench {
                 matrices[i].number_stride = 0;
             }
         }
-        let shapes: Vec<_> = launch.widths.iter();
-        let shapes: Vec<_> = shapes.map(|&width| Shape::new(count, width, of_results)).collect();
+        let shapes = launch.widths.iter();
+        let shapes: Vec<_> = shapes
+            .map(|&width| Shape::new(count, width, of_results))
+            .collect();
         let results: Vec<_> = shapes.iter().map(|&shape| self.room(shape)).collect();
         let flags = self.upload_limbs(&vec![PADDING; count + 1]);
         let first = self.upload_limbs(&[Limb::MAX; 2]);
@@ -286,12 +288,17 @@ impl Bench {
             workers: plan.workers as u64,
             ..kernel.arguments(&results, &matrices)
         };
-        let own = launch.is_specialized.then(|| self.specialized(kernel, &arguments));
+        let own = launch
+            .is_specialized
+            .then(|| self.specialized(kernel, &arguments));
         let counts = self.launch_in(
             own.as_ref().unwrap_or(&self.module),
             kernel.name,
             [plan.grid, plan.block, plan.shared_bytes],
-            &arguments.words().flat_map(u64::to_le_bytes).collect::<Vec<_>>(),
+            &arguments
+                .words()
+                .flat_map(u64::to_le_bytes)
+                .collect::<Vec<_>>(),
             (widths, launch.widths, count),
         );
         let mut told_flags = self.read(flags, count + 1);
@@ -308,7 +315,11 @@ impl Bench {
             first: (least != u64::MAX).then_some(least),
             counts,
         };
-        let operands = if launch.alias { &matrices[..1] } else { &matrices };
+        let operands = if launch.alias {
+            &matrices[..1]
+        } else {
+            &matrices
+        };
         let all = operands.iter().chain(&results).map(|matrix| matrix.limbs);
         for address in all.chain([flags, first, scratch]) {
             self.device.free(address).unwrap();
@@ -317,7 +328,7 @@ impl Bench {
     }
 
     /// Compares the first results of a launch with `value`, number by number.
-    pub fn check(&self, launch: &Launch, value: impl Fn(&[&BigUint]) -> BigUint) -> Made {
+    pub fn check(&self, launch: &Launch<'_>, value: impl Fn(&[&BigUint]) -> BigUint) -> Made {
         let made = self.run(launch);
         for (i, found) in made.results[0].iter().enumerate() {
             let numbers = launch.operands.iter();

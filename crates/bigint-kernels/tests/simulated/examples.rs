@@ -26,7 +26,10 @@ fn launch(example: &str, kernel: &str, operands: &[Operand], widths: &[usize]) -
     let shape = |width: usize| Shape::new(count, width, layout);
     let operands = operands.iter().map(|operand| bench.matrix(operand, layout));
     let operands: Vec<_> = operands.collect();
-    let results: Vec<_> = widths.iter().map(|&width| bench.room(shape(width))).collect();
+    let results: Vec<_> = widths
+        .iter()
+        .map(|&width| bench.room(shape(width)))
+        .collect();
     let flags = bench.upload_limbs(&vec![PADDING; count]);
     let grid = count.div_ceil(BLOCK as usize) as u32;
     let arguments = Arguments {

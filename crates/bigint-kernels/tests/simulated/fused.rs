@@ -135,7 +135,12 @@ fn programs_that_multiply_are_those_of_num_bigint() {
             (Mul, 1, 2 * width),
             (Mul, 2, 2 * width + 1),
         ];
-        check(&mut bench, &[(width, false), (width, true), (1, false)], &exact, count);
+        check(
+            &mut bench,
+            &[(width, false), (width, true), (1, false)],
+            &exact,
+            count,
+        );
     }
     // The widest that fits: three values fill a block's shared memory.
     let most = MOST_STEP_WIDTH;

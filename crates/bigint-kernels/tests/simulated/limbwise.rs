@@ -16,10 +16,23 @@ fn tells(bench: &mut Bench, width: usize, bits: usize) -> BigUint {
 
 /// Compares `count` results of `n` limbs, where `of_tells` limbs of `those` numbers tell: of as many,
 /// or of one for all.
-fn check(bench: &mut Bench, kernel: &Kernel, n: usize, of_tells: usize, [count, those]: [usize; 2]) {
+fn check(
+    bench: &mut Bench,
+    kernel: &Kernel,
+    n: usize,
+    of_tells: usize,
+    [count, those]: [usize; 2],
+) {
     let arity = kernel.operation.declaration().operands.len();
     let mut operands: Vec<_> = (1..arity)
-        .map(|_| (n, (0..count).map(|_| bench.random.limbs(n, |any| any)).collect()))
+        .map(|_| {
+            (
+                n,
+                (0..count)
+                    .map(|_| bench.random.limbs(n, |any| any))
+                    .collect(),
+            )
+        })
         .collect();
     let telling = (0..those).map(|_| tells(bench, of_tells, 32 * n)).collect();
     operands.push((of_tells, telling));

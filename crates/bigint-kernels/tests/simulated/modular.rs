@@ -117,7 +117,8 @@ fn sums_differences_and_montgomery_products_modulo_m_are_right() {
                     }
                 }
                 let width = [n, n.div_ceil(2), n + 5][round % 3];
-                let launch = Launch::new(kernel, &operands, &[width]);
+                let widths = [width];
+                let launch = Launch::new(kernel, &operands, &widths);
                 bench.check(&launch, |x| value(x, n));
             }
         }
@@ -147,9 +148,11 @@ fn powers_agree(bench: &mut Bench, algorithm: Algorithm) {
                 (n, moduli),
             ];
             let width = [n, n + 5, n.div_ceil(2)][round % 3];
-            bench.check(&Launch::new(kernel, &operands, &[width]), |x| match x[1].bits() {
-                0 => BigUint::from(1u8) % x[2],
-                _ => x[0].modpow(x[1], x[2]),
+            bench.check(&Launch::new(kernel, &operands, &[width]), |x| {
+                match x[1].bits() {
+                    0 => BigUint::from(1u8) % x[2],
+                    _ => x[0].modpow(x[1], x[2]),
+                }
             });
         }
     }
@@ -231,7 +234,9 @@ fn least_common_multiples_are_right() {
     for kernel in kernels(Operation::Lcm) {
         for (n, m) in [(1, 1), (4, 4), (7, 8), (16, 9), (31, 32), (33, 20)] {
             let operands = [n, m].map(|width| bench.batch(40, width));
-            bench.check(&Launch::new(kernel, &operands, &[n + m]), |x| x[0].lcm(x[1]));
+            bench.check(&Launch::new(kernel, &operands, &[n + m]), |x| {
+                x[0].lcm(x[1])
+            });
         }
     }
 }
@@ -372,7 +377,10 @@ fn traces_up_to(
                 // A device of its own for each, so that batches lie at the same addresses.
                 let mut bench = Bench::of(text.clone(), config);
                 let operands = operands(&mut bench, n, round);
-                bench.run(&Launch::new(kernel, &operands, &[n])).counts.trace
+                bench
+                    .run(&Launch::new(kernel, &operands, &[n]))
+                    .counts
+                    .trace
             };
             compare(kernel, &[0, 1, 2, 3].map(trace));
         }

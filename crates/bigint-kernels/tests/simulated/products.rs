@@ -4,7 +4,6 @@
 use crate::bench::{Bench, Launch, kernels};
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation};
-use num_bigint::BigUint;
 
 /// Compares `count` results of `width` limbs of operands of these widths, of numbers in any layout
 /// that the kernel takes; answers the multiply-adds of each.
@@ -15,10 +14,14 @@ fn check(
     width: usize,
     count: usize,
 ) -> f64 {
-    let operands: Vec<_> = widths.iter().map(|&width| bench.batch(count, width)).collect();
+    let operands: Vec<_> = widths
+        .iter()
+        .map(|&width| bench.batch(count, width))
+        .collect();
+    let of_result = [width];
     let launch = Launch {
         is_specialized,
-        ..Launch::new(kernel, &operands, &[width])
+        ..Launch::new(kernel, &operands, &of_result)
     };
     let made = bench.check(&launch.of(layout), |x| match kernel.operation {
         Operation::Square => x[0] * x[0],
@@ -52,7 +55,13 @@ fn squares_high_halves_and_products_with_sums_are_right() {
                 let exact = operation.exact_width(widths);
                 for width in [exact, exact.div_ceil(2), exact + 5] {
                     let count = 32 / kernel.lanes as usize + 1;
-                    check(&mut bench, (kernel, kernel.layout, false), widths, width, count);
+                    check(
+                        &mut bench,
+                        (kernel, kernel.layout, false),
+                        widths,
+                        width,
+                        count,
+                    );
                 }
             }
         }

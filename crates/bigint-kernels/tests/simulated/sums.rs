@@ -82,7 +82,11 @@ fn check(bench: &mut Bench, kernel: &Kernel, case: Case) {
         let (a, b) = (&operands[0].1[i], operands[1].1.get(i));
         let b = b.unwrap_or(&operands[1].1[0]);
         let (value, carry) = expected(kernel.operation, a, b, width);
-        let told = if has_carry && case.carries { carry } else { PADDING };
+        let told = if has_carry && case.carries {
+            carry
+        } else {
+            PADDING
+        };
         assert_eq!(
             (&made.results[0][i], made.flags[i]),
             (&value, told),
@@ -94,7 +98,12 @@ fn check(bench: &mut Bench, kernel: &Kernel, case: Case) {
         }
     }
     let asked = (n + m) % 3 == 0 && has_carry;
-    assert_eq!(made.first, first.filter(|_| asked), "{}: {case:?}", kernel.name);
+    assert_eq!(
+        made.first,
+        first.filter(|_| asked),
+        "{}: {case:?}",
+        kernel.name
+    );
 }
 
 /// Widths around one limb, one four, one eight, and one chunk of lanes.
@@ -236,9 +245,8 @@ fn products_by_lanes_of_a_warp_are_right() {
 #[test]
 fn products_by_rows_are_right_at_every_width() {
     let mut bench = Bench::new("mul");
-    let by_rows = |kernel: &&Kernel| {
-        (kernel.algorithm, kernel.level) == (Algorithm::School, Level::Warp)
-    };
+    let by_rows =
+        |kernel: &&Kernel| (kernel.algorithm, kernel.level) == (Algorithm::School, Level::Warp);
     for kernel in kernels(Operation::Mul).filter(by_rows) {
         for n in 1..=70 {
             for m in [n, 71 - n] {

@@ -35,9 +35,10 @@ impl Transforms {
         let operand = |i: usize| pairs.iter().map(|pair| pair[i].clone()).collect();
         let operands = [(n, operand(0)), (m, operand(1))];
         let arity = operation.declaration().operands.len();
+        let of_result = [width];
         let launch = Launch {
             roots: self.roots,
-            ..Launch::new(kernel, &operands[..arity], &[width]).of(layout)
+            ..Launch::new(kernel, &operands[..arity], &of_result).of(layout)
         };
         self.bench.check(&launch, |x| x[0] * x[arity - 1]);
     }
@@ -112,7 +113,10 @@ fn products_of_pieces_are_right() {
         // Of the longest, which take long, one.
         let cases = if lanes > 256 { &cases[..1] } else { &cases };
         for &(n, m) in cases {
-            let (x, y) = (worst(&mut transforms.bench, n), worst(&mut transforms.bench, m));
+            let (x, y) = (
+                worst(&mut transforms.bench, n),
+                worst(&mut transforms.bench, m),
+            );
             let pairs: Vec<_> = [0, 4, 9].map(|i| [x[i].clone(), y[i].clone()]).into();
             for width in [n + m, (n + m).div_ceil(2), n + m + 3 * piece + 1] {
                 transforms.check(Operation::Mul, lanes, [n, m, width], &pairs);

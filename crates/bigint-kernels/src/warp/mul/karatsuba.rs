@@ -155,12 +155,7 @@ impl<Below: Level> Level for Halves<Below> {
 /// A negative difference is complemented and 1 is added; the others go through
 /// the same steps with nothing to complement or add.
 #[inline(always)]
-fn magnitude(
-    group: Group<LANES>,
-    r: Number<Unit>,
-    x: Number<Any>,
-    y: Number<Any>,
-) -> Limb {
+fn magnitude(group: Group<LANES>, r: Number<Unit>, x: Number<Any>, y: Number<Any>) -> Limb {
     let negative = sub::number(group, r, x, y);
     let complement = negative.wrapping_neg();
     let mut carry = negative;
@@ -181,13 +176,7 @@ fn magnitude(
 /// Subtraction adds the complement of `t` and 1, modulo the width of `t`: the
 /// result is not negative and fits.
 #[inline(always)]
-fn middle(
-    group: Group<LANES>,
-    t: Number<Unit>,
-    p: Number<Unit>,
-    h: u32,
-    subtract: Limb,
-) {
+fn middle(group: Group<LANES>, t: Number<Unit>, p: Number<Unit>, h: u32, subtract: Limb) {
     let (low, high) = (p.part(0, 2 * h), p.part(2 * h, p.width()));
     let product = t.part(0, 2 * h);
     let complement = subtract.wrapping_neg();

@@ -80,7 +80,8 @@ fn lanes_square_digits_of_zeros_and_of_all_ones() {
             // A window that is 1, and then squares.
             let exponent = BigUint::from(64u8);
             let operands = [(n, bases), (1, vec![exponent]), (n, vec![modulus])];
-            let launch = Launch::new(kernel, &operands, &[n]);
+            let widths = [n];
+            let launch = Launch::new(kernel, &operands, &widths);
             bench.check(&launch, |x| x[0].modpow(x[1], x[2]));
         }
     }
@@ -121,9 +122,11 @@ fn powers_of_a_base_with_a_table_are_right() {
                     bench.batch(count, exponent.min(long)),
                     (n, vec![modulus]),
                 ];
-                bench.check(&Launch::new(kernel, &operands, &[n]), |x| match x[1].bits() {
-                    0 => BigUint::from(1u8) % x[2],
-                    _ => base.modpow(x[1], x[2]),
+                bench.check(&Launch::new(kernel, &operands, &[n]), |x| {
+                    match x[1].bits() {
+                        0 => BigUint::from(1u8) % x[2],
+                        _ => base.modpow(x[1], x[2]),
+                    }
                 });
             }
         }

@@ -26,8 +26,6 @@ const OTHER_WAY_ROUND: [u32; 8] = [4, 5, 6, 7, 2, 3, 1, 0];
 /// Where in shared memory a block's rows and roots are.
 #[derive(Clone, Copy)]
 struct Places {
-    /// The binary logarithm of the last pass's radix: 3 or 4.
-    log: u32,
     /// From one row to the other.
     row: u32,
     /// The middle pass's roots: down,
@@ -39,13 +37,13 @@ struct Places {
 }
 
 impl Places {
+    /// Those of rows whose last pass has radix `2^log`: 8 or 16.
     #[inline(always)]
     fn of(log: u32) -> Places {
         let row = row_places(1 << log);
         let middle = 2 * row;
         let middle_back = middle + 8 * 16;
         Places {
-            log,
             row,
             middle,
             middle_back,
