@@ -37,6 +37,7 @@ impl Seen {
     }
 
     /// Whether the access is ordered before all that is done now, or the thread's own.
+    #[inline(always)]
     fn is_past(&self, floor: u32, thread: usize) -> bool {
         self.clock < floor || usize::from(self.thread) == thread
     }
@@ -77,25 +78,42 @@ struct Word {
 
 impl Word {
     /// The access that a write conflicts with, and what it did, if there is one.
+    #[inline(always)]
     fn conflict(
         &self,
         clocks: &Clocks,
         access: Access,
         changes: bool,
     ) -> Option<(Seen, &'static str)> {
+        let past = |seen: &Seen| seen.is_past(clocks.floor, access.thread);
+        let [second, third] = &self.others;
+        if past(&self.write) && past(&self.read) && past(second) && past(third) {
+            return None;
+        }
+        self.unordered(clocks, access, changes)
+    }
+
+    /// The same where the word was touched lately.
+    #[inline(never)]
+    fn unordered(
+        &self,
+        clocks: &Clocks,
+        access: Access,
+        changes: bool,
+    ) -> Option<(Seen, &'static str)> {
+        let past = |seen: &Seen| seen.is_past(clocks.floor, access.thread);
+        let [second, third] = &self.others;
         let conflicts = |seen: &Seen| {
             let both_strong = seen.strong && access.strong;
-            !seen.is_past(clocks.floor, access.thread)
-                && seen.bytes & access.bytes != 0
-                && !both_strong
-                && !seen.ordered(clocks, access.thread)
+            let meet = seen.bytes & access.bytes != 0 && !both_strong;
+            meet && !past(seen) && !seen.ordered(clocks, access.thread)
         };
         if changes && conflicts(&self.write) {
             return Some((self.write, "wrote"));
         }
-        let [second, third] = self.others;
-        let reads = [self.read, second, third];
-        reads.into_iter().find(conflicts).map(|read| (read, "read"))
+        let mut reads = [&self.read, second, third].into_iter();
+        let read = reads.find(|read| conflicts(read))?;
+        Some((*read, "read"))
     }
 }
 

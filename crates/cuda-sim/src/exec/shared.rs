@@ -6,7 +6,7 @@ use super::mask::lanes_of;
 use super::mistake::{Mistake, Step};
 use super::races::{Access, Owners, Races};
 use super::stride::Stride;
-use super::transfer::{Buffer, Transfer};
+use super::transfer::Transfer;
 use super::written::Written;
 use crate::check::{Checks, FaultKind};
 
@@ -99,20 +99,6 @@ impl Shared {
         let written = self.written.as_ref();
         let written = written.map_or(0xf, |written| written.of(at as usize / 4));
         (bits(at, bytes) & !written) >> (at % 4)
-    }
-
-    /// Notes that a lane's bytes are written, but for those that nobody defined: they are as
-    /// good as unwritten.
-    pub(super) fn mark_written(&mut self, at: u64, bytes: u32, lane: usize, buffer: &Buffer) {
-        let Some(written) = &mut self.written else {
-            return;
-        };
-        for k in 0..bytes.div_ceil(4) as usize {
-            let word = at as usize / 4 + k;
-            let mine = bits(at, bytes);
-            let defined = mine & buffer.defined(k, lane) << (at % 4);
-            written.set(word, written.of(word) & !mine | defined);
-        }
     }
 
     /// Notes that an asynchronous copy writes here: what was there is gone, and what
@@ -223,10 +209,11 @@ impl Shared {
 }
 
 /// The bits of an access's bytes within one word.
+#[inline(always)]
 pub(super) fn bits(at: u64, bytes: u32) -> u8 {
-    if bytes < 4 {
-        (((1 << bytes) - 1) << (at % 4)) as u8
-    } else {
-        0xf
+    match bytes {
+        1 => 1 << (at % 4),
+        2 => 3 << (at % 4),
+        _ => 0xf,
     }
 }

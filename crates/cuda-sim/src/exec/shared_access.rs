@@ -9,7 +9,18 @@ use super::races::Access;
 use super::run::Worker;
 use super::shared::{Shared, bits};
 use super::transfer::{Buffer, Transfer};
+use super::written::Written;
 use crate::check::FaultKind;
+
+/// Runs `act` on lanes, ascending, until one makes a mistake; mostly they are all.
+#[inline(always)]
+fn each_lane_or_fault(mask: u32, mut act: impl FnMut(usize) -> Step) -> Step {
+    if mask == FULL {
+        (0..32).try_for_each(act)
+    } else {
+        lanes_of(mask).try_for_each(&mut act)
+    }
+}
 
 /// Runs `act` on lanes, ascending; mostly they are all.
 #[inline(always)]
@@ -63,13 +74,11 @@ impl Shared {
             }
         }
         if let Some(races) = &mut self.races {
-            for lane in lanes_of(transfer.mask) {
+            return each_lane_or_fault(transfer.mask, |lane| {
                 let at = transfer.addresses[lane];
                 let access = access(warp, lane, transfer, bits(at, transfer.bytes));
-                for k in wanted() {
-                    races.note_read(clocks, at + 4 * k as u64, access)?;
-                }
-            }
+                wanted().try_for_each(|k| races.note_read(clocks, at + 4 * k as u64, access))
+            });
         }
         Ok(())
     }
@@ -85,22 +94,52 @@ impl Shared {
         self.check_bounds(transfer)?;
         let words = transfer.bytes.div_ceil(4) as usize;
         let ones = u32::MAX >> (32 - 8 * transfer.bytes.min(4));
-        for lane in lanes_of(transfer.mask) {
-            let at = transfer.addresses[lane];
-            let shift = 8 * (at % 4);
-            let access = access(warp, lane, transfer, bits(at, transfer.bytes));
-            for k in 0..words {
-                let word = at as usize / 4 + k;
-                let old = self.words[word];
-                let new = old & !(ones << shift) | (buffer.rows[k][lane] & ones) << shift;
-                if let Some(races) = &mut self.races {
-                    races.note_write(clocks, at + 4 * k as u64, access, new != old)?;
+        let whole = transfer.bytes >= 4;
+        if whole && self.races.is_none() && self.written.is_none() {
+            each_lane(transfer.mask, |lane| {
+                let first = transfer.addresses[lane] as usize / 4;
+                for (k, word) in self.words[first..first + words].iter_mut().enumerate() {
+                    *word = buffer.rows[k][lane];
                 }
-                self.words[word] = new;
-            }
-            self.mark_written(at, transfer.bytes, lane, buffer);
+            });
+            return Ok(());
         }
-        Ok(())
+        each_lane_or_fault(transfer.mask, |lane| {
+            let at = transfer.addresses[lane];
+            let (first, shift) = (at as usize / 4, 8 * (at % 4));
+            let access = access(warp, lane, transfer, bits(at, transfer.bytes));
+            let held = self.words[first..first + words].iter_mut();
+            for (held, (k, row)) in held.zip(buffer.rows.iter().enumerate()) {
+                let new = if whole {
+                    row[lane]
+                } else {
+                    *held & !(ones << shift) | (row[lane] & ones) << shift
+                };
+                if let Some(races) = &mut self.races {
+                    races.note_write(clocks, at + 4 * k as u64, access, new != *held)?;
+                }
+                *held = new;
+            }
+            if let Some(written) = &mut self.written {
+                if whole && buffer.undefined.is_none() {
+                    written.add(first, words);
+                } else {
+                    mark_written(written, (at, transfer.bytes), lane, buffer);
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Notes that a lane's bytes are written, but for those that nobody defined: they are as good
+/// as unwritten.
+fn mark_written(written: &mut Written, (at, bytes): (u64, u32), lane: usize, buffer: &Buffer) {
+    for k in 0..bytes.div_ceil(4) as usize {
+        let word = at as usize / 4 + k;
+        let mine = bits(at, bytes);
+        let defined = mine & buffer.defined(k, lane) << (at % 4);
+        written.set(word, written.of(word) & !mine | defined);
     }
 }
 

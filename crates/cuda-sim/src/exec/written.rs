@@ -45,6 +45,14 @@ impl Written {
         }
     }
 
+    /// Notes that so many words from one on are written.
+    #[inline(always)]
+    pub fn add(&mut self, first: usize, count: usize) {
+        for word in first..first + count {
+            self.whole[word / 32] |= 1 << (word % 32);
+        }
+    }
+
     /// Whether the words of a mask in a row are all written as a whole.
     pub fn has_row(&self, row: usize, mask: u32) -> bool {
         mask & !self.whole[row] == 0
