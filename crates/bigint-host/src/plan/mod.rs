@@ -14,7 +14,6 @@ pub(crate) mod explain;
 mod kernels;
 mod mersenne;
 mod products;
-pub(crate) mod program;
 pub(crate) mod readiness;
 mod spread;
 pub(crate) mod task;
