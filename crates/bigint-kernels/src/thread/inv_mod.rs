@@ -19,9 +19,10 @@
 //! Cost: twice that of a divisor. Scratch: a column of digits, or none where the launch has
 //! shared memory for it.
 
-use super::column::{Above, Column, InColumn, Limbs, Reversed, digit_of, numbers, with_digit};
+use super::column::{Above, Column, Limbs, Reversed, digit_of, with_digit};
 use super::lehmer::{Pair, Step, Sum};
-use super::{Batches, division};
+use super::{Batches, Work, division};
+use crate::gpu::known::column_is_shared;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 use bigint_core::kernel::inverse_digits;
@@ -32,69 +33,78 @@ const MOST_UP: u32 = 2;
 /// The inverses that fall to the calling thread.
 #[inline(always)]
 pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
-    numbers::<Inverse, S>(batches);
+    for work in batches.numbers() {
+        let Work {
+            r,
+            a,
+            b: m,
+            scratch,
+            ..
+        } = work;
+        let pairs = inverse_digits(a.width() as usize, m.width() as usize) as u32;
+        let flag = match column_is_shared(scratch.width()) {
+            true => number(r, a, m, batches.column(pairs), pairs),
+            false => number(r, a, m, batches.column_in_scratch(), pairs),
+        };
+        work.carry.set(flag);
+    }
 }
 
-/// The inverse of the first number modulo the second, cut or extended to the width of the result; the
-/// flag is 1, and the result zero, where there is none.
-struct Inverse;
-
-impl InColumn for Inverse {
-    const HAS_FLAG: bool = true;
-
-    #[inline(always)]
-    fn pairs(n: u32, m: u32) -> u32 {
-        inverse_digits(n as usize, m as usize) as u32
+/// `r` is the inverse of `a`, cut or extended to its width; answers 1, and zero, where there
+/// is none. The column has so many pairs.
+#[inline(always)]
+fn number<C: Column>(
+    r: Number<impl Stride>,
+    a: Number<impl Stride>,
+    m: Number<impl Stride>,
+    column: C,
+    pairs: u32,
+) -> Limb {
+    let column = Above::zeros(column);
+    let pairs = pairs - column.from;
+    let mut pair = Pair::new(column, pairs, m, a);
+    let last = pairs - 1;
+    let mut cofactors = Pair::zero_and_one(Reversed { column, last });
+    while let Some(step) = pair.step() {
+        if !step.is_shifted_here() {
+            pair.transform(step, pair.length());
+            cofactors.transform(step, cofactors.length() + 1);
+            cofactors = cofactors.grown(1);
+        } else if step.up <= MOST_UP {
+            let more = step.up + 1;
+            pair.transform_shifted(step, pair.length());
+            cofactors.transform_shifted(step, cofactors.length() + more);
+            cofactors = cofactors.grown(more);
+        } else {
+            let folded = Folded::new(cofactors, step.second, pair.length());
+            (pair, cofactors) = folded.quotient(pair, step);
+        }
     }
-
-    #[inline(always)]
-    fn number<S: Stride>([r, a, m]: [Number<S>; 3], column: impl Column, pairs: u32) -> Limb {
-        let column = Above::zeros(column);
-        let pairs = pairs - column.from;
-        let mut pair = Pair::new(column, pairs, m, a);
-        let last = pairs - 1;
-        let mut cofactors = Pair::zero_and_one(Reversed { column, last });
-        while let Some(step) = pair.step() {
-            if !step.is_shifted_here() {
-                pair.transform(step, pair.length());
-                cofactors.transform(step, cofactors.length() + 1);
-                cofactors = cofactors.grown(1);
-            } else if step.up <= MOST_UP {
-                let more = step.up + 1;
-                pair.transform_shifted(step, pair.length());
-                cofactors.transform_shifted(step, cofactors.length() + more);
-                cofactors = cofactors.grown(more);
-            } else {
-                let folded = Folded::new(cofactors, step.second, pair.length());
-                (pair, cofactors) = folded.quotient(pair, step);
-            }
-        }
-        let (second, top) = pair.rest();
-        if pair.length() != 1 || (top != 1 && top != -1) || division::significant(m) == 0 {
-            division::clear(r, 0);
-            return 1;
-        }
-        let (column, width) = (cofactors.into_column(), m.width());
-        let limbs = Limbs {
-            column,
-            second: false,
-            width,
-        };
-        let mut above = cofactors.each_limb(second, top, width, |i, limb| limbs.set(i, limb));
-        let inverse = Residue(limbs);
-        while above < 0 {
-            above += i64::from(inverse.add(m));
-        }
-        while above > 0 || !inverse.is_less(m) {
-            above -= i64::from(inverse.sub(m));
-        }
-        let mut i = 0;
-        while i < r.width() {
-            r.set(i, limbs.limb(i));
-            i += 1;
-        }
-        0
+    let (second, top) = pair.rest();
+    if pair.length() != 1 || (top != 1 && top != -1) || division::significant(m) == 0 {
+        division::clear(r, 0);
+        return 1;
     }
+    let (column, width) = (cofactors.into_column(), m.width());
+    let limbs = Limbs {
+        column,
+        second: false,
+        width,
+    };
+    let mut above = cofactors.each_limb(second, top, width, |i, limb| limbs.set(i, limb));
+    let inverse = Residue(limbs);
+    while above < 0 {
+        above += i64::from(inverse.add(m));
+    }
+    while above > 0 || !inverse.is_less(m) {
+        above -= i64::from(inverse.sub(m));
+    }
+    let mut i = 0;
+    while i < r.width() {
+        r.set(i, limbs.limb(i));
+        i += 1;
+    }
+    0
 }
 
 /// Cofactors while a quotient of many digits is taken from the numbers.
