@@ -427,6 +427,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_a_users_file_does_not_say_the_shipped_one_does() {
+        let shipped = include_str!("../../tuning/nvidia-h200.toml");
+        let (older, _) = shipped.split_once("[start.device]").unwrap();
+        let added = ["sent_limb_ps", "pair_products", "quotient_transforms"];
+        let lines = older.lines();
+        let older: Vec<_> = lines
+            .filter(|line| !added.iter().any(|key| line.starts_with(key)))
+            .collect();
+        let older = Tuning::parse(&older.join("\n"), "mine.toml").unwrap();
+        let shipped = Tuning::default();
+        assert_eq!(older.start.sent_limb_ps, shipped.start.sent_limb_ps);
+        assert_eq!(
+            older.start.device.residue_ps,
+            shipped.start.device.residue_ps
+        );
+        assert_eq!(older.mersenne.min_bits, shipped.mersenne.min_bits);
+        let wrong = "[provenance]\nmachine = 3";
+        let error = Tuning::parse(wrong, "mine.toml").unwrap_err().to_string();
+        assert!(
+            error.contains("mine.toml") && error.contains("line 2"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn a_table_with_five_lanes_or_an_unknown_key_is_refused() {
         let shipped = include_str!("../../tuning/nvidia-h200.toml");
         let five = shipped.replace("lanes = 8", "lanes = 5");
