@@ -27,11 +27,12 @@ type Check = fn(&Tree) -> Findings;
 /// Runs every check; the error has all findings.
 pub fn run() -> Result<()> {
     let tree = Tree::read(&workspace::root())?;
-    let checks: [(&str, Check); 11] = [
+    let checks: [(&str, Check); 12] = [
         ("operations", operations),
         ("headers", headers),
         ("dependencies", dependencies),
         ("rooms", rooms),
+        ("circles", circles),
         ("unsafe code", unsafe_code),
         ("leftovers", leftovers),
         ("lengths", lengths),
@@ -222,6 +223,22 @@ fn dependencies(tree: &Tree) -> Findings {
         if manifest.get("lints").is_none() {
             findings.push(format!("{file} does not take the workspace's lints"));
         }
+    }
+    findings
+}
+
+/// Crates whose files know one another in no circle.
+fn circles(tree: &Tree) -> Findings {
+    const WITHOUT: [&str; 2] = ["cuda-sim", "cuda-sim-driver"];
+    let mut findings = Findings::new();
+    for krate in WITHOUT {
+        let folder = format!("crates/{krate}/src/");
+        let files: Vec<_> = tree
+            .rust()
+            .filter_map(|(name, text)| Some((name.strip_prefix(&folder)?, text)))
+            .collect();
+        let circles = crate::circles::find(&files);
+        findings.extend(circles.iter().map(|circle| format!("{folder}: {circle}")));
     }
     findings
 }
