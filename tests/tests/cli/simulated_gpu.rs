@@ -81,11 +81,12 @@ fn verbose_tells_by_which_kernel_and_which_threshold_says_so() {
     let gpu = run(&place, "", &arguments.split(' ').collect::<Vec<_>>());
     assert_eq!(gpu.code, 0, "{}", gpu.stderr);
     for words in [
-        "mul of 63 x 63 limbs, 2 numbers\n  cuda:0: 2 by school at level warp: mul_school_warp4_",
-        "1 blocks of 128 threads",
+        "mul of 63 x 63 limbs, 1 numbers\n  cuda:0: 1 by school at level warp: mul_school_warp_",
+        "mul of 1 x 1 limbs, 1 numbers\n  cuda:0: 1 by comba at level thread: mul_comba_thread_",
+        "4 lanes, 1 blocks of 128 threads",
         "who: the engine is bound to devices",
-        "thresholds: NVIDIA H200, 2026-11-20 (tuning/nvidia-h200.toml)",
-        "level: 63 limbs, not at most mul.thread_max_width = 12",
+        "thresholds: NVIDIA H200, 2026-11-20 (",
+        "level: 63 limbs, more than mul.thread_max_width = 12",
         "lanes: 63 limbs, at most mul.lanes = 64",
     ] {
         assert!(

@@ -3,9 +3,9 @@
 use super::cost::{Extent, bits_of, limbs};
 use super::segment::{self, Segment};
 use crate::common::limbs;
+use crate::common::program::Program;
 use crate::expression::{Formula, Function, Term};
 use crate::operations::forms::Form;
-use crate::plan::program::Program;
 use crate::{Batch, Engine, Error, Options, SignedBatch};
 use bigint_core::fused::StepKind;
 use bigint_core::operation::Signs;

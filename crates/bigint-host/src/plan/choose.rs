@@ -12,11 +12,13 @@
 //! the moment.
 
 use crate::common::job::Job;
+use crate::common::program::Program;
 use crate::device::launches::{By, Launches};
 use crate::device::transform::Transform;
 use crate::plan::why::Why;
 use crate::values::node::Operands;
-use crate::{Error, Tuning};
+use crate::{Error, Options, Tuning};
+use bigint_core::fused::{FusedKernel, MOST_INPUTS, MOST_STEPS};
 use bigint_core::kernel::WIDEST_MODULUS;
 use bigint_core::operation::Cost;
 use bigint_core::{Kernel, Layout, Level, Operation, Shape, WIDEST_COUNTED};
@@ -76,9 +78,10 @@ pub(crate) fn who(
         return (Who::Cpu, suits);
     }
     let (n, m) = (inputs.width(0), inputs.width(1));
-    if shared_bytes.is_none()
-        || !job.leaves_open(Operation::Mul)
-        || !tuning.takes_whole_product(job.operation, n, m)
+    // The operations' own kernels are a thread's.
+    let Options { level, lanes, .. } = job.options;
+    let is_for_threads = level == Some(Level::Thread) || lanes == Some(1);
+    if shared_bytes.is_none() || is_for_threads || !tuning.takes_whole_product(job.operation, n, m)
     {
         return (Who::Devices, suits);
     }
@@ -204,6 +207,21 @@ pub(crate) fn launches(
         level,
         lanes: Some(lanes),
     })
+}
+
+/// The kernel that computes a program on inputs of these shapes in one launch, if there is one and it
+/// takes less time than the steps one by one.
+pub(crate) fn fused(
+    tuning: &Tuning,
+    program: &Program,
+    mut inputs: impl ExactSizeIterator<Item = Shape>,
+) -> Option<FusedKernel> {
+    let (multiplies, widest) = (program.multiplies(), program.widest());
+    let fits = program.steps.len() <= MOST_STEPS
+        && inputs.len() <= MOST_INPUTS
+        && inputs.all(|shape| shape.layout == Layout::Contiguous)
+        && (!multiplies || widest <= tuning.fused.product_max_width);
+    FusedKernel::of(multiplies, widest).filter(|_| fits)
 }
 
 /// The same job as the operation whose kernels compute it, and which operands these take: a

@@ -2,11 +2,11 @@
 
 use crate::Error;
 use crate::common::job::Job;
+use crate::common::program::Program;
 use crate::device::gather::Gather;
 use crate::engine::inner::{Inner, Resort};
-use crate::host::on_host;
+use crate::host;
 use crate::plan::choose::{self, Inputs, Who};
-use crate::plan::program::Program;
 use crate::plan::readiness::{Choice, Load, State};
 use crate::plan::task::Task;
 use crate::plan::why::Why;
@@ -28,7 +28,7 @@ impl Inner {
         self.note(task, operands);
         if let Task::Job(job) = task {
             match self.who(*job, operands).0 {
-                Who::Cpu => return on_host::compute(self, *job, operands),
+                Who::Cpu => return host::job::compute(self, *job, operands),
                 Who::WholeProduct => return whole_product::compute(self, *job, operands),
                 Who::Devices => {}
             }
@@ -73,7 +73,8 @@ impl Inner {
     /// The task of a program in one launch, or, on the CPU, block by block; none where devices
     /// take its steps one by one.
     pub fn task_of(&self, program: Program, inputs: Operands<'_>) -> Option<Task> {
-        let kernel = program.kernel(&self.tuning().fused, inputs);
+        let shapes = inputs.iter().map(|input| input.shape);
+        let kernel = choose::fused(self.tuning(), &program, shapes);
         let is_for_steps = kernel.is_none() && self.device().is_some();
         (!is_for_steps).then(|| Task::Program(Arc::new(program), kernel))
     }

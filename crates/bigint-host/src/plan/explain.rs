@@ -204,7 +204,8 @@ fn on_device(
     let (algorithm, level, launches) = match chosen.launches.by {
         By::Kernel(kernel, launch) => {
             let (grid, block) = (launch.grid, launch.block);
-            let words = format!("{}, {grid} blocks of {block} threads", kernel.name);
+            let (name, lanes) = (kernel.name, kernel.lanes);
+            let words = format!("{name}, {lanes} lanes, {grid} blocks of {block} threads");
             (kernel.algorithm, kernel.level, words)
         }
         By::Transform(transform) => {

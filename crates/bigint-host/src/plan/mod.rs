@@ -1,10 +1,10 @@
 //! Who computes a job, and how: the room that chooses.
 //!
-//! [`compute`] is the door: it takes a task from the operations. [`choose`] answers, from lengths and
+//! `compute` is the door: it takes a task from the operations. `choose` answers, from lengths and
 //! thresholds alone, whether the CPU or devices compute it and by which launches, with the help of
-//! `products` (transforms of long products) and `kernels` (one launch); [`why`] and [`explain`] put
-//! the answer into words. [`readiness`] says whether devices are worth their start, `spread` gives
-//! each its share and makes good what it cannot do, and [`task`] is what they are given.
+//! `products` (transforms of long products) and `kernels` (one launch); `why` and `explain` put
+//! the answer into words. `readiness` says whether devices are worth their start, `spread` gives
+//! each its share and makes good what it cannot do, and `task` is what they are given.
 //!
 //! In public the room also shows what formulas cost and how they are evaluated, row after row.
 
@@ -14,7 +14,6 @@ pub(crate) mod explain;
 mod kernels;
 mod mersenne;
 mod products;
-pub(crate) mod program;
 pub(crate) mod readiness;
 mod spread;
 pub(crate) mod task;

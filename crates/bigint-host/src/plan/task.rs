@@ -4,12 +4,12 @@ use crate::Error;
 use crate::common::device::Device;
 use crate::common::job::{Job, Wanted};
 use crate::common::limbs;
+use crate::common::program::Program;
+use crate::device;
 use crate::device::gather::Gather;
-use crate::device::on_device;
 use crate::engine::inner::Inner;
-use crate::host::on_host;
+use crate::host;
 use crate::plan::choose::{self, Chosen, Inputs};
-use crate::plan::program::Program;
 use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
@@ -80,7 +80,7 @@ impl Task {
         match self {
             Task::Job(job) => {
                 let chosen = chosen(engine, device, *job, operands, count).ok()?;
-                on_device::module(*job, operands, count, &chosen.launches)
+                device::job::module(*job, operands, count, &chosen.launches)
             }
             Task::Program(_, kernel) => {
                 kernel.map(|kernel| (kernel.entry_point(), Specialization::None))
@@ -115,7 +115,7 @@ impl Task {
         match self {
             Task::Job(job) => {
                 let chosen = chosen(engine, device, *job, operands, numbers.len())?;
-                on_device::compute(device, *job, operands, numbers, &chosen.launches)
+                device::job::compute(device, *job, operands, numbers, &chosen.launches)
             }
             Task::Program(program, kernel) => {
                 let kernel = kernel.expect("a program on a device has a kernel");
@@ -164,7 +164,7 @@ impl Task {
         };
         let mut computed = match self {
             Task::Gather(_) => unreachable!("it is done by now"),
-            Task::Job(job) => on_host::compute(engine, job.with_count(count), operands)?,
+            Task::Job(job) => host::job::compute(engine, job.with_count(count), operands)?,
             Task::Program(program, _) => {
                 Computed::of(program.with_count(count).run_on_host(engine, operands)?)
             }

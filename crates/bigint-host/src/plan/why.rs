@@ -59,21 +59,24 @@ impl Why {
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.holds() { "" } else { "not " };
+        let [at_most, at_least, less] = match self.holds() {
+            true => ["at most", "at least", "less than"],
+            false => ["more than", "fewer than", "more than"],
+        };
         match *self {
             Why::Forced => f.write_str("forced"),
             Why::Said(words) => f.write_str(words),
             Why::AtMost { limbs, key, limit } => {
-                write!(f, "{limbs} limbs, {sign}at most {key} = {limit}")
+                write!(f, "{limbs} limbs, {at_most} {key} = {limit}")
             }
             Why::AtLeast { limbs, key, limit } => {
-                write!(f, "{limbs} limbs, {sign}at least {key} = {limit}")
+                write!(f, "{limbs} limbs, {at_least} {key} = {limit}")
             }
             Why::Many {
                 numbers,
                 key,
                 limit,
-            } => write!(f, "{numbers} numbers, {sign}at least {key} = {limit}"),
+            } => write!(f, "{numbers} numbers, {at_least} {key} = {limit}"),
             Why::Faster {
                 key,
                 nanoseconds,
@@ -81,7 +84,7 @@ impl fmt::Display for Why {
                 other,
             } => write!(
                 f,
-                "{nanoseconds:.3} ns by {key}, {sign}less than {other:.3} ns by {than}"
+                "{nanoseconds:.3} ns by {key}, {less} {other:.3} ns by {than}"
             ),
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::tuning::{parse, read_file, refused};
+use bigint_core::operation::Cost;
 use bigint_core::{Level, Limb, Operation};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -357,6 +358,13 @@ impl StartTuning {
     }
 }
 
+/// The first operation that is declared to cost so much: it has all numbers of lanes.
+fn first(cost: Cost) -> Operation {
+    let mut operations = Operation::ALL.into_iter();
+    let found = operations.find(|operation| operation.cost() == cost);
+    found.expect("each cost is an operation's")
+}
+
 impl Default for Tuning {
     fn default() -> Self {
         Tuning::parse(
@@ -381,12 +389,16 @@ impl Tuning {
         let mut tuning: Tuning = parse(text, path)?;
         path.clone_into(&mut tuning.file);
         let tables = [
-            ("mul", &tuning.mul.lanes, Operation::Mul),
+            ("mul", &tuning.mul.lanes, first(Cost::Product)),
             ("scan", &tuning.scan.lanes, Operation::Compare),
-            ("modular", &tuning.modular.lanes, Operation::PowMod),
-            ("modular", &tuning.modular.scan_lanes, Operation::PowMod),
-            ("modular", &tuning.modular.table_lanes, Operation::PowFixed),
-            ("div", &tuning.div.lanes, Operation::DivRem),
+            ("modular", &tuning.modular.lanes, first(Cost::Power)),
+            ("modular", &tuning.modular.scan_lanes, first(Cost::Power)),
+            (
+                "modular",
+                &tuning.modular.table_lanes,
+                first(Cost::PowerByTable),
+            ),
+            ("div", &tuning.div.lanes, first(Cost::Quotient)),
         ];
         for (name, rows, operation) in tables {
             if rows.is_empty() {
@@ -403,7 +415,7 @@ impl Tuning {
                 )));
             }
         }
-        let known = Operation::Mul.lanes(Level::Block);
+        let known = first(Cost::Product).lanes(Level::Block);
         let rows = &tuning.mul.fft;
         if rows.is_empty() || rows.iter().any(|row| !known.contains(&row.lanes)) {
             return Err(refuse(format!(
@@ -425,6 +437,31 @@ impl Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_users_file_does_not_say_the_shipped_one_does() {
+        let shipped = include_str!("../../tuning/nvidia-h200.toml");
+        let (older, _) = shipped.split_once("[start.device]").unwrap();
+        let added = ["sent_limb_ps", "pair_products", "quotient_transforms"];
+        let lines = older.lines();
+        let older: Vec<_> = lines
+            .filter(|line| !added.iter().any(|key| line.starts_with(key)))
+            .collect();
+        let older = Tuning::parse(&older.join("\n"), "mine.toml").unwrap();
+        let shipped = Tuning::default();
+        assert_eq!(older.start.sent_limb_ps, shipped.start.sent_limb_ps);
+        assert_eq!(
+            older.start.device.residue_ps,
+            shipped.start.device.residue_ps
+        );
+        assert_eq!(older.mersenne.min_bits, shipped.mersenne.min_bits);
+        let wrong = "[provenance]\nmachine = 3";
+        let error = Tuning::parse(wrong, "mine.toml").unwrap_err().to_string();
+        assert!(
+            error.contains("mine.toml") && error.contains("line 2"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn a_table_with_five_lanes_or_an_unknown_key_is_refused() {

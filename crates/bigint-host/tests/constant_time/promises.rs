@@ -29,7 +29,7 @@ pub fn settings() -> impl Iterator<Item = Setting> {
         (8, 4, Layout::Contiguous),
         (9, 3, Layout::Interleaved),
         (1, 4, Layout::Contiguous),
-        (8, 32, Layout::Contiguous),
+        (2, 32, Layout::Contiguous),
         (1, 64, Layout::Contiguous),
     ]
     .into_iter()

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 
 /// The most words of a log.
-const MOST: usize = 1 << 25;
+const MOST: usize = 1 << 26;
 
 /// Where two runs of `work` part or address other memory, or that one of them fails.
 pub fn leaks(work: &dyn Fn(bool)) -> Option<String> {
