@@ -38,7 +38,7 @@ use super::reciprocal::{MASK, lanes, lengths, move_down, move_up, shift_down, sh
 use super::transfer::{load, store};
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::Numbers;
-use crate::fast::number::limbs::inverse;
+use crate::fast::number::limbs::{inverse, parts};
 use crate::piece::Piece;
 
 /// Steps of a round.
@@ -100,10 +100,7 @@ pub(super) fn inv_mod(
     operands: [Numbers<'_>; 2],
 ) -> u8 {
     with_digits(isa, r.width, operands, |room, memory, words| {
-        let (a, memory) = memory.split_at_mut(room);
-        let (b, memory) = memory.split_at_mut(room);
-        let (m, memory) = memory.split_at_mut(room);
-        let (u, v) = memory.split_at_mut(room);
+        let ([a, b, m, u, v], _) = parts(memory, room);
         isa.vectorize(
             #[inline(always)]
             || {

@@ -314,6 +314,20 @@ pub(crate) fn shift_left(r: &mut [u64], x: &[u64], shift: u32) {
     }
 }
 
+/// The first `N` parts of `length` each of some memory, and the memory after them.
+#[inline(always)]
+pub(crate) fn parts<T, const N: usize>(
+    mut memory: &mut [T],
+    length: usize,
+) -> ([&mut [T]; N], &mut [T]) {
+    let parts = [(); N].map(|()| {
+        let (part, rest) = std::mem::take(&mut memory).split_at_mut(length);
+        memory = rest;
+        part
+    });
+    (parts, memory)
+}
+
 /// `1 / m` modulo `2^64` of an odd `m`, by Newton's step: `x` with `c` right bits gives
 /// `x (2 - m x)` with `2 c`, and `3 m xor 2` has five.
 pub(crate) const fn inverse(m: u64) -> u64 {
