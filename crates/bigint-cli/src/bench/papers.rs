@@ -247,10 +247,11 @@ fn draw(
     let Some(mut output) = drawing else {
         return Ok(());
     };
-    let title = format!(
-        "{}: {} (thin) and {ours} (thick), {}",
-        benchmark.authors, benchmark.published_on, benchmark.unit
-    );
+    let theirs = match rows.iter().any(|row| !row.published.is_empty()) {
+        true => format!("{} (thin) and ", benchmark.published_on),
+        false => String::new(),
+    };
+    let title = format!("{}: {theirs}{ours} (thick), {}", benchmark.authors, benchmark.unit);
     let drawn = plot::draw(&title, &panels(benchmark, rows)).map_err(Failure::Running)?;
     output.write(drawn.as_bytes())?;
     output.finish()
