@@ -62,11 +62,18 @@ fn an_earlier_run_is_printed_and_drawn_again() {
     let arguments = "bench honda --from record.json --svg again.svg";
     let ended = place.run(&arguments.split(' ').collect::<Vec<_>>());
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    assert!(ended.stdout.contains("GTX 980, best 1.52"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("GTX 980, best 1.52"),
+        "{}",
+        ended.stdout
+    );
     let again = std::fs::read_to_string(place.path().join("again.svg")).unwrap();
     assert_eq!(drawn, again);
     for (arguments, what) in [
-        ("bench langer --from record.json", "a record of `bench honda`"),
+        (
+            "bench langer --from record.json",
+            "a record of `bench honda`",
+        ),
         ("bench honda --from drawn.svg", "no record of `bench honda`"),
         ("bench honda --from record.json --count 3", "--count"),
     ] {

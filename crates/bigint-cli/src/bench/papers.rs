@@ -251,7 +251,10 @@ fn draw(
         true => format!("{} (thin) and ", benchmark.published_on),
         false => String::new(),
     };
-    let title = format!("{}: {theirs}{ours} (thick), {}", benchmark.authors, benchmark.unit);
+    let title = format!(
+        "{}: {theirs}{ours} (thick), {}",
+        benchmark.authors, benchmark.unit
+    );
     let drawn = plot::draw(&title, &panels(benchmark, rows)).map_err(Failure::Running)?;
     output.write(drawn.as_bytes())?;
     output.finish()
