@@ -2,11 +2,13 @@
 
 mod book;
 mod build_ptx;
+mod circles;
 mod cuda_tools;
 mod device_toolchain;
 mod gpu_pack;
 mod manifest;
 mod ptx_stats;
+mod rooms;
 mod tidy;
 mod wheels;
 mod workspace;

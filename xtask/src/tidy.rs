@@ -4,11 +4,12 @@
 //! says what to do. The checks are the starred invariants of ARCHITECTURE.md and the
 //! checklist of CONTRIBUTING.md, as far as they can be seen in the text of the tree.
 
+mod operations;
+
 use crate::manifest::Manifest;
-use crate::workspace;
+use crate::{rooms, workspace};
 use anyhow::{Context, Result, bail, ensure};
 use bigint_core::Operation;
-use bigint_core::operation::Row;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,10 +28,12 @@ type Check = fn(&Tree) -> Findings;
 /// Runs every check; the error has all findings.
 pub fn run() -> Result<()> {
     let tree = Tree::read(&workspace::root())?;
-    let checks: [(&str, Check); 10] = [
-        ("operations", operations),
+    let checks: [(&str, Check); 12] = [
+        ("operations", operations::operations),
         ("headers", headers),
         ("dependencies", dependencies),
+        ("rooms", rooms),
+        ("circles", circles),
         ("unsafe code", unsafe_code),
         ("leftovers", leftovers),
         ("lengths", lengths),
@@ -127,41 +130,6 @@ impl Tree {
     }
 }
 
-/// One operation, one name, everywhere: what a declaration asks for and the compiler
-/// does not miss.
-fn operations(tree: &Tree) -> Findings {
-    let mut findings = Findings::new();
-    for operation in Operation::ALL {
-        let declared = operation.declaration();
-        let name = declared.name;
-        let mut folders = vec!["crates/bigint-cpu/src/reference".to_owned()];
-        let is_own = |row: &&Row| operation.kernels_by(row.algorithm) == operation;
-        for row in declared.rows.iter().filter(is_own) {
-            let folder = format!("crates/bigint-kernels/src/{}", row.level.name());
-            if !folders.contains(&folder) {
-                folders.push(folder);
-            }
-        }
-        for folder in folders {
-            let file = format!("{folder}/{name}.rs");
-            if !tree.has(&file) && !tree.has(&format!("{folder}/{name}/mod.rs")) {
-                findings.push(format!("{file} is missing: see CONTRIBUTING.md"));
-            }
-        }
-        let variant = format!("Operation::{operation:?} ");
-        let said_in = [
-            ("crates/bigint-testing/src/oracle.rs", variant),
-            ("CHANGELOG.md", format!("`{name}`")),
-        ];
-        for (file, word) in said_in {
-            if !tree.text(file).contains(&word) {
-                findings.push(format!("{file} has no {word}: see CONTRIBUTING.md"));
-            }
-        }
-    }
-    findings
-}
-
 /// Every source file opens by saying what it is.
 fn headers(tree: &Tree) -> Findings {
     let silent = tree.sources().filter(|(_, text)| {
@@ -223,6 +191,30 @@ fn dependencies(tree: &Tree) -> Findings {
         }
     }
     findings
+}
+
+/// Crates whose files know one another in no circle.
+fn circles(tree: &Tree) -> Findings {
+    const WITHOUT: [&str; 2] = ["cuda-sim", "cuda-sim-driver"];
+    let mut findings = Findings::new();
+    for krate in WITHOUT {
+        let folder = format!("crates/{krate}/src/");
+        let files: Vec<_> = tree
+            .rust()
+            .filter_map(|(name, text)| Some((name.strip_prefix(&folder)?, text)))
+            .collect();
+        let circles = crate::circles::find(&files);
+        findings.extend(circles.iter().map(|circle| format!("{folder}: {circle}")));
+    }
+    findings
+}
+
+/// Folders of the host's sources use those below them alone.
+fn rooms(tree: &Tree) -> Findings {
+    const SOURCES: &str = "crates/bigint-host/src/";
+    let files = tree.rust();
+    let files = files.filter_map(|(name, text)| Some((name.strip_prefix(SOURCES)?, text)));
+    rooms::arrows_up(tree.text(&format!("{SOURCES}lib.rs")), files)
 }
 
 /// Where unsafe code and its kinds may stand.
@@ -469,7 +461,9 @@ fn older_records<'a>(
             measured.any(|name| {
                 let mut operations = Operation::ALL.iter();
                 let operation = operations.find(|operation| operation.name() == name);
-                let module = operation.map_or(name, |operation| operation.kernels_of().name());
+                let module = operation
+                    .and_then(|operation| operation.module())
+                    .unwrap_or(name);
                 record.ptx.get(module) != modules.get(module)
             })
         })
@@ -500,7 +494,7 @@ mod tests {
         let unsafe_there = tree(&[("crates/bigint-cpu/src/lib.rs", "#![allow(unsafe_code)]")]);
         assert_eq!(unsafe_code(&unsafe_there).len(), 1);
         let cust = tree(&[(
-            "crates/bigint-host/src/engine.rs",
+            "crates/bigint-host/src/engine/handle.rs",
             "use cust::stream::Stream;",
         )]);
         assert_eq!(unsafe_code(&cust).len(), 1);

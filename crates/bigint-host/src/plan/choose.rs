@@ -1,222 +1,347 @@
-//! Who computes what the engine `auto` is asked for, while its devices are not open or have not
-//! the kernel: they take time to start and the driver takes time to compile, and the CPU need not
-//! wait for either.
+//! What computes a job: from the operation, the widths and the count to the CPU or to launches on
+//! a device.
 //!
-//! 1. Devices are started once the CPU would take longer for a task than they, the way to them
-//!    and their start included; or once it has computed as long as that in their place, as
-//!    nobody knows how much is still to come.
-//! 2. From then on, and wherever the kernel is not there yet, the CPU computes piece by piece, and
-//!    devices take the rest when they are ready.
-//! 3. What only devices have is computed by them.
+//! Read it downwards. [`who`] says whether the CPU, the devices, or a whole product and a pass over
+//! it compute a job. [`launches`] then says for a device's share: a square or a product
+//! ([`Tuning::squares`]), the whole device or a kernel ([`Tuning::transform`] in `products.rs`),
+//! and by a kernel its level, lanes, algorithm and layout ([`Tuning::kernel`] in `kernels.rs`),
+//! then grid and block. All are functions of lengths and thresholds alone; each answer comes with
+//! [`Why`].
+//!
+//! Whether devices are ready, and worth their start, is [`crate::plan::readiness`]; it depends on
+//! the moment.
 
-use bigint_core::Limb;
-use serde::Deserialize;
+use crate::common::job::Job;
+use crate::common::program::Program;
+use crate::device::launches::{By, Launches};
+use crate::device::transform::Transform;
+use crate::plan::why::Why;
+use crate::values::node::Operands;
+use crate::{Error, Tuning};
+use bigint_core::fused::{FusedKernel, MOST_INPUTS, MOST_STEPS};
+use bigint_core::kernel::WIDEST_MODULUS;
+use bigint_core::operation::Cost;
+use bigint_core::{Kernel, Layout, Level, Operation, Shape, WIDEST_COUNTED};
+use std::sync::Arc;
 
-/// What it takes to use a device, and the CPU's time for what it would do.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StartTuning {
-    /// Milliseconds that the driver takes to start and to open a device. With none, devices are
-    /// opened when first of use, and waited for.
-    pub driver_ms: f64,
-    /// Milliseconds that it takes for a kernel that its cache has. With none, kernels are waited
-    /// for.
-    pub module_ms: f64,
-    /// Gigabytes per second between host and device.
-    pub link_gigabytes_per_second: f64,
-    /// What one core takes.
-    pub core: CoreTuning,
+/// What a choice depends on of a job's operands.
+pub(crate) struct Inputs {
+    shapes: Vec<Shape>,
+    /// Whether there are two, and both are one batch.
+    are_one: bool,
+    /// Whether products keep the transform of one of them.
+    is_kept: bool,
 }
 
-/// Picoseconds that one core takes.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CoreTuning {
-    /// For a limb that is read or written.
-    pub limb_ps: f64,
-    /// For a limb times a limb in a product by rows.
-    pub product_ps: f64,
-    /// For a limb of the operands of a product by transforms.
-    pub transformed_ps: f64,
-    /// For a limb of a divisor times one of the dividend.
-    pub quotient_ps: f64,
-    /// For a limb squared of operands of common divisors, inverses and roots.
-    pub euclid_ps: f64,
-    /// For a limb squared of a product modulo a number; of a power for each bit of the exponent.
-    pub residue_ps: f64,
-}
-
-/// What a task would take, in milliseconds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Load {
-    /// All cores of the CPU.
-    pub cpu_ms: f64,
-    /// The devices.
-    pub devices_ms: f64,
-    /// The way there and back.
-    pub way_ms: f64,
-    /// Whether the host has all operands.
-    pub is_on_host: bool,
-}
-
-/// What devices are about.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum State {
-    /// Nobody has started them; the CPU has computed so long in their place, and the task is one of
-    /// so many like it.
-    Asleep { spent_ms: f64, times: f64 },
-    /// They are being opened.
-    Starting,
-    /// One of them has not the kernel.
-    Loading,
-}
-
-/// Who computes a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
-    Cpu,
-    /// The CPU until the devices are ready, which are made so meanwhile.
-    Both,
-    Devices,
-}
-
-impl StartTuning {
-    /// Milliseconds that so many limbs take between host and device.
-    pub(crate) fn link_ms(&self, limbs: f64) -> f64 {
-        limbs * size_of::<Limb>() as f64 / (1e6 * self.link_gigabytes_per_second)
-    }
-
-    /// Who computes.
-    pub(crate) fn choose(&self, load: Load, state: State) -> Choice {
-        let Load {
-            cpu_ms,
-            devices_ms,
-            way_ms,
-            is_on_host,
-        } = load;
-        // Whoever computes again and again may leave the numbers there.
-        let is_faster = cpu_ms > devices_ms;
-        match state {
-            State::Loading if !is_on_host || self.module_ms <= 0.0 => Choice::Devices,
-            State::Starting | State::Loading if is_faster => Choice::Both,
-            State::Starting | State::Loading => Choice::Cpu,
-            State::Asleep { spent_ms, times } => {
-                let start_ms = self.driver_ms + self.module_ms;
-                let gain_ms = times * (cpu_ms - devices_ms - way_ms);
-                let pays = gain_ms > start_ms || is_faster && spent_ms > start_ms;
-                if pays { Choice::Both } else { Choice::Cpu }
-            }
+impl Inputs {
+    pub fn of(operands: Operands<'_>) -> Self {
+        Inputs {
+            shapes: operands.iter().map(|operand| operand.shape).collect(),
+            are_one: matches!(operands, [a, b] if Arc::ptr_eq(a, b)),
+            is_kept: operands.iter().any(|operand| operand.kept().is_some()),
         }
     }
+
+    /// The limbs of an operand; none where there is no such operand.
+    fn width(&self, index: usize) -> usize {
+        self.shapes.get(index).map_or(0, |shape| shape.width)
+    }
+}
+
+/// Who computes a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Cpu,
+    Devices,
+    /// Devices, by their operands' whole product and a pass over it.
+    WholeProduct,
+}
+
+/// Who computes a job where devices with so many bytes of shared memory for a block are open:
+/// none, where none is. An engine that [may use the CPU](crate::engine::inner::Resort::Always)
+/// instead has it where it is faster, unless a level is forced.
+pub(crate) fn who(
+    tuning: &Tuning,
+    may_use_cpu: bool,
+    shared_bytes: Option<u32>,
+    job: Job,
+    inputs: &Inputs,
+) -> (Who, Why) {
+    if job.operation.declaration().rows.is_empty() {
+        return (Who::Cpu, Why::Said("it has no kernels"));
+    }
+    let suits = match may_use_cpu && job.options.level.is_none() {
+        true => suits_devices(tuning, shared_bytes, job.operation, inputs),
+        false => Why::Said("the engine is bound to devices, or a level is forced"),
+    };
+    if !suits.holds() {
+        return (Who::Cpu, suits);
+    }
+    let (n, m) = (inputs.width(0), inputs.width(1));
+    if shared_bytes.is_none()
+        || !job.leaves_open(Operation::Mul)
+        || !tuning.takes_whole_product(job.operation, n, m)
+    {
+        return (Who::Devices, suits);
+    }
+    if inputs.shapes.len() == 2 && n + m > WIDEST_COUNTED {
+        return (Who::Cpu, Why::Said("no shift takes its whole product"));
+    }
+    let wide = Why::AtMost {
+        limbs: n.max(m),
+        key: "mul.columns_max_width",
+        limit: tuning.mul.columns_max_width,
+    };
+    (Who::WholeProduct, wide)
+}
+
+/// Whether devices compute faster than the CPU: not products wider than a block multiplies well,
+/// nor by divisors wider than a thread or moduli wider than a warp holds.
+fn suits_devices(
+    tuning: &Tuning,
+    shared_bytes: Option<u32>,
+    operation: Operation,
+    inputs: &Inputs,
+) -> Why {
+    let at_most = |limbs, key, limit| Why::AtMost { limbs, key, limit };
+    let (n, m) = match inputs.shapes.len() {
+        1 => (inputs.width(0), inputs.width(0)),
+        _ => (inputs.width(0), inputs.width(1)),
+    };
+    if operation.multiplies_modulo() && !inputs.shapes.is_empty() {
+        let width = inputs.width(inputs.shapes.len() - 1);
+        return at_most(width, "the widest modulus of a warp", WIDEST_MODULUS);
+    }
+    if operation.multiplies() {
+        let limit = tuning.mul.device_max_width;
+        let narrow = at_most(n.min(m), "mul.device_max_width", limit);
+        let longest = tuning.mul.ntt.longest;
+        let fits = |plan: Transform| shared_bytes.is_none_or(|bytes| plan.fits(bytes));
+        let has_transform = || Transform::of(n, m, n.saturating_add(m), longest).any(fits);
+        return match narrow.holds() || !has_transform() {
+            true => narrow,
+            false => Why::Said("the device has a transform for it"),
+        };
+    }
+    let div = &tuning.div;
+    match operation.cost() {
+        Cost::Quotient if inputs.shapes.len() > 1 => {
+            at_most(m, "div.device_max_width", div.device_max_width)
+        }
+        Cost::Root => at_most(
+            n.max(m),
+            "div.root_device_max_width",
+            div.root_device_max_width,
+        ),
+        _ if operation.lanes(Level::Warp).is_empty() => at_most(
+            n.max(m),
+            "div.gcd_device_max_width",
+            div.gcd_device_max_width,
+        ),
+        _ => Why::Said("devices compute it at any width"),
+    }
+}
+
+/// Launches, and why these: the operation, if it is another than the job's; the level; the lanes.
+pub(crate) struct Chosen {
+    pub launches: Launches,
+    pub operation: Option<Why>,
+    pub level: Why,
+    pub lanes: Option<Why>,
+}
+
+/// By which launches a device with so many bytes of shared memory for a block computes a job.
+///
+/// # Errors
+/// [`Error::Algorithm`] and others where the options name what the operation does not have.
+pub(crate) fn launches(
+    tuning: &Tuning,
+    shared_bytes: u32,
+    job: Job,
+    inputs: &Inputs,
+) -> Result<Chosen, Error> {
+    let (job, operands, operation) = square_or_product(tuning, job, inputs);
+    let count = match operands.len() {
+        0 => inputs.shapes.len(),
+        count => count,
+    };
+    let (n, m) = match operands {
+        [] => (inputs.width(0), inputs.width(count.saturating_sub(1))),
+        _ => (inputs.width(0), inputs.width(0)),
+    };
+    let of = |by| Launches {
+        operation: job.operation,
+        operands,
+        by,
+    };
+    let plan = tuning.transform(job, n, m, inputs.is_kept);
+    if let Some((plan, level)) = plan.filter(|(plan, _)| plan.fits(shared_bytes)) {
+        return Ok(Chosen {
+            launches: of(By::Transform(plan)),
+            operation,
+            level,
+            lanes: None,
+        });
+    }
+    let widths: Vec<usize> = match operands {
+        [] => inputs.shapes.iter().map(|shape| shape.width).collect(),
+        _ => vec![n; count],
+    };
+    // Kernels of the interleaved layout take any strides, so they also serve operands of two
+    // layouts.
+    let mut shapes = inputs.shapes.iter().chain(job.shapes());
+    let layout = match shapes.all(|shape| shape.layout == Layout::Contiguous) {
+        true => Layout::Contiguous,
+        false => Layout::Interleaved,
+    };
+    let result = job.shapes()[0];
+    let shape = Shape { layout, ..result };
+    let (kernel, level, lanes) =
+        tuning.kernel_and_why(job.operation, &widths, shape, job.options)?;
+    let kernel = fitting(kernel, shared_bytes);
+    let launch = kernel.launch_within(job.count(), &widths, result.width, shared_bytes);
+    Ok(Chosen {
+        launches: of(By::Kernel(kernel, launch)),
+        operation,
+        level,
+        lanes: Some(lanes),
+    })
+}
+
+/// The kernel that computes a program on inputs of these shapes in one launch, if there is one and it
+/// takes less time than the steps one by one.
+pub(crate) fn fused(
+    tuning: &Tuning,
+    program: &Program,
+    mut inputs: impl ExactSizeIterator<Item = Shape>,
+) -> Option<FusedKernel> {
+    let (multiplies, widest) = (program.multiplies(), program.widest());
+    let fits = program.steps.len() <= MOST_STEPS
+        && inputs.len() <= MOST_INPUTS
+        && inputs.all(|shape| shape.layout == Layout::Contiguous)
+        && (!multiplies || widest <= tuning.fused.product_max_width);
+    FusedKernel::of(multiplies, widest).filter(|_| fits)
+}
+
+/// The same job as the operation whose kernels compute it, and which operands these take: a
+/// batch's product by itself is its square, and which kernel computes it, where that is left
+/// open, is a matter of widths and of how many there are.
+fn square_or_product(
+    tuning: &Tuning,
+    job: Job,
+    inputs: &Inputs,
+) -> (Job, &'static [usize], Option<Why>) {
+    let squares = tuning.squares(inputs.width(0), job.count());
+    match job.operation {
+        Operation::Mul
+            if inputs.are_one && squares.holds() && job.leaves_open(Operation::Square) =>
+        {
+            (job.of(Operation::Square), &[0], Some(squares))
+        }
+        Operation::Square if !squares.holds() && job.leaves_open(Operation::Mul) => {
+            (job.of(Operation::Mul), &[0, 0], Some(squares))
+        }
+        _ => (job, &[], None),
+    }
+}
+
+/// The kernel, or the widest like it whose blocks fit a device with so many bytes of shared
+/// memory for each: fewer threads take a product in smaller pieces.
+fn fitting(kernel: &'static Kernel, shared_bytes: u32) -> &'static Kernel {
+    let fits = |kernel: &Kernel| kernel.launch(1, &[1, 1], 2).shared_bytes <= shared_bytes;
+    let narrower = |kernel: &&'static Kernel| {
+        let Kernel {
+            operation,
+            algorithm,
+            level,
+            lanes,
+            layout,
+            ..
+        } = **kernel;
+        Kernel::find(operation, algorithm, level, lanes / 2, layout)
+    };
+    let mut kernels = std::iter::successors(Some(kernel), narrower);
+    kernels.find(|kernel| fits(kernel)).unwrap_or(kernel)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tuning;
-    use crate::plan::work;
-    use bigint_core::Operation;
+    use crate::Options;
+    use crate::common::job::Wanted;
+    use bigint_core::Algorithm;
 
-    const H200_CORES: usize = 16;
+    const SHARED_BYTES: u32 = 227 << 10;
 
-    /// `count` numbers of an operation on operands of these widths, which the host has.
-    fn load(operation: Operation, count: usize, widths: &[usize]) -> Load {
+    fn job(operation: Operation, count: usize, widths: &[usize]) -> (Job, Inputs) {
+        let shape = |&width| Shape::new(count, width, Layout::Contiguous);
+        let shapes: Vec<Shape> = widths.iter().map(shape).collect();
+        let results = [operation.exact_width(widths)];
+        let options = Options::default();
+        let job = Job::new(operation, &shapes, &results, options, Wanted::Nothing);
+        let inputs = Inputs {
+            shapes,
+            are_one: false,
+            is_kept: false,
+        };
+        (job.unwrap(), inputs)
+    }
+
+    #[test]
+    fn a_device_with_little_shared_memory_takes_fewer_threads_for_a_product() {
+        let kernel = |lanes| {
+            let (algorithm, layout) = (Algorithm::Fft, Layout::Contiguous);
+            Kernel::find(Operation::Mul, algorithm, Level::Block, lanes, layout).unwrap()
+        };
+        assert_eq!(fitting(kernel(1024), 99 << 10).lanes, 1024);
+        assert_eq!(fitting(kernel(512), 64 << 10).lanes, 64);
+    }
+
+    #[test]
+    fn the_cpu_has_what_devices_are_slow_at_unless_the_engine_is_bound_to_them() {
         let tuning = Tuning::default();
-        let results = operation.exact_width(widths);
-        let limbs = widths.iter().sum::<usize>() + results;
-        let count = count as f64;
-        let device = work::of_number(operation, widths, results);
-        let core = work::of_number_on_core(&tuning.start.core, operation, widths, results);
-        Load {
-            cpu_ms: count * core / H200_CORES as f64 / 1e9,
-            devices_ms: count * device / 1e9,
-            way_ms: tuning.start.link_ms(count * limbs as f64),
-            is_on_host: true,
-        }
-    }
-
-    fn choice(load: Load, state: State) -> Choice {
-        Tuning::default().start.choose(load, state)
-    }
-
-    const ASLEEP: State = State::Asleep {
-        spent_ms: 0.0,
-        times: 1.0,
-    };
-
-    #[test]
-    fn devices_are_not_started_for_less_than_their_start() {
-        // Beside 16 cores, on which these took .37, .09 and .15 s with their text.
-        for few in [
-            load(Operation::Mul, 1_000_000, &[32; 2]),
-            load(Operation::PowMod, 4000, &[2, 2, 2]),
-            load(Operation::DivRem, 100_000, &[64, 32]),
-            load(Operation::PowMod, 1000, &[64; 3]),
+        let who = |operation, widths: &[usize], may_use_cpu| {
+            let (job, inputs) = job(operation, 10, widths);
+            who(&tuning, may_use_cpu, Some(SHARED_BYTES), job, &inputs).0
+        };
+        use Operation::{DivRem, Gcd, Isqrt, Mul, MulHigh};
+        for (operation, widths, expected) in [
+            (Mul, &[8192, 8192][..], Who::Devices),
+            (Mul, &[100_000, 100_000], Who::Devices),
+            (MulHigh, &[12, 12], Who::Devices),
+            (MulHigh, &[13, 13], Who::WholeProduct),
+            (DivRem, &[2000, 512], Who::Devices),
+            (DivRem, &[2000, 513], Who::Cpu),
+            (Gcd, &[128, 128], Who::Devices),
+            (Gcd, &[129, 1], Who::Cpu),
+            (Isqrt, &[512], Who::Devices),
+            (Isqrt, &[513], Who::Cpu),
         ] {
-            assert_eq!(choice(few, ASLEEP), Choice::Cpu, "{few:?}");
+            assert_eq!(
+                who(operation, widths, true),
+                expected,
+                "{operation:?} {widths:?}"
+            );
         }
+        assert_eq!(who(Gcd, &[129, 1], false), Who::Devices);
     }
 
     #[test]
-    fn devices_are_started_for_work_that_takes_the_cpu_longer() {
-        // 3.6 s and .61 s with the start.
-        let powers = load(Operation::PowMod, 50_000, &[64; 3]);
-        assert_eq!(choice(powers, ASLEEP), Choice::Both, "{powers:?}");
-        assert!((2000.0..5000.0).contains(&powers.cpu_ms), "{powers:?}");
-        let wide = load(Operation::PowMod, 2000, &[128; 3]);
-        assert_eq!(choice(wide, ASLEEP), Choice::Both, "{wide:?}");
-    }
-
-    #[test]
-    fn much_that_comes_little_by_little_starts_them_too_if_they_are_faster_at_it() {
-        let powers = load(Operation::PowMod, 1000, &[64; 3]);
-        let spent = |spent_ms| State::Asleep {
-            spent_ms,
-            times: 1.0,
+    fn a_product_by_itself_is_a_square_where_that_is_faster() {
+        let tuning = Tuning::default();
+        let operation = |operation, widths: &[usize], are_one| {
+            let (job, inputs) = job(operation, 1000, widths);
+            let inputs = Inputs { are_one, ..inputs };
+            let chosen = launches(&tuning, SHARED_BYTES, job, &inputs).unwrap();
+            (chosen.launches.operation, chosen.launches.operands)
         };
-        assert_eq!(choice(powers, spent(100.0)), Choice::Cpu);
-        assert_eq!(choice(powers, spent(1000.0)), Choice::Both);
-        let sums = load(Operation::Add, 1_000_000, &[32; 2]);
-        assert_eq!(choice(sums, spent(1000.0)), Choice::Both, "{sums:?}");
-        let slower = Load {
-            devices_ms: 2.0 * sums.cpu_ms,
-            ..sums
-        };
-        assert_eq!(choice(slower, spent(1000.0)), Choice::Cpu);
-    }
-
-    #[test]
-    fn parts_of_a_file_count_as_many_times_as_there_are() {
-        let part = load(Operation::PowMod, 1000, &[64; 3]);
-        let of = |times| State::Asleep {
-            spent_ms: 0.0,
-            times,
-        };
-        assert_eq!(choice(part, of(2.0)), Choice::Cpu);
-        assert_eq!(choice(part, of(50.0)), Choice::Both);
-        // However many there are, the way there takes longer.
-        let products = load(Operation::Mul, 20_000, &[32; 2]);
-        assert_eq!(choice(products, of(1e9)), Choice::Cpu, "{products:?}");
-    }
-
-    #[test]
-    fn nobody_waits_for_a_kernel_but_for_what_only_devices_have() {
-        let powers = load(Operation::PowMod, 1000, &[64; 3]);
-        assert_eq!(choice(powers, State::Starting), Choice::Both);
-        assert_eq!(choice(powers, State::Loading), Choice::Both);
-        let sums = load(Operation::Add, 1_000_000, &[32; 2]);
-        let there = Load {
-            is_on_host: false,
-            ..sums
-        };
-        assert_eq!(choice(there, State::Loading), Choice::Devices);
-    }
-
-    #[test]
-    fn what_takes_no_time_is_waited_for() {
-        let mut start = Tuning::default().start;
-        start.module_ms = 0.0;
-        let sums = load(Operation::Add, 10, &[32; 2]);
-        assert_eq!(start.choose(sums, State::Loading), Choice::Devices);
+        let (mul, square): (_, &[usize]) = (Operation::Mul, &[0]);
+        assert_eq!(operation(mul, &[64, 64], true), (Operation::Square, square));
+        assert_eq!(operation(mul, &[64, 64], false), (mul, &[][..]));
+        assert_eq!(operation(mul, &[8, 8], true), (mul, &[][..]));
+        assert_eq!(
+            operation(Operation::Square, &[8], false),
+            (mul, &[0, 0][..])
+        );
     }
 }

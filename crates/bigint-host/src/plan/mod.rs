@@ -1,15 +1,29 @@
-//! From formulas to operations on batches: sizes, order, and what is kept how long.
+//! Who computes a job, and how: the room that chooses.
+//!
+//! `compute` is the door: it takes a task from the operations. `choose` answers, from lengths and
+//! thresholds alone, whether the CPU or devices compute it and by which launches, with the help of
+//! `products` (transforms of long products) and `kernels` (one launch); `why` and `explain` put
+//! the answer into words. `readiness` says whether devices are worth their start, `spread` gives
+//! each its share and makes good what it cannot do, and `task` is what they are given.
+//!
+//! In public the room also shows what formulas cost and how they are evaluated, row after row.
 
 pub(crate) mod choose;
-mod cost;
-mod evaluate;
-mod grouping;
-mod program;
-mod segment;
+pub(crate) mod compute;
+pub(crate) mod explain;
+mod kernels;
+mod mersenne;
+mod products;
+pub(crate) mod readiness;
+mod spread;
+pub(crate) mod task;
+pub(crate) mod whole_product;
+pub(crate) mod why;
 pub(crate) mod work;
 
-pub use cost::{Cost, Extent};
-pub use evaluate::{Blame, Evaluator, Tallies, Tally, Totals};
-pub use grouping::Grouping;
-pub(crate) use grouping::{multiple_of, padded};
-pub(crate) use program::Program;
+pub use explain::{Explanation, Part};
+pub use mersenne::mersenne_by_doubles;
+
+pub use crate::expression::cost::{Cost, Extent};
+pub use crate::expression::evaluate::{Blame, Evaluator, Tallies, Tally, Totals};
+pub use crate::expression::grouping::Grouping;

@@ -1,0 +1,117 @@
+//! Division steps (Bernstein and Yang, *Fast constant-time gcd computation and modular
+//! inversion*, 2019): what inverses in constant time share on every back end.
+//!
+//! For an odd `f` and any `g`, and a counter `delta` that begins at 1, a step is
+//!
+//! ```text
+//! (1 - delta, g, (g - f) / 2)            where delta > 0 and g is odd
+//! (1 + delta, f, (g + (g mod 2) f) / 2)  else
+//! ```
+//!
+//! After so many steps as [`divstep_rounds`] has, whatever the numbers, `g` is 0 and `f` their
+//! greatest common divisor or its negative. By hand, of 7 and 3: (0, 3, -2), (1, 3, -1),
+//! (0, -1, -2), (1, -1, -1), (0, -1, 0). What 30 steps do depends on the lowest 30 bits, and
+//! is a matrix of integers, divided by 2^30, so that digits of 30 bits move down by one.
+
+use crate::LIMB_BITS;
+
+/// Bits of a digit, and steps of a round.
+pub const DIGIT_BITS: usize = 30;
+
+/// Digits of numbers of `width` limbs, of their negatives, and of their doubles.
+#[inline(always)]
+pub const fn divstep_digits(width: usize) -> usize {
+    (LIMB_BITS * width + 2).div_ceil(DIGIT_BITS)
+}
+
+/// Pairs in the column of a thread that inverts numbers of `width` limbs: two numbers, their
+/// cofactors, and the modulus, whose digits are two to a pair; each of an even number of digits.
+#[inline(always)]
+pub const fn divstep_pairs(width: usize) -> usize {
+    5 * divstep_digits(width).div_ceil(2)
+}
+
+/// Rounds for numbers of up to `width` limbs (Bernstein and Yang, theorem 11.2).
+#[inline(always)]
+pub const fn divstep_rounds(width: usize) -> usize {
+    let bits = LIMB_BITS * width;
+    let steps = (49 * bits + if bits < 46 { 80 } else { 57 }) / 17;
+    steps.div_ceil(DIGIT_BITS)
+}
+
+/// The matrix of a round on numbers with these lowest bits, and the counter after it: `(f, g)`
+/// becomes `(u f + v g, q f + r g)` divided by 2^30. No branch depends on numbers; `|u| + |v|`
+/// and `|q| + |r|` are at most 2^30.
+#[inline(always)]
+pub fn divsteps(mut delta: i32, f: u32, g: u32) -> (i32, [[i32; 2]; 2]) {
+    let (mut f, mut g) = (f as i32, g as i32);
+    let (mut u, mut v, mut q, mut r) = (1_i32, 0_i32, 0_i32, 1_i32);
+    let mut step = 0;
+    while step < DIGIT_BITS {
+        let is_odd = g & 1;
+        // 1 where delta > 0.
+        let is_positive = (delta.wrapping_neg() as u32 >> 31) as i32;
+        // -1, 0 or 1.
+        let sign = is_odd * (1 - 2 * is_positive);
+        g = g.wrapping_add(sign.wrapping_mul(f));
+        q = q.wrapping_add(sign.wrapping_mul(u));
+        r = r.wrapping_add(sign.wrapping_mul(v));
+        // Where both, `g - f` is added to `f`, which makes it `g`.
+        let swap = is_odd & is_positive;
+        f = f.wrapping_add(swap.wrapping_mul(g));
+        u = u.wrapping_add(swap.wrapping_mul(q));
+        v = v.wrapping_add(swap.wrapping_mul(r));
+        delta = 1 + (1 - 2 * swap) * delta;
+        g = (g as u32 >> 1) as i32;
+        u = u.wrapping_add(u);
+        v = v.wrapping_add(v);
+        step += 1;
+    }
+    (delta, [[u, v], [q, r]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the definition says, one after another.
+    fn steps(mut delta: i64, mut f: i64, mut g: i64, count: usize) -> (i64, i64, i64) {
+        for _ in 0..count {
+            (delta, f, g) = match (delta > 0, g % 2 != 0) {
+                (true, true) => (1 - delta, g, (g - f) / 2),
+                (_, odd) => (1 + delta, f, (g + i64::from(odd) * f) / 2),
+            };
+        }
+        (delta, f, g)
+    }
+
+    #[test]
+    fn a_round_is_its_steps() {
+        let mut state = 1_u64;
+        for _ in 0..1000 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let (f, g) = ((state >> 30) as u32 | 1, (state >> 7) as u32);
+            let delta = (state >> 60) as i32 - 8;
+            let (after, [[u, v], [q, r]]) = divsteps(delta, f, g);
+            let (f, g) = (i64::from(f), i64::from(g));
+            let of = |x: i32, y: i32| i64::from(x) * f + i64::from(y) * g;
+            let found = (i64::from(after), of(u, v) >> 30, of(q, r) >> 30);
+            assert_eq!(found, steps(delta.into(), f, g, DIGIT_BITS));
+            assert!((of(u, v) | of(q, r)) & ((1 << 30) - 1) == 0);
+            assert!(u.unsigned_abs() + v.unsigned_abs() <= 1 << 30);
+            assert!(q.unsigned_abs() + r.unsigned_abs() <= 1 << 30);
+        }
+    }
+
+    #[test]
+    fn every_pair_of_small_numbers_ends_within_the_rounds() {
+        for f in (1..200_i64).step_by(2) {
+            for g in 0..200 {
+                let (_, f, g) = steps(1, f, g, DIGIT_BITS * divstep_rounds(1));
+                assert_eq!((f.abs() > 0, g), (true, 0));
+            }
+        }
+    }
+}

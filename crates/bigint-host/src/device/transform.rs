@@ -1,0 +1,147 @@
+//! The transforms by which the whole device multiplies, and what memory their points take there.
+
+use bigint_core::transform::grid::GridPlan;
+use bigint_core::transform::ntt::NttPlan;
+use bigint_core::{Algorithm, Limb};
+
+/// By which transform the whole device multiplies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Transform {
+    Fft(GridPlan),
+    Ntt(NttPlan),
+    /// Several modulo primes.
+    Pieces(Pieces),
+}
+
+impl Transform {
+    /// Those of products of `n` by `m` limbs, of which `width` are wanted, and how many limbs
+    /// transforms modulo primes may have.
+    pub fn of(n: usize, m: usize, width: usize, longest: usize) -> impl Iterator<Item = Transform> {
+        let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
+        let (n, m) = (n.min(width), m.min(width));
+        let ntt = NttPlan::of(n, m).filter(|plan| plan.length() as usize <= longest);
+        let ntt = match ntt {
+            Some(plan) => Transform::Ntt(plan),
+            None => Transform::Pieces(Pieces::of(n, m, longest)),
+        };
+        fft.into_iter().chain([ntt])
+    }
+
+    /// Whether blocks fit a device that has so many bytes of shared memory for each.
+    pub fn fits(&self, shared_bytes: u32) -> bool {
+        match self {
+            Transform::Fft(plan) => plan.fits(shared_bytes),
+            Transform::Ntt(plan) => plan.fits(shared_bytes),
+            Transform::Pieces(pieces) => pieces.fits(shared_bytes),
+        }
+    }
+
+    pub fn algorithm(&self) -> Algorithm {
+        match self {
+            Transform::Fft(_) => Algorithm::Fft,
+            Transform::Ntt(_) | Transform::Pieces(_) => Algorithm::Ntt,
+        }
+    }
+}
+
+/// Halves are of so many limbs or a multiple, so that addresses are of whole lines.
+const LINE: usize = 64;
+
+/// Products of `n` by `m` limbs, by transforms of at most `longest` limbs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pieces {
+    n: usize,
+    m: usize,
+    pub longest: usize,
+}
+
+/// How a product is split.
+pub(crate) enum Split {
+    /// A transform.
+    Whole(NttPlan),
+    /// Two products of the shorter operand, by so many limbs of the longer and by the others.
+    Longer(usize),
+    /// Three products, of so many limbs of both and of the others.
+    Both(usize),
+}
+
+impl Pieces {
+    pub fn of(n: usize, m: usize, longest: usize) -> Pieces {
+        Pieces { n, m, longest }
+    }
+
+    /// Limbs of all transforms' lengths together.
+    pub fn transformed(&self) -> usize {
+        self.split().1
+    }
+
+    /// How the product is split first, and limbs of all transforms' lengths together.
+    pub fn split(&self) -> (Split, usize) {
+        let Pieces { n, m, longest } = *self;
+        let plan = NttPlan::of(n, m).filter(|plan| plan.length() as usize <= longest);
+        if let Some(plan) = plan {
+            return (Split::Whole(plan), plan.length() as usize);
+        }
+        let (n, m) = (n.max(m), n.min(m));
+        let h = n.div_ceil(2).next_multiple_of(LINE);
+        let of = |n, m| Pieces { n, m, longest }.transformed();
+        let longer = of(h, m) + of(n - h, m);
+        if m > h {
+            let both = 2 * of(h, h) + of(n - h, m - h);
+            if both < longer {
+                return (Split::Both(h), both);
+            }
+        }
+        (Split::Longer(h), longer)
+    }
+
+    /// Whether blocks of every transform fit a device that has so many bytes of shared memory
+    /// for each.
+    pub fn fits(&self, shared_bytes: u32) -> bool {
+        let mut plans = NttPlan::all().filter(|plan| plan.length() as usize <= self.longest);
+        plans.all(|plan| plan.fits(shared_bytes))
+    }
+}
+
+/// Bytes of points that a round of launches has at a time, at least one number's: so many
+/// stay in a device's cache between launches.
+const POINT_BYTES: usize = 32 << 20;
+
+/// How many numbers a round of launches has at a time, each of so many bytes of points.
+pub(crate) fn numbers_at_a_time(bytes: usize) -> usize {
+    (POINT_BYTES / bytes).max(1)
+}
+
+/// Whether a number's points stay in the cache between launches.
+pub(crate) fn stays_in_cache(bytes: usize) -> bool {
+    bytes <= POINT_BYTES
+}
+
+/// Bytes of points of a product or square over the complex numbers.
+pub(crate) fn grid_point_bytes(plan: &GridPlan, operands: u32) -> usize {
+    16 * plan.length() as usize * operands as usize
+}
+
+/// Bytes of points of a product or square modulo primes.
+pub(crate) fn ntt_point_bytes(plan: &NttPlan, operands: u32) -> usize {
+    size_of::<Limb>() * plan.point_limbs() * operands as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_transform_holds_is_three_of_halves_or_two_where_one_is_short() {
+        let longest = 1 << 12;
+        let transformed = |n, m| Pieces::of(n, m, longest).transformed();
+        assert_eq!(transformed(1 << 11, 1 << 11), longest);
+        assert_eq!(transformed(1 << 12, 1 << 12), 3 * longest);
+        assert_eq!(transformed(1 << 13, 1 << 13), 9 * longest);
+        assert_eq!(transformed(1 << 12, 1 << 11), 2 * longest);
+        assert_eq!(transformed(1 << 12, 1), 2 * transformed(1 << 11, 1));
+        // Little more than half as long: three products would take 512 limbs more.
+        let split = Pieces::of(3000, 1600, longest).split().0;
+        assert!(matches!(split, Split::Longer(1536)));
+    }
+}

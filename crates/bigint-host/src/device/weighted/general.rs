@@ -1,0 +1,174 @@
+//! Any length, in the three launches of [`bigint_core::weighted`].
+
+use super::squares::{Digits, Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
+use crate::Error;
+use crate::common::device::{Buffer, Device};
+use bigint_core::Launch;
+use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::Specialization;
+use bigint_core::weighted::{BACK, FORTH, NEAR, ROWS, THREADS, WeightedArguments, shared_bytes};
+use bigint_cpu::fast::number::weighted::root;
+use std::sync::Arc;
+
+pub(super) struct General {
+    p: u32,
+    device: Arc<dyn Device>,
+    arguments: WeightedArguments,
+    points: Buffer,
+    carries: Buffer,
+    errors: Buffer,
+    tables: [Buffer; 6],
+}
+
+/// Rows and points of a row, as near to a square as it gets.
+pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<(usize, usize)> {
+    let points = words / 2;
+    let fits = |n: usize| {
+        n.trailing_zeros() >= 3 && n <= 2048 && shared_bytes(n as u32) <= device.shared_bytes()
+    };
+    let odd = words.checked_shr(words.trailing_zeros())?;
+    let shapes = (3..=11).map(|log| (points >> log, 1usize << log));
+    shapes
+        .filter(|&(slow, fast)| slow * fast == points && [1, 3, 5, 7].contains(&odd))
+        .filter(|&(slow, fast)| fits(slow) && fits(fast))
+        .min_by_key(|&(slow, fast)| (slow.max(fast), fast))
+}
+
+impl General {
+    pub fn new(device: &Arc<dyn Device>, p: u32, words: usize) -> Result<Self, Error> {
+        let (slow, fast) = shape(words, device).expect("a length of `mersenne_words`");
+        let roots = |count: usize, step: usize, n: usize| {
+            let roots = (0..count).map(|k| root((k * step) as u64, n as u64));
+            upload_pairs(device, roots)
+        };
+        // Weights have the exponents g / n.
+        let weights = |count: usize, step: usize| {
+            let weights = (0..count).flat_map(|j| {
+                let g = exponent(p, j * step, words) as f64;
+                let weight = (g / words as f64).exp2();
+                [[weight, 1.0 / weight], [g, 0.0]]
+            });
+            upload_pairs(device, weights)
+        };
+        let (points, near) = (slow * fast, NEAR as usize);
+        let tables = [
+            roots(slow, 1, slow)?,
+            roots(fast, 1, fast)?,
+            roots(near, 1, points)?,
+            roots(points.div_ceil(near), near, points)?,
+            weights(slow, 2 * fast)?,
+            weights(2 * fast, 1)?,
+        ];
+        let zeros = |doubles: usize| device.upload(&vec![0; 2 * doubles]);
+        let (points, carries) = (zeros(words)?, zeros(words / 4)?);
+        let errors = zeros(fast / 2 * THREADS as usize)?;
+        let address = |i: usize| -> u64 { Buffer::address(&tables[i]) };
+        let arguments = WeightedArguments {
+            points: points.address(),
+            digits: points.address(),
+            carries: carries.address(),
+            errors: errors.address(),
+            slow_roots: address(0),
+            fast_roots: address(1),
+            near_roots: address(2),
+            far_roots: address(3),
+            row_weights: address(4),
+            column_weights: address(5),
+            scale: 1.0 / (2.0 * words as f64),
+            by: 1.0,
+            words: words as f64,
+            long: (p as usize % words) as f64,
+            short: p / words as u32,
+            minus: 0,
+            slow: slow as u32,
+            fast: fast as u32,
+        };
+        Ok(General {
+            p,
+            device: Arc::clone(device),
+            arguments,
+            points,
+            carries,
+            errors,
+            tables,
+        })
+    }
+
+    fn launch(
+        &self,
+        entry: EntryPoint,
+        arguments: WeightedArguments,
+        more: &[&Buffer],
+    ) -> Result<(), Error> {
+        let WeightedArguments { slow, fast, .. } = arguments;
+        let (grid, n) = if entry == ROWS {
+            (slow / 2 + 1, fast)
+        } else {
+            (fast / 2, slow)
+        };
+        let launch = Launch {
+            grid,
+            block: THREADS,
+            shared_bytes: shared_bytes(n),
+            workers: grid as usize,
+            scratch_width: 0,
+        };
+        let mut buffers = vec![&self.points, &self.carries, &self.errors];
+        buffers.extend(&self.tables);
+        buffers.extend(more);
+        Ok(self
+            .device
+            .launch(entry, Specialization::None, launch, &arguments, &buffers)?)
+    }
+}
+
+impl Squares for General {
+    fn words(&self) -> usize {
+        2 * (self.arguments.slow * self.arguments.fast) as usize
+    }
+
+    fn set(&mut self, limbs: &[u64]) -> Result<(), Error> {
+        self.points = upload_digits(&self.device, limbs, self.p, self.words())?;
+        self.carries = self.device.upload(&vec![0; self.words() / 2])?;
+        self.arguments.points = self.points.address();
+        self.arguments.digits = self.points.address();
+        self.arguments.carries = self.carries.address();
+        self.launch(FORTH, self.arguments, &[])
+    }
+
+    fn digits(&self) -> Result<Digits, Error> {
+        let n = self.words();
+        let (digits, carries) = (self.device.allocate(2 * n)?, self.device.allocate(n / 2)?);
+        let arguments = WeightedArguments {
+            digits: digits.address(),
+            carries: carries.address(),
+            scale: 1.0 / f64::from(self.arguments.slow),
+            minus: 0,
+            ..self.arguments
+        };
+        self.launch(BACK, arguments, &[&digits, &carries])?;
+        Ok(Digits {
+            p: self.p,
+            digits,
+            carries: Some(carries),
+        })
+    }
+
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        let arguments = WeightedArguments {
+            by: by.into(),
+            minus,
+            ..self.arguments
+        };
+        for _ in 0..times {
+            for entry in [ROWS, BACK, FORTH] {
+                self.launch(entry, arguments, &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        Ok(greatest(doubles(&self.device, &self.errors)?.into_iter()))
+    }
+}

@@ -1,0 +1,317 @@
+//! Long transforms, in the two launches of [`bigint_core::weighted::long`].
+
+use super::squares::{Digits, Squares, exponent, greatest, upload_digits, upload_pairs};
+use crate::Error;
+use crate::common::device::{Buffer, Device};
+use bigint_core::Launch;
+use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::{LongTransform, Specialization};
+use bigint_core::weighted::long::{
+    LONG_COLUMNS, LONG_ROWS, LongArguments, NO_CARRY, POINTS, ROW_BACK, ROW_HALVES,
+    ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width,
+    long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
+};
+use bigint_cpu::fast::number::weighted::root;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+pub(super) struct Long {
+    p: u32,
+    device: Arc<dyn Device>,
+    arguments: LongArguments,
+    points: Buffer,
+    carries: Buffer,
+    flag: Buffer,
+    errors: Buffer,
+    tables: [Buffer; 4],
+    /// Launches so far.
+    launches: AtomicU32,
+}
+
+/// Warps of all the blocks of columns that a multiprocessor has at a time: what they leave of
+/// its registers is each other's.
+fn resident_warps(factor: u32) -> u32 {
+    let of_block = ((16 * factor) << log_width(factor)) / 32;
+    // Two blocks of nine warps, with 96 registers a thread, take less time than one with 168.
+    let least = if factor == 9 { 2 } else { 1 };
+    (THREADS / 32 / of_block).max(least) * of_block
+}
+
+/// How so many words are transformed, where the device has room for its blocks.
+pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
+    Radices::of(words).filter(|&Radices { factor, row, .. }| {
+        long_rows_bytes(row).max(long_columns_bytes(factor)) <= device.shared_bytes()
+    })
+}
+
+/// `exp(2 pi i k / n)`.
+fn turn(k: u64, n: u64) -> [f64; 2] {
+    let [re, im] = root(k, n);
+    [re, -im]
+}
+
+/// Node root `j` of `k / n`: see [`Tables`].
+fn node_root(k: u64, n: u64, j: u64) -> [f64; 2] {
+    match j {
+        0 => turn(k, 2 * n),
+        1 => turn(k, 4 * n),
+        2 | 3 => turn(k + (j - 2) * n, 8 * n),
+        _ => turn(k + [0, 2, 1, 3][j as usize - 4] * n, 16 * n),
+    }
+}
+
+/// The roots that all rows and all columns share.
+fn shared_roots(radix: u32, m: u32) -> Vec<[f64; 2]> {
+    let mut roots = Vec::new();
+    let mut fill = |kinds: u64, count: u64, root: &dyn Fn(u64, u64) -> [f64; 2]| {
+        roots.extend((0..kinds).flat_map(|j| (0..count).map(move |i| root(j, i))));
+    };
+    let (radix64, m64) = (u64::from(radix), u64::from(m));
+    // Of node 16 h + i, that is h + 16 i.
+    let angle = |node: u64| node / 16 + node % 16 * 16;
+    fill(8, 16, &|j, h| node_root(h, 16, j));
+    fill(15, 16, &|j, h| root(h * (j + 1), 256));
+    fill(3, 256, &|j, node| node_root(angle(node), 256, j));
+    fill(4, 512, &|j, i| {
+        node_root(angle(i / 2) + 256 * (i % 2), 256, [0, 1, 2, 4][j as usize])
+    });
+    fill(8, 16, &|j, h| node_root(h, radix64, j));
+    fill(u64::from(last_roots(m)), 256, &|j, at| {
+        let (place, i) = node_of_pair(at as u32 / 2, at as u32 % 2);
+        let angle = u64::from(node_at(place, radix) + radix * i);
+        match m.is_power_of_two() {
+            true => node_root(angle, 16 * radix64, j),
+            false => turn((j + 1) * angle, 16 * radix64 * m64),
+        }
+    });
+    fill(8, m64, &|j, i| node_root(i, m64, j));
+    match radix {
+        16 => fill(8, 16 * m64, &|j, i| node_root(i, 16 * m64, j)),
+        _ => fill(radix64 - 1, 16 * m64, &|h, i| {
+            root((h + 1) * i, 16 * radix64 * m64)
+        }),
+    }
+    debug_assert_eq!(roots.len(), Tables::of(radix, m).end as usize);
+    roots
+}
+
+/// The roots of rows `k` and `-k`.
+fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
+    let mut roots = [[0.0; 2]; ROW_ROOTS as usize];
+    for j in 0..8 {
+        roots[j as usize] = node_root(k, rows, j);
+    }
+    for j in 1..16 {
+        roots[(ROW_BACK - 1) as usize + j as usize] = root(j * k, 16 * rows);
+        roots[(ROW_MIDDLE_BACK - 1) as usize + j as usize] = root(j * k, 256 * rows);
+    }
+    for j in 0..8 {
+        roots[ROW_HALVES as usize + j as usize] = turn(k, rows << (j + 5));
+    }
+    roots
+}
+
+impl Long {
+    pub fn new(device: &Arc<dyn Device>, p: u32, radices: Radices) -> Result<Self, Error> {
+        let Radices { radix, factor, row } = radices;
+        let (rows, first_rows) = (16 * (radix * factor) as usize, 16 * factor as usize);
+        let row_words = 2 * (row * POINTS) as usize;
+        let words = rows * row_words;
+        let weight = |j: usize| {
+            let g = exponent(p, j, words);
+            (g, (g as f64 / words as f64).exp2())
+        };
+        let weights = |count: usize, apart: usize| {
+            let weights = (0..count).flat_map(|i| {
+                let (g, weight) = weight(i * apart);
+                [[weight, 1.0 / weight], [f64::from_bits(g), 0.0]]
+            });
+            upload_pairs(device, weights)
+        };
+        let own = (0..=rows as u64 / 2).flat_map(|k| row_roots(k, rows as u64));
+        let tables = [
+            upload_pairs(device, own)?,
+            upload_pairs(device, shared_roots(radix, factor).into_iter())?,
+            weights(first_rows, row_words)?,
+            weights(row_words, 1)?,
+        ];
+        let blocks = ((row * POINTS) >> log_width(factor)) as usize + 1;
+        let warps = WARPS as usize;
+        let filled = |limb: u32, limbs: usize| device.upload(&vec![limb; limbs]);
+        let (points, carries) = (
+            filled(0, 2 * words)?,
+            filled(NO_CARRY, 16 * first_rows * blocks)?,
+        );
+        let (flag, errors) = (filled(0, 1)?, filled(0, warps * blocks)?);
+        // There are no more than `radix`.
+        let step = |k: usize| weight(k % radix as usize * first_rows * row_words);
+        let scale = 1.0 / (2.0 * words as f64);
+        let address = |i: usize| -> u64 { Buffer::address(&tables[i]) };
+        let arguments = LongArguments {
+            points: points.address(),
+            digits: points.address(),
+            carries: carries.address(),
+            flag: flag.address(),
+            errors: errors.address(),
+            row_roots: address(0),
+            roots: address(1),
+            row_weights: address(2),
+            column_weights: address(3),
+            steps: std::array::from_fn(|k| [step(k).1, scale / step(k).1]),
+            by: 1.0,
+            step_g: std::array::from_fn(|k| step(k).0 as u32),
+            words: words as u32,
+            long: p % words as u32,
+            short: p / words as u32,
+            minus: 0,
+            launch: 0,
+            radix,
+            factor,
+            stage: 0,
+            row,
+        };
+        Ok(Long {
+            p,
+            device: Arc::clone(device),
+            arguments,
+            points,
+            carries,
+            flag,
+            errors,
+            tables,
+            launches: AtomicU32::new(0),
+        })
+    }
+
+    fn columns(
+        &self,
+        stage: Stage,
+        arguments: LongArguments,
+        more: &[&Buffer],
+    ) -> Result<(), Error> {
+        let LongArguments { factor, row, .. } = arguments;
+        let arguments = LongArguments {
+            stage: stage as u32,
+            // Never that of memory which no launch has written.
+            launch: self.launches.fetch_add(1, Relaxed).wrapping_add(1),
+            ..arguments
+        };
+        let launch = Launch {
+            grid: ((row * POINTS) >> log_width(factor)) + u32::from(stage != Stage::Begin),
+            block: (16 * factor) << log_width(factor),
+            shared_bytes: long_columns_bytes(factor),
+            workers: 0,
+            scratch_width: 0,
+        };
+        let known = LongTransform {
+            factor,
+            stage: stage as u32,
+            warps: resident_warps(factor),
+            ..self.known(arguments)
+        };
+        self.launch(LONG_COLUMNS, known, launch, arguments, more)
+    }
+
+    /// What is known of a launch of either kernel.
+    fn known(&self, LongArguments { radix, row, .. }: LongArguments) -> LongTransform {
+        LongTransform {
+            factor: 0,
+            stage: 0,
+            row,
+            warps: 0,
+            radix_below: radix - 1,
+            is_early: self.device.is_early(),
+        }
+    }
+
+    fn rows(&self, arguments: LongArguments) -> Result<(), Error> {
+        let LongArguments {
+            radix, factor, row, ..
+        } = arguments;
+        let launch = Launch {
+            grid: 8 * radix * factor + 1,
+            block: row * POINTS / 8,
+            shared_bytes: long_rows_bytes(row),
+            workers: 0,
+            scratch_width: 0,
+        };
+        self.launch(LONG_ROWS, self.known(arguments), launch, arguments, &[])
+    }
+
+    fn launch(
+        &self,
+        entry: EntryPoint,
+        known: LongTransform,
+        launch: Launch,
+        arguments: LongArguments,
+        more: &[&Buffer],
+    ) -> Result<(), Error> {
+        let mut buffers = vec![&self.points, &self.carries, &self.flag, &self.errors];
+        buffers.extend(&self.tables);
+        buffers.extend(more);
+        Ok(self.device.launch(
+            entry,
+            Specialization::LongTransform(known),
+            launch,
+            &arguments,
+            &buffers,
+        )?)
+    }
+}
+
+impl Squares for Long {
+    fn words(&self) -> usize {
+        self.arguments.words as usize
+    }
+
+    fn set(&mut self, limbs: &[u64]) -> Result<(), Error> {
+        let digits = upload_digits(&self.device, limbs, self.p, self.words())?;
+        let arguments = LongArguments {
+            digits: digits.address(),
+            ..self.arguments
+        };
+        self.columns(Stage::Begin, arguments, &[&digits])
+    }
+
+    fn digits(&self) -> Result<Digits, Error> {
+        let n = self.words();
+        let digits = self.device.allocate(2 * n)?;
+        let mut arguments = LongArguments {
+            digits: digits.address(),
+            minus: 0,
+            ..self.arguments
+        };
+        // Nothing was squared since the columns were transformed.
+        for step in &mut arguments.steps {
+            step[1] *= 2.0 * n as f64 / f64::from(16 * arguments.radix * arguments.factor);
+        }
+        self.columns(Stage::End, arguments, &[&digits])?;
+        Ok(Digits {
+            p: self.p,
+            digits,
+            carries: None,
+        })
+    }
+
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        let arguments = LongArguments {
+            by: by.into(),
+            minus,
+            ..self.arguments
+        };
+        for _ in 0..times {
+            self.rows(arguments)?;
+            self.columns(Stage::Whole, arguments, &[])?;
+        }
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        let mut errors = vec![0; self.errors.limbs()];
+        self.device.download(&self.errors, &mut errors)?;
+        let errors = errors.into_iter();
+        Ok(greatest(
+            errors.map(|upper| f64::from_bits(u64::from(upper) << 32)),
+        ))
+    }
+}

@@ -1,0 +1,173 @@
+//! Who computes: an engine's devices where there are any and it suits, else the CPU.
+
+use crate::Error;
+use crate::common::job::Job;
+use crate::common::program::Program;
+use crate::device::gather::Gather;
+use crate::engine::inner::{Inner, Resort};
+use crate::host;
+use crate::plan::choose::{self, Inputs, Who};
+use crate::plan::readiness::{Choice, Load, State};
+use crate::plan::task::Task;
+use crate::plan::why::Why;
+use crate::plan::{spread, whole_product};
+use crate::values::batch::Batch;
+use crate::values::made::Computed;
+use crate::values::node::Operands;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Inner {
+    /// Computes a task, on the devices where there are any and it suits, else on the CPU: the one
+    /// door to either.
+    pub fn compute(
+        self: &Arc<Self>,
+        task: &Task,
+        operands: Operands<'_>,
+    ) -> Result<Computed, Error> {
+        self.note(task, operands);
+        if let Task::Job(job) = task {
+            match self.who(*job, operands).0 {
+                Who::Cpu => return host::job::compute(self, *job, operands),
+                Who::WholeProduct => return whole_product::compute(self, *job, operands),
+                Who::Devices => {}
+            }
+        }
+        spread::compute(self, task, operands)
+    }
+
+    /// Notes how a task is computed, if that is wanted.
+    fn note(&self, task: &Task, operands: Operands<'_>) {
+        if self.choices.is_wanted()
+            && !matches!(task, Task::Gather(_))
+            && let Ok(explanation) = self.explain(task, operands)
+        {
+            self.choices.note(explanation.to_string());
+        }
+    }
+
+    /// Numbers of batches in another order: where devices have them, or on the host.
+    pub fn gather(
+        self: &Arc<Self>,
+        gather: Gather,
+        operands: Operands<'_>,
+    ) -> Result<Batch, Error> {
+        let gather = Arc::new(gather);
+        let task = Task::Gather(Arc::clone(&gather));
+        if spread::shares(self, &task, operands).is_empty() {
+            let limbs = gather.limbs(self, operands, 0..gather.shape.count)?;
+            return self.admit(gather.shape, limbs);
+        }
+        let mut made = self.compute(&task, operands)?;
+        Ok(Batch::new(made.results.swap_remove(0)))
+    }
+
+    /// Who computes a job, and why, whether or not devices are ready.
+    pub fn who(&self, job: Job, operands: Operands<'_>) -> (Who, Why) {
+        let shared_bytes = self.devices().map(|device| device.shared_bytes()).min();
+        let may_use_cpu = self.resort == Resort::Always;
+        let inputs = Inputs::of(operands);
+        choose::who(self.tuning(), may_use_cpu, shared_bytes, job, &inputs)
+    }
+
+    /// The task of a program in one launch, or, on the CPU, block by block; none where devices
+    /// take its steps one by one.
+    pub fn task_of(&self, program: Program, inputs: Operands<'_>) -> Option<Task> {
+        let shapes = inputs.iter().map(|input| input.shape);
+        let kernel = choose::fused(self.tuning(), &program, shapes);
+        let is_for_steps = kernel.is_none() && self.device().is_some();
+        (!is_for_steps).then(|| Task::Program(Arc::new(program), kernel))
+    }
+
+    /// Who computes a task that suits devices.
+    pub fn choice(&self, task: &Task, operands: Operands<'_>) -> Choice {
+        let start = &self.tuning().start;
+        if self.resort != Resort::Always {
+            return Choice::Devices;
+        }
+        if matches!(task, Task::Job(job) if job.options.level.is_some()) {
+            // Only devices have levels.
+            self.open_now();
+            return Choice::Devices;
+        }
+        self.open_if_that_is_free();
+        if self.are_devices_asleep() {
+            // A pool's thread does not wait for devices, and a program may have no kernel.
+            if bigint_cpu::is_in_pool() || matches!(task, Task::Program(_, None)) {
+                return Choice::Cpu;
+            }
+            let state = match self.devices.are_starting() {
+                true => State::Starting,
+                false => State::Asleep {
+                    spent_ms: 1e3 * self.devices.spent().as_secs_f64(),
+                    times: self.devices.times(),
+                },
+            };
+            return start.choose(self.load(task, operands), state);
+        }
+        let is_ready = spread::shares(self, task, operands)
+            .into_iter()
+            .all(|(device, numbers)| {
+                let module = task.module(self, device, operands, numbers.len());
+                let has_it = |(entry, specialization)| device.has_module(entry, specialization);
+                !device.is_loading() && module.is_none_or(has_it)
+            });
+        match is_ready {
+            true => Choice::Devices,
+            false => start.choose(self.load(task, operands), State::Loading),
+        }
+    }
+
+    /// What a task would take.
+    fn load(&self, task: &Task, operands: Operands<'_>) -> Load {
+        let widths = operands
+            .iter()
+            .map(|node| (node.shape.count, node.shape.width));
+        let results = task.shapes().into_iter();
+        let results = results.map(|shape| (shape.count, shape.width));
+        let limbs = widths
+            .chain(results)
+            .map(|(count, width)| count as f64 * width as f64);
+        Load {
+            cpu_ms: self.cpu_ms(task, operands),
+            devices_ms: task.work(&self.tuning().start.device, operands) / 1e9,
+            way_ms: self.tuning().start.link_ms(limbs.sum()),
+            is_on_host: operands.iter().all(|node| node.host.get().is_some()),
+        }
+    }
+
+    /// Milliseconds that all cores would take for a task.
+    pub fn cpu_ms(&self, task: &Task, operands: Operands<'_>) -> f64 {
+        let work = task.work(&self.tuning().start.core, operands);
+        work / (1e9 * bigint_cpu::threads() as f64)
+    }
+
+    /// Whether devices may come that are not open yet: the CPU computes in their place.
+    pub fn are_devices_asleep(&self) -> bool {
+        if !self.devices.are_asleep() {
+            return false;
+        }
+        if !bigint_cpu::is_in_pool() {
+            self.devices.look();
+        }
+        self.devices.are_asleep()
+    }
+
+    /// Has devices opened for lists, of which nobody estimates what they take, once the CPU has
+    /// computed as long as that takes.
+    pub fn wake_for_list(self: &Arc<Self>) {
+        self.open_if_that_is_free();
+        let spent_ms = 1e3 * self.devices.spent().as_secs_f64();
+        if self.are_devices_asleep() && spent_ms > self.tuning().start.driver_ms {
+            self.open_in_background(|_, _| ());
+        }
+    }
+
+    /// Does what the CPU does in the place of devices that are not open yet.
+    pub fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let done = work();
+        self.devices.spend(started.elapsed());
+        done
+    }
+}

@@ -1,0 +1,181 @@
+//! Who computes what the engine `auto` is asked for, while its devices are not open or have not
+//! the kernel: they take time to start and the driver takes time to compile, and the CPU need not
+//! wait for either.
+//!
+//! 1. Devices are started once the CPU would take longer for a task than they, the way to them
+//!    and their start included; or once it has computed as long as that in their place, as
+//!    nobody knows how much is still to come.
+//! 2. From then on, and wherever the kernel is not there yet, the CPU computes piece by piece, and
+//!    devices take the rest when they are ready.
+//! 3. What only devices have is computed by them.
+
+use crate::tuning::gpu::StartTuning;
+
+/// What a task would take, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    /// All cores of the CPU.
+    pub cpu_ms: f64,
+    /// The devices.
+    pub devices_ms: f64,
+    /// The way there and back.
+    pub way_ms: f64,
+    /// Whether the host has all operands.
+    pub is_on_host: bool,
+}
+
+/// What devices are about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum State {
+    /// Nobody has started them; the CPU has computed so long in their place, and the task is one of
+    /// so many like it.
+    Asleep { spent_ms: f64, times: f64 },
+    /// They are being opened.
+    Starting,
+    /// One of them has not the kernel.
+    Loading,
+}
+
+/// Who computes a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Cpu,
+    /// The CPU until the devices are ready, which are made so meanwhile.
+    Both,
+    Devices,
+}
+
+impl StartTuning {
+    /// Who computes.
+    pub(crate) fn choose(&self, load: Load, state: State) -> Choice {
+        let Load {
+            cpu_ms,
+            devices_ms,
+            way_ms,
+            is_on_host,
+        } = load;
+        // Whoever computes again and again may leave the numbers there.
+        let is_faster = cpu_ms > devices_ms;
+        match state {
+            State::Loading if !is_on_host || self.module_ms <= 0.0 => Choice::Devices,
+            State::Starting | State::Loading if is_faster => Choice::Both,
+            State::Starting | State::Loading => Choice::Cpu,
+            State::Asleep { spent_ms, times } => {
+                let start_ms = self.driver_ms + self.module_ms;
+                let gain_ms = times * (cpu_ms - devices_ms - way_ms);
+                let pays = gain_ms > start_ms || is_faster && spent_ms > start_ms;
+                if pays { Choice::Both } else { Choice::Cpu }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tuning;
+    use bigint_core::Operation;
+
+    const H200_CORES: usize = 16;
+
+    /// `count` numbers of an operation on operands of these widths, which the host has.
+    fn load(operation: Operation, count: usize, widths: &[usize]) -> Load {
+        let tuning = Tuning::default();
+        let results = operation.exact_width(widths);
+        let limbs = widths.iter().sum::<usize>() + results;
+        let count = count as f64;
+        let device = tuning.start.device.of_number(operation, widths, results);
+        let core = tuning.start.core.of_number(operation, widths, results);
+        Load {
+            cpu_ms: count * core / H200_CORES as f64 / 1e9,
+            devices_ms: count * device / 1e9,
+            way_ms: tuning.start.link_ms(count * limbs as f64),
+            is_on_host: true,
+        }
+    }
+
+    fn choice(load: Load, state: State) -> Choice {
+        Tuning::default().start.choose(load, state)
+    }
+
+    const ASLEEP: State = State::Asleep {
+        spent_ms: 0.0,
+        times: 1.0,
+    };
+
+    #[test]
+    fn devices_are_not_started_for_less_than_their_start() {
+        // Beside 16 cores, on which these took .37, .09 and .15 s with their text.
+        for few in [
+            load(Operation::Mul, 1_000_000, &[32; 2]),
+            load(Operation::PowMod, 4000, &[2, 2, 2]),
+            load(Operation::DivRem, 100_000, &[64, 32]),
+            load(Operation::PowMod, 1000, &[64; 3]),
+        ] {
+            assert_eq!(choice(few, ASLEEP), Choice::Cpu, "{few:?}");
+        }
+    }
+
+    #[test]
+    fn devices_are_started_for_work_that_takes_the_cpu_longer() {
+        // 3.6 s and .61 s with the start.
+        let powers = load(Operation::PowMod, 50_000, &[64; 3]);
+        assert_eq!(choice(powers, ASLEEP), Choice::Both, "{powers:?}");
+        assert!((2000.0..5000.0).contains(&powers.cpu_ms), "{powers:?}");
+        let wide = load(Operation::PowMod, 2000, &[128; 3]);
+        assert_eq!(choice(wide, ASLEEP), Choice::Both, "{wide:?}");
+    }
+
+    #[test]
+    fn much_that_comes_little_by_little_starts_them_too_if_they_are_faster_at_it() {
+        let powers = load(Operation::PowMod, 1000, &[64; 3]);
+        let spent = |spent_ms| State::Asleep {
+            spent_ms,
+            times: 1.0,
+        };
+        assert_eq!(choice(powers, spent(100.0)), Choice::Cpu);
+        assert_eq!(choice(powers, spent(1000.0)), Choice::Both);
+        let sums = load(Operation::Add, 1_000_000, &[32; 2]);
+        assert_eq!(choice(sums, spent(1000.0)), Choice::Both, "{sums:?}");
+        let slower = Load {
+            devices_ms: 2.0 * sums.cpu_ms,
+            ..sums
+        };
+        assert_eq!(choice(slower, spent(1000.0)), Choice::Cpu);
+    }
+
+    #[test]
+    fn parts_of_a_file_count_as_many_times_as_there_are() {
+        let part = load(Operation::PowMod, 1000, &[64; 3]);
+        let of = |times| State::Asleep {
+            spent_ms: 0.0,
+            times,
+        };
+        assert_eq!(choice(part, of(2.0)), Choice::Cpu);
+        assert_eq!(choice(part, of(50.0)), Choice::Both);
+        // However many there are, the way there takes longer.
+        let products = load(Operation::Mul, 20_000, &[32; 2]);
+        assert_eq!(choice(products, of(1e9)), Choice::Cpu, "{products:?}");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_kernel_but_for_what_only_devices_have() {
+        let powers = load(Operation::PowMod, 1000, &[64; 3]);
+        assert_eq!(choice(powers, State::Starting), Choice::Both);
+        assert_eq!(choice(powers, State::Loading), Choice::Both);
+        let sums = load(Operation::Add, 1_000_000, &[32; 2]);
+        let there = Load {
+            is_on_host: false,
+            ..sums
+        };
+        assert_eq!(choice(there, State::Loading), Choice::Devices);
+    }
+
+    #[test]
+    fn what_takes_no_time_is_waited_for() {
+        let mut start = Tuning::default().start;
+        start.module_ms = 0.0;
+        let sums = load(Operation::Add, 10, &[32; 2]);
+        assert_eq!(start.choose(sums, State::Loading), Choice::Devices);
+    }
+}

@@ -1,0 +1,225 @@
+//! What is computed: a job or a program, as devices and the CPU are given it.
+
+use crate::Error;
+use crate::common::device::Device;
+use crate::common::job::{Job, Wanted};
+use crate::common::limbs;
+use crate::common::program::Program;
+use crate::device;
+use crate::device::gather::Gather;
+use crate::engine::inner::Inner;
+use crate::host;
+use crate::plan::choose::{self, Chosen, Inputs};
+use crate::tuning::gpu::CoreTuning;
+use crate::values::made::{Computed, Made};
+use crate::values::node::{Node, Operands, Recipe};
+use bigint_core::Shape;
+use bigint_core::fused::FusedKernel;
+use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::Specialization;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is computed of operands.
+#[derive(Clone)]
+pub(crate) enum Task {
+    Job(Job),
+    Program(Arc<Program>, Option<FusedKernel>),
+    Gather(Arc<Gather>),
+}
+
+impl Task {
+    /// Numbers in each result.
+    pub fn count(&self) -> usize {
+        match self {
+            Task::Job(job) => job.count(),
+            Task::Program(program, _) => program.count,
+            Task::Gather(gather) => gather.shape.count,
+        }
+    }
+
+    /// The shapes of all that is made.
+    pub fn shapes(&self) -> Vec<Shape> {
+        match self {
+            Task::Job(job) => {
+                let flags = (job.wanted == Wanted::Flags).then(|| job.flags_shape());
+                job.shapes().iter().copied().chain(flags).collect()
+            }
+            Task::Program(program, _) => vec![program.shape()],
+            Task::Gather(gather) => vec![gather.shape],
+        }
+    }
+
+    /// About how long a device or a core of these costs takes for all of it, in picoseconds.
+    pub fn work(&self, costs: &CoreTuning, operands: Operands<'_>) -> f64 {
+        let of_number = match self {
+            Task::Job(job) => {
+                let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
+                let results = job.shapes().iter().map(|shape| shape.width).sum();
+                costs.of_number(job.operation, &widths, results)
+            }
+            // A value between the steps is moved nowhere, but each step reads an input.
+            Task::Program(program, _) => {
+                let steps = program.steps.iter().map(|step| 2 * step.width);
+                costs.moved(steps.sum())
+            }
+            Task::Gather(gather) => costs.moved(2 * gather.shape.width),
+        };
+        self.count() as f64 * of_number
+    }
+
+    /// The module that a device would compute so many of the numbers by; none where that is not one,
+    /// or is not waited for.
+    pub fn module(
+        &self,
+        engine: &Inner,
+        device: &Arc<dyn Device>,
+        operands: Operands<'_>,
+        count: usize,
+    ) -> Option<(EntryPoint, Specialization)> {
+        match self {
+            Task::Job(job) => {
+                let chosen = chosen(engine, device, *job, operands, count).ok()?;
+                device::job::module(*job, operands, count, &chosen.launches)
+            }
+            Task::Program(_, kernel) => {
+                kernel.map(|kernel| (kernel.entry_point(), Specialization::None))
+            }
+            Task::Gather(_) => None,
+        }
+    }
+
+    /// Whether a device is waited for: its first flag is.
+    pub fn waits(&self) -> bool {
+        matches!(self, Task::Job(job) if job.wanted != Wanted::Nothing)
+    }
+
+    /// How one of the batches was made: a result in declared order, or flags behind them all.
+    pub fn recipe(&self, index: usize, operands: Operands<'_>) -> Recipe {
+        let (task, own) = (self.clone(), operands.to_vec());
+        Recipe::new(operands, move |engine, numbers| {
+            let made = task.on_host(engine, &own, numbers)?;
+            let node = made.into_nodes().nth(index);
+            Ok(node.expect("a task makes again what it made"))
+        })
+    }
+
+    /// What a device makes of some of the numbers; none where it is for the CPU to say.
+    pub fn on_device(
+        &self,
+        engine: &Inner,
+        device: &Arc<dyn Device>,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+    ) -> Result<Option<Made>, Error> {
+        match self {
+            Task::Job(job) => {
+                let chosen = chosen(engine, device, *job, operands, numbers.len())?;
+                device::job::compute(device, *job, operands, numbers, &chosen.launches)
+            }
+            Task::Program(program, kernel) => {
+                let kernel = kernel.expect("a program on a device has a kernel");
+                let made = program.run_on_device(device, kernel, operands, numbers)?;
+                Ok(Some(made))
+            }
+            Task::Gather(gather) => gather.on_device(device, operands, numbers),
+        }
+    }
+
+    /// What the CPU makes of some of the numbers.
+    pub fn on_host(
+        &self,
+        engine: &Arc<Inner>,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+    ) -> Result<Computed, Error> {
+        let count = numbers.len();
+        if let Task::Gather(gather) = self {
+            let shape = Shape {
+                count,
+                ..gather.shape
+            };
+            let limbs = gather.limbs(engine, operands, numbers)?;
+            return Ok(Computed::of(Node::on_host(engine, shape, limbs)));
+        }
+        let sliced;
+        let operands = match count == self.count() {
+            true => operands,
+            false => {
+                let slices = operands.iter().map(|operand| {
+                    let (limbs, of) = (operand.limbs()?, operand.shape);
+                    if of.count == 1 {
+                        return Ok(Arc::clone(operand));
+                    }
+                    let limbs = limbs::slice(limbs, of, numbers.clone())?;
+                    Ok(Arc::new(Node::on_host(
+                        engine,
+                        Shape { count, ..of },
+                        limbs,
+                    )))
+                });
+                sliced = slices.collect::<Result<Vec<_>, Error>>()?;
+                &sliced[..]
+            }
+        };
+        let mut computed = match self {
+            Task::Gather(_) => unreachable!("it is done by now"),
+            Task::Job(job) => host::job::compute(engine, job.with_count(count), operands)?,
+            Task::Program(program, _) => {
+                Computed::of(program.with_count(count).run_on_host(engine, operands)?)
+            }
+        };
+        computed.first = computed.first.map(|index| numbers.start + index);
+        Ok(computed)
+    }
+
+    /// All that was made, sorted into results and flags.
+    pub fn computed(&self, mut nodes: Vec<Node>, first: Option<usize>) -> Computed {
+        let flags = match self {
+            Task::Job(job) if job.wanted == Wanted::Flags => nodes.pop(),
+            _ => None,
+        };
+        Computed {
+            results: nodes,
+            flags,
+            first,
+        }
+    }
+}
+
+/// By which launches a device computes so many of a job's numbers.
+pub(crate) fn chosen(
+    engine: &Inner,
+    device: &Arc<dyn Device>,
+    job: Job,
+    operands: Operands<'_>,
+    count: usize,
+) -> Result<Chosen, Error> {
+    let (job, inputs) = (job.with_count(count), Inputs::of(operands));
+    choose::launches(engine.tuning(), device.shared_bytes(), job, &inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::inner::Resort;
+    use crate::engine::members::Members;
+    use crate::engine::start::Devices;
+    use crate::{Options, Tuning};
+    use bigint_core::{Layout, Operation};
+
+    #[test]
+    fn a_result_that_the_host_has_lets_its_operands_go() {
+        let devices = Devices::open(Members::NOBODY);
+        let engine = Arc::new(Inner::new(devices, Resort::Always, Tuning::default()));
+        let shape = Shape::new(1, 1, Layout::Contiguous);
+        let a = Arc::new(Node::on_host(&engine, shape, vec![3]));
+        let options = Options::default();
+        let job = Job::new(Operation::Add, &[shape; 2], &[1], options, Wanted::Nothing).unwrap();
+        let recipe = Task::Job(job).recipe(0, &[Arc::clone(&a), Arc::clone(&a)]);
+        let sum = Node::on_devices(&engine, shape, Vec::new(), Some(recipe));
+        assert_eq!((sum.depth(), Arc::strong_count(&a)), (1, 3));
+        assert_eq!(sum.limbs().unwrap(), [6]);
+        assert_eq!((sum.depth(), Arc::strong_count(&a)), (0, 1));
+    }
+}
