@@ -100,8 +100,8 @@ macro_rules! for_each_operation {
                     comba thread [1] [interleaved]
                     karatsuba thread [1] [contiguous interleaved]
                     school warp {4 8 16 32} [contiguous interleaved]: ProductByRows
-                    comba warp [4 8 16 32] [contiguous interleaved]
-                    karatsuba warp [4 8 16 32] [interleaved]
+                    comba warp [32] [contiguous interleaved]
+                    karatsuba warp [32] [interleaved]
                     fft block [16 32 64 128 256 512 1024] {interleaved}: BlockTransform
                     ntt grid [] [contiguous interleaved]
                 }
@@ -139,7 +139,6 @@ macro_rules! for_each_operation {
                 properties: [OfWidths],
                 kernels: {
                     comba thread [1] [contiguous interleaved]
-                    comba warp [4 8 16 32] [contiguous interleaved]
                 }
             }
             /// `a b + c`.
@@ -156,7 +155,6 @@ macro_rules! for_each_operation {
                 cost: Product,
                 kernels: {
                     comba thread [1] [contiguous interleaved]
-                    comba warp [4 8 16 32] [contiguous interleaved]
                 }
             }
             /// Quotient and remainder of `a` by `b`: `a = q b + r`, `0 <= r < b`.
@@ -317,7 +315,7 @@ macro_rules! for_each_operation {
                 methods: and [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -329,7 +327,7 @@ macro_rules! for_each_operation {
                 methods: or [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -341,7 +339,7 @@ macro_rules! for_each_operation {
                 methods: xor [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -355,7 +353,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 properties: [OfWidths],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -370,7 +368,7 @@ macro_rules! for_each_operation {
                 signs: Shifted,
                 properties: [CountsBits Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -385,7 +383,7 @@ macro_rules! for_each_operation {
                 signs: ShiftedFloor,
                 properties: [CountsBits Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -399,7 +397,6 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 properties: [CountsBits Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -413,7 +410,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 properties: [OfWidths CountsBits Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -427,7 +424,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 properties: [Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -444,7 +441,7 @@ macro_rules! for_each_operation {
                 signs: Order,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// Whether `a` equals `b`: 1 or 0.
@@ -456,7 +453,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The lesser of `a` and `b`.
@@ -469,7 +466,7 @@ macro_rules! for_each_operation {
                 signs: Least,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The greater of `a` and `b`.
@@ -482,7 +479,7 @@ macro_rules! for_each_operation {
                 signs: Greatest,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The lesser and the greater of `a` and `b`.
@@ -494,7 +491,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The absolute difference of `a` and `b`.
@@ -506,7 +503,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The sum of two signed numbers: `a` and `b` are their absolute values, bit 0 of
@@ -523,7 +520,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// Sums and differences of numbers that lie one behind the other in `a` and in `b`,
@@ -556,7 +553,7 @@ macro_rules! for_each_operation {
                 properties: [CountsBits],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The zeros below the lowest 1 of `a`; for 0 as many as it is wide, in bits.
@@ -570,7 +567,7 @@ macro_rules! for_each_operation {
                 properties: [OfWidths CountsBits],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The ones among the bits of `a` (its population count).
@@ -584,7 +581,7 @@ macro_rules! for_each_operation {
                 properties: [CountsBits],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// `a + b` modulo `m`, of operands below `m`.
@@ -598,7 +595,7 @@ macro_rules! for_each_operation {
                 properties: [BelowModulus],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// `a - b` modulo `m`, of operands below `m`.
@@ -612,7 +609,7 @@ macro_rules! for_each_operation {
                 properties: [BelowModulus],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// Montgomery's product: `a b / 2^(32 n)` modulo an odd `m` of `n` limbs, of operands

@@ -24,14 +24,13 @@ pub fn sweep<T>(short: T, long: T) -> T {
 }
 
 /// Which of a program's `all` requests for memory a test has fail, in turn: in sweeps each of the first
-/// 2500, then `rest` more as far as the last; else some, further and further apart.
-pub fn failing_requests(all: u64, rest: u64) -> BTreeSet<u64> {
-    const EVERY: u64 = 2500;
+/// `first`, then `rest` more as far as the last; else some, further and further apart.
+pub fn failing_requests(all: u64, first: u64, rest: u64) -> BTreeSet<u64> {
     let apart = std::iter::successors(Some(2), |at| Some(at + at / 2 + 1));
     let short = apart.take_while(|&at| at <= all);
     let short = short.chain([1, all.saturating_sub(3).max(1)]).collect();
-    let step = (all.saturating_sub(EVERY) / rest).max(1) as usize;
-    let long = (1..=all.min(EVERY)).chain((EVERY..=all).rev().step_by(step));
+    let step = (all.saturating_sub(first) / rest).max(1) as usize;
+    let long = (1..=all.min(first)).chain((first..=all).rev().step_by(step));
     sweep(short, long.collect())
 }
 

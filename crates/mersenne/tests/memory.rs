@@ -101,7 +101,7 @@ fn ends_well(command: &[&str]) {
     let good = run(folder().path(), command, None);
     assert!(good.status.success(), "{command:?}: {}", said(&good));
     let requests = requests(&good).expect("who comes to an end tells them");
-    let chosen = bigint_testing::failing_requests(requests, 300);
+    let chosen = bigint_testing::failing_requests(requests, 2500, 300);
     println!("{command:?}: {} of {requests} requests", chosen.len());
     for at in chosen {
         let ended = ends_well_at(command, at, 1);

@@ -17,7 +17,7 @@ use crate::device::launches::{By, Launches};
 use crate::device::transform::Transform;
 use crate::plan::why::Why;
 use crate::values::node::Operands;
-use crate::{Error, Tuning};
+use crate::{Error, Options, Tuning};
 use bigint_core::fused::{FusedKernel, MOST_INPUTS, MOST_STEPS};
 use bigint_core::kernel::WIDEST_MODULUS;
 use bigint_core::operation::Cost;
@@ -78,9 +78,10 @@ pub(crate) fn who(
         return (Who::Cpu, suits);
     }
     let (n, m) = (inputs.width(0), inputs.width(1));
-    if shared_bytes.is_none()
-        || !job.leaves_open(Operation::Mul)
-        || !tuning.takes_whole_product(job.operation, n, m)
+    // The operations' own kernels are a thread's.
+    let Options { level, lanes, .. } = job.options;
+    let is_for_threads = level == Some(Level::Thread) || lanes == Some(1);
+    if shared_bytes.is_none() || is_for_threads || !tuning.takes_whole_product(job.operation, n, m)
     {
         return (Who::Devices, suits);
     }

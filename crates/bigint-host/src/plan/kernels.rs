@@ -68,11 +68,11 @@ impl Tuning {
             shape,
         };
         let (level, why) = self.level(&of, options);
-        let (lanes, why_lanes) = self.lanes(&of, level, options);
         let algorithm = match options.algorithm_for(operation) {
             Algorithm::Auto => self.algorithm(operation, (n, m), level),
             named => named,
         };
+        let (lanes, why_lanes) = self.lanes(&of, algorithm, level, options);
         // Contiguous numbers that fill no slots go by way of shared memory, which the kernel of
         // any layout has.
         let fills_slots = slot_fours(Algorithm::School, n, m, shape.width) > 0;
@@ -209,10 +209,16 @@ impl Tuning {
         }
     }
 
-    /// How many lanes share a number at a level.
-    fn lanes(&self, of: &Sized<'_>, level: Level, options: Options) -> (u32, Why) {
+    /// How many lanes share a number by an algorithm at a level.
+    fn lanes(
+        &self,
+        of: &Sized<'_>,
+        algorithm: Algorithm,
+        level: Level,
+        options: Options,
+    ) -> (u32, Why) {
         let operation = of.operation;
-        let known = match operation.lanes(level) {
+        let known = match operation.lanes_by(algorithm, level) {
             // Where there is one number of lanes, there is no choice to force.
             [only] => return (*only, Why::Said("there is one number of lanes")),
             known => known,

@@ -1,9 +1,6 @@
-//! Products on the whole device, as they stand in the committed PTX, on the simulated GPU with
-//! all of its checks on: the operands that are worst for rounding, beside num-bigint.
+//! Products by transforms in FP64 on the whole device: the operands that are worst for rounding.
 
-mod bench;
-
-use bench::Bench;
+use crate::bench::{Bench, Operand, cut, turned};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::{
     BACK, DIGIT_BYTES, DIGITS, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE, fill_tree,
@@ -11,14 +8,12 @@ use bigint_core::transform::grid::{
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
 use num_bigint::BigUint;
 
-const MUL_GRID: &str = include_str!("../../bigint-host/ptx/mul_grid.ptx");
-
 /// A simulated device with the kernels.
 struct Products(Bench);
 
 impl Products {
     fn new() -> Self {
-        Products(Bench::new(MUL_GRID))
+        Products(Bench::large("mul_grid"))
     }
 
     fn table(&self, roots: u32, fill: impl Fn(&mut [[f64; 2]])) -> u64 {
@@ -36,20 +31,16 @@ impl Products {
 
     /// Compares the products of these pairs, whose numbers have `n` and `m` limbs, by a plan;
     /// without second numbers their squares.
-    fn check(&self, plan: GridPlan, a: &[Vec<Limb>], b: &[Vec<Limb>], layout: Layout) {
-        let (count, width) = (a.len(), plan.product_limbs());
-        let operands = if b.is_empty() { 1 } else { 2 };
-        let result = || {
-            let address = self.0.device.alloc(4 * (count * width) as u64).unwrap();
-            let shape = Shape::new(count, width, Layout::Contiguous);
-            MatrixArgument::new(address, width, shape.strides())
-        };
+    fn check(&self, plan: GridPlan, a: &Operand, b: Option<&Operand>, layout: Layout) {
+        let (count, width) = (a.1.len(), plan.product_limbs());
+        let operands = 1 + u32::from(b.is_some());
+        let shape = Shape::new(count, width, Layout::Contiguous);
         let points = u64::from(plan.length()) * u64::from(operands) * count as u64;
         let arguments = GridArguments {
             a: self.0.matrix(a, layout),
-            b: self.0.matrix(b, layout),
-            sums: result(),
-            carries: result(),
+            b: b.map_or(MatrixArgument::default(), |b| self.0.matrix(b, layout)),
+            sums: self.0.room(shape),
+            carries: self.0.room(shape),
             points: self.0.device.alloc(16 * points).unwrap(),
             tree: self.table(TREE as u32, fill_tree),
             near: self.table(plan.near_roots(), |table| plan.fill_near(table)),
@@ -71,14 +62,12 @@ impl Products {
         );
         self.launch(BACK, columns, plan.column_bytes(), &arguments);
         self.launch(DIGITS, digits, DIGIT_BYTES, &arguments);
-        let [sums, carries] = [arguments.sums, arguments.carries];
-        let [sums, carries] = [sums, carries].map(|x| self.0.read(x.limbs, count * width));
-        let modulus = BigUint::from(1u8) << (32 * width);
-        let number = |limbs: &[Limb], i: usize| BigUint::new(limbs[i * width..][..width].to_vec());
-        for (i, x) in a.iter().enumerate() {
-            let found = (number(&sums, i) + number(&carries, i)) % &modulus;
-            let value = BigUint::new(x.clone()) * BigUint::new(b.get(i).unwrap_or(x).clone());
-            assert!(found == value, "{plan:?} {operands} {layout:?}: number {i}");
+        let [sums, carries] =
+            [arguments.sums, arguments.carries].map(|matrix| self.0.numbers(matrix, shape));
+        for (i, x) in a.1.iter().enumerate() {
+            let y = b.map_or(x, |(_, b)| &b[i]);
+            let found = cut(&sums[i] + &carries[i], width);
+            assert!(found == x * y, "{plan:?} {operands} {layout:?}: number {i}");
         }
         let matrices = [arguments.a, arguments.b, arguments.sums, arguments.carries];
         let tables = arguments.stretches().map(|(address, _)| address);
@@ -93,7 +82,7 @@ impl Products {
 
     /// Numbers of `n` limbs that are worst for digits of `bits` bits: the greatest in either
     /// sense, in several orders; and any.
-    fn worst(&mut self, n: usize, bits: u32) -> Vec<Vec<Limb>> {
+    fn worst(&mut self, n: usize, bits: u32) -> Operand {
         let digits = (32 * n).div_ceil(bits as usize);
         let (low, high) = (1 << (bits - 1), (1 << (bits - 1)) - 1);
         let mut of = |digit: &dyn Fn(usize, Limb) -> Limb| {
@@ -108,10 +97,10 @@ impl Products {
                 }
             }
             limbs.push(left as Limb);
-            limbs.resize(n, 0);
-            limbs
+            limbs.truncate(n);
+            BigUint::new(limbs)
         };
-        vec![
+        let worst = vec![
             of(&|_, _| Limb::MAX),
             of(&|_, _| low),
             of(&|_, _| high),
@@ -119,7 +108,8 @@ impl Products {
             of(&|_, any| if any & 1 == 0 { low } else { high }),
             of(&|i, _| if i == digits - 1 { Limb::MAX } else { 0 }),
             of(&|_, any| any),
-        ]
+        ];
+        (n, worst)
     }
 }
 
@@ -130,12 +120,10 @@ fn products_of_the_worst_digits_are_right_at_every_length() {
     for plan in (9..=14).flat_map(|log| [GridPlan::new(3, log - 2), GridPlan::new(1, log)]) {
         let mut worst = products.worst(plan.limbs(), plan.digit_bits);
         if plan.length() > 1 << 11 {
-            worst = [0, 2, 4].map(|i| worst[i].clone()).into();
+            worst.1 = [0, 2, 4].map(|i| worst.1[i].clone()).into();
         }
-        let turned = worst.iter().cycle().skip(1).take(worst.len());
-        let turned: Vec<_> = turned.cloned().collect();
-        products.check(plan, &worst, &turned, Layout::Contiguous);
-        products.check(plan, &worst, &[], Layout::Contiguous);
+        products.check(plan, &worst, Some(&turned(&worst)), Layout::Contiguous);
+        products.check(plan, &worst, None, Layout::Contiguous);
     }
 }
 
@@ -149,9 +137,9 @@ fn products_of_narrow_digits_are_right() {
         GridPlan::new(1, 17),
     ] {
         assert!(plan.digit_bits < 16);
-        let worst = products.worst(plan.limbs(), plan.digit_bits);
-        let [a, b] = [[0, 3], [4, 6]].map(|at| at.map(|i| worst[i].clone()));
-        products.check(plan, &a, &b, Layout::Contiguous);
+        let (n, worst) = products.worst(plan.limbs(), plan.digit_bits);
+        let [a, b] = [[0, 3], [4, 6]].map(|at| (n, at.map(|i| worst[i].clone()).into()));
+        products.check(plan, &a, Some(&b), Layout::Contiguous);
     }
 }
 
@@ -162,7 +150,7 @@ fn products_of_short_numbers_and_of_any_layout_are_right() {
         let plan = GridPlan::of(n.max(m)).unwrap();
         let (a, b) = (products.worst(n, 16), products.worst(m, 16));
         for layout in Layout::ALL {
-            products.check(plan, &a, &b, layout);
+            products.check(plan, &a, Some(&b), layout);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Square roots, beside num-bigint.
 
-use super::*;
+use crate::bench::{Bench, Launch, cut, kernels};
+use bigint_core::{Layout, Operation};
+use num_bigint::BigUint;
 
 /// Numbers of up to `n` limbs: squares and their neighbours, those between two squares, all ones,
 /// powers of two, and any, of any length or all `full`.
@@ -9,11 +11,11 @@ fn numbers(bench: &mut Bench, n: usize, count: usize, full: bool) -> Vec<BigUint
     let number = |_| {
         let width = match full {
             true => n,
-            false => 1 + bench.next() as usize % n,
+            false => 1 + bench.random.below(n),
         };
         let any = bench.number(width);
         let root = any.sqrt();
-        let number = match bench.next() % 6 {
+        let number = match bench.random.below(6) {
             0 => &root * &root,
             1 => &root * &root + &root * 2u8,
             2 => &root * &root + &root * 2u8 + 1u8,
@@ -21,7 +23,7 @@ fn numbers(bench: &mut Bench, n: usize, count: usize, full: bool) -> Vec<BigUint
             _ => any,
         };
         match full {
-            true => (number | &end >> (1 + bench.next() % 4)) % &end,
+            true => (number | &end >> (1 + bench.random.below(4))) % &end,
             false => number % &end,
         }
     };
@@ -30,7 +32,7 @@ fn numbers(bench: &mut Bench, n: usize, count: usize, full: bool) -> Vec<BigUint
 
 #[test]
 fn roots_and_what_they_leave_are_right() {
-    let mut bench = Bench::new(Operation::Isqrt);
+    let mut bench = Bench::new("isqrt");
     for kernel in kernels(Operation::Isqrt) {
         let lanes = kernel.lanes as usize;
         let mut widths = vec![1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17];
@@ -49,13 +51,13 @@ fn roots_and_what_they_leave_are_right() {
                     let half = n.div_ceil(2);
                     let width = [half, half, n, half.div_ceil(2)][round % 4];
                     let operands = [(n, operands)];
-                    let made = bench.launch_in(layout, kernel, &operands, width);
-                    let cut = |x: BigUint, width: usize| x % (BigUint::from(1u8) << (32 * width));
+                    let widths = [width, width + 1];
+                    let made = bench.run(&Launch::new(kernel, &operands, &widths).of(layout));
                     for (i, a) in operands[0].1.iter().enumerate() {
                         let root = a.sqrt();
                         let remainder = a - &root * &root;
                         assert_eq!(
-                            (&made.values[i], &made.remainders[i]),
+                            (&made.results[0][i], &made.results[1][i]),
                             (&cut(root, width), &cut(remainder, width + 1)),
                             "{}, {lanes} lanes, {layout:?}: {a:x}",
                             kernel.name

@@ -1,42 +1,30 @@
-//! The kernel of trial factoring, as it stands in the committed PTX, on the simulated GPU with all
-//! of its checks on, against num-bigint: whether numbers of every length divide `2^p - 1`.
+//! The kernel of trial factoring: whether numbers of every length divide `2^p - 1`.
 
+use crate::bench::Bench;
 use bigint_core::Limb;
 use bigint_core::trial::{
-    DEVICE_BITS, LAZY_BITS, MOST_BITS, Powers, SHARED_BYTES, THREADS, TRIAL, TrialArguments,
+    DEVICE_BITS, LAZY_BITS, MOST_BITS, Powers, SHARED_BYTES, THREADS, TRIAL, TRIAL_MODULE,
+    TrialArguments,
 };
-use cuda_sim::{Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
 
-struct Bench {
-    device: Device,
-    module: LoadedModule,
-}
+/// A device with the kernel.
+struct Trial(Bench);
 
-impl Bench {
+impl Trial {
     fn new() -> Self {
-        let device = Device::new(DeviceConfig::default());
-        let ptx = include_str!("../../bigint-host/ptx/trial.ptx");
-        let module = device.load(&Module::parse(ptx).unwrap()).unwrap();
-        Bench { device, module }
-    }
-
-    fn upload(&self, limbs: &[Limb]) -> u64 {
-        let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
-        let address = self.device.alloc(bytes.len() as u64).unwrap();
-        self.device.write(address, &bytes).unwrap();
-        address
+        Trial(Bench::new(TRIAL_MODULE))
     }
 
     /// Which of the numbers `base + more` divide `2^p - 1`: each is the one candidate of a class,
     /// and no primes sieve them. How many are told, where there is room for fewer.
     fn divisors(&self, base: u128, more: &[Limb], p: u32, room: usize) -> (Vec<u128>, usize) {
         let count = more.len() as u32;
-        let list = self.upload(&vec![0; 2 + 2 * room]);
+        let list = self.0.upload_limbs(&vec![0; 2 + 2 * room]);
         let greatest = base + u128::from(*more.last().unwrap());
         let arguments = TrialArguments {
-            primes: self.upload(&[0; 4]),
-            classes: self.upload(more),
+            primes: self.0.upload_limbs(&[0; 4]),
+            classes: self.0.upload_limbs(more),
             found: list,
             base: [0, 32, 64, 96].map(|at| (base >> at) as Limb),
             twice: 1,
@@ -48,19 +36,10 @@ impl Bench {
             segments: count,
             ..TrialArguments::default()
         };
-        let extent = Grid {
-            grid: [count, 1, 1],
-            block: [THREADS, 1, 1],
-            shared_bytes: SHARED_BYTES,
-        };
-        let launched = self
-            .device
-            .launch(&self.module, TRIAL.name, extent, &bytes_of(&arguments));
-        launched.unwrap();
-        let mut bytes = vec![0; 8 + 8 * room];
-        self.device.read(list, &mut bytes).unwrap();
-        let limbs = bytes.as_chunks::<4>().0.iter();
-        let limbs: Vec<Limb> = limbs.map(|&limb| Limb::from_le_bytes(limb)).collect();
+        let grid = [count, THREADS, SHARED_BYTES];
+        let (module, bytes) = (self.0.module(), bytes_of(&arguments));
+        self.0.launch_in(module, TRIAL.name, grid, &bytes, p);
+        let limbs = self.0.read(list, 2 + 2 * room);
         let told = limbs[0] as usize;
         let pairs = limbs[2..].as_chunks::<2>().0.iter().take(told);
         let mut found: Vec<u128> = pairs
@@ -114,7 +93,7 @@ fn bytes_of(arguments: &TrialArguments) -> Vec<u8> {
 
 #[test]
 fn numbers_of_every_length_divide_what_they_divide() {
-    let bench = Bench::new();
+    let trial = Trial::new();
     let mut state = 1u64;
     for bits in 3..=MOST_BITS {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -134,7 +113,7 @@ fn numbers_of_every_length_divide_what_they_divide() {
                 };
                 let right: Vec<u128> = numbers.filter(divides).collect();
                 assert_eq!(
-                    bench.divisors(base, &more, p, 8).0,
+                    trial.divisors(base, &more, p, 8).0,
                     right,
                     "{bits} bits, {p}"
                 );
@@ -145,11 +124,11 @@ fn numbers_of_every_length_divide_what_they_divide() {
 
 #[test]
 fn what_there_is_no_room_for_is_counted() {
-    let bench = Bench::new();
+    let trial = Trial::new();
     // 2^60 - 1 has them all.
     let more = [0, 2, 4, 6, 8, 10, 12, 58];
-    let (found, told) = bench.divisors(3, &more, 60, 8);
+    let (found, told) = trial.divisors(3, &more, 60, 8);
     assert_eq!((found, told), (vec![3, 5, 7, 9, 11, 13, 15, 61], 8));
-    let (found, told) = bench.divisors(3, &more, 60, 2);
+    let (found, told) = trial.divisors(3, &more, 60, 2);
     assert_eq!((found.len(), told), (2, 8));
 }

@@ -1,14 +1,10 @@
-//! The kernels of `examples`, launched on the simulated GPU with all of its checks on, against
-//! num-bigint.
+//! The kernels of `examples`.
 
+use crate::bench::{Bench, Operand, PADDING};
 use bigint_core::kernel::BLOCK;
-use bigint_core::{Arguments, Limb, MatrixArgument, Strides};
-use cuda_sim::ptx::Module;
-use cuda_sim::{Counts, Device, DeviceConfig, Grid};
+use bigint_core::{Arguments, Layout, Limb, Shape};
+use cuda_sim::{Counts, DeviceConfig};
 use num_bigint::{BigInt, BigUint};
-
-/// Numbers, each of so many limbs.
-type Batch = (usize, Vec<BigUint>);
 
 /// What a launch made: the numbers of each result, a flag for each, and what was counted.
 struct Made {
@@ -18,75 +14,43 @@ struct Made {
 }
 
 /// Launches a kernel of an example with results of these widths.
-fn launch(example: &str, kernel: &str, operands: &[Batch], widths: &[usize]) -> Made {
+fn launch(example: &str, kernel: &str, operands: &[Operand], widths: &[usize]) -> Made {
     let path = format!("{}/../../examples/{example}", env!("CARGO_MANIFEST_DIR"));
-    let source = std::fs::read_to_string(path).unwrap();
-    let device = Device::new(DeviceConfig {
+    let config = DeviceConfig {
         trace: true,
         ..DeviceConfig::default()
-    });
-    let module = device.load(&Module::parse(&source).unwrap()).unwrap();
-    let matrix = |width, limbs: &[Limb]| {
-        let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
-        let address = device.alloc(bytes.len() as u64).unwrap();
-        device.write(address, &bytes).unwrap();
-        let strides = Strides {
-            number: width,
-            limb: 1,
-        };
-        MatrixArgument::new(address, width, strides)
     };
+    let bench = Bench::of(std::fs::read_to_string(path).unwrap(), config);
+    let layout = Layout::Contiguous;
     let count = operands[0].1.len();
-    let operands = operands.iter().map(|(width, numbers)| {
-        let limbs = numbers.iter().flat_map(|number| {
-            let mut limbs = number.to_u32_digits();
-            limbs.resize(*width, 0);
-            limbs
-        });
-        matrix(*width, &limbs.collect::<Vec<_>>())
-    });
+    let shape = |width: usize| Shape::new(count, width, layout);
+    let operands = operands.iter().map(|operand| bench.matrix(operand, layout));
     let operands: Vec<_> = operands.collect();
-    let results = widths
+    let results: Vec<_> = widths
         .iter()
-        .map(|&width| matrix(width, &vec![9; count * width]));
-    let results: Vec<_> = results.collect();
-    let flags = matrix(1, &vec![9; count]);
-    let grid = count.div_ceil(BLOCK as usize);
+        .map(|&width| bench.room(shape(width)))
+        .collect();
+    let flags = bench.upload_limbs(&vec![PADDING; count]);
+    let grid = count.div_ceil(BLOCK as usize) as u32;
     let arguments = Arguments {
-        carry: flags.limbs,
+        carry: flags,
         count: count as u64,
-        workers: grid as u64 * u64::from(BLOCK),
+        workers: u64::from(grid * BLOCK),
         ..Arguments::of(&results, &operands)
     };
-    let extent = Grid {
-        grid: [grid as u32, 1, 1],
-        block: [BLOCK, 1, 1],
-        shared_bytes: 0,
-    };
-    let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
-    let launched = device.launch(&module, kernel, extent, &bytes);
-    let counts = launched.unwrap_or_else(|fault| panic!("{fault}")).counts;
-    let fetch = |matrix: &MatrixArgument| {
-        let mut bytes = vec![0; 4 * count * matrix.width as usize];
-        device.read(matrix.limbs, &mut bytes).unwrap();
-        bytes
-    };
-    let numbers = |matrix: &MatrixArgument| {
-        let bytes = fetch(matrix);
-        let numbers = bytes.chunks(4 * matrix.width as usize);
-        numbers.map(BigUint::from_bytes_le).collect()
-    };
-    let words = fetch(&flags);
-    let words = words.as_chunks::<4>().0.iter();
+    let counts = bench.launch(kernel, [grid, BLOCK, 0], arguments.words(), count);
+    let results = results.iter().zip(widths);
     Made {
-        results: results.iter().map(numbers).collect(),
-        flags: words.map(|word| Limb::from_le_bytes(*word)).collect(),
+        results: results
+            .map(|(&result, &width)| bench.numbers(result, shape(width)))
+            .collect(),
+        flags: bench.read(flags, count),
         counts,
     }
 }
 
 /// Numbers of every kind, of `width` limbs.
-fn numbers(count: usize, width: usize, factor: usize) -> Batch {
+fn numbers(count: usize, width: usize, factor: usize) -> Operand {
     let limb = |i: usize| match i % 11 {
         0 => Limb::MAX,
         1 | 2 if factor < 7 => 0,

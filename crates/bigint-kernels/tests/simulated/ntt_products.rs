@@ -1,9 +1,6 @@
-//! Products by transforms modulo primes on the whole device, as they stand in the committed
-//! PTX, on the simulated GPU with all of its checks on, beside num-bigint.
+//! Products by transforms modulo primes on the whole device.
 
-mod bench;
-
-use bench::Bench;
+use crate::bench::{Bench, Operand, turned};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::ntt::{
     BACK, FACTORS, FORTH, LIMB_BYTES, LIMBS, NttArguments, NttPlan, ROWS, Second, THREADS,
@@ -11,8 +8,6 @@ use bigint_core::transform::ntt::{
 };
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
 use num_bigint::BigUint;
-
-const MUL_NTT: &str = include_str!("../../bigint-host/ptx/mul_ntt.ptx");
 
 /// A simulated device with the kernels and their tables.
 struct Products {
@@ -22,7 +17,7 @@ struct Products {
 
 impl Products {
     fn new() -> Self {
-        let bench = Bench::new(MUL_NTT);
+        let bench = Bench::large("mul_ntt");
         let mut tables = vec![0; FACTORS];
         fill_tables(&mut tables);
         let tables = bench.upload(tables.into_iter().flat_map(u64::to_le_bytes));
@@ -35,39 +30,29 @@ impl Products {
             .launch(entry.name, grid, arguments.words(), arguments.plan);
     }
 
-    fn read(&self, argument: MatrixArgument, count: usize) -> Vec<BigUint> {
-        let width = argument.width as usize;
-        let limbs = self.bench.read(argument.limbs, count * width);
-        let numbers = limbs.chunks_exact(width);
-        numbers.map(BigUint::from_slice).collect()
-    }
-
     /// Compares the products of these pairs by a plan, modulo `2^(32 N) - 1` where they are
     /// wider; without second numbers their squares. Of the second numbers one may stand for
     /// all, and points may be kept of them before.
-    fn check(&self, plan: NttPlan, a: &[Vec<Limb>], b: &[Vec<Limb>], layout: Layout, keep: bool) {
-        let (count, width) = (a.len(), plan.length() as usize);
-        let result = || {
-            let address = self.bench.device.alloc(4 * (count * width) as u64).unwrap();
-            let shape = Shape::new(count, width, Layout::Contiguous);
-            MatrixArgument::new(address, width, shape.strides())
-        };
+    fn check(&self, plan: NttPlan, a: &Operand, b: Option<&Operand>, layout: Layout, keep: bool) {
+        let (count, width) = (a.1.len(), plan.length() as usize);
+        let shape = Shape::new(count, width, Layout::Contiguous);
         let points = |numbers: usize| {
             let limbs = (numbers * plan.point_limbs()) as u64;
             self.bench.device.alloc(4 * limbs.max(1)).unwrap()
         };
-        let (operands, second) = match (b.is_empty(), keep) {
-            (true, _) => (1, Second::Same),
-            (_, false) => (2, Second::Other),
-            (_, true) => (1, Second::Kept),
+        let (operands, second) = match (b, keep) {
+            (None, _) => (1, Second::Same),
+            (Some(_), false) => (2, Second::Other),
+            (Some(_), true) => (1, Second::Kept),
         };
-        let wraps = a[0].len() + b.first().unwrap_or(&a[0]).len() > width;
-        let kept = points(if keep { b.len() } else { 0 });
+        let wraps = a.0 + b.unwrap_or(a).0 > width;
+        let kept_count = b.filter(|_| keep).map_or(0, |b| b.1.len());
+        let kept = points(kept_count);
         let arguments = NttArguments {
             a: self.bench.matrix(a, layout),
-            b: self.bench.matrix(b, layout),
-            sums: result(),
-            carries: result(),
+            b: b.map_or(MatrixArgument::default(), |b| self.bench.matrix(b, layout)),
+            sums: self.bench.room(shape),
+            carries: self.bench.room(shape),
             points: points(count * operands as usize),
             kept,
             tables: self.tables,
@@ -76,41 +61,38 @@ impl Products {
             count: count as u32,
             operands,
             second: second as u32,
-            kept_count: if keep { b.len() as u32 } else { 0 },
+            kept_count: kept_count as u32,
             wraps: u32::from(wraps),
         };
         let columns = 3 * plan.column_blocks();
         let rows = 3 * plan.rows();
+        let forth = |arguments: &NttArguments| {
+            let [numbers, operands] = [arguments.count, arguments.operands];
+            let bytes = plan.column_bytes();
+            self.launch(FORTH, columns * numbers * operands, bytes, arguments);
+            self.launch(ROWS, rows * numbers, plan.row_bytes(operands), arguments);
+        };
         if keep {
-            let numbers = b.len() as u32;
-            let arguments = NttArguments {
+            forth(&NttArguments {
                 a: arguments.b,
                 points: kept,
-                count: numbers,
+                count: kept_count as u32,
                 second: Second::Nothing as u32,
                 kept_count: 0,
                 ..arguments
-            };
-            self.launch(FORTH, columns * numbers, plan.column_bytes(), &arguments);
-            self.launch(ROWS, rows * numbers, plan.row_bytes(1), &arguments);
+            });
         }
         let numbers = count as u32;
-        self.launch(
-            FORTH,
-            columns * numbers * operands,
-            plan.column_bytes(),
-            &arguments,
-        );
-        self.launch(ROWS, rows * numbers, plan.row_bytes(operands), &arguments);
+        forth(&arguments);
         self.launch(BACK, columns * numbers, plan.column_bytes(), &arguments);
         self.launch(LIMBS, plan.limb_blocks() * numbers, LIMB_BYTES, &arguments);
-        let sums = self.read(arguments.sums, count);
-        let carries = self.read(arguments.carries, count);
+        let [sums, carries] =
+            [arguments.sums, arguments.carries].map(|matrix| self.bench.numbers(matrix, shape));
         let modulus = (BigUint::from(1u8) << (32 * width)) - u32::from(wraps);
-        for (i, x) in a.iter().enumerate() {
-            let y = b.get(i % b.len().max(1)).unwrap_or(x);
+        for (i, x) in a.1.iter().enumerate() {
+            let y = b.map_or(x, |(_, b)| &b[i % b.len()]);
             let found = (&sums[i] + &carries[i]) % &modulus;
-            let value = BigUint::new(x.clone()) * BigUint::new(y.clone()) % &modulus;
+            let value = x * y % &modulus;
             assert!(found == value, "{plan:?} {second:?} {layout:?}: number {i}");
         }
         let NttArguments {
@@ -129,11 +111,11 @@ impl Products {
 
     /// Numbers of `n` limbs: ones, the top bits alone, alternating extremes, one high limb,
     /// one low, and any.
-    fn worst(&mut self, n: usize) -> Vec<Vec<Limb>> {
-        let mut of = |limb: &dyn Fn(usize, Limb) -> Limb| -> Vec<Limb> {
-            (0..n).map(|i| limb(i, self.bench.next())).collect()
+    fn worst(&mut self, n: usize) -> Operand {
+        let mut of = |limb: &dyn Fn(usize, Limb) -> Limb| {
+            BigUint::new((0..n).map(|i| limb(i, self.bench.next())).collect())
         };
-        vec![
+        let worst = vec![
             of(&|_, _| Limb::MAX),
             of(&|i, _| if i % 2 == 0 { Limb::MAX } else { 0 }),
             of(&|_, _| 1 << 31),
@@ -141,14 +123,14 @@ impl Products {
             of(&|i, _| Limb::from(i == 0)),
             of(&|_, any| any),
             of(&|_, any| if any & 1 == 0 { Limb::MAX } else { 0 }),
-        ]
+        ];
+        (n, worst)
     }
 }
 
-/// The next of each, in turns.
-fn turned(numbers: &[Vec<Limb>]) -> Vec<Vec<Limb>> {
-    let next = numbers.iter().cycle().skip(1).take(numbers.len());
-    next.cloned().collect()
+/// Some of a batch's numbers.
+fn part((width, numbers): &Operand, of: std::ops::Range<usize>) -> Operand {
+    (*width, numbers[of].to_vec())
 }
 
 /// Lengths with every number of levels beside the passes of three, of rows and of columns, and
@@ -160,10 +142,11 @@ fn products_that_fill_every_length_are_right() {
         let n = plan.length() as usize / 2;
         let mut worst = products.worst(n);
         if n > 1 << 10 {
-            worst = [0, 5].map(|i| worst[i].clone()).into();
+            worst.1 = [0, 5].map(|i| worst.1[i].clone()).into();
         }
-        products.check(plan, &worst, &turned(&worst), Layout::Contiguous, false);
-        products.check(plan, &worst[..1], &[], Layout::Contiguous, false);
+        let b = Some(&turned(&worst));
+        products.check(plan, &worst, b, Layout::Contiguous, false);
+        products.check(plan, &part(&worst, 0..1), None, Layout::Contiguous, false);
     }
 }
 
@@ -176,8 +159,9 @@ fn longer_products_are_right() {
         NttPlan::new(5, 13),
     ] {
         let worst = products.worst(plan.length() as usize / 2);
-        products.check(plan, &worst[..1], &worst[..1], Layout::Contiguous, false);
-        products.check(plan, &worst[6..], &[], Layout::Contiguous, false);
+        let [first, last] = [0..1, 6..7].map(|of| part(&worst, of));
+        products.check(plan, &first, Some(&first), Layout::Contiguous, false);
+        products.check(plan, &last, None, Layout::Contiguous, false);
     }
 }
 
@@ -188,7 +172,7 @@ fn products_of_unequal_numbers_of_any_layout_are_right() {
         let plan = NttPlan::of(n, m).unwrap();
         let (a, b) = (products.worst(n), products.worst(m));
         for layout in Layout::ALL {
-            products.check(plan, &a, &turned(&b), layout, false);
+            products.check(plan, &a, Some(&turned(&b)), layout, false);
         }
     }
 }
@@ -199,8 +183,9 @@ fn products_that_wrap_are_right_modulo_a_mersenne_number() {
     for log in [9, 12] {
         let plan = NttPlan::wraps(1 << log).unwrap();
         let worst = products.worst(1 << log);
-        products.check(plan, &worst, &turned(&worst), Layout::Contiguous, false);
-        products.check(plan, &worst[..2], &[], Layout::Contiguous, false);
+        let b = Some(&turned(&worst));
+        products.check(plan, &worst, b, Layout::Contiguous, false);
+        products.check(plan, &part(&worst, 0..2), None, Layout::Contiguous, false);
     }
     assert_eq!(NttPlan::wraps(3 << 9), None);
 }
@@ -212,7 +197,9 @@ fn products_by_what_is_kept_are_right() {
     for (n, m) in [(300, 200), (800, 700), (1200, 1300)] {
         let plan = NttPlan::of(n, m).unwrap();
         let (a, b) = (products.worst(n), products.worst(m));
-        products.check(plan, &a, &b[..1], Layout::Contiguous, true);
-        products.check(plan, &a[4..], &b[4..], Layout::Contiguous, true);
+        let one = part(&b, 0..1);
+        products.check(plan, &a, Some(&one), Layout::Contiguous, true);
+        let [a, b] = [a, b].map(|x| part(&x, 4..7));
+        products.check(plan, &a, Some(&b), Layout::Contiguous, true);
     }
 }

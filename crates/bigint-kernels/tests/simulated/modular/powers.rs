@@ -1,18 +1,15 @@
 //! Products of two powers, and powers of a base with a table.
 
-use super::{Bench, Operand, are_equal, kernels, module, secret_powers, traces};
+use super::{are_equal, bench_of, odd, odd_numbers, secret_powers, traces};
+use crate::bench::{Bench, Launch, Operand, kernels};
 use bigint_core::kernel::TABLE_WINDOW;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation};
-use cuda_sim::DeviceConfig;
 use num_bigint::BigUint;
 
 #[test]
 fn products_of_two_powers_are_right() {
     for algorithm in [Algorithm::Window, Algorithm::WindowVartime] {
-        let mut bench = Bench::of(
-            &module(Operation::PowPair, algorithm),
-            DeviceConfig::default(),
-        );
+        let mut bench = bench_of(Operation::PowPair, algorithm);
         let kernels = kernels(Operation::PowPair);
         for kernel in kernels.filter(|kernel| kernel.algorithm == algorithm) {
             for (round, n) in some_widths(kernel).into_iter().enumerate() {
@@ -20,14 +17,14 @@ fn products_of_two_powers_are_right() {
                 // Bases wider than the modulus, or one limb for both; exponents likewise.
                 let base = [2 * n, 1, 4 * n + 1][round % 3];
                 let exponent = [2, 1, 3][(round + 1) % 3];
-                let moduli: Vec<_> = (0..count).map(|_| bench.modulus(n)).collect();
-                let bases = (0..count).map(|_| bench.number(base)).collect();
-                let mut exponents: Vec<_> = (0..count).map(|_| bench.number(exponent)).collect();
-                if round % 2 == 0 {
-                    exponents.truncate(1);
-                }
-                let operands = [(base, bases), (exponent, exponents), (n, moduli)];
-                bench.check(kernel, &operands, n, |x| {
+                let moduli = odd_numbers(&mut bench, count, n);
+                let exponents = if round % 2 == 0 { 1 } else { count };
+                let operands = [
+                    bench.batch(count, base),
+                    bench.batch(exponents, exponent),
+                    (n, moduli),
+                ];
+                bench.check(&Launch::new(kernel, &operands, &[n]), |x| {
                     let half = |x: &BigUint, width: usize| {
                         let lower = 32 * width.div_ceil(2);
                         let upper = x >> lower;
@@ -51,8 +48,7 @@ fn products_of_two_powers_are_right() {
 #[test]
 fn lanes_square_digits_of_zeros_and_of_all_ones() {
     let algorithm = Algorithm::WindowVartime;
-    let module = module(Operation::PowMod, algorithm);
-    let bench = Bench::of(&module, DeviceConfig::default());
+    let bench = bench_of(Operation::PowMod, algorithm);
     // Of so many lanes, those that have digits; of how many kinds these are; each how manieth number.
     for (lanes, own, kinds, step) in [
         (2, 2, 3, 1),
@@ -84,7 +80,9 @@ fn lanes_square_digits_of_zeros_and_of_all_ones() {
             // A window that is 1, and then squares.
             let exponent = BigUint::from(64u8);
             let operands = [(n, bases), (1, vec![exponent]), (n, vec![modulus])];
-            bench.check(kernel, &operands, n, |x| x[0].modpow(x[1], x[2]));
+            let widths = [n];
+            let launch = Launch::new(kernel, &operands, &widths);
+            bench.check(&launch, |x| x[0].modpow(x[1], x[2]));
         }
     }
 }
@@ -110,27 +108,25 @@ fn table(base: &BigUint, modulus: &BigUint, n: usize, width: usize) -> Operand {
 #[test]
 fn powers_of_a_base_with_a_table_are_right() {
     for algorithm in [Algorithm::Window, Algorithm::WindowVartime] {
-        let mut bench = Bench::of(
-            &module(Operation::PowFixed, algorithm),
-            DeviceConfig::default(),
-        );
+        let mut bench = bench_of(Operation::PowFixed, algorithm);
         let kernels = kernels(Operation::PowFixed);
         for kernel in kernels.filter(|kernel| kernel.algorithm == algorithm) {
             for (round, n) in some_widths(kernel).into_iter().enumerate() {
                 let count = 32 / kernel.lanes as usize + 1;
-                let modulus = bench.modulus(n);
+                let modulus = odd(&mut bench, n);
                 let base = bench.number(n);
                 // Exponents shorter than the table is for.
                 let (long, exponent) = ([1, 2][round % 2], [1, 2, 1][round % 3]);
-                let exponents = (0..count).map(|_| bench.number(exponent.min(long)));
                 let operands = [
                     table(&base, &modulus, n, long),
-                    (exponent.min(long), exponents.collect()),
+                    bench.batch(count, exponent.min(long)),
                     (n, vec![modulus]),
                 ];
-                bench.check(kernel, &operands, n, |x| match x[1].bits() {
-                    0 => BigUint::from(1u8) % x[2],
-                    _ => base.modpow(x[1], x[2]),
+                bench.check(&Launch::new(kernel, &operands, &[n]), |x| {
+                    match x[1].bits() {
+                        0 => BigUint::from(1u8) % x[2],
+                        _ => base.modpow(x[1], x[2]),
+                    }
                 });
             }
         }

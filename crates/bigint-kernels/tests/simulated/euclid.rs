@@ -1,18 +1,10 @@
-//! Euclid's algorithm by a thread, as it stands in the committed PTX, on the simulated GPU with
-//! all of its checks on: numbers whose quotients are chosen, beside num-bigint, at widths around
-//! which columns of digits change their place.
+//! Euclid's algorithm by a thread: numbers whose quotients are chosen, at widths around which
+//! columns of digits change their place.
 
-mod bench;
-
-use bench::Bench;
-use bigint_core::{
-    Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
-};
+use crate::bench::{Bench, Launch, PADDING, kernels};
+use bigint_core::{Layout, Limb, Operation};
 use num_bigint::BigUint;
 use num_integer::Integer;
-
-const GCD: &str = include_str!("../../bigint-host/ptx/gcd.ptx");
-const INV_MOD: &str = include_str!("../../bigint-host/ptx/inv_mod.ptx");
 
 /// Bits of quotients: around 2^15, of which one and not two make a matrix, 2^29, where one is too
 /// much for steps with others, 2^31, where it is for an entry of a matrix, 2^95, where it is for what
@@ -56,12 +48,8 @@ struct Euclid {
 
 impl Euclid {
     fn new(operation: Operation) -> Self {
-        let ptx = match operation {
-            Operation::Gcd => GCD,
-            _ => INV_MOD,
-        };
         Euclid {
-            bench: Bench::new(ptx),
+            bench: Bench::large(operation.name()),
             operation,
         }
     }
@@ -112,51 +100,24 @@ impl Euclid {
         (0..count).map(pair).collect()
     }
 
-    fn matrix(&self, numbers: &[BigUint], width: usize, layout: Layout) -> MatrixArgument {
-        let limbs = |number: &BigUint| {
-            let mut limbs = number.to_u32_digits();
-            limbs.resize(width, 0);
-            limbs
-        };
-        let numbers: Vec<_> = numbers.iter().map(limbs).collect();
-        self.bench.matrix(&numbers, layout)
-    }
-
     /// Compares these pairs in both layouts, on a device that leaves a block so much shared
     /// memory.
     fn check(&self, pairs: &[[BigUint; 2]], [n, m]: [usize; 2], shared: u32) {
-        let [a, b] = [0, 1].map(|i| pairs.iter().map(|pair| pair[i].clone()).collect::<Vec<_>>());
+        let operand = |i: usize| pairs.iter().map(|pair| pair[i].clone()).collect();
+        let operands = [(n, operand(0)), (m, operand(1))];
+        let width = self.operation.exact_width(&[n, m]);
         for layout in Layout::ALL {
-            let kernel = Kernel::find(self.operation, Algorithm::Lehmer, Level::Thread, 1, layout);
-            let kernel = kernel.unwrap();
-            let width = self.operation.exact_width(&[n, m]);
-            let launch = kernel.launch_within(a.len(), &[n, m], width, shared);
-            let shape = Shape::new(a.len(), width, layout);
-            let alloc = |limbs: usize| self.bench.device.alloc(4 * limbs.max(1) as u64).unwrap();
-            let (r, flags) = (alloc(shape.limbs()), alloc(a.len()));
-            let scratch = alloc(launch.scratch_width * launch.workers);
-            let strides = launch.scratch_strides(kernel.level);
-            let operands = [self.matrix(&a, n, layout), self.matrix(&b, m, layout)];
-            let arguments = Arguments {
-                scratch: MatrixArgument::new(scratch, launch.scratch_width, strides),
-                carry: flags,
-                count: a.len() as u64,
-                workers: launch.workers as u64,
-                ..Arguments::of(&[MatrixArgument::new(r, width, shape.strides())], &operands)
-            };
-            let grid = [launch.grid, launch.block, launch.shared_bytes];
-            self.bench
-                .launch(kernel.name, grid, arguments.words(), [n, m]);
-            let limbs = self.bench.read(r, shape.limbs());
-            let flags = match self.operation {
-                Operation::InvMod => self.bench.read(flags, a.len()),
-                _ => vec![0; a.len()],
-            };
-            for (i, (a, b)) in a.iter().zip(&b).enumerate() {
-                let found = (0..width).map(|j| limbs[shape.index(i, j)]).collect();
-                let found = (BigUint::new(found), flags[i]);
+            let kernel = kernels(self.operation).next().unwrap();
+            let made = self.bench.run(&Launch {
+                most_shared: shared,
+                flags: self.operation == Operation::InvMod,
+                ..Launch::new(kernel, &operands, &[width]).of(layout)
+            });
+            for (i, [a, b]) in pairs.iter().enumerate() {
+                let (value, flag) = self.expected(a, b);
                 let what = format!("{} of {n} and {m} limbs, number {i}", kernel.name);
-                assert_eq!(found, self.expected(a, b), "{what}: {a:x} {b:x}");
+                assert_eq!(made.results[0][i], value, "{what}: {a:x} {b:x}");
+                assert_eq!(made.flags[i], flag, "{what}: {a:x} {b:x}");
             }
         }
     }
@@ -164,7 +125,7 @@ impl Euclid {
     /// The divisor, or the inverse, and whether there is none.
     fn expected(&self, a: &BigUint, b: &BigUint) -> (BigUint, Limb) {
         match self.operation {
-            Operation::Gcd => (a.gcd(b), 0),
+            Operation::Gcd => (a.gcd(b), PADDING),
             _ if *b == BigUint::ZERO => (BigUint::ZERO, 1),
             _ => a
                 .modinv(b)
@@ -238,10 +199,8 @@ fn zeros_equal_numbers_multiples_and_powers_of_two_have_their_divisors_and_inver
 #[test]
 fn columns_beyond_shared_memory_stand_in_scratch() {
     let shared_bytes = |operation, n: usize, shared| {
-        let kernel = Kernel::ALL
-            .iter()
-            .find(|kernel| kernel.operation == operation);
-        let launch = kernel.unwrap().launch_within(64, &[n, n], n, shared);
+        let kernel = kernels(operation).next().unwrap();
+        let launch = kernel.launch_within(64, &[n, n], n, shared);
         (launch.shared_bytes, launch.block, launch.scratch_width)
     };
     for (operation, widest) in [(Operation::Gcd, 376), (Operation::InvMod, 372)] {
