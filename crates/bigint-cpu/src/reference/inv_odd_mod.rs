@@ -1,5 +1,5 @@
-//! Inverses modulo an odd `m` in constant time, by division steps (Bernstein and Yang, *Fast
-//! constant-time gcd computation and modular inversion*, 2019): `r a = 1` modulo `m`,
+//! Inverses modulo an odd `m` in constant time, by division steps [Bernstein and Yang 2019]:
+//! `r a = 1` modulo `m`,
 //! `0 <= r < m`.
 //!
 //! Operands of any widths. With `f = m`, `g = a` and cofactors `d = 0`, `e = 1`, which are

@@ -23,7 +23,7 @@ impl<'a> Odd<'a> {
         Odd { m, inverse }
     }
 
-    /// `a b / R mod m`, by rows (coarsely integrated operand scanning; Koç, Acar and Kaliski).
+    /// `a b / R mod m`, by rows (coarsely integrated operand scanning, [Koç 1996]).
     ///
     /// `a b < R m`; `a` is cut to `n` limbs. Then what is summed stays below `2 m`, and one
     /// subtraction ends it, without a branch. Cost: `2 n^2 + n` products.

@@ -16,7 +16,7 @@
 //!    greater and orders) is computed in it, from where the numbers stand, and is in no bin.
 //!
 //! What a kernel would gain whose warps take computations from a pool by an atomic counter
-//! (Langer), docs/papers.md says.
+//! [Langer 2015], docs/papers.md says.
 
 use crate::common::limbs;
 use crate::common::pool::Pool;

@@ -4,7 +4,7 @@
 //! a even: a <- a / 2;    else: (a, b) <- (max - min) / 2 and the min of both,    b odd throughout
 //! ```
 //!
-//! As in Pornin's *Optimized Binary GCD for Modular Inversion* (2020) thirty steps are made on one word
+//! As in [Pornin 2020] thirty steps are made on one word
 //! for each number: its lowest 30 bits, which decide what is odd, and above them the top 34 bits
 //! of the longer number's length, which decide what is less. They make four factors, of which two
 //! are the halves of a word, and `a` and `b` follow by multiply-adds:

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! divide -> by length of quotient and divisor:
-//!           word        one limb (Moller and Granlund)
+//!           word        one limb [Möller and Granlund 2011]
 //!           school      limb by limb (Knuth's algorithm D)
-//!           recursive   halves of the quotient (Burnikel and Ziegler)
+//!           recursive   halves of the quotient [Burnikel and Ziegler 1998]
 //!           reciprocal  two products by the divisor's reciprocal (Newton)
 //! ```
 //!
@@ -158,7 +158,7 @@ fn is_less(a: &[u64], b: &[u64]) -> bool {
     a.iter().rev().lt(b.iter().rev())
 }
 
-/// The top of a divisor whose highest bit is set, and its reciprocal (Moller and Granlund,
+/// The top of a divisor whose highest bit is set, and its reciprocal ([Möller and Granlund 2011],
 /// *Improved division by invariant integers*, 2011, algorithms 4 and 6).
 #[derive(Clone, Copy)]
 struct Top {

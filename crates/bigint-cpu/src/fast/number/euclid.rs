@@ -10,8 +10,8 @@
 //! r >= E (u' + v' + 1),    y - r >= E (u + u' + v + v')
 //! ```
 //!
-//! `(u, v)` the row of `y` and `(u', v')` that of `r` (after Jebelean, *A double-digit
-//! Lehmer-Euclid algorithm*, 1995; these conditions do not ask which sign is whose). That makes
+//! `(u, v)` the row of `y` and `(u', v')` that of `r` (after [Jebelean 1995]; these conditions do
+//! not ask which sign is whose). That makes
 //! rows below `2^31`. They are applied to the top 128 bits, the top 64 of what these leave
 //! give rows once more, and the product of both takes some 62 bits from the numbers by one
 //! pass, which leaves numbers of `n` words no shorter than `n - 2`: `r` is one more than it may
@@ -24,8 +24,8 @@
 //! Cost: `n / 62` passes of 4 products a word, and a division of words for each 1.7 bits;
 //! large quotients cost one of numbers, which takes as many bits.
 //!
-//! **Halves.** (After Moeller, *On Schoenhage's algorithm and subquadratic integer gcd
-//! computation*, 2008.) What is above the lowest `p` words of both stands for them longer, if it
+//! **Halves** (after [Möller 2008]). What is above the lowest `p` words of both stands for them
+//! longer, if it
 //! keeps more than half of its words. With `k` words above, reduced to `x` and `y`, both of more
 //! than `t = k / 2 + 1` words, the rows `(u, v)` of `x` and `(u', v')` of `y` have entries below
 //! `x / B` and `y / B`, `B = 2^64`, as a row's entry times the other's number is no more than what

@@ -143,8 +143,8 @@ fn short_reciprocal(d: &[u64]) -> Vec<u64> {
 
 /// `x <- x / d`; returns `x mod d`, for `d >= 2^63`.
 ///
-/// Two limbs by one with the reciprocal `v = floor((B^2 - 1) / d) - B` (Möller
-/// and Granlund, *Improved division by invariant integers*, 2011, algorithm 4).
+/// Two limbs by one with the reciprocal `v = floor((B^2 - 1) / d) - B`
+/// ([Möller and Granlund 2011], algorithm 4).
 pub(crate) fn divide_word(x: &mut [u64], d: u64) -> u64 {
     debug_assert!(d >> 63 == 1);
     let v = (u128::MAX / u128::from(d)) as u64;
