@@ -159,7 +159,7 @@ fn is_less(a: &[u64], b: &[u64]) -> bool {
 }
 
 /// The top of a divisor whose highest bit is set, and its reciprocal ([Möller and Granlund 2011],
-/// *Improved division by invariant integers*, 2011, algorithms 4 and 6).
+/// algorithms 4 and 6).
 #[derive(Clone, Copy)]
 struct Top {
     /// Its two highest limbs.
