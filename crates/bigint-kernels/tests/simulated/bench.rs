@@ -367,8 +367,7 @@ fn padding(shape: Shape) -> impl Iterator<Item = usize> {
         Layout::Contiguous => 0,
         Layout::Interleaved => shape.strides().limb,
     };
-    let limbs = (shape.count..row).flat_map(move |i| (0..shape.width).map(move |j| i + j * row));
-    limbs
+    (shape.count..row).flat_map(move |i| (0..shape.width).map(move |j| i + j * row))
 }
 
 /// A sequence that looks random, the same one in every run.

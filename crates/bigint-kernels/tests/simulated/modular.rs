@@ -95,10 +95,13 @@ fn montgomery_product(x: &[&BigUint], n: usize) -> BigUint {
     x[0] * x[1] * inverse % x[2]
 }
 
+/// The value of an operation on these operands, in Montgomery's form for so many limbs.
+type Value = fn(&[&BigUint], usize) -> BigUint;
+
 /// Every kernel, of results as wide as the modulus, cut and extended.
 #[test]
 fn sums_differences_and_montgomery_products_modulo_m_are_right() {
-    let operations: [(_, fn(&[&BigUint], usize) -> BigUint); 3] = [
+    let operations: [(_, Value); 3] = [
         (Operation::ModAdd, |x, _| (x[0] + x[1]) % x[2]),
         (Operation::ModSub, |x, _| (x[0] + x[2] - x[1]) % x[2]),
         (Operation::MontMul, montgomery_product),
