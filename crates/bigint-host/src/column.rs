@@ -300,7 +300,8 @@ impl Column {
         part: impl Fn(Range<usize>) -> Result<Vec<Column>, Error> + Sync,
     ) -> Result<Vec<Self>, Error> {
         let sharing = Cpu::current().tuning().sharing;
-        let cut = sharing.cut(count, LIMB_WORK * (limbs + OFFSET_LIMBS), MOST_OF_PART, 1);
+        let work = LIMB_WORK * (limbs + OFFSET_LIMBS);
+        let cut = sharing.cut(count, work, MOST_OF_PART, SIGNS_OF_BYTE);
         // No numbers are a part too.
         let starts = (0..count.max(1)).step_by(cut.size.max(1));
         let parts = map(starts, cut.threads, |start| {

@@ -31,6 +31,7 @@ mod list;
 mod made;
 mod members;
 mod modular_tuning;
+mod narrow;
 mod node;
 mod ntt;
 mod on_device;

@@ -6,10 +6,12 @@
 
 use crate::column::Column;
 use crate::expression::{Formula, Function, Term};
+use crate::limbs::each_part;
 use crate::list::order;
+use crate::narrow;
 use crate::pool::Pool;
 use crate::shifts::{Floor, count, shift_left, shifted_length};
-use crate::short::{self, length, signed};
+use crate::short::{self, Rounding, length, signed};
 use crate::total::sum;
 use crate::{Engine, Error, Integers};
 use bigint_core::operation::Signs;
@@ -228,6 +230,25 @@ pub(crate) fn count_of(a: &Integers, b: &Integers) -> Result<usize, Error> {
     }
 }
 
+/// Rows of three columns, each of which may be a number for all rows.
+pub(crate) fn count_of_three([a, b, c]: [&Integers; 3]) -> Result<usize, Error> {
+    let both = count_of(a, b)?;
+    match (both, c.len()) {
+        (1, count) | (count, 1) => Ok(count),
+        (a, b) if a == b => Ok(a),
+        (a, b) => Err(Error::CountMismatch { a, b }),
+    }
+}
+
+/// Refuses a divisor that is zero.
+pub(crate) fn refuse_zeros(divisors: Rows<'_>, count: usize) -> Result<(), Error> {
+    let is_zero = |&row: &usize| divisors.number(row).0.is_empty();
+    match (0..count).find(is_zero) {
+        Some(index) => Err(Error::ZeroDivisor { index }),
+        None => Ok(()),
+    }
+}
+
 /// Limbs of a row, about.
 pub(crate) fn mean(columns: &[&Integers]) -> usize {
     let mean = |column: &&Integers| column.limbs().len() / column.len().max(1);
@@ -244,7 +265,7 @@ pub(crate) fn put(column: &mut Column, signs: Signs, x: Number<'_>, y: Number<'_
     column.end_number(negative);
 }
 
-/// An operation that [`passes`], or the product of short numbers, row by row.
+/// An operation that [`passes`], row by row.
 pub(crate) fn computed(
     operation: Operation,
     a: &Integers,
@@ -298,10 +319,80 @@ pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error>
     let (x, y) = (Rows::of(a), Rows::of(b));
     let mut orders = bigint_cpu::with_capacity(count)?;
     orders.resize(count, Ordering::Equal);
-    crate::limbs::each_number(&mut orders, 1, |row, order| {
-        *order = compared(x.number(row), y.number(row));
+    let are_columns = a.len() == b.len();
+    each_part(&mut orders, 1, |first, orders| match are_columns {
+        true => order_columns(orders, a.column(), b.column(), first),
+        false => {
+            for (row, order) in (first..).zip(orders) {
+                *order = compared(x.number(row), y.number(row));
+            }
+        }
     });
     Ok(orders)
+}
+
+/// How the numbers of two columns compare, from number `first` on: nearly always the signs, the
+/// lengths or the topmost limbs differ.
+fn order_columns(orders: &mut [Ordering], a: &Column, b: &Column, first: usize) {
+    let top = |column: &Column, end: usize| column.limbs.get(end.wrapping_sub(1)).copied();
+    let [ends_of_a, ends_of_b] = [a, b].map(|column| column.offsets[first..].windows(2));
+    let pairs = orders.iter_mut().zip(ends_of_a.zip(ends_of_b));
+    for (row, (order_of_row, (x, y))) in (first..).zip(pairs) {
+        let (minus_x, minus_y) = (a.is_negative(row), b.is_negative(row));
+        let (n, m) = (x[1] - x[0], y[1] - y[0]);
+        *order_of_row = if minus_x != minus_y {
+            minus_y.cmp(&minus_x)
+        } else {
+            let end = |ends: &[i64]| ends[1] as usize / size_of::<Limb>();
+            let magnitudes = if n != m {
+                n.cmp(&m)
+            } else {
+                match (top(a, end(x)), top(b, end(y))) {
+                    (Some(x), Some(y)) if x != y && n > 0 => x.cmp(&y),
+                    _ => order(a.magnitude(row), b.magnitude(row)),
+                }
+            };
+            if minus_x {
+                magnitudes.reverse()
+            } else {
+                magnitudes
+            }
+        };
+    }
+}
+
+/// The limbs of each part of a formula, at most, where all of its functions are computed in
+/// passing: products and quotients are where numbers are [narrow].
+fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
+    use Operation::{Div, Mul, MulAdd, Rem, Shl, Square};
+    let mut widths: Vec<usize> = Vec::with_capacity(formula.terms.len());
+    for term in &formula.terms {
+        let width = match term {
+            Term::Input(input) => short::longest(&inputs[*input]),
+            Term::Apply(function, of) => {
+                let of: Vec<usize> = of.iter().map(|&operand| widths[operand]).collect();
+                let longest = of.iter().copied().max().unwrap_or(0);
+                match *function {
+                    Function::Operation(operation @ (Mul | Square | MulAdd | Div | Rem)) => {
+                        if !narrow::takes(operation, &of) {
+                            return false;
+                        }
+                        operation.exact_width(&of)
+                    }
+                    Function::Operation(Shl) => usize::MAX,
+                    Function::Operation(operation) if passes(operation) => {
+                        longest.saturating_add(1)
+                    }
+                    Function::Negate | Function::Absolute => longest,
+                    // Of fewer numbers than two limbs count.
+                    Function::Sum => longest.saturating_add(2),
+                    _ => return false,
+                }
+            }
+        };
+        widths.push(width);
+    }
+    true
 }
 
 /// What a formula makes of columns, where each of its functions is computed in passing.
@@ -310,53 +401,67 @@ pub(crate) fn evaluated(
     formula: &Formula,
     inputs: &[Integers],
 ) -> Option<Result<Integers, Error>> {
-    use Operation::{Mul, MulAdd, Square};
-    let is_passed = |term: &Term| match term {
-        Term::Input(_) => true,
-        // The factors, then what is added.
-        Term::Apply(Function::Operation(Mul | Square | MulAdd), of) => {
-            let is_short = |&factor: &usize| match formula.terms[factor] {
-                Term::Input(input) => short::are_short(&[&inputs[input]]),
-                Term::Apply(..) => false,
-            };
-            of.iter().take(2).all(is_short)
-        }
-        Term::Apply(Function::Operation(operation), _) => passes(*operation),
-        Term::Apply(Function::Negate | Function::Absolute | Function::Sum, _) => true,
-        Term::Apply(..) => false,
-    };
     let pool = &engine.inner.pool;
     let evaluate = || {
         let mut values: Vec<Integers> = Vec::with_capacity(formula.terms.len());
         for term in &formula.terms {
+            let value = |operand: usize| &values[operand];
             values.push(match term {
                 Term::Input(input) => inputs[*input].clone(),
-                Term::Apply(Function::Operation(Square), of) => {
-                    let a = &values[of[0]];
-                    computed(Mul, a, a, pool)?
-                }
-                Term::Apply(Function::Operation(MulAdd), of) => {
-                    let [a, b, c] = [0, 1, 2].map(|operand| &values[of[operand]]);
-                    match short::are_short(&[c]) {
-                        true => short::mul_add([a, b, c])?,
-                        false => computed(Operation::Add, &computed(Mul, a, b, pool)?, c, pool)?,
-                    }
-                }
                 Term::Apply(Function::Operation(operation), of) => {
-                    computed(*operation, &values[of[0]], &values[of[1]], pool)?
+                    let operands: Vec<&Integers> = of.iter().map(|&of| value(of)).collect();
+                    operated(*operation, &operands, pool)?
                 }
-                Term::Apply(Function::Sum, of) => sum(&values[of[0]])?,
+                Term::Apply(Function::Sum, of) => sum(value(of[0]))?,
                 Term::Apply(function, of) => {
-                    let mut value = values[of[0]].slice(0..values[of[0]].len())?;
+                    let mut turned = value(of[0]).slice(0..value(of[0]).len())?;
                     let turns = *function == Function::Negate;
-                    value.column_mut().sign_by(|_, negative| turns && !negative);
-                    value
+                    turned
+                        .column_mut()
+                        .sign_by(|_, negative| turns && !negative);
+                    turned
                 }
             });
         }
         Ok(values.swap_remove(formula.root))
     };
-    formula.terms.iter().all(is_passed).then(evaluate)
+    are_passed(formula, inputs).then(evaluate)
+}
+
+/// What an operation that [`passes`], or that is [narrow], makes of columns.
+pub(crate) fn operated(
+    operation: Operation,
+    operands: &[&Integers],
+    pool: &Arc<Pool>,
+) -> Result<Integers, Error> {
+    match (operation, operands) {
+        (Operation::Square, &[a]) => product([a, a], None),
+        (Operation::Mul, &[a, b]) => product([a, b], None),
+        (Operation::MulAdd, &[a, b, c]) => product([a, b], Some(c)),
+        (Operation::Div, &[a, b]) => {
+            let [quotients, _] = narrow::divided(a, b, Rounding::Floor)?;
+            Ok(quotients)
+        }
+        (Operation::Rem, &[a, b]) => {
+            let [_, remainders] = narrow::divided(a, b, Rounding::Floor)?;
+            Ok(remainders)
+        }
+        (operation, &[a, b]) => computed(operation, a, b, pool),
+        (operation, operands) => Err(Error::Operands {
+            operation,
+            found: operands.len(),
+        }),
+    }
+}
+
+/// `a b`, or `a b + c`, of numbers that are [narrow].
+fn product([a, b]: [&Integers; 2], c: Option<&Integers>) -> Result<Integers, Error> {
+    let short = match c {
+        _ if !short::are_short(&[a, b]) => None,
+        None => short::computed(Signs::Product, a, b),
+        Some(c) => short::are_short(&[c]).then(|| short::mul_add([a, b, c])),
+    };
+    short.unwrap_or_else(|| narrow::products([a, b], c))
 }
 
 #[cfg(test)]
