@@ -487,7 +487,11 @@ impl Integers {
                         let word = short::signed((magnitude, false)) as u64;
                         *number = BigInt::from_biguint(sign, word.into());
                     }
-                    _ => number.assign_from_slice(sign, magnitude),
+                    _ => {
+                        let mut wide = BigUint::ZERO;
+                        wide.assign_from_slice(magnitude);
+                        *number = BigInt::from_biguint(sign, wide);
+                    }
                 }
             }
         });
@@ -514,7 +518,17 @@ fn of_numbers<'a>(
         let limbs = 2 * words - usize::from(is_short);
         (limbs, negative)
     };
-    let fill = |i, place: &mut [Limb]| limbs::fill_with(place, number(i).1);
+    let fill = |i, place: &mut [Limb]| {
+        let (pairs, top) = place.as_chunks_mut::<2>();
+        let mut digits = number(i).1.iter_u64_digits();
+        for pair in pairs {
+            let digit = digits.next().unwrap_or(0);
+            *pair = [digit as Limb, (digit >> LIMB_BITS) as Limb];
+        }
+        if let [top] = top {
+            *top = digits.next().unwrap_or(0) as Limb;
+        }
+    };
     Ok(Column::filled(None, count, mean, length, fill)?.into())
 }
 

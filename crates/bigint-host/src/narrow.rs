@@ -2,7 +2,7 @@
 //! batches of them take longer to be put together than to be computed.
 
 use crate::column::{Column, trimmed};
-use crate::passing::{Number, Rows, count_of, count_of_three, mean, put, refuse_zeros};
+use crate::passing::{Rows, count_of, count_of_three, mean, put, refuse_zeros};
 use crate::short::{self, Rounding};
 use crate::{Error, Integers};
 use bigint_core::operation::Signs;
@@ -90,15 +90,12 @@ pub(crate) fn products([a, b]: [&Integers; 2], c: Option<&Integers>) -> Result<I
     let is_square = ptr::eq(a.column(), b.column());
     let [x, y] = [a, b].map(Rows::of);
     let z = c.map(Rows::of);
-    let length = |rows: Rows<'_>, row| rows.number(row).0.len();
     let columns = Column::gathered(count, 2 * mean(&[a, b]), |rows| {
-        let room = rows.clone().map(|row| {
-            let product = length(x, row) + length(y, row);
-            z.map_or(product, |z| product.max(length(z, row)) + 1)
-        });
-        let mut made = Column::with_capacity(rows.len(), room.sum())?;
+        let of_c = z.map_or(0, |z| z.limbs(rows.clone()) + 3 * rows.len());
+        let room = x.limbs(rows.clone()) + y.limbs(rows.clone()) + of_c;
+        let mut made = Column::with_capacity(rows.len(), room)?;
         let (mut u, mut v) = (Magnitude::new(), Magnitude::new());
-        let mut words = [0; MOST_BOTH / 2];
+        let mut words = [0; MOST_BOTH / 2 + 1];
         let mut limbs = [0; MOST_BOTH + 2];
         for row in rows {
             let ((x, minus_x), (y, minus_y)) = (x.number(row), y.number(row));
@@ -111,17 +108,57 @@ pub(crate) fn products([a, b]: [&Integers; 2], c: Option<&Integers>) -> Result<I
                 }
             };
             let [u, v] = factors.map(Magnitude::get);
-            let words = &mut words[..u.len() + v.len()];
-            number::mul(words, u, v, path, false);
-            let product = (trimmed(unpack(words, &mut limbs)), minus_x != minus_y);
-            match z {
-                Some(z) => put(&mut made, Signs::Sum, product, z.number(row)),
-                None => append(&mut made, product),
+            let (words, is_negative) = (&mut words[..=u.len() + v.len()], minus_x != minus_y);
+            let (product, above) = words.split_at_mut(u.len() + v.len());
+            number::mul(product, u, v, path, false);
+            above.fill(0);
+            match z.map(|z| z.number(row)) {
+                None => {
+                    let product = trimmed(unpack(product, &mut limbs));
+                    made.append((product, is_negative));
+                }
+                // The product stays the greater.
+                Some((z, minus_z))
+                    if z.len() + 2 < x.len() + y.len() && !x.is_empty() && !y.is_empty() =>
+                {
+                    add(words, z, minus_z != is_negative);
+                    made.append((trimmed(unpack(words, &mut limbs)), is_negative));
+                }
+                Some(z) => {
+                    let product = trimmed(unpack(product, &mut limbs));
+                    put(&mut made, Signs::Sum, (product, is_negative), z);
+                }
             }
         }
         Ok(vec![made])
     })?;
     only(columns)
+}
+
+/// Adds `x` to words, or subtracts it: there is room, and what is left is not negative.
+#[inline]
+fn add(words: &mut [u64], x: &[Limb], subtracts: bool) {
+    let (pairs, odd) = x.as_chunks::<2>();
+    let (low, high) = words.split_at_mut(pairs.len());
+    let mut carry = false;
+    let wide = |low: Limb, high: Limb| u64::from(high) << LIMB_BITS | u64::from(low);
+    for (word, &[low, high]) in low.iter_mut().zip(pairs) {
+        (*word, carry) = match subtracts {
+            true => word.borrowing_sub(wide(low, high), carry),
+            false => word.carrying_add(wide(low, high), carry),
+        };
+    }
+    let mut odd = odd.first().map_or(0, |&limb| u64::from(limb));
+    for word in high {
+        if odd == 0 && !carry {
+            return;
+        }
+        (*word, carry) = match subtracts {
+            true => word.borrowing_sub(odd, carry),
+            false => word.carrying_add(odd, carry),
+        };
+        odd = 0;
+    }
 }
 
 /// Quotients and remainders, row by row.
@@ -137,13 +174,9 @@ pub(crate) fn divided(
     let (x, y) = (Rows::of(a), Rows::of(b));
     refuse_zeros(y, count)?;
     let columns = Column::gathered(count, 2 * mean(&[a, b]), |rows| {
-        let room = |most: &dyn Fn(usize, usize) -> usize| {
-            let most = |row| most(x.number(row).0.len(), y.number(row).0.len());
-            rows.clone().map(most).sum::<usize>()
-        };
-        let mut quotients =
-            Column::with_capacity(rows.len(), room(&|n, m| (n + 1).saturating_sub(m) + 2))?;
-        let mut remainders = Column::with_capacity(rows.len(), room(&|n, m| n.max(m) + 1))?;
+        let room = x.limbs(rows.clone()) + 3 * rows.len();
+        let mut quotients = Column::with_capacity(rows.len(), room)?;
+        let mut remainders = Column::with_capacity(rows.len(), y.limbs(rows.clone()))?;
         let mut divisor = Magnitude::<{ MOST_LIMBS / 2 }>::new();
         let mut dividend = Magnitude::<{ MOST_BOTH / 2 }>::new();
         let (mut quotient, mut rest) = ([0; MOST_BOTH / 2 + 1], [0; MOST_LIMBS / 2]);
@@ -173,29 +206,19 @@ pub(crate) fn divided(
                 };
                 let _ = quotient.iter_mut().all(carries);
             }
-            append(
-                &mut quotients,
-                (trimmed(unpack(quotient, &mut q)), minus_x != minus_y),
-            );
+            quotients.append((trimmed(unpack(quotient, &mut q)), minus_x != minus_y));
             let mut rest = trimmed(unpack(rest, &mut r));
             if is_rounded_up {
                 let other = &mut other[..y.len()];
                 signed_sum(other, y, rest, [false, true]);
                 rest = trimmed(other);
             }
-            append(&mut remainders, (rest, minus_rest));
+            remainders.append((rest, minus_rest));
         }
         Ok(vec![quotients, remainders])
     })?;
     let [quotients, remainders] = <[Column; 2]>::try_from(columns).unwrap_or_default();
     Ok([quotients.into(), remainders.into()])
-}
-
-/// Puts a number behind those of a column.
-#[inline]
-fn append(column: &mut Column, (magnitude, negative): Number<'_>) {
-    column.limbs.extend_from_slice(magnitude);
-    column.end_number(negative);
 }
 
 fn only(columns: Vec<Column>) -> Result<Integers, Error> {

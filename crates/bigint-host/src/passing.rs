@@ -4,7 +4,7 @@
 //! How long a result is, the top limbs of its operands tell, nearly always the topmost alone.
 //! So every result has its place before it is computed ([`Column::filled`]), and none is moved.
 
-use crate::column::Column;
+use crate::column::{Column, SIGNS_OF_BYTE as GROUP};
 use crate::expression::{Formula, Function, Term};
 use crate::limbs::each_part;
 use crate::list::order;
@@ -18,6 +18,7 @@ use bigint_core::operation::Signs;
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH, Operation};
 use bigint_cpu::signed_sum;
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A magnitude without zeros on top, and whether it is negative.
@@ -214,10 +215,20 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The limbs that these rows have together.
+    pub fn limbs(self, rows: Range<usize>) -> usize {
+        match self.mask {
+            0 => rows.len() * self.column.limbs.len(),
+            _ => {
+                let ends = &self.column.offsets[rows.start..=rows.end];
+                (ends[rows.len()] - ends[0]) as usize / size_of::<Limb>()
+            }
+        }
+    }
+
     #[inline]
     pub fn number(self, row: usize) -> Number<'a> {
-        let row = row & self.mask;
-        (self.column.magnitude(row), self.column.is_negative(row))
+        self.column.number(row & self.mask)
     }
 }
 
@@ -320,43 +331,56 @@ pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error>
     let mut orders = bigint_cpu::with_capacity(count)?;
     orders.resize(count, Ordering::Equal);
     let are_columns = a.len() == b.len();
-    each_part(&mut orders, 1, |first, orders| match are_columns {
-        true => order_columns(orders, a.column(), b.column(), first),
-        false => {
-            for (row, order) in (first..).zip(orders) {
-                *order = compared(x.number(row), y.number(row));
-            }
+    let one_by_one = |rows: Range<usize>, orders: &mut [Ordering]| {
+        for (row, order) in rows.zip(orders) {
+            *order = compared(x.number(row), y.number(row));
         }
+    };
+    each_part(&mut orders, 1, |first, orders| {
+        let rows = first..first + orders.len();
+        if !are_columns {
+            return one_by_one(rows, orders);
+        }
+        let before = first.next_multiple_of(GROUP).min(rows.end);
+        let (head, orders) = orders.split_at_mut(before - first);
+        let (groups, tail) = orders.as_chunks_mut::<GROUP>();
+        let behind = before + GROUP * groups.len();
+        one_by_one(first..before, head);
+        for (group, orders) in (before / GROUP..).zip(groups) {
+            order_group(orders, a.column(), b.column(), group);
+        }
+        one_by_one(behind..rows.end, tail);
     });
     Ok(orders)
 }
 
-/// How the numbers of two columns compare, from number `first` on: nearly always the signs, the
-/// lengths or the topmost limbs differ.
-fn order_columns(orders: &mut [Ordering], a: &Column, b: &Column, first: usize) {
-    let top = |column: &Column, end: usize| column.limbs.get(end.wrapping_sub(1)).copied();
-    let [ends_of_a, ends_of_b] = [a, b].map(|column| column.offsets[first..].windows(2));
-    let pairs = orders.iter_mut().zip(ends_of_a.zip(ends_of_b));
-    for (row, (order_of_row, (x, y))) in (first..).zip(pairs) {
-        let (minus_x, minus_y) = (a.is_negative(row), b.is_negative(row));
-        let (n, m) = (x[1] - x[0], y[1] - y[0]);
-        *order_of_row = if minus_x != minus_y {
-            minus_y.cmp(&minus_x)
-        } else {
-            let end = |ends: &[i64]| ends[1] as usize / size_of::<Limb>();
-            let magnitudes = if n != m {
-                n.cmp(&m)
-            } else {
-                match (top(a, end(x)), top(b, end(y))) {
-                    (Some(x), Some(y)) if x != y && n > 0 => x.cmp(&y),
-                    _ => order(a.magnitude(row), b.magnitude(row)),
-                }
-            };
-            if minus_x {
-                magnitudes.reverse()
-            } else {
-                magnitudes
-            }
+/// How numbers of two columns compare whose signs are in byte `group`: nearly always the signs,
+/// the lengths or the topmost limbs differ.
+fn order_group(orders: &mut [Ordering; GROUP], a: &Column, b: &Column, group: usize) {
+    let first = GROUP * group;
+    let ends = |column: &Column| {
+        column.offsets[first..]
+            .first_chunk::<{ GROUP + 1 }>()
+            .copied()
+    };
+    let (Some(x), Some(y)) = (ends(a), ends(b)) else {
+        return;
+    };
+    let (minus_x, minus_y) = (a.signs[group], b.signs[group]);
+    let top = |column: &Column, end: i64| {
+        let end = end as usize / size_of::<Limb>();
+        column.limbs.get(end.wrapping_sub(1)).copied()
+    };
+    for (at, order) in orders.iter_mut().enumerate() {
+        let (n, m) = (x[at + 1] - x[at], y[at + 1] - y[at]);
+        let are_alike = n == m && n > 0 && (minus_x ^ minus_y) >> at & 1 == 0;
+        let is_negative = minus_x >> at & 1 == 1;
+        *order = match (top(a, x[at + 1]), top(b, y[at + 1])) {
+            (Some(x), Some(y)) if are_alike && x != y => match (x < y) != is_negative {
+                true => Ordering::Less,
+                false => Ordering::Greater,
+            },
+            _ => compared(a.number(first + at), b.number(first + at)),
         };
     }
 }

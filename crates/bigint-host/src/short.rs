@@ -1,7 +1,7 @@
 //! What the CPU computes of short numbers: by words, in one pass, with nothing done row by row
 //! but the word's own arithmetic.
 
-use crate::column::Column;
+use crate::column::{Column, SIGNS_OF_BYTE as GROUP};
 use crate::passing::{Number, Rows, count_of, count_of_three, refuse_zeros};
 use crate::{Error, Integers};
 use bigint_core::operation::Signs;
@@ -29,9 +29,15 @@ pub(crate) enum Rounding {
 
 /// Whether no number of the column is longer than that.
 pub(crate) fn are_within(column: &Integers, limbs: usize) -> bool {
+    if column.limbs().len() > limbs * column.len() {
+        return false;
+    }
     let most = (limbs * size_of::<Limb>()) as i64;
-    let mut ends = column.offsets().windows(2);
-    column.limbs().len() <= limbs * column.len() && ends.all(|ends| ends[1] - ends[0] <= most)
+    let offsets = column.offsets();
+    let ends = offsets.iter().zip(&offsets[1..]);
+    // The sign of what is left, of all together: a loop that ends early is no vector's.
+    let left = ends.fold(0, |left, (start, end)| left | (most - (end - start)));
+    left >= 0
 }
 
 /// The limbs of the longest number of a column.
@@ -90,9 +96,6 @@ pub(crate) fn length(word: u128) -> usize {
     }
 }
 
-/// Numbers whose signs are in a byte, which are computed together.
-const GROUP: usize = 8;
-
 /// Numbers of 64 bits that stand side by side: their magnitudes, and bit by bit which are negative.
 #[derive(Clone, Copy)]
 struct Group {
@@ -101,10 +104,27 @@ struct Group {
 }
 
 impl Group {
+    const ZEROS: Group = Group {
+        magnitudes: [0; GROUP],
+        signs: 0,
+    };
+
     /// The numbers that end where `ends` says, but for the first, where they begin.
     #[inline(always)]
     fn read(limbs: &[Limb], ends: &[i64], signs: u8) -> Self {
         let mut magnitudes = [0; GROUP];
+        let first = ends[0] as usize / size_of::<Limb>();
+        if let &[start, .., end] = ends
+            && end - start == size_of::<[u64; GROUP]>() as i64
+            && let Some(limbs) = limbs[first..].first_chunk::<{ HALF_LIMBS * GROUP }>()
+        {
+            // None has less than all its limbs.
+            for (at, magnitude) in magnitudes.iter_mut().enumerate() {
+                let [low, high] = [limbs[2 * at], limbs[2 * at + 1]];
+                *magnitude = u64::from(high) << LIMB_BITS | u64::from(low);
+            }
+            return Group { magnitudes, signs };
+        }
         for (magnitude, ends) in magnitudes.iter_mut().zip(ends.windows(2)) {
             let start = ends[0] as usize / size_of::<Limb>();
             let length = (ends[1] - ends[0]) as usize / size_of::<Limb>();
@@ -136,6 +156,11 @@ struct Short {
 }
 
 impl Short {
+    const ZERO: Short = Short {
+        magnitude: 0,
+        negative: false,
+    };
+
     #[inline(always)]
     fn signed(self) -> i128 {
         let word = i128::from(self.magnitude);
@@ -278,9 +303,16 @@ fn rowwise<const N: usize>(
 ) -> Result<Integers, Error> {
     let operands = operands.map(Groups::of);
     let [made] = columns(count, |[made], group, rows| {
-        let groups: [Group; N] = std::array::from_fn(|of| operands[of].group(group));
+        let mut groups = [Group::ZEROS; N];
+        for (of_group, operand) in groups.iter_mut().zip(&operands) {
+            *of_group = operand.group(group);
+        }
         made.put(rows, |at| {
-            word(std::array::from_fn(|of| groups[of].number(at)))
+            let mut numbers = [Short::ZERO; N];
+            for (number, group) in numbers.iter_mut().zip(&groups) {
+                *number = group.number(at);
+            }
+            word(numbers)
         });
     })?;
     Ok(made)

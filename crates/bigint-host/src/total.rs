@@ -11,7 +11,7 @@ use bigint_cpu::{Cpu, LIMB_WORK, map};
 const MOST_OF_PART: usize = 1 << 13;
 
 /// Magnitudes that are added to a total together.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 8;
 
 /// The sum of magnitudes word by word, which carries at the end: 128 bits hold the sum of any 2^64
 /// words.
@@ -48,12 +48,13 @@ impl<'a> Total<'a> {
 
     /// Adds all that wait, as far as all go together.
     fn add_together(&mut self) {
-        let [a, b, c, d] = self.waiting.map(|x| x.as_chunks::<2>().0);
-        let least = a.len().min(b.len()).min(c.len()).min(d.len());
-        let (a, b, c, d) = (&a[..least], &b[..least], &c[..least], &d[..least]);
+        let words = self.waiting.map(|x| x.as_chunks::<2>().0);
+        let least = words.iter().map(|words| words.len()).min().unwrap_or(0);
+        let [a, b, c, d, e, f, g, h] = words.map(|words| &words[..least]);
         for (i, sum) in self.sums[..least].iter_mut().enumerate() {
-            let words = [a[i], b[i], c[i], d[i]].map(|pair| u128::from(word(pair)));
-            *sum += words[0] + words[1] + words[2] + words[3];
+            for pair in [a[i], b[i], c[i], d[i], e[i], f[i], g[i], h[i]] {
+                *sum += u128::from(word(pair));
+            }
         }
         self.add_waiting(least);
     }
@@ -61,11 +62,12 @@ impl<'a> Total<'a> {
     /// Adds those that wait, from word `from` on.
     fn add_waiting(&mut self, from: usize) {
         for magnitude in &self.waiting[..self.count] {
-            let (words, odd) = magnitude[2 * from..].as_chunks::<2>();
-            let odd = odd.iter().map(|&limb| [limb, 0]);
-            let words = words.iter().copied().chain(odd);
-            for (sum, pair) in self.sums[from..].iter_mut().zip(words) {
+            let (words, odd) = magnitude.as_chunks::<2>();
+            for (sum, &pair) in self.sums[from..].iter_mut().zip(&words[from..]) {
                 *sum += u128::from(word(pair));
+            }
+            if let (Some(sum), &[limb]) = (self.sums.get_mut(words.len()), odd) {
+                *sum += u128::from(limb);
             }
         }
         self.count = 0;
@@ -75,11 +77,17 @@ impl<'a> Total<'a> {
         self.add_waiting(0);
         let mut limbs = bigint_cpu::zeroed(2 * self.sums.len() + 4)?;
         let mut carry = 0_u128;
-        let sums = self.sums.iter().chain(&[0, 0]);
-        for (pair, &sum) in limbs.as_chunks_mut::<2>().0.iter_mut().zip(sums) {
-            carry += sum;
+        let (pairs, _) = limbs.as_chunks_mut::<2>();
+        let (pairs, above) = pairs.split_at_mut(self.sums.len());
+        let put = |pair: &mut [Limb; 2], carry: u128| {
             *pair = [carry as Limb, (carry >> LIMB_BITS) as Limb];
-            carry >>= 2 * LIMB_BITS;
+            carry >> (2 * LIMB_BITS)
+        };
+        for (pair, &sum) in pairs.iter_mut().zip(&self.sums) {
+            carry = put(pair, carry + sum);
+        }
+        for pair in above {
+            carry = put(pair, carry);
         }
         Ok(limbs)
     }
@@ -105,7 +113,7 @@ pub(crate) fn sum(a: &Integers) -> Result<Integers, Error> {
     let starts = (0..a.len().max(1)).step_by(cut.size.max(1));
     let mut parts = map(starts, cut.threads, |start| {
         let rows = start..a.len().min(start + cut.size.max(1));
-        totals(rows.map(|row| (column.magnitude(row), column.is_negative(row))))
+        totals(rows.map(|row| column.number(row)))
     })
     .into_iter()
     .collect::<Result<Vec<_>, _>>()?;

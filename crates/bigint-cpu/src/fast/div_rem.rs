@@ -120,7 +120,8 @@ fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb
     };
     match 2 * n + 2 {
         0..=32 => divide(&mut [0; 32]),
-        33..=256 => divide(&mut [0; 256]),
+        33..=64 => divide(&mut [0; 64]),
+        65..=256 => divide(&mut [0; 256]),
         words => divide(&mut memory::scratch(words)),
     }
     0
@@ -128,10 +129,18 @@ fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb
 
 /// `r = x 2^bits`, as long as `r`, for fewer bits than a word has.
 fn shift_left(r: &mut [u64], x: &[u64], bits: u32) {
+    let (r, above) = r.split_at_mut(x.len());
+    if bits == 0 {
+        r.copy_from_slice(x);
+        return above.fill(0);
+    }
     let mut below = 0;
-    for (r, &word) in r.iter_mut().zip(x.iter().chain(&[0])) {
-        let both = u128::from(word) << 64 | u128::from(below);
-        *r = (both << bits >> 64) as u64;
+    for (r, &word) in r.iter_mut().zip(x) {
+        *r = word << bits | below >> (64 - bits);
         below = word;
+    }
+    if let Some((r, above)) = above.split_first_mut() {
+        *r = below >> (64 - bits);
+        above.fill(0);
     }
 }
