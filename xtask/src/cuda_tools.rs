@@ -1,10 +1,9 @@
 //! Finding `ptxas` and `cuobjdump`, or fetching them: PyPI carries NVIDIA's tools,
 //! and they need neither a toolkit nor a GPU.
 
-use crate::workspace;
-use anyhow::{Context, Result, ensure};
+use crate::{wheels, workspace};
+use anyhow::Result;
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -69,45 +68,6 @@ impl CudaTools {
 
 fn fetch() -> Result<()> {
     let folder = workspace::target("cuda-tools");
-    let wheels = folder.join("wheels");
-    eprintln!(
-        "no CUDA toolkit: fetching its tools from PyPI to {}",
-        folder.display()
-    );
-    python(
-        Command::new("python3")
-            .args(["-m", "pip", "download", "--quiet", "--no-deps", "--dest"])
-            .arg(&wheels)
-            .args(WHEELS),
-    )?;
-    for wheel in fs::read_dir(&wheels)? {
-        python(
-            Command::new("python3")
-                .args(["-m", "zipfile", "-e"])
-                .arg(wheel?.path())
-                .arg(&folder),
-        )?;
-    }
-    make_executable(&folder.join(FETCHED))
-}
-
-fn python(command: &mut Command) -> Result<()> {
-    let status = command
-        .status()
-        .context("cannot run python3, which fetches the CUDA tools; or set CUDA_HOME")?;
-    ensure!(status.success(), "{command:?} failed; or set CUDA_HOME");
-    Ok(())
-}
-
-/// Python's zipfile does not restore the permission to execute.
-fn make_executable(folder: &Path) -> Result<()> {
-    for program in fs::read_dir(folder)? {
-        let program = program?.path();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
-        }
-    }
-    Ok(())
+    wheels::fetch(&WHEELS, &folder, "or set CUDA_HOME")?;
+    wheels::make_executable(&folder.join(FETCHED))
 }

@@ -1,5 +1,6 @@
 //! The project's own tasks; `cargo xtask --help` lists them. One file each.
 
+mod book;
 mod build_ptx;
 mod cuda_tools;
 mod device_toolchain;
@@ -7,6 +8,7 @@ mod gpu_pack;
 mod manifest;
 mod ptx_stats;
 mod tidy;
+mod wheels;
 mod workspace;
 
 use anyhow::{Context, Result, ensure};
@@ -25,6 +27,8 @@ enum Task {
     BuildPtx(build_ptx::Options),
     PtxStats(ptx_stats::Options),
     GpuPack(gpu_pack::Options),
+    /// Build the documentation as a book, with the libraries' own, in target/book
+    Book,
     /// Count what every kernel does, on the simulator; `-- --help` lists the options
     #[command(disable_help_flag = true)]
     Count {
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Task::BuildPtx(options) => build_ptx::run(&options),
         Task::PtxStats(options) => ptx_stats::run(&options),
         Task::GpuPack(options) => gpu_pack::run(&options),
+        Task::Book => book::run(),
         Task::Count { options } => count(&options),
         Task::Tidy => tidy::run(),
     };

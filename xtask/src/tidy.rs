@@ -27,7 +27,7 @@ type Check = fn(&Tree) -> Findings;
 /// Runs every check; the error has all findings.
 pub fn run() -> Result<()> {
     let tree = Tree::read(&workspace::root())?;
-    let checks: [(&str, Check); 8] = [
+    let checks: [(&str, Check); 10] = [
         ("operations", operations),
         ("headers", headers),
         ("dependencies", dependencies),
@@ -35,6 +35,8 @@ pub fn run() -> Result<()> {
         ("leftovers", leftovers),
         ("lengths", lengths),
         ("documents", documents),
+        ("pages", pages),
+        ("records", records),
         ("PTX and records", ptx),
     ];
     let mut message = String::new();
@@ -333,12 +335,85 @@ fn documents(tree: &Tree) -> Findings {
                 findings.push(format!("{name}: the link to {link} leads nowhere"));
             }
         }
+        for (page, heading) in fragments(text) {
+            let headings = match page {
+                "" => anchors(text),
+                page => match std::fs::read_to_string(tree.root.join(folder).join(page)) {
+                    Ok(text) => anchors(&text),
+                    Err(_) => continue,
+                },
+            };
+            if !headings.iter().any(|anchor| anchor == heading) {
+                findings.push(format!("{name}: {page} has no heading #{heading}"));
+            }
+        }
     }
     findings
 }
 
+/// Links to headings of pages in the tree: the page, nothing for the same one, and the heading.
+fn fragments(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let targets = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    targets
+        .filter_map(|target| target.split_once('#'))
+        .filter(|(page, _)| !page.contains(':') && (page.is_empty() || page.ends_with(".md")))
+}
+
+/// How links name a page's headings: small letters, digits and hyphens in the place of spaces.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let heading = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+/// Pages that a stranger has the time to read.
+fn pages(tree: &Tree) -> Findings {
+    /// Words of one page, and of all, as `wc -w` counts.
+    const MOST_OF_ONE: usize = 3000;
+    const MOST_OF_ALL: usize = 16_000;
+    let pages = tree.files.iter();
+    let pages = pages.filter(|(name, _)| name.starts_with("docs/") && name.ends_with(".md"));
+    let words = |text: &str| text.split_whitespace().count();
+    let mut findings = Findings::new();
+    let mut all = 0;
+    for (name, text) in pages {
+        all += words(text);
+        if words(text) > MOST_OF_ONE {
+            findings.push(format!(
+                "{name} has {} words, {MOST_OF_ONE} are the most: what can a reader do without?",
+                words(text)
+            ));
+        }
+    }
+    if all > MOST_OF_ALL {
+        findings.push(format!("docs/ has {all} words, {MOST_OF_ALL} are the most"));
+    }
+    findings
+}
+
+/// Every record is in the index.
+fn records(tree: &Tree) -> Findings {
+    const INDEX: &str = "benches/record/README.md";
+    let listed: Vec<&str> = links(tree.text(INDEX)).collect();
+    let records = tree.files.iter();
+    let records = records.filter_map(|(name, _)| name.strip_prefix("benches/record/"));
+    records
+        .filter(|name| *name != "README.md" && !listed.contains(name))
+        .map(|name| format!("{INDEX} does not list {name}"))
+        .collect()
+}
+
 /// Relative targets of a document's links, without their fragments.
-fn links(text: &str) -> impl Iterator<Item = &str> {
+pub fn links(text: &str) -> impl Iterator<Item = &str> {
     let targets = text
         .split("](")
         .skip(1)
@@ -425,7 +500,7 @@ mod tests {
         let unsafe_there = tree(&[("crates/bigint-cpu/src/lib.rs", "#![allow(unsafe_code)]")]);
         assert_eq!(unsafe_code(&unsafe_there).len(), 1);
         let cust = tree(&[(
-            "crates/bigint-host/src/engine.rs",
+            "crates/bigint-host/src/engine/handle.rs",
             "use cust::stream::Stream;",
         )]);
         assert_eq!(unsafe_code(&cust).len(), 1);
@@ -443,6 +518,41 @@ mod tests {
         assert_eq!(lengths(&long).len(), 1);
         let unmentioned = tree(&[("crates/x/Cargo.toml", ""), ("ARCHITECTURE.md", "`y`")]);
         assert_eq!(documents(&unmentioned).len(), 1);
+    }
+
+    #[test]
+    fn long_pages_and_records_that_nobody_lists_are_found() {
+        let long = tree(&[
+            ("docs/a.md", &"word ".repeat(3001)),
+            ("crates/a/README.md", &"word ".repeat(3001)),
+        ]);
+        assert_eq!(pages(&long).len(), 1);
+        let page = "word ".repeat(2900);
+        let names: Vec<String> = (0..6).map(|at| format!("docs/{at}.md")).collect();
+        let many: Vec<_> = names
+            .iter()
+            .map(|name| (name.as_str(), page.as_str()))
+            .collect();
+        let findings = pages(&tree(&many));
+        assert_eq!(findings, ["docs/ has 17400 words, 16000 are the most"]);
+        let unlisted = tree(&[
+            ("benches/record/README.md", "- [a](gpu/a.json): sums"),
+            ("benches/record/gpu/a.json", ""),
+            ("benches/record/gpu/b.txt", ""),
+        ]);
+        let findings = records(&unlisted);
+        assert_eq!(
+            findings,
+            ["benches/record/README.md does not list gpu/b.txt"]
+        );
+    }
+
+    #[test]
+    fn links_to_headings_that_are_not_there_are_found() {
+        let text = "# One page\n## What it's for\n[a](#what-its-for) [b](#where) [c](x.rs#L3)";
+        let page = tree(&[("a.md", text)]);
+        assert_eq!(documents(&page).len(), 2, "{:?}", documents(&page));
+        assert_eq!(fragments(text).count(), 2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Stands in for `cuda` in a build without it: the same names, no values.
 
-use crate::back_end::Found;
+use crate::common::back_end::Found;
 use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;

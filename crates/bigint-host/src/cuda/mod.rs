@@ -18,7 +18,7 @@ mod modules;
 mod reach;
 mod staging;
 
-use crate::back_end::Found;
+use crate::common::back_end::Found;
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
 use cuda_loader::DriverError;
 use cust::device::DeviceAttribute;

@@ -18,18 +18,24 @@
 //! ```
 //!
 //! What cannot be written with batches in hand, as what a command's user types, is built of
-//! [`Terms`] and computed by an [`Evaluator`].
+//! [`Terms`] and computed by an [`Evaluator`]: it
+//! takes a [`Formula`] operation by operation, or a chain of them at a time ([`segment`]), and
+//! [`cost`] and [`grouping`] say beforehand how much memory rows take.
 
+pub(crate) mod cost;
+pub(crate) mod evaluate;
 mod formula;
 mod function;
+pub(crate) mod grouping;
 mod operators;
+mod segment;
 
 pub(crate) use formula::Term;
 pub use formula::{Formula, Misplaced, Part, Terms};
 pub use function::Function;
 
-use crate::batch::Batch;
-use crate::plan::Evaluator;
+use crate::expression::evaluate::Evaluator;
+use crate::values::batch::Batch;
 use crate::{BigInt, BigUint, Engine, Error, Integers, SignedBatch};
 use bigint_core::Operation;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! `+ - *` and unary minus, and shifts, on references to columns and on expressions.
 
 use super::{Expression, Function};
-use crate::batch::Batch;
+use crate::values::batch::Batch;
 use crate::{Integers, Operation, SignedBatch};
 use std::ops::{Add, Mul, Neg, Shl, Shr, Sub};
 use std::sync::Arc;

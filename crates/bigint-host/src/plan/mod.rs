@@ -1,15 +1,22 @@
-//! From formulas to operations on batches: sizes, order, and what is kept how long.
+//! Who computes a job, and how: the room that chooses.
+//!
+//! [`compute`] takes a job from the operations, [`choose`] says whether the CPU or devices compute
+//! it, and [`spread`] gives each device its share and makes good what a device cannot do.
+//! [`task`] is what is given to them; [`work`] estimates how long it takes, [`transform`] is the
+//! choice among transforms of long products.
+//!
+//! In public the room also shows what formulas cost and how they are evaluated, row after row.
 
 pub(crate) mod choose;
-mod cost;
-mod evaluate;
-mod grouping;
-mod program;
-mod segment;
+pub(crate) mod compute;
+pub(crate) mod program;
+pub(crate) mod spread;
+pub(crate) mod task;
+pub(crate) mod transform;
+mod transform_tuning;
+pub(crate) mod whole_product;
 pub(crate) mod work;
 
-pub use cost::{Cost, Extent};
-pub use evaluate::{Blame, Evaluator, Tallies, Tally, Totals};
-pub use grouping::Grouping;
-pub(crate) use grouping::{multiple_of, padded};
-pub(crate) use program::Program;
+pub use crate::expression::cost::{Cost, Extent};
+pub use crate::expression::evaluate::{Blame, Evaluator, Tallies, Tally, Totals};
+pub use crate::expression::grouping::Grouping;

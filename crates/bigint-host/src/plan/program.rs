@@ -5,11 +5,12 @@
 //! the CPU it runs block by block: so many rows at a time that what is between the steps
 //! stays in a core's cache. Either reads each input once and writes the result once.
 
+use crate::common::limbs;
 use crate::cuda::{Buffer, Device};
-use crate::inner::Inner;
-use crate::made::Made;
-use crate::node::{Node, Operands};
-use crate::{BackEnd, Error, FusedTuning, limbs};
+use crate::engine::inner::Inner;
+use crate::values::made::Made;
+use crate::values::node::{Node, Operands};
+use crate::{BackEnd, Error, FusedTuning};
 use bigint_core::facts::Facts;
 use bigint_core::fused::{FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, StepKind};
 use bigint_core::{Algorithm, Layout, Limb, MatrixArgument, Operation, Shape};

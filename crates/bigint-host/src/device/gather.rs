@@ -1,0 +1,286 @@
+//! Numbers of batches in another order: each by its index, or runs of neighbours, as slices and
+//! concatenations are made of.
+//!
+//! Where devices have all of them, they stay there: runs go by copies where limbs lie the same in
+//! both batches, and all else by a kernel ([`bigint_core::gather`]). A batch that is gathered from
+//! by indices has to be on one device as a whole, or goes to each of several, where so many
+//! numbers are gathered that it is [little beside them](REPEATED); of runs, each device copies
+//! those that it has. Else the host puts them in order.
+
+use crate::Error;
+use crate::common::limbs;
+use crate::cuda::{Buffer, Device};
+use crate::engine::inner::Inner;
+use crate::values::made::Made;
+use crate::values::node::{Node, Operands};
+use bigint_core::facts::Facts;
+use bigint_core::gather::GatherArguments;
+use bigint_core::{Layout, Limb, MatrixArgument, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How often numbers are gathered, on average, from which on their batch goes to every device that
+/// shares the work: so many limbs come from there as operands else.
+pub(crate) const REPEATED: usize = 2;
+
+/// Which numbers of which batches another is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Gather {
+    /// Of the result.
+    pub shape: Shape,
+    pub order: Order,
+}
+
+/// The order of numbers.
+#[derive(Clone, Debug)]
+pub(crate) enum Order {
+    /// Those of the one operand by their indices, all of which it has.
+    Indices(Vec<Limb>),
+    /// Runs that follow each other.
+    Runs(Vec<Run>),
+}
+
+/// Neighbours among an operand's numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub operand: usize,
+    pub numbers: Range<usize>,
+}
+
+/// A part of a run that a device has.
+struct Piece {
+    device: Arc<Device>,
+    buffer: Arc<Buffer>,
+    operand: usize,
+    /// The first of the numbers in the buffer that are meant.
+    first: usize,
+    /// How many numbers the buffer has.
+    of: usize,
+    /// Which numbers of the result they are.
+    to: Range<usize>,
+}
+
+impl Gather {
+    /// Which of the numbers each device can gather; none where not all are on devices, or so
+    /// scattered that the result would be in more parts than there are devices. All of it takes
+    /// one device so much work, in picoseconds.
+    pub fn shares<'a>(
+        &self,
+        engine: &'a Inner,
+        operands: Operands<'_>,
+        work: f64,
+    ) -> Vec<(&'a Arc<Device>, Range<usize>)> {
+        let count = self.shape.count;
+        let usable = |device: &Arc<Device>| {
+            let mut devices = engine.devices();
+            devices.find(|usable| Arc::ptr_eq(usable, device))
+        };
+        let mut shares: Vec<(&Arc<Device>, Range<usize>)> = Vec::new();
+        if let (Order::Indices(_), true) = (&self.order, count > 0) {
+            let from = &operands[0];
+            let by_work = engine.shares(count, work);
+            let is_little = count >= from.shape.count.saturating_mul(REPEATED);
+            if by_work.len() > 1 && is_little && from.host.get().is_some() {
+                return by_work;
+            }
+            let mut devices = engine.devices();
+            let device = devices.find(|device| whole(from, device).is_some());
+            shares.extend(device.map(|device| (device, 0..count)));
+            return shares;
+        }
+        for piece in self.pieces(operands, 0..count, |device| usable(device).is_some()) {
+            let device = usable(&piece.device).expect("only such were asked for");
+            match shares.last_mut() {
+                Some((last, numbers)) if Arc::ptr_eq(last, device) => numbers.end = piece.to.end,
+                _ => shares.push((device, piece.to)),
+            }
+        }
+        match shares.len() <= engine.devices().count() {
+            true => shares,
+            false => Vec::new(),
+        }
+    }
+
+    /// The runs that make these numbers of the result, cut to what devices that are `asked` have,
+    /// each of the longest such pieces; none where one of the numbers is nowhere.
+    fn pieces(
+        &self,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+        asked: impl Fn(&Arc<Device>) -> bool,
+    ) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (run, mut to) in self.runs(numbers) {
+            let shares = operands[run.operand].shares();
+            let mut at = run.numbers.start;
+            while at < run.numbers.end {
+                let has = shares
+                    .iter()
+                    .filter(|share| share.numbers.contains(&at) && asked(share.buffer.device()));
+                // A device goes on where it can.
+                let last = pieces.last().map(|piece| Arc::as_ptr(&piece.device));
+                let Some(share) = has.max_by_key(|share| {
+                    let goes_on = Some(Arc::as_ptr(share.buffer.device())) == last;
+                    (goes_on, share.numbers.end)
+                }) else {
+                    return Vec::new();
+                };
+                let count = share.numbers.end.min(run.numbers.end) - at;
+                pieces.push(Piece {
+                    device: Arc::clone(share.buffer.device()),
+                    buffer: Arc::clone(&share.buffer),
+                    operand: run.operand,
+                    first: at - share.numbers.start,
+                    of: share.numbers.len(),
+                    to: to.start..to.start + count,
+                });
+                at += count;
+                to.start += count;
+            }
+        }
+        pieces
+    }
+
+    /// The parts of runs that make these numbers of the result, and which they are.
+    fn runs(&self, numbers: Range<usize>) -> Vec<(Run, Range<usize>)> {
+        let Order::Runs(runs) = &self.order else {
+            return Vec::new();
+        };
+        let (mut parts, mut start) = (Vec::new(), 0);
+        for run in runs {
+            let end = start + run.numbers.len();
+            let to = numbers.start.max(start)..numbers.end.min(end);
+            if to.start < to.end {
+                let first = run.numbers.start + (to.start - start);
+                let part = Run {
+                    operand: run.operand,
+                    numbers: first..first + to.len(),
+                };
+                parts.push((part, to));
+            }
+            start = end;
+        }
+        parts
+    }
+
+    /// Numbers `numbers` of the result, on a device that has what they are made of; else nothing.
+    pub fn on_device(
+        &self,
+        device: &Arc<Device>,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+    ) -> Result<Option<Made>, Error> {
+        let shape = Shape {
+            count: numbers.len(),
+            ..self.shape
+        };
+        let strides = shape.strides();
+        let mut made = device.allocate(shape.limbs())?;
+        let launch = |made: &Buffer, given: &[&Buffer], mut arguments: GatherArguments| {
+            let launch = arguments.launch();
+            let buffers: Vec<&Buffer> = given.iter().copied().chain([made]).collect();
+            let entry = arguments.entry_point();
+            device.launch(entry, Facts::default(), launch, arguments, &buffers)
+        };
+        if let Order::Indices(indices) = &self.order {
+            let (from, of) = (&operands[0], operands[0].shape);
+            let table = match from.host.get() {
+                Some(_) => Some(from.resident(device, 0..of.count)?),
+                None => whole(from, device),
+            };
+            let Some(table) = table else {
+                return Ok(None);
+            };
+            let indices = device.upload(&indices[numbers])?;
+            let arguments = GatherArguments {
+                r: MatrixArgument::new(made.address(), shape.width, strides),
+                a: MatrixArgument::new(table.address(), of.width, of.strides()),
+                indices: indices.address(),
+                numbers: of.count as u64,
+                count: shape.count as u64,
+                workers: 0,
+            };
+            launch(&made, &[&*table, &indices], arguments)?;
+            return Ok(Some(Made::of(shape, made)));
+        }
+        let pieces = self.pieces(operands, numbers.clone(), |of| Arc::ptr_eq(of, device));
+        if pieces.is_empty() {
+            return Ok(None);
+        }
+        for piece in pieces {
+            let to = piece.to.start - numbers.start;
+            let of = Shape {
+                count: piece.of,
+                ..operands[piece.operand].shape
+            };
+            let is_contiguous = |shape: Shape| shape.layout == Layout::Contiguous;
+            if is_contiguous(of) && is_contiguous(shape) && of.width == shape.width {
+                let limbs = piece.first * of.width..(piece.first + piece.to.len()) * of.width;
+                device.copy_part((&mut made, to * of.width), (&piece.buffer, limbs))?;
+                continue;
+            }
+            let matrix = |buffer: &Buffer, shape: Shape, first: usize| {
+                let at = (size_of::<Limb>() * shape.index(first, 0)) as u64;
+                MatrixArgument::new(buffer.address() + at, shape.width, shape.strides())
+            };
+            let arguments = GatherArguments {
+                r: matrix(&made, shape, to),
+                a: matrix(&piece.buffer, of, piece.first),
+                indices: 0,
+                numbers: piece.to.len() as u64,
+                count: piece.to.len() as u64,
+                workers: 0,
+            };
+            launch(&made, &[&*piece.buffer], arguments)?;
+        }
+        Ok(Some(Made::of(shape, made)))
+    }
+
+    /// The limbs of numbers `numbers` of the result, put in order on the host.
+    pub fn limbs(
+        &self,
+        engine: &Inner,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+    ) -> Result<Vec<Limb>, Error> {
+        if numbers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let given = operands.iter().map(|operand| operand.limbs());
+        let given = given.collect::<Result<Vec<_>, _>>()?;
+        let runs = self.runs(numbers.clone());
+        let shape = Shape {
+            count: numbers.len(),
+            ..self.shape
+        };
+        limbs::build(&engine.pool, shape, |i, row| {
+            let number = numbers.start + i;
+            let (operand, index) = match &self.order {
+                Order::Indices(indices) => (0, indices[number] as usize),
+                Order::Runs(_) => {
+                    let (run, to) = &runs[runs.partition_point(|(_, to)| to.end <= number)];
+                    (run.operand, run.numbers.start + (number - to.start))
+                }
+            };
+            let of = operands[operand].shape;
+            let width = of.width.min(row.len());
+            let (number, above) = row.split_at_mut(width);
+            match of.layout {
+                Layout::Contiguous => {
+                    number.copy_from_slice(&given[operand][of.index(index, 0)..][..width]);
+                }
+                Layout::Interleaved => {
+                    for (at, limb) in number.iter_mut().enumerate() {
+                        *limb = given[operand][of.index(index, at)];
+                    }
+                }
+            }
+            above.fill(0);
+        })
+    }
+}
+
+/// All numbers of a batch, where a device has them together.
+fn whole(node: &Node, device: &Arc<Device>) -> Option<Arc<Buffer>> {
+    node.resident_on(device, &(0..node.shape.count))
+}

@@ -1,0 +1,176 @@
+//! Products and squares on the whole device, in several launches:
+//! [`bigint_core::transform::grid`] has the kernels.
+
+use crate::common::job::Job;
+use crate::cuda::{Buffer, Device, Roots};
+use crate::plan::transform::{grid_point_bytes, numbers_at_a_time};
+use crate::values::made::Made;
+use crate::values::node::{Node, Operands};
+use crate::{BackEnd, Error};
+use bigint_core::facts::Facts;
+use bigint_core::kernel::MatrixArgument;
+use bigint_core::transform::grid::{
+    BACK, DIGIT_BYTES, DIGITS, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE,
+};
+use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, Operation, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// An operand of `count` numbers, or one that stands for them all, from number `first` on, of
+/// which limbs above `width` are left out.
+pub(crate) fn operand(
+    node: &Node,
+    buffer: &Buffer,
+    count: usize,
+    first: usize,
+    width: usize,
+) -> MatrixArgument {
+    let is_one = node.shape.count == 1;
+    let own = if is_one { 1 } else { count };
+    let mut strides = Shape {
+        count: own,
+        ..node.shape
+    }
+    .strides();
+    if is_one && count > 1 {
+        strides.number = 0;
+    }
+    let address = buffer.address() + (size_of::<Limb>() * first * strides.number) as u64;
+    MatrixArgument::new(address, node.shape.width.min(width), strides)
+}
+
+/// Computes numbers `numbers` of products or squares, as many as the job has, by a plan that
+/// holds its operands. The result is no wider than the product.
+pub(crate) fn compute(
+    device: &Arc<Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    plan: GridPlan,
+) -> Result<Made, Error> {
+    let started = Instant::now();
+    let (count, shape) = (job.count(), job.shapes()[0]);
+    let operands_of_points = match operands {
+        [a, b] if !Arc::ptr_eq(a, b) => 2,
+        _ => 1,
+    };
+    let given = operands
+        .iter()
+        .map(|operand| operand.resident(device, numbers.clone()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let at_once = numbers_at_a_time(grid_point_bytes(&plan, operands_of_points)).min(count);
+    let made = device.allocate(shape.limbs())?;
+    let points_of_one = plan.length() as usize * operands_of_points as usize;
+    let points = device.allocate(points_of_one * POINT_LIMBS * at_once)?;
+    let limbs = plan.product_limbs();
+    let sums = device.allocate(limbs * at_once)?;
+    let carries = device.allocate(limbs * at_once)?;
+    let roots = device.roots(Roots::Grid(plan))?;
+    let table = |before: usize| roots + (before * size_of::<[f64; 2]>()) as u64;
+    let operand = |index: usize, first: usize| {
+        let node = &operands[index];
+        operand(node, &given[index], count, first, node.shape.width)
+    };
+    let inner = Shape::new(at_once, limbs, Layout::Contiguous).strides();
+    let [sums_argument, carries_argument] =
+        [&sums, &carries].map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
+    let buffers: Vec<&Buffer> = [&made, &points, &sums, &carries]
+        .into_iter()
+        .chain(given.iter().map(|buffer| &**buffer))
+        .collect();
+    let mut first = 0;
+    while first < count {
+        let here = at_once.min(count - first);
+        let arguments = GridArguments {
+            a: operand(0, first),
+            b: match operands_of_points {
+                1 => MatrixArgument::default(),
+                _ => operand(1, first),
+            },
+            sums: sums_argument,
+            carries: carries_argument,
+            points: points.address(),
+            tree: table(0),
+            near: table(TREE),
+            far: table(TREE + plan.near_roots() as usize),
+            scale: 4.0 / f64::from(plan.length()),
+            plan,
+            count: here as u32,
+            operands: operands_of_points,
+        };
+        let many = here as u32;
+        let columns = plan.column_blocks() * many;
+        for (entry, grid, shared_bytes) in [
+            (FORTH, columns * operands_of_points, plan.column_bytes()),
+            (ROWS, plan.rows() * many, plan.row_bytes(operands_of_points)),
+            (BACK, columns, plan.column_bytes()),
+            (DIGITS, plan.digit_blocks() * many, DIGIT_BYTES),
+        ] {
+            let launch = Launch {
+                grid,
+                block: THREADS,
+                shared_bytes,
+                workers: grid as usize,
+                scratch_width: 0,
+            };
+            device.launch(entry, Facts::default(), launch, arguments, &buffers)?;
+        }
+        let strides = shape.strides();
+        let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
+        let result = MatrixArgument::new(address, shape.width, strides);
+        let arguments = Arguments::of(&[result], &[sums_argument, carries_argument]);
+        add(device, Operation::Add, here, arguments, &buffers)?;
+        first += here;
+    }
+    tracing::debug!(
+        back_end = %BackEnd::Cuda(device.ordinal().into()),
+        kernel = "mul_fft_grid",
+        digits = plan.length(),
+        digit_bits = plan.digit_bits,
+        count,
+        width = shape.width,
+        elapsed = ?started.elapsed(),
+        "launched"
+    );
+    Ok(Made {
+        buffers: vec![(shape, made)],
+        first: None,
+    })
+}
+
+/// Limbs of a point: two doubles.
+const POINT_LIMBS: usize = 4;
+
+/// Sums or differences of `count` numbers each, cut to the results' width, as the arguments
+/// say but for how many they are.
+pub(crate) fn add(
+    device: &Device,
+    operation: Operation,
+    count: usize,
+    arguments: Arguments,
+    buffers: &[&Buffer],
+) -> Result<(), Error> {
+    let Arguments { r, a, b, .. } = arguments;
+    let layout = match [r, a, b].iter().all(|matrix| matrix.limb_stride <= 1) {
+        true => Layout::Contiguous,
+        false => Layout::Interleaved,
+    };
+    let kernel = Kernel::find(
+        operation,
+        Algorithm::CarryLookahead,
+        Level::Warp,
+        32,
+        layout,
+    );
+    let kernel = kernel.expect("sums by warps are declared for both layouts");
+    let widths = [a, b].map(|operand| operand.width as usize);
+    let launch = kernel.launch(count, &widths, r.width as usize);
+    let arguments = Arguments {
+        count: count as u64,
+        workers: launch.workers as u64,
+        ..arguments
+    };
+    let facts = Facts::of(kernel, &arguments);
+    Ok(device.launch(kernel.entry_point(), facts, launch, arguments, buffers)?)
+}

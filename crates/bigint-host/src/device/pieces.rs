@@ -1,0 +1,231 @@
+//! Products and squares that no transform holds, on a device: made of products of halves of
+//! their operands, by [`ntt`], and added up there.
+//!
+//! With `B = 2^(32 h)`, `a = a0 + a1 B` and `b = b0 + b1 B`,
+//!
+//! ```text
+//! a b = a0 b0 + (a0 b0 + a1 b1 - (a0 - a1) (b0 - b1)) B + a1 b1 B^2
+//! ```
+//!
+//! which is three products (Karatsuba). Differences of halves are no longer than halves, as
+//! sums might be; the device is asked which are negative. Where `b` is not much longer than
+//! half of `a`, two products take less time: `a b = a0 b + a1 b B`. What is too long still is
+//! cut again. For 4321 and 2134 by halves of two digits: `21 34 = 714`, `43 21 = 903`, and
+//! `(21 - 43) (34 - 21) = -286`, so that the product is `714 + 100 1903 + 10000 903`.
+//!
+//! Cost: the transforms, and for three products eight passes over memory.
+
+use crate::Error;
+use crate::common::job::Job;
+use crate::cuda::{Buffer, Device};
+use crate::device::grid::{add, operand};
+use crate::device::ntt;
+use crate::plan::transform::{Pieces, Step};
+use crate::values::made::Made;
+use crate::values::node::Operands;
+use bigint_core::kernel::MatrixArgument;
+use bigint_core::{Arguments, Layout, Limb, Operation, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Some limbs of a number, and the memory that has them.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    limbs: MatrixArgument,
+    buffer: &'a Buffer,
+}
+
+impl<'a> Part<'a> {
+    fn of(buffer: &'a Buffer) -> Self {
+        let shape = Shape::new(1, buffer.limbs(), Layout::Contiguous);
+        Part {
+            limbs: MatrixArgument::new(buffer.address(), shape.width, shape.strides()),
+            buffer,
+        }
+    }
+
+    fn width(self) -> usize {
+        self.limbs.width as usize
+    }
+
+    /// The limbs below limb `at`, and the others.
+    fn halves(self, at: usize) -> [Self; 2] {
+        let MatrixArgument {
+            limbs,
+            limb_stride,
+            width,
+            ..
+        } = self.limbs;
+        let below = at as u64;
+        let part = |limbs, width| Part {
+            limbs: MatrixArgument {
+                limbs,
+                width,
+                ..self.limbs
+            },
+            ..self
+        };
+        let above = limbs + size_of::<Limb>() as u64 * below * limb_stride;
+        [part(limbs, below), part(above, width - below)]
+    }
+}
+
+/// Computes numbers `numbers` of products or squares, as many as the job has, by transforms of
+/// at most `longest` limbs.
+pub(crate) fn compute(
+    device: &Arc<Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    longest: usize,
+) -> Result<Made, Error> {
+    let (count, shape) = (job.count(), job.shapes()[0]);
+    let given = operands
+        .iter()
+        .map(|operand| operand.resident(device, numbers.clone()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let made = device.allocate(shape.limbs())?;
+    let products = Products { device, longest };
+    for number in 0..count {
+        let part = |index: usize| Part {
+            limbs: operand(&operands[index], &given[index], count, number, shape.width),
+            buffer: &given[index],
+        };
+        // A batch by itself is a square, as one operand is.
+        let (a, b) = match operands {
+            [a, b] if !Arc::ptr_eq(a, b) => (part(0), part(1)),
+            _ => (part(0), part(0)),
+        };
+        let strides = shape.strides();
+        let address = made.address() + (size_of::<Limb>() * number * strides.number) as u64;
+        let r = Part {
+            limbs: MatrixArgument::new(address, shape.width, strides),
+            buffer: &made,
+        };
+        if a.width() + b.width() == shape.width {
+            products.multiply(r, a, b)?;
+        } else {
+            let whole = products.product(a, b)?;
+            products.sum(Operation::Add, r, &[Part::of(&whole)], None)?;
+        }
+    }
+    Ok(Made::of(shape, made))
+}
+
+/// Who multiplies.
+#[derive(Clone, Copy)]
+struct Products<'a> {
+    device: &'a Arc<Device>,
+    longest: usize,
+}
+
+impl Products<'_> {
+    /// `r = a b`, `r` as wide as both together.
+    fn multiply(self, r: Part<'_>, a: Part<'_>, b: Part<'_>) -> Result<(), Error> {
+        let (a, b) = if a.width() < b.width() {
+            (b, a)
+        } else {
+            (a, b)
+        };
+        let pieces = Pieces::of(a.width(), b.width(), self.longest);
+        match pieces.step().0 {
+            Step::Whole(plan) => {
+                let buffers = [r.buffer, a.buffer, b.buffer];
+                ntt::multiply(self.device, plan, r.limbs, [a.limbs, b.limbs], &buffers)
+            }
+            Step::Longer(h) => {
+                let [below, above] = a.halves(h);
+                let [low, high] = [self.product(below, b)?, self.product(above, b)?];
+                let ([r_low, r_high], [low, carried]) = (r.halves(h), Part::of(&low).halves(h));
+                self.sum(Operation::Add, r_low, &[low], None)?;
+                self.sum(Operation::Add, r_high, &[Part::of(&high), carried], None)
+            }
+            Step::Both(h) => {
+                let outer = self.device.allocate(r.width())?;
+                let outer = Part::of(&outer);
+                let middle = {
+                    let ([a0, a1], [b0, b1]) = (a.halves(h), b.halves(h));
+                    let [low, high] = outer.halves(2 * h);
+                    self.multiply(low, a0, b0)?;
+                    self.multiply(high, a1, b1)?;
+                    self.middle([low, high], [a0, a1], [b0, b1])?
+                };
+                let ([r_low, r_high], [low, high]) = (r.halves(h), outer.halves(h));
+                self.sum(Operation::Add, r_low, &[low], None)?;
+                self.sum(Operation::Add, r_high, &[high, Part::of(&middle)], None)
+            }
+        }
+    }
+
+    /// `a b` in memory of its own.
+    fn product(self, a: Part<'_>, b: Part<'_>) -> Result<Buffer, Error> {
+        let r = self.device.allocate(a.width() + b.width())?;
+        self.multiply(Part::of(&r), a, b)?;
+        Ok(r)
+    }
+
+    /// `a0 b1 + a1 b0`, of the products of the lower halves and of the upper ones.
+    fn middle(
+        self,
+        outer: [Part<'_>; 2],
+        a: [Part<'_>; 2],
+        b: [Part<'_>; 2],
+    ) -> Result<Buffer, Error> {
+        let (product, is_negative) = {
+            let (of_a, a_is_negative) = self.distance(a)?;
+            if a.map(|a| a.limbs) == b.map(|b| b.limbs) {
+                let of_a = Part::of(&of_a);
+                (self.product(of_a, of_a)?, false)
+            } else {
+                let (of_b, b_is_negative) = self.distance(b)?;
+                let product = self.product(Part::of(&of_a), Part::of(&of_b))?;
+                (product, a_is_negative != b_is_negative)
+            }
+        };
+        // Both terms are below `B^2`.
+        let limbs = product.limbs() + 1;
+        let [sum, middle] = [self.device.allocate(limbs)?, self.device.allocate(limbs)?];
+        self.sum(Operation::Add, Part::of(&sum), &outer, None)?;
+        let operation = match is_negative {
+            true => Operation::Add,
+            false => Operation::Sub,
+        };
+        let terms = [Part::of(&sum), Part::of(&product)];
+        self.sum(operation, Part::of(&middle), &terms, None)?;
+        Ok(middle)
+    }
+
+    /// The absolute difference of two numbers, the first no narrower, and whether it is
+    /// negative. Waits for the device.
+    fn distance(self, [x, y]: [Part<'_>; 2]) -> Result<(Buffer, bool), Error> {
+        let difference = self.device.allocate(x.width())?;
+        let borrow = self.device.allocate(1)?;
+        let r = Part::of(&difference);
+        self.sum(Operation::Sub, r, &[x, y], Some(&borrow))?;
+        let mut is_negative = [0];
+        self.device.download(&borrow, &mut is_negative)?;
+        if is_negative != [0] {
+            self.sum(Operation::Sub, r, &[y, x], None)?;
+        }
+        Ok((difference, is_negative != [0]))
+    }
+
+    /// The sum or difference of two numbers, or one of them as it is, cut to the result's
+    /// width or extended; the carry goes where it is asked for.
+    fn sum(
+        self,
+        operation: Operation,
+        r: Part<'_>,
+        operands: &[Part<'_>],
+        carry: Option<&Buffer>,
+    ) -> Result<(), Error> {
+        let limbs: Vec<_> = operands.iter().map(|operand| operand.limbs).collect();
+        let arguments = Arguments {
+            carry: carry.map_or(0, Buffer::address),
+            ..Arguments::of(&[r.limbs], &limbs)
+        };
+        let buffers: Vec<_> = operands.iter().map(|operand| operand.buffer).collect();
+        let buffers: Vec<_> = buffers.into_iter().chain([r.buffer]).chain(carry).collect();
+        add(self.device, operation, 1, arguments, &buffers)
+    }
+}

@@ -1,0 +1,471 @@
+//! The engine as users see it: makes batches and computes with them.
+
+use crate::common::back_end::Found;
+use crate::common::limbs;
+use crate::cuda::{Device, Memory};
+use crate::engine::inner::{Inner, Resort};
+use crate::engine::members::Members;
+use crate::engine::start;
+use crate::engine::start::Devices;
+use crate::values::batch::Batch;
+use crate::{
+    BackEnd, Ceilings, DeviceDescription, DeviceError, DeviceErrorKind, DeviceSet, Error, Options,
+    Tuning, cuda,
+};
+use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
+use bigint_cpu::Cpu;
+use num_bigint::BigUint;
+use std::fmt;
+use std::sync::Arc;
+
+/// Computes with batches, on one back end.
+///
+/// Cloning an engine is free; clones share the device. Engines are `Send` and
+/// `Sync`.
+///
+/// Every operation takes two batches of equal length, or one batch and a single
+/// number that stands for all (it is broadcast, not copied). Operands may have any two
+/// widths and layouts and may be the same batch. The result has the layout of the
+/// longer operand.
+///
+/// ```
+/// use bigint_host::{BigUint, Engine};
+/// let engine = Engine::auto();
+/// let a = engine.batch_from_biguints(&[3u32.into(), 1u32.into()])?;
+/// let b = engine.batch_from_biguints(&[BigUint::from(5u32) << 100])?;
+/// let product = engine.mul(&a, &b)?;
+/// assert_eq!(product.to_biguints()?[0], BigUint::from(15u32) << 100);
+/// # Ok::<(), bigint_host::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) options: Options,
+}
+
+impl Engine {
+    /// The engine for whatever this machine has: every CUDA device that can be used, as
+    /// [`Engine::all`], else the CPU; also the CPU for what suits it better.
+    ///
+    /// It never fails for want of a device: what a device cannot do, the CPU does,
+    /// and [`Engine::warnings`] tells of it.
+    ///
+    /// Devices are not opened before they pay, by what [`Tuning::start`] says that this takes:
+    /// little work is never worth the driver's start. They are opened in the background, as kernels
+    /// are compiled, while the CPU computes; then devices take over. Who wants them at once, asks
+    /// for the engine's [`back_end`](Engine::back_end), or takes [`Engine::all`].
+    pub fn auto() -> Self {
+        Engine::new(Devices::asleep(), Resort::Always)
+    }
+
+    /// The engine on all cores of the CPU.
+    pub fn cpu() -> Self {
+        Engine::new(Devices::open(Members::NOBODY), Resort::Always)
+    }
+
+    /// The engine on CUDA device `ordinal`, and on nothing else: its errors are
+    /// returned. What the device has not the memory for is computed in pieces.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is no driver, no such device, or the device
+    /// cannot run the kernels.
+    pub fn cuda(ordinal: usize) -> Result<Self, Error> {
+        let members = Members::new(vec![(Device::open(ordinal, Memory::Plain)?, 1.0)]);
+        Ok(Engine::new(Devices::open(members), Resort::None))
+    }
+
+    /// The engine on every CUDA device of the machine.
+    ///
+    /// Each has its share of the numbers of a batch, as large as the device is fast: devices
+    /// of one name are taken for equally fast, others are measured first, in a fraction of a
+    /// second each. A share stays on its device from operation to operation. What a device
+    /// cannot do, because it fails or has not the memory, the others do, then the CPU, and
+    /// [`Engine::warnings`] tells of it. Results are the same bits, whoever computes.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is no driver or no device, or none can be used: of those that
+    /// cannot, while others can, [`Engine::warnings`] tells.
+    pub fn all() -> Result<Self, Error> {
+        let found = devices()?;
+        if found.is_empty() {
+            // Which says so.
+            return Engine::cuda(0);
+        }
+        Engine::of(found)
+    }
+
+    /// [`Engine::all`] for these devices alone.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is no driver, one of the numbers is no device's, or none of
+    /// the devices can be used.
+    pub fn cuda_devices(set: DeviceSet) -> Result<Self, Error> {
+        let mut found: Vec<_> = devices()?.into_iter().map(Some).collect();
+        let chosen = set.ordinals().map(|ordinal| match found.get_mut(ordinal) {
+            Some(device) => Ok(device.take().expect("a set has each number once")),
+            None => Err(DeviceError {
+                ordinal,
+                during: "opening the device".to_owned(),
+                kind: DeviceErrorKind::NoDevice { found: found.len() },
+            }),
+        });
+        let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
+        Engine::of(chosen)
+    }
+
+    /// The engine on those of these devices that can be opened, one at least.
+    fn of(found: Vec<Found>) -> Result<Self, Error> {
+        let (members, mut errors) = start::open(found);
+        if members.devices().next().is_none() && !errors.is_empty() {
+            return Err(errors.swap_remove(0));
+        }
+        let engine = Engine::new(Devices::open(members), Resort::Failures);
+        for error in &errors {
+            engine.inner.warn(start::going_on(error));
+        }
+        Ok(engine)
+    }
+
+    fn new(devices: Devices, resort: Resort) -> Self {
+        let inner = Inner::new(devices, resort, Tuning::default());
+        if let Err(error) = Cpu::from_environment() {
+            let variable = Cpu::PATH_VARIABLE;
+            inner.warn(format!("{variable}: {error}; going on with the best"));
+        }
+        Engine {
+            inner: Arc::new(inner),
+            options: Options::default(),
+        }
+    }
+
+    /// The thresholds.
+    pub fn tuning(&self) -> &Tuning {
+        self.inner.tuning()
+    }
+
+    /// The same engine with other thresholds.
+    ///
+    /// Batches of the old engine are foreign to it: they go through the host.
+    pub fn with_tuning(&self, tuning: Tuning) -> Self {
+        Engine {
+            inner: Arc::new(self.inner.with_tuning(tuning)),
+            options: self.options,
+        }
+    }
+
+    /// The same engine, which keeps at most so many bytes of memory that batches have given
+    /// back, for results to come; else it is 1 GiB.
+    ///
+    /// Batches of the old engine are foreign to it: they go through the host.
+    #[must_use]
+    pub fn keeping(&self, bytes: usize) -> Self {
+        Engine {
+            inner: Arc::new(self.inner.keeping(bytes / size_of::<Limb>())),
+            options: self.options,
+        }
+    }
+
+    /// The same engine for secrets: what it and its batches have of numbers is overwritten before
+    /// anybody else gets the memory, on the host, in the pinned memory of copies and on devices,
+    /// scratch of kernels included. Results of secrets are secret: another engine refuses them.
+    ///
+    /// Dropping the last clone of a batch overwrites it, also while results made of it live:
+    /// nothing is kept to make these again, so what a device loses is an error, on every engine.
+    /// What is not overwritten: what a user has copied from batches (`to_limbs` and the like) or
+    /// keeps of what they were made of, but for the limbs that [`Engine::batch_from_limbs`]
+    /// takes; [`Integers`](crate::Integers); registers, stacks and scratch of the CPU's
+    /// algorithms; registers, shared and local memory of kernels; what the system swaps out or
+    /// dumps; and memory of a process that is killed or a device that is lost.
+    ///
+    /// Costs a write of every buffer that is let go, and small copies to and from devices go by way of
+    /// pinned memory, which takes 128 MiB. Batches of the old engine are foreign to it: they go
+    /// through the host.
+    ///
+    /// ```
+    /// use bigint_host::{Engine, Error};
+    /// let engine = Engine::auto();
+    /// let secrets = engine.for_secrets()?;
+    /// let key = secrets.batch_from_biguints(&[12345u32.into()])?;
+    /// let square = secrets.square(&key)?;
+    /// assert!(square.is_secret());
+    /// assert!(matches!(engine.square(&key), Err(Error::Secret)));
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Device`] where a device cannot be opened once more.
+    pub fn for_secrets(&self) -> Result<Self, Error> {
+        Ok(Engine {
+            inner: Arc::new(self.inner.for_secrets()?),
+            options: self.options,
+        })
+    }
+
+    /// Whether it overwrites what it had of numbers ([`Engine::for_secrets`]).
+    pub fn is_for_secrets(&self) -> bool {
+        self.inner.pool.is_for_secrets()
+    }
+
+    /// The same engine with an algorithm or level forced.
+    #[must_use]
+    pub fn using(&self, options: impl Into<Options>) -> Self {
+        Engine {
+            inner: Arc::clone(&self.inner),
+            options: options.into(),
+        }
+    }
+
+    /// Says that the operations to come are parts of work about `times` as large, as of a file that
+    /// is computed part by part: [`Engine::auto`] then need not find out that devices pay.
+    pub fn expect(&self, times: f64) {
+        self.inner.devices.expect(times);
+    }
+
+    /// Every choice there is for `operation` on this back end: first the default,
+    /// which leaves it to the thresholds, then each that can be forced.
+    pub fn choices(&self, operation: Operation) -> Vec<Options> {
+        let mut choices = vec![Options::default()];
+        self.inner.open_now();
+        if self.inner.device().is_some() {
+            let kernels = bigint_core::Kernel::ALL.iter();
+            let kernels =
+                kernels.filter(|k| k.operation == operation && k.serves(Layout::Contiguous));
+            choices.extend(kernels.map(|kernel| Options {
+                algorithm: kernel.algorithm,
+                level: Some(kernel.level),
+                lanes: Some(kernel.lanes),
+            }));
+            if matches!(operation, Operation::Mul | Operation::Square) {
+                choices.extend([Algorithm::Fft, Algorithm::Ntt].map(|algorithm| Options {
+                    algorithm,
+                    level: Some(bigint_core::Level::Grid),
+                    lanes: None,
+                }));
+            }
+        } else {
+            let has_it = |algorithm: &Algorithm| operation.has(*algorithm);
+            let algorithms = Algorithm::NAMED.into_iter().filter(has_it);
+            choices.extend(algorithms.map(Options::from));
+        }
+        choices
+    }
+
+    /// Has products by `b` keep its transform, so that of many by the same numbers each costs
+    /// one transform less: on a device, of numbers that one transform modulo primes multiplies.
+    /// Bits are the same.
+    ///
+    /// It takes 12 bytes of device memory for each limb of a product, and for each length of
+    /// products there are, until the batch is dropped.
+    ///
+    /// ```
+    /// use bigint_host::{BigUint, Engine};
+    /// let engine = Engine::cpu();
+    /// let [a, b] = [3u32, 5].map(|x| engine.batch_from_biguints(&[BigUint::from(x)]).unwrap());
+    /// engine.keep_transform(&b);
+    /// assert_eq!(engine.mul(&a, &b)?.to_biguints()?, [15u32.into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    pub fn keep_transform(&self, b: &Batch) {
+        b.node().keep();
+    }
+
+    /// Who computes. Devices of [`Engine::auto`] are opened for it.
+    pub fn back_end(&self) -> BackEnd {
+        self.inner.open_now();
+        self.inner.back_end()
+    }
+
+    /// Waits until the devices have done all that they were given. Where one of them fails,
+    /// an engine that makes it good does so when results are asked for.
+    ///
+    /// # Errors
+    /// [`Error::Device`] of [`Engine::cuda`]'s device.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.inner.devices().try_for_each(|device| {
+            let waited = device.wait().map_err(Error::from);
+            waited.or_else(|error| self.inner.make_good(error, "going on without it"))
+        })
+    }
+
+    /// What went wrong and was made good, oldest first; each is told once.
+    pub fn warnings(&self) -> Vec<String> {
+        self.inner.take_warnings()
+    }
+
+    /// A batch of `shape` from its limbs: `shape.limbs()` of them, in the shape's
+    /// layout. Padding of an interleaved batch is ignored.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::Width`]; [`Error::Device`] on a device.
+    pub fn batch_from_limbs(&self, limbs: Vec<Limb>, shape: Shape) -> Result<Batch, Error> {
+        let expected = limbs::checked_limbs(shape)?;
+        if limbs.len() != expected {
+            return Err(Error::Length {
+                expected,
+                found: limbs.len(),
+                unit: "limbs",
+            });
+        }
+        let mut limbs = limbs;
+        limbs::clear_padding(&mut limbs, shape);
+        self.inner.admit(shape, limbs)
+    }
+
+    /// A contiguous batch as wide as its widest number.
+    ///
+    /// # Errors
+    /// [`Error::Device`] on a device.
+    pub fn batch_from_biguints(&self, numbers: &[BigUint]) -> Result<Batch, Error> {
+        self.batch_of(numbers.len(), |i| &numbers[i])
+    }
+
+    /// A contiguous batch of `count` numbers, as wide as the widest.
+    pub(crate) fn batch_of<'a>(
+        &self,
+        count: usize,
+        number: impl Fn(usize) -> &'a BigUint + Sync,
+    ) -> Result<Batch, Error> {
+        let bits = limbs::most_bits(count, &number);
+        let width = bits.div_ceil(u64::from(Limb::BITS)).max(1);
+        let width = usize::try_from(width).unwrap_or(usize::MAX);
+        self.batch_of_width(Shape::new(count, width, Layout::Contiguous), number)
+    }
+
+    /// A batch of numbers that are no wider than its shape.
+    fn batch_of_width<'a>(
+        &self,
+        shape: Shape,
+        number: impl Fn(usize) -> &'a BigUint + Sync,
+    ) -> Result<Batch, Error> {
+        let limbs = limbs::build(&self.inner.pool, shape, |index, row| {
+            limbs::fill_with(row, number(index));
+        })?;
+        self.inner.admit(shape, limbs)
+    }
+
+    /// A batch of numbers of `width` limbs in `layout`.
+    ///
+    /// # Errors
+    /// [`Error::TooWide`] names the first number that does not fit;
+    /// [`Error::Width`]; [`Error::Device`] on a device.
+    pub fn batch_from_biguints_in(
+        &self,
+        numbers: &[BigUint],
+        width: usize,
+        layout: Layout,
+    ) -> Result<Batch, Error> {
+        let most = width as u64 * u64::from(Limb::BITS);
+        let is_too_wide = |number: &BigUint| number.bits() > most;
+        if limbs::most_bits(numbers.len(), |i| &numbers[i]) > most
+            && let Some(index) = numbers.iter().position(is_too_wide)
+        {
+            return Err(Error::TooWide {
+                index,
+                bits: numbers[index].bits(),
+                width,
+            });
+        }
+        self.batch_of_width(Shape::new(numbers.len(), width, layout), |i| &numbers[i])
+    }
+
+    /// A batch from little-endian bytes, `bytes_per_number` to each number; the
+    /// width is the fewest limbs that hold them.
+    ///
+    /// # Errors
+    /// [`Error::Length`] where the bytes are not a whole number of numbers;
+    /// [`Error::Width`]; [`Error::Device`] on a device.
+    pub fn batch_from_bytes_le(
+        &self,
+        bytes: &[u8],
+        bytes_per_number: usize,
+        layout: Layout,
+    ) -> Result<Batch, Error> {
+        const LIMB_BYTES: usize = size_of::<Limb>();
+        let width = bytes_per_number.div_ceil(LIMB_BYTES);
+        let count = bytes.len().checked_div(bytes_per_number).unwrap_or(0);
+        let shape = Shape::new(count, width, layout);
+        limbs::checked_limbs(shape)?;
+        if bytes.len() != count * bytes_per_number {
+            return Err(Error::Length {
+                expected: (count + 1) * bytes_per_number,
+                found: bytes.len(),
+                unit: "bytes",
+            });
+        }
+        let limbs = limbs::build(&self.inner.pool, shape, |index, row| {
+            let number = &bytes[index * bytes_per_number..][..bytes_per_number];
+            let (whole, rest) = number.as_chunks::<LIMB_BYTES>();
+            for (limb, bytes) in row.iter_mut().zip(whole) {
+                *limb = Limb::from_le_bytes(*bytes);
+            }
+            if !rest.is_empty() {
+                let mut bytes = [0; LIMB_BYTES];
+                bytes[..rest.len()].copy_from_slice(rest);
+                row[width - 1] = Limb::from_le_bytes(bytes);
+            }
+        })?;
+        self.inner.admit(shape, limbs)
+    }
+
+    /// The same numbers in another layout. Goes through the host.
+    ///
+    /// # Errors
+    /// [`Error::Device`] on a device.
+    pub fn to_layout(&self, batch: &Batch, layout: Layout) -> Result<Batch, Error> {
+        let shape = batch.shape();
+        if shape.layout == layout {
+            return Ok(batch.clone());
+        }
+        if batch.is_secret() && !self.is_for_secrets() {
+            return Err(Error::Secret);
+        }
+        let limbs = limbs::to_layout(&self.inner.pool, batch.to_limbs()?, shape, layout)?;
+        self.inner.admit(Shape { layout, ..shape }, limbs)
+    }
+
+    /// The batch itself, or a copy where another engine's device may hold it.
+    pub(crate) fn adopt(&self, batch: &Batch) -> Result<Batch, Error> {
+        if Arc::ptr_eq(&batch.node().engine, &self.inner) {
+            return Ok(batch.clone());
+        }
+        if batch.is_secret() && !self.is_for_secrets() {
+            return Err(Error::Secret);
+        }
+        self.inner.admit(batch.shape(), batch.to_limbs()?)
+    }
+
+    /// Measures the device's ceilings, in a fraction of a second; `None` on the CPU. Of
+    /// several devices they are the sums, each device being measured by itself.
+    ///
+    /// `bytes` of each device's memory are taken for the copy. They should be several times
+    /// the device's cache, or the copy is the cache's.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn ceilings(&self, bytes: usize) -> Result<Option<Ceilings>, Error> {
+        self.inner.open_now();
+        let each = self.inner.devices();
+        let each = each.map(|device| Ceilings::of(device, bytes));
+        let each = each.collect::<Result<Vec<_>, _>>()?;
+        Ok(each.into_iter().reduce(Ceilings::and))
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("back_end", &self.inner.back_end())
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The CUDA devices that the driver sees, in the order of their numbers; of one that does not say
+/// what it is, why.
+///
+/// # Errors
+/// [`DeviceErrorKind::NoDriver`], [`DeviceErrorKind::DriverUnusable`],
+/// [`DeviceErrorKind::Forked`] or [`DeviceErrorKind::NotBuilt`] says why there is none.
+pub fn devices() -> Result<Vec<Result<DeviceDescription, DeviceError>>, DeviceError> {
+    cuda::devices()
+}

@@ -1,0 +1,234 @@
+//! How devices come to be an engine's: opened all at one time, or, for the engine `auto`, by a
+//! thread in the background once they pay, while the CPU computes ([`crate::plan::choose`]).
+
+use crate::common::back_end::Found;
+use crate::cuda::{Device, Memory};
+use crate::engine::ceilings;
+use crate::engine::inner::Inner;
+use crate::engine::members::{Members, each, lock};
+use crate::{DeviceErrorKind, Error, cuda};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use std::time::Duration;
+use std::{process, thread};
+
+/// The devices of an engine, which may not be open yet.
+pub(crate) struct Devices {
+    /// Those that operations see.
+    members: OnceLock<Members>,
+    /// Those that the background has opened, until an operation that begins takes them up: none
+    /// sees devices appear in its middle. Whoever opens them has the lock.
+    opened: Mutex<Option<Members>>,
+    is_starting: AtomicBool,
+    /// Nanoseconds that the CPU has computed in their place.
+    spent: AtomicU64,
+    /// How many times what is asked for will be, as a number's bits.
+    times: AtomicU64,
+    /// The process that the engine was made in.
+    process: u32,
+}
+
+/// What an engine has whose devices are not open yet.
+static NOBODY: Members = Members::NOBODY;
+
+impl Devices {
+    /// These.
+    pub fn open(members: Members) -> Self {
+        Devices {
+            members: OnceLock::from(members),
+            ..Devices::asleep()
+        }
+    }
+
+    /// Whatever there is, opened later.
+    pub fn asleep() -> Self {
+        Devices {
+            members: OnceLock::new(),
+            opened: Mutex::default(),
+            is_starting: AtomicBool::new(false),
+            spent: AtomicU64::new(0),
+            times: AtomicU64::new(1_f64.to_bits()),
+            process: process::id(),
+        }
+    }
+
+    /// The same for another engine.
+    pub fn again(&self) -> Self {
+        match self.members.get() {
+            Some(members) => Devices::open(members.ready_again()),
+            None => Devices::asleep(),
+        }
+    }
+
+    /// Those that are open.
+    pub fn members(&self) -> &Members {
+        self.members.get().unwrap_or(&NOBODY)
+    }
+
+    /// Whether they are not open yet, as far as operations see.
+    pub fn are_asleep(&self) -> bool {
+        self.members.get().is_none()
+    }
+
+    /// Takes up what the background has opened.
+    pub fn look(&self) {
+        let opened = match self.opened.try_lock() {
+            Ok(mut opened) => opened.take(),
+            Err(TryLockError::Poisoned(opened)) => opened.into_inner().take(),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        if let Some(members) = opened {
+            // Nobody else has any: they are opened under the lock.
+            let _ = self.members.set(members);
+        }
+    }
+
+    /// Whether the background has begun to open them.
+    pub fn are_starting(&self) -> bool {
+        self.is_starting.load(Ordering::Relaxed)
+    }
+
+    /// How many times what is asked for will be asked for.
+    pub fn times(&self) -> f64 {
+        f64::from_bits(self.times.load(Ordering::Relaxed))
+    }
+
+    /// Notes how many times that will be.
+    pub fn expect(&self, times: f64) {
+        self.times
+            .store(times.max(1.0).to_bits(), Ordering::Relaxed);
+    }
+
+    /// How long the CPU has computed in their place.
+    pub fn spent(&self) -> Duration {
+        Duration::from_nanos(self.spent.load(Ordering::Relaxed))
+    }
+
+    /// Notes what the CPU has computed in their place.
+    pub fn spend(&self, time: Duration) {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.spent.fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+}
+
+impl Inner {
+    /// Opens the devices, if nobody has, and waits until they are.
+    pub fn open_now(&self) {
+        // In a forked process nobody opens them whom it could wait for.
+        if self.devices.are_asleep() && self.devices.process == process::id() {
+            self.open();
+            self.devices.look();
+        }
+    }
+
+    /// Opens the devices in the background, if nobody has, which then does something `more` with
+    /// them.
+    pub fn open_in_background(
+        self: &Arc<Self>,
+        more: impl FnOnce(&Inner, &[Arc<Device>]) + Send + 'static,
+    ) {
+        if !self.devices.is_starting.swap(true, Ordering::Relaxed) {
+            let engine = Arc::clone(self);
+            in_background(move || {
+                let devices = engine.open();
+                more(&engine, &devices);
+            });
+        }
+    }
+
+    /// Opens the devices, if nobody has; no operation sees them yet.
+    fn open(&self) -> Vec<Arc<Device>> {
+        let mut opened = lock(&self.devices.opened);
+        let members = match self.devices.members.get() {
+            Some(members) => members,
+            None => opened.get_or_insert_with(|| {
+                let (members, warnings) = whatever_there_is();
+                warnings.into_iter().for_each(|warning| self.warn(warning));
+                members
+            }),
+        };
+        members.devices().map(Arc::clone).collect()
+    }
+}
+
+/// Every device that can be used, and why others cannot.
+fn whatever_there_is() -> (Members, Vec<String>) {
+    match cuda::devices() {
+        Ok(found) => {
+            let (members, errors) = open(found);
+            (members, errors.iter().map(going_on).collect())
+        }
+        // A machine without a driver is as it should be.
+        Err(error) => match error.kind {
+            DeviceErrorKind::NotBuilt | DeviceErrorKind::NoDriver(_) => {
+                (Members::NOBODY, Vec::new())
+            }
+            _ => (Members::NOBODY, vec![going_on(&error.into())]),
+        },
+    }
+}
+
+/// What is said of a device that cannot be opened.
+pub(crate) fn going_on(error: &Error) -> String {
+    format!("{error}; going on without it")
+}
+
+/// Those of these devices that can be opened, and why others cannot.
+pub(crate) fn open(found: Vec<Found>) -> (Members, Vec<Error>) {
+    let mut described = found.iter().flatten();
+    let first = described.next();
+    let are_alike = described.all(|device| first.is_none_or(|first| device.is_like(first)));
+    // A context takes some tenths of a second, and does not wait for another's.
+    let open = |found: Found| -> Result<_, Error> {
+        let described = found?;
+        let device = Device::open(described.ordinal, Memory::Plain)?;
+        let rate = match are_alike {
+            true => 1.0,
+            false => ceilings::rate(&device, described.memory_bytes)?,
+        };
+        Ok((device, rate))
+    };
+    let (mut members, mut errors) = (Vec::new(), Vec::new());
+    for opened in each(found, open) {
+        match opened {
+            Ok(member) => members.push(member),
+            Err(error) => errors.push(error),
+        }
+    }
+    (Members::new(members), errors)
+}
+
+/// Threads in the background that are in the driver.
+static BUSY: AtomicUsize = AtomicUsize::new(0);
+
+/// One of them.
+struct Busy;
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        BUSY.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Does `work`, which is in the driver, on a thread of its own; not at all where none can be had.
+pub(crate) fn in_background(work: impl FnOnce() + Send + 'static) {
+    BUSY.fetch_add(1, Ordering::Relaxed);
+    let busy = Busy;
+    // A thread that cannot be had takes with it what it was to do.
+    let _ = thread::Builder::new().spawn(move || {
+        work();
+        drop(busy);
+    });
+}
+
+/// Ends the process at once where the engine `auto` is still starting a device or having a kernel
+/// compiled in the background, and else does nothing.
+///
+/// A driver need not survive that a program ends in the middle of it; a program of which all is
+/// written says so by this, as the last it does, and need not wait. Nothing that the C library
+/// would do at the end of a process is done.
+pub fn exit_if_busy(code: u8) {
+    if BUSY.load(Ordering::Relaxed) > 0 {
+        cuda::exit(code);
+    }
+}

@@ -1,0 +1,226 @@
+//! Products and quotients of narrow numbers, on the CPU: one after another where they stand, as
+//! batches of them take longer to be put together than to be computed.
+
+use crate::integers::passing::{Rows, count_of, count_of_three, mean, put, refuse_zeros};
+use crate::integers::short::{self, Rounding};
+use crate::values::column::{Column, trimmed};
+use crate::{Error, Integers};
+use bigint_core::operation::Signs;
+use bigint_core::{LIMB_BITS, Limb, Operation};
+use bigint_cpu::fast::{self, number};
+use bigint_cpu::{Cpu, signed_sum};
+use std::ptr;
+
+/// Limbs of the widest factor and divisor.
+const MOST_LIMBS: usize = 32;
+
+/// Limbs of the widest product and dividend.
+const MOST_BOTH: usize = 2 * MOST_LIMBS;
+
+/// A magnitude of at most so many words of 64 bits.
+struct Magnitude<const WORDS: usize> {
+    words: [u64; WORDS],
+    length: usize,
+}
+
+impl<const WORDS: usize> Magnitude<WORDS> {
+    fn new() -> Self {
+        Magnitude {
+            words: [0; WORDS],
+            length: 0,
+        }
+    }
+
+    /// Takes the place of what it was.
+    #[inline]
+    fn set(&mut self, limbs: &[Limb]) {
+        let (pairs, odd) = limbs.as_chunks::<2>();
+        for (word, [low, high]) in self.words.iter_mut().zip(pairs) {
+            *word = u64::from(*high) << LIMB_BITS | u64::from(*low);
+        }
+        self.length = limbs.len().div_ceil(2);
+        if let [top] = odd {
+            self.words[self.length - 1] = u64::from(*top);
+        }
+    }
+
+    #[inline]
+    fn get(&self) -> &[u64] {
+        &self.words[..self.length]
+    }
+}
+
+/// The limbs of words.
+#[inline]
+fn unpack<'l>(words: &[u64], limbs: &'l mut [Limb; MOST_BOTH + 2]) -> &'l mut [Limb] {
+    let (pairs, _) = limbs.as_chunks_mut::<2>();
+    for (pair, word) in pairs.iter_mut().zip(words) {
+        *pair = [*word as Limb, (*word >> LIMB_BITS) as Limb];
+    }
+    &mut limbs[..2 * words.len()]
+}
+
+/// Whether an operation on operands of so many limbs is computed here.
+pub(crate) fn takes(operation: Operation, widths: &[usize]) -> bool {
+    use Operation::{Div, DivRem, Mul, MulAdd, Rem, Square};
+    match (operation, widths) {
+        (Mul | MulAdd | Square, [a, ..]) => widths.iter().take(2).max().unwrap_or(a) <= &MOST_LIMBS,
+        (Div | Rem | DivRem, &[a, b]) => a <= MOST_BOTH && b <= MOST_LIMBS,
+        _ => false,
+    }
+}
+
+/// [`takes`], of the numbers of columns.
+pub(crate) fn takes_columns(operation: Operation, operands: &[&Integers]) -> bool {
+    let is_wide = |column: &&Integers| column.limbs().len() > MOST_BOTH * column.len();
+    if operands.iter().take(2).any(is_wide) {
+        return false;
+    }
+    let widths = operands.iter().map(|column| short::longest(column));
+    takes(operation, &widths.collect::<Vec<_>>())
+}
+
+/// `a b`, or `a b + c`, row by row.
+pub(crate) fn products([a, b]: [&Integers; 2], c: Option<&Integers>) -> Result<Integers, Error> {
+    let count = match c {
+        None => count_of(a, b)?,
+        Some(c) => count_of_three([a, b, c])?,
+    };
+    let path = Cpu::current().path();
+    let is_square = ptr::eq(a.column(), b.column());
+    let [x, y] = [a, b].map(Rows::of);
+    let z = c.map(Rows::of);
+    let columns = Column::gathered(count, 2 * mean(&[a, b]), |rows| {
+        let of_c = z.map_or(0, |z| z.limbs(rows.clone()) + 3 * rows.len());
+        let room = x.limbs(rows.clone()) + y.limbs(rows.clone()) + of_c;
+        let mut made = Column::with_capacity(rows.len(), room)?;
+        let (mut u, mut v) = (Magnitude::new(), Magnitude::new());
+        let mut words = [0; MOST_BOTH / 2 + 1];
+        let mut limbs = [0; MOST_BOTH + 2];
+        for row in rows {
+            let ((x, minus_x), (y, minus_y)) = (x.number(row), y.number(row));
+            u.set(x);
+            let factors: [&Magnitude<{ MOST_LIMBS / 2 }>; 2] = match is_square {
+                true => [&u; 2],
+                false => {
+                    v.set(y);
+                    [&u, &v]
+                }
+            };
+            let [u, v] = factors.map(Magnitude::get);
+            let (words, is_negative) = (&mut words[..=u.len() + v.len()], minus_x != minus_y);
+            let (product, above) = words.split_at_mut(u.len() + v.len());
+            number::mul(product, u, v, path, false);
+            above.fill(0);
+            match z.map(|z| z.number(row)) {
+                None => {
+                    let product = trimmed(unpack(product, &mut limbs));
+                    made.append((product, is_negative));
+                }
+                // The product stays the greater.
+                Some((z, minus_z))
+                    if z.len() + 2 < x.len() + y.len() && !x.is_empty() && !y.is_empty() =>
+                {
+                    add(words, z, minus_z != is_negative);
+                    made.append((trimmed(unpack(words, &mut limbs)), is_negative));
+                }
+                Some(z) => {
+                    let product = trimmed(unpack(product, &mut limbs));
+                    put(&mut made, Signs::Sum, (product, is_negative), z);
+                }
+            }
+        }
+        Ok(vec![made])
+    })?;
+    only(columns)
+}
+
+/// Adds `x` to words, or subtracts it: there is room, and what is left is not negative.
+#[inline]
+fn add(words: &mut [u64], x: &[Limb], subtracts: bool) {
+    let (pairs, odd) = x.as_chunks::<2>();
+    let (low, high) = words.split_at_mut(pairs.len());
+    let mut carry = false;
+    let wide = |low: Limb, high: Limb| u64::from(high) << LIMB_BITS | u64::from(low);
+    for (word, &[low, high]) in low.iter_mut().zip(pairs) {
+        (*word, carry) = match subtracts {
+            true => word.borrowing_sub(wide(low, high), carry),
+            false => word.carrying_add(wide(low, high), carry),
+        };
+    }
+    let mut odd = odd.first().map_or(0, |&limb| u64::from(limb));
+    for word in high {
+        if odd == 0 && !carry {
+            return;
+        }
+        (*word, carry) = match subtracts {
+            true => word.borrowing_sub(odd, carry),
+            false => word.carrying_add(odd, carry),
+        };
+        odd = 0;
+    }
+}
+
+/// Quotients and remainders, row by row.
+pub(crate) fn divided(
+    a: &Integers,
+    b: &Integers,
+    rounding: Rounding,
+) -> Result<[Integers; 2], Error> {
+    if let Some(divided) = short::divided(a, b, rounding) {
+        return divided;
+    }
+    let count = count_of(a, b)?;
+    let (x, y) = (Rows::of(a), Rows::of(b));
+    refuse_zeros(y, count)?;
+    let columns = Column::gathered(count, 2 * mean(&[a, b]), |rows| {
+        let room = x.limbs(rows.clone()) + 3 * rows.len();
+        let mut quotients = Column::with_capacity(rows.len(), room)?;
+        let mut remainders = Column::with_capacity(rows.len(), y.limbs(rows.clone()))?;
+        let mut divisor = Magnitude::<{ MOST_LIMBS / 2 }>::new();
+        let mut dividend = Magnitude::<{ MOST_BOTH / 2 }>::new();
+        let (mut quotient, mut rest) = ([0; MOST_BOTH / 2 + 1], [0; MOST_LIMBS / 2]);
+        let (mut q, mut r) = ([0; MOST_BOTH + 2], [0; MOST_BOTH + 2]);
+        let mut other = [0; MOST_LIMBS];
+        for row in rows.clone() {
+            let ((x, minus_x), (y, minus_y)) = (x.number(row), y.number(row));
+            dividend.set(x);
+            divisor.set(y);
+            let (n, m) = (dividend.length, divisor.length);
+            // One word more, for a quotient that is rounded up.
+            let quotient = &mut quotient[..(n + 2).saturating_sub(m).max(1)];
+            let rest = &mut rest[..m];
+            quotient.fill(0);
+            rest.fill(0);
+            if n < m {
+                rest[..n].copy_from_slice(dividend.get());
+            } else {
+                fast::divide(quotient, rest, dividend.get(), divisor.get());
+            }
+            let (is_rounded_up, minus_rest) = rounding.of([minus_x, minus_y]);
+            let is_rounded_up = is_rounded_up && rest.iter().any(|&word| word != 0);
+            if is_rounded_up {
+                let carries = |word: &mut u64| {
+                    *word = word.wrapping_add(1);
+                    *word == 0
+                };
+                let _ = quotient.iter_mut().all(carries);
+            }
+            quotients.append((trimmed(unpack(quotient, &mut q)), minus_x != minus_y));
+            let mut rest = trimmed(unpack(rest, &mut r));
+            if is_rounded_up {
+                let other = &mut other[..y.len()];
+                signed_sum(other, y, rest, [false, true]);
+                rest = trimmed(other);
+            }
+            remainders.append((rest, minus_rest));
+        }
+        Ok(vec![quotients, remainders])
+    })?;
+    let [quotients, remainders] = <[Column; 2]>::try_from(columns).unwrap_or_default();
+    Ok([quotients.into(), remainders.into()])
+}
+
+fn only(columns: Vec<Column>) -> Result<Integers, Error> {
+    Ok(columns.into_iter().next().unwrap_or_default().into())
+}

@@ -1,0 +1,298 @@
+//! The engine's operations, one method for each form of each declaration.
+
+use crate::common::job::{Job, Wanted};
+use crate::values::batch::Batch;
+use crate::{BigUint, Engine, Error};
+use bigint_core::operation::{Flag, Width};
+use bigint_core::{Operation, for_each_operation};
+
+/// A declaration becomes, for subtraction,
+///
+/// ```text
+/// pub fn sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error>;
+/// pub fn wrapping_sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error>;
+/// pub fn overflowing_sub(&self, a: &Batch, b: &Batch) -> Result<(Batch, Vec<bool>), Error>;
+/// ```
+macro_rules! methods {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident $operation:ident $operands:tt -> $results:tt {
+            exact: $exact:tt,
+            flag: $flag:ident,
+            methods: $method:ident $wrapping:tt $overflowing:tt,
+            syntax: $syntax:ident$(($symbol:literal))?,
+            $(signs: $signs:ident,)?
+            kernels: $kernels:tt
+        }
+    )*) => {
+        impl Engine {$(
+            exact! { [$(#[$doc])*] $variant $method $operands $results }
+            wrapping! { $variant $method $wrapping $operands $results }
+            overflowing! { $flag $variant $method $overflowing $operands $results }
+        )*}
+    };
+}
+
+macro_rules! exact {
+    ([$(#[$doc:meta])*] $variant:ident $method:ident ($($operand:ident),*) $results:tt) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// [`Error::CountMismatch`], [`Error::Width`], [`Error::TooLarge`],
+        /// [`Error::TooManyBits`], [`Error::Algorithm`]; [`Error::Underflow`] names the first number that would
+        /// be negative, [`Error::ZeroDivisor`], [`Error::NotInvertible`] or
+        /// [`Error::EvenModulus`] the first that has no value, [`Error::NotReduced`] the first that
+        /// is not below its modulus where it must be; [`Error::Device`] on a device.
+        pub fn $method(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {
+            let outcome = self.compute(Operation::$variant, Form::Exact, &[$($operand),*])?;
+            Ok(results!(outcome, $results))
+        }
+    };
+}
+
+macro_rules! wrapping {
+    ($variant:ident $method:ident [] $operands:tt $results:tt) => {};
+    ($variant:ident $method:ident [$wrapping:ident] ($($operand:ident),*) $results:tt) => {
+        #[doc = concat!("[`Engine::", stringify!($method), "`] modulo `2^(32 w)`, with `w`")]
+        /// the widest operand's width.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
+        pub fn $wrapping(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {
+            let outcome = self.compute(Operation::$variant, Form::Wrapping, &[$($operand),*])?;
+            Ok(results!(outcome, $results))
+        }
+    };
+}
+
+macro_rules! overflowing {
+    ($flag:ident $variant:ident $method:ident [] $operands:tt $results:tt) => {};
+    (ZeroDivisor $($rest:tt)*) => {
+        masked! { "its divisor is zero" $($rest)* }
+    };
+    (NotInvertible $($rest:tt)*) => {
+        masked! { "it has no inverse" $($rest)* }
+    };
+    (EvenModulus $($rest:tt)*) => {
+        masked! { "its modulus is even" $($rest)* }
+    };
+    ($flag:ident $variant:ident $method:ident [$overflowing:ident] $operands:tt $results:tt) => {
+        flagged! {
+            [
+                #[doc = concat!("[`Engine::", stringify!($method), "`] modulo `2^(32 w)`, with `w`")]
+                /// the widest operand's width, and for each number whether the exact value is
+                /// another. Waits for the device.
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
+            ]
+            $variant $overflowing $operands $results
+        }
+    };
+}
+
+macro_rules! masked {
+    (
+        $no_value:literal
+        $variant:ident $method:ident [$masked:ident] $operands:tt $results:tt
+    ) => {
+        flagged! {
+            [
+                #[doc = concat!("[`Engine::", stringify!($method), "`], and for each number")]
+                #[doc = concat!("whether ", $no_value, ": its results then are zero.")]
+                /// Waits for the device.
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Engine::", stringify!($method), "`], but for these.")]
+            ]
+            $variant $masked $operands $results
+        }
+    };
+}
+
+macro_rules! flagged {
+    ([$(#[$doc:meta])*] $variant:ident $flagged:ident ($($operand:ident),*) $results:tt) => {
+        $(#[$doc])*
+        pub fn $flagged(
+            &self,
+            $($operand: &Batch),*
+        ) -> Result<(batches!($results), Vec<bool>), Error> {
+            let operands = [$($operand),*];
+            let outcome = self.compute(Operation::$variant, Form::Overflowing, &operands)?;
+            let flags = outcome.flags()?;
+            Ok((results!(outcome, $results), flags))
+        }
+    };
+}
+
+/// The type of a method's results.
+macro_rules! batches {
+    (($r:ident)) => {
+        Batch
+    };
+    (($r:ident, $s:ident)) => {
+        (Batch, Batch)
+    };
+}
+
+/// What was made, as a method returns it.
+macro_rules! results {
+    ($outcome:ident, ($r:ident)) => {{
+        let mut results = $outcome.results.into_iter();
+        results.next().expect("the declaration has a result")
+    }};
+    ($outcome:ident, ($r:ident, $s:ident)) => {{
+        let mut results = $outcome.results.into_iter();
+        let mut next = || results.next().expect("the declaration has two results");
+        (next(), next())
+    }};
+}
+
+for_each_operation!(methods);
+
+/// How wide results are, and what becomes of values that do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Wide enough for every value; a negative one is an error.
+    Exact,
+    /// As wide as the widest operand: the value modulo `2^(32 w)`.
+    Wrapping,
+    /// The same, with the flag of each number; as wide as the exact form where the flag
+    /// tells of numbers that have no value, an error in all other forms.
+    Overflowing,
+    /// The value modulo `2^(32 w)` for this `w`, in limbs.
+    Modulo(usize),
+}
+
+/// What [`Engine::compute`] made.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The results, in declared order.
+    pub results: Vec<Batch>,
+    /// For each number one limb, 0 or 1, in the form that asks for flags.
+    pub flags: Option<Batch>,
+}
+
+impl Outcome {
+    /// The flags, brought to the host; none where none were asked for.
+    fn flags(&self) -> Result<Vec<bool>, Error> {
+        match &self.flags {
+            Some(flags) => Ok(bigint_cpu::collect(
+                flags.rows()?.iter().map(|&flag| flag != 0),
+            )?),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Engine {
+    /// Any operation in any form; the methods of the operations' names are this.
+    ///
+    /// ```
+    /// use bigint_host::{Engine, Form, Operation};
+    /// let engine = Engine::auto();
+    /// let a = engine.batch_from_biguints(&[3u32.into()])?;
+    /// let b = engine.batch_from_biguints(&[5u32.into()])?;
+    /// let outcome = engine.compute(Operation::Sub, Form::Overflowing, &[&a, &b])?;
+    /// assert_eq!(outcome.results[0].to_biguints()?, [u32::MAX - 1].map(Into::into));
+    /// assert_eq!(outcome.flags.unwrap().to_biguints()?, [1u32.into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Operands`] where there are more or fewer operands than declared;
+    /// otherwise as the operation's own methods.
+    pub fn compute(
+        &self,
+        operation: Operation,
+        form: Form,
+        operands: &[&Batch],
+    ) -> Result<Outcome, Error> {
+        let job = self.job(operation, form, operands)?;
+        self.check(operation, operands)?;
+        let outcome = self.run_job(job, operands)?;
+        self.know_results(operation, operands, &outcome.results);
+        Ok(outcome)
+    }
+
+    /// [`Engine::compute`], for the first result alone.
+    pub(crate) fn first_of(
+        &self,
+        operation: Operation,
+        form: Form,
+        operands: &[&Batch],
+    ) -> Result<Batch, Error> {
+        let mut results = self.compute(operation, form, operands)?.results;
+        Ok(results.swap_remove(0))
+    }
+
+    /// The result of an operation on residues that are known to be what it is of.
+    pub(crate) fn of_residues(
+        &self,
+        operation: Operation,
+        operands: &[&Batch],
+    ) -> Result<Batch, Error> {
+        let job = self.job(operation, Form::Exact, operands)?;
+        Ok(self.run_job(job, operands)?.results.swap_remove(0))
+    }
+
+    /// What is to be computed, unless operands do not go together.
+    fn job(&self, operation: Operation, form: Form, operands: &[&Batch]) -> Result<Job, Error> {
+        let declared = operation.declaration();
+        if operands.len() != declared.operands.len() {
+            return Err(Error::Operands {
+                operation,
+                found: operands.len(),
+            });
+        }
+        let widths: Vec<usize> = operands.iter().map(|operand| operand.width()).collect();
+        let of_results = |(result, rule): (usize, &Width)| match form {
+            // What stands beside the first result is as wide in every form if it always is.
+            _ if result > 0 && matches!(rule, Width::Limbs(_)) => rule.limbs(&widths),
+            Form::Exact => rule.limbs(&widths),
+            Form::Overflowing if declared.flag.is_of_no_value() => rule.limbs(&widths),
+            Form::Wrapping | Form::Overflowing => operation.wrapping_width(&widths),
+            Form::Modulo(width) => width,
+        };
+        let made: Vec<usize> = declared.exact.iter().enumerate().map(of_results).collect();
+        let wanted = match (form, declared.flag) {
+            (Form::Overflowing, flag) if flag.is_of_no_value() => Wanted::Flags,
+            (_, flag) if flag.is_of_no_value() => Wanted::First,
+            (_, Flag::None) | (Form::Wrapping | Form::Modulo(_), _) => Wanted::Nothing,
+            (Form::Exact, Flag::Borrow) => Wanted::First,
+            (Form::Exact, _) => Wanted::Nothing,
+            (Form::Overflowing, _) => Wanted::Flags,
+        };
+        let shapes: Vec<_> = operands.iter().map(|operand| operand.shape()).collect();
+        Job::new(operation, &shapes, &made, self.options, wanted)
+    }
+
+    fn run_job(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {
+        let adopted = operands.iter().map(|operand| self.adopt(operand));
+        let adopted = adopted.collect::<Result<Vec<_>, _>>()?;
+        let nodes: Vec<_> = adopted.iter().map(|batch| batch.node().clone()).collect();
+        let computed = self.inner.compute(job, &nodes)?;
+        match computed.first {
+            Some(index) if job.wanted == Wanted::First => {
+                let is_zero = |modulus: &&Batch| {
+                    let index = index.min(modulus.len().saturating_sub(1));
+                    Ok::<_, Error>(modulus.get(index)? == Some(BigUint::ZERO))
+                };
+                let modulus = operands.last();
+                Err(match job.operation.declaration().flag {
+                    Flag::ZeroDivisor => Error::ZeroDivisor { index },
+                    Flag::NotInvertible if modulus.map_or(Ok(false), is_zero)? => {
+                        Error::ZeroDivisor { index }
+                    }
+                    Flag::NotInvertible => Error::NotInvertible { index },
+                    Flag::EvenModulus => Error::EvenModulus { index },
+                    Flag::None | Flag::Carry | Flag::Borrow => Error::Underflow { index },
+                })
+            }
+            _ => Ok(Outcome {
+                results: computed.results.into_iter().map(Batch::new).collect(),
+                flags: computed.flags.map(Batch::new),
+            }),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! One number from a batch, and batches from the numbers of others, by the operations.
+//!
+//! Reductions go by halves: the numbers of the lower half with those of the upper half, all
+//! at once, then the half of that, and so on; each step is one operation on a batch. What
+//! is left over by an odd length joins in the end.
+
+use crate::common::limbs;
+use crate::device::gather::{Gather, Order, Run};
+use crate::operations::forms::Form;
+use crate::plan::spread;
+use crate::plan::task::Task;
+use crate::values::batch::Batch;
+use crate::{Engine, Error, Options};
+use bigint_core::transform::Plan;
+use bigint_core::{Layout, Level, Limb, Operation, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+
+impl Engine {
+    /// The sum of all numbers, as a batch of one; zero for none.
+    ///
+    /// A limb wider than the numbers (two for more than `2^32` of them), which holds every
+    /// sum. Cost: as many additions as numbers, in `log2(count)` steps.
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// let a = engine.batch_from_biguints(&[3u32.into(), u32::MAX.into(), 7u32.into()])?;
+    /// assert_eq!(engine.sum(&a)?.to_biguints()?, [(u64::from(u32::MAX) + 10).into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Width`], [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn sum(&self, a: &Batch) -> Result<Batch, Error> {
+        let form = Form::Modulo(width_of_sum(a));
+        let zero = || self.one_limb(0, a.shape().layout);
+        self.by_halves(a, zero, |x, y| self.first_of(Operation::Add, form, &[x, y]))
+    }
+
+    /// The product of all numbers, as a batch of one; one for none.
+    ///
+    /// As wide as all numbers together. Cost: a tree, whose products of one step are all as
+    /// wide and take the algorithms that are fastest there; but on a GPU steps of few products
+    /// take one kernel, as far as it holds them, as each other would cost more at its first use
+    /// than it saves.
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// let numbers: Vec<_> = (1..=20u32).map(Into::into).collect();
+    /// let factorial = engine.product(&engine.batch_from_biguints(&numbers)?)?;
+    /// assert_eq!(factorial.to_biguints()?, [2_432_902_008_176_640_000u64.into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::sum`].
+    pub fn product(&self, a: &Batch) -> Result<Batch, Error> {
+        let one = || self.one_limb(1, a.shape().layout);
+        let tuning = self.inner.tuning();
+        let lanes = tuning.lanes_of_tree(a.len(), a.width());
+        let limbs = Plan::of(lanes).limbs() as usize;
+        let by_one_kernel = self.using(Options {
+            level: Some(Level::Block),
+            lanes: Some(lanes),
+            ..self.options
+        });
+        let is_open = self.options == Options::default();
+        self.by_halves(a, one, |x, y| {
+            let is_held = x.width().max(y.width()) <= limbs;
+            match is_open && is_held && x.len() <= tuning.mul.tree_few {
+                true => by_one_kernel.mul(x, y),
+                false => self.mul(x, y),
+            }
+        })
+    }
+
+    /// Number `i` is the sum of numbers `0 ..= i`.
+    ///
+    /// As wide as [`Engine::sum`]. Cost: `count log2(count)` additions, in as many steps as
+    /// the logarithm says: after step `s` a number is the sum of the `2^s` up to it (Hillis
+    /// and Steele, "Data parallel algorithms", 1986).
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// let a = engine.batch_from_biguints(&[5u32, 6, 7].map(Into::into))?;
+    /// assert_eq!(engine.prefix_sum(&a)?.to_biguints()?, [5u32, 11, 18].map(Into::into));
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::sum`].
+    pub fn prefix_sum(&self, a: &Batch) -> Result<Batch, Error> {
+        let form = Form::Modulo(width_of_sum(a));
+        let (mut sums, mut by) = (a.clone(), 1);
+        while by < a.len() {
+            let complete = self.slice(&sums, 0..by)?;
+            let (lower, upper) = (0..a.len() - by, by..a.len());
+            let (lower, upper) = (self.slice(&sums, lower)?, self.slice(&sums, upper)?);
+            let upper = self.first_of(Operation::Add, form, &[&lower, &upper])?;
+            sums = self.concatenate(&[&complete, &upper])?;
+            by *= 2;
+        }
+        Ok(sums)
+    }
+
+    /// The numbers of these indices, in this order; an index may come again.
+    ///
+    /// Where one device has all numbers of the batch, the result is made and stays there; else
+    /// they go by way of the host.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchNumber`] names the first index past the end; [`Error::OutOfMemory`];
+    /// [`Error::Device`] on a device.
+    pub fn gather(&self, a: &Batch, indices: &[usize]) -> Result<Batch, Error> {
+        let past = indices.iter().find(|&&index| index >= a.len());
+        if let Some(&index) = past {
+            let count = a.len();
+            return Err(Error::NoSuchNumber { index, count });
+        }
+        let shape = Shape {
+            count: indices.len(),
+            ..a.shape()
+        };
+        let limbs = indices.iter().map(|&index| Limb::try_from(index).ok());
+        let order = match limbs.collect::<Option<Vec<_>>>() {
+            Some(limbs) => Order::Indices(limbs),
+            // Of so many numbers that a limb does not hold their indices.
+            None => Order::Runs(indices.iter().map(|&i| run(0, i..i + 1)).collect()),
+        };
+        self.gathered(Gather { shape, order }, &[a])
+    }
+
+    /// The numbers of a range of indices. Where devices have them, the result is made and stays
+    /// there; else they go by way of the host.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchNumber`] where the range ends past the end, or before its start;
+    /// otherwise as [`Engine::gather`].
+    pub fn slice(&self, a: &Batch, range: Range<usize>) -> Result<Batch, Error> {
+        let (index, count) = (range.start.max(range.end), a.len());
+        if range.end > count || range.start > range.end {
+            return Err(Error::NoSuchNumber { index, count });
+        }
+        if range.len() == count {
+            return Ok(a.clone());
+        }
+        let shape = Shape {
+            count: range.len(),
+            ..a.shape()
+        };
+        let order = Order::Runs(vec![run(0, range)]);
+        self.gathered(Gather { shape, order }, &[a])
+    }
+
+    /// The numbers of all batches, one after the other: as wide as the widest batch, in the
+    /// layout of the first; of no batches, an empty one. Where devices have them, the result is
+    /// made and stays there; else they go by way of the host.
+    ///
+    /// # Errors
+    /// As [`Engine::gather`].
+    pub fn concatenate(&self, batches: &[&Batch]) -> Result<Batch, Error> {
+        let mut shape = Shape::new(0, 1, Layout::Contiguous);
+        let mut runs = Vec::with_capacity(batches.len());
+        for (operand, batch) in batches.iter().enumerate() {
+            shape.count += batch.len();
+            shape.width = shape.width.max(batch.width());
+            runs.push(run(operand, 0..batch.len()));
+        }
+        shape.layout = batches.first().map_or(shape.layout, |a| a.shape().layout);
+        let order = Order::Runs(runs);
+        self.gathered(Gather { shape, order }, batches)
+    }
+
+    /// The batch that is gathered so.
+    fn gathered(&self, gather: Gather, batches: &[&Batch]) -> Result<Batch, Error> {
+        limbs::checked_limbs(gather.shape)?;
+        let operands: Vec<_> = batches.iter().map(|a| Arc::clone(a.node())).collect();
+        let gather = Arc::new(gather);
+        let task = Task::Gather(Arc::clone(&gather));
+        if gather
+            .shares(&self.inner, &operands, task.work(&operands))
+            .is_empty()
+        {
+            let numbers = 0..gather.shape.count;
+            let limbs = gather.limbs(&self.inner, &operands, numbers)?;
+            return self.inner.admit(gather.shape, limbs);
+        }
+        let mut made = spread::compute(&self.inner, &task, &operands)?;
+        Ok(Batch::new(made.results.swap_remove(0)))
+    }
+
+    /// All numbers by `operation`, which may take them in any order and any parentheses;
+    /// `none` for none.
+    fn by_halves(
+        &self,
+        a: &Batch,
+        none: impl Fn() -> Result<Batch, Error>,
+        operation: impl Fn(&Batch, &Batch) -> Result<Batch, Error>,
+    ) -> Result<Batch, Error> {
+        let mut left_over: Option<Batch> = None;
+        let mut all = a.clone();
+        while all.len() > 1 {
+            let half = all.len() / 2;
+            if all.len() % 2 == 1 {
+                let last = self.slice(&all, 2 * half..all.len())?;
+                left_over = Some(match left_over {
+                    Some(others) => operation(&last, &others)?,
+                    None => last,
+                });
+            }
+            let (lower, upper) = (0..half, half..2 * half);
+            all = operation(&self.slice(&all, lower)?, &self.slice(&all, upper)?)?;
+        }
+        match (all.len(), left_over) {
+            (0, _) => none(),
+            (_, None) => Ok(all),
+            (_, Some(others)) => operation(&all, &others),
+        }
+    }
+
+    /// One number of one limb.
+    fn one_limb(&self, limb: u32, layout: Layout) -> Result<Batch, Error> {
+        self.batch_from_biguints_in(&[limb.into()], 1, layout)
+    }
+}
+
+/// Some neighbours of an operand.
+fn run(operand: usize, numbers: Range<usize>) -> Run {
+    Run { operand, numbers }
+}
+
+/// Limbs that hold the sum of all numbers: `count (B^n - 1)` is below `B^(n + 1)` for
+/// `count` up to `B` = 2^32, and one number is its own sum.
+fn width_of_sum(a: &Batch) -> usize {
+    let more = match a.len() {
+        0 | 1 => 0,
+        count if count as u64 <= 1 << 32 => 1,
+        _ => 2,
+    };
+    a.width() + more
+}

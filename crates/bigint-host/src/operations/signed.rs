@@ -1,0 +1,520 @@
+//! Signed numbers: a batch of magnitudes, and a sign for each.
+
+use crate::operations::forms::Form;
+use crate::{Batch, BigInt, Engine, Error};
+use bigint_core::operation::Signs;
+use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
+use bigint_cpu::collect;
+use num_bigint::Sign;
+use std::cmp::Ordering;
+
+/// As wide as a sign.
+const SIGN: Form = Form::Modulo(1);
+
+/// A batch of signed integers: magnitudes, and which of them are negative.
+///
+/// Signs are where the magnitudes are: what is computed on a device stays there. The sign of
+/// a zero means nothing.
+///
+/// ```
+/// use bigint_host::Engine;
+/// let engine = Engine::auto();
+/// let a = engine.signed_from_bigints(&[(-7).into(), 7.into()])?;
+/// let b = engine.signed_from_bigints(&[5.into()])?;
+/// assert_eq!(engine.signed_add(&a, &b)?.to_bigints()?, [(-2).into(), 12.into()]);
+/// assert_eq!(engine.signed_mul(&a, &b)?.to_bigints()?, [(-35).into(), 35.into()]);
+/// # Ok::<(), bigint_host::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SignedBatch {
+    magnitude: Batch,
+    /// One limb for each number, or one for all: 1 where it is negative, else 0. None where
+    /// no number is.
+    signs: Option<Batch>,
+}
+
+impl SignedBatch {
+    /// Signs put before magnitudes.
+    ///
+    /// # Errors
+    /// [`Error::CountMismatch`] where there are not as many signs as numbers;
+    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn new(magnitude: Batch, negative: &[bool]) -> Result<Self, Error> {
+        if magnitude.len() != negative.len() {
+            return Err(Error::CountMismatch {
+                a: magnitude.len(),
+                b: negative.len(),
+            });
+        }
+        if !negative.contains(&true) {
+            return Ok(SignedBatch::natural(magnitude));
+        }
+        let shape = Shape::new(negative.len(), 1, Layout::Contiguous);
+        let signs = collect(negative.iter().map(|&sign| Limb::from(sign)))?;
+        let signs = magnitude.node().engine.admit(shape, signs)?;
+        Ok(SignedBatch::of(magnitude, Some(signs)))
+    }
+
+    /// Numbers none of which is negative.
+    pub fn natural(magnitude: Batch) -> Self {
+        SignedBatch {
+            magnitude,
+            signs: None,
+        }
+    }
+
+    /// Magnitudes and their signs; signs that are on the host, and of which none is set, are
+    /// as good as none.
+    pub(crate) fn of(magnitude: Batch, signs: Option<Batch>) -> Self {
+        let may_be_set = |signs: &Batch| {
+            let known = signs.node().host.get();
+            known.is_none_or(|limbs| limbs.iter().any(|&limb| limb != 0))
+        };
+        SignedBatch {
+            magnitude,
+            signs: signs.filter(may_be_set),
+        }
+    }
+
+    /// Numbers in the batch.
+    pub fn len(&self) -> usize {
+        self.magnitude.len()
+    }
+
+    /// Whether the batch holds no number.
+    pub fn is_empty(&self) -> bool {
+        self.magnitude.is_empty()
+    }
+
+    /// The absolute values.
+    pub fn magnitude(&self) -> &Batch {
+        &self.magnitude
+    }
+
+    pub(crate) fn into_magnitude(self) -> Batch {
+        self.magnitude
+    }
+
+    /// Which numbers are negative; for zeros it means nothing. Waits for the device.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Device`] where they are on a device that fails.
+    pub fn negative(&self) -> Result<Vec<bool>, Error> {
+        let Some(signs) = &self.signs else {
+            return Ok(collect((0..self.len()).map(|_| false))?);
+        };
+        let rows = signs.rows()?;
+        let sign = |i| rows[if rows.len() == 1 { 0 } else { i }] != 0;
+        Ok(collect((0..self.len()).map(sign))?)
+    }
+
+    /// The numbers.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where they are on a device that fails.
+    pub fn to_bigints(&self) -> Result<Vec<BigInt>, Error> {
+        let negative = self.negative()?;
+        let magnitudes = self.magnitude.to_biguints()?.into_iter();
+        let signed = magnitudes.zip(negative).map(|(magnitude, negative)| {
+            let sign = if negative { Sign::Minus } else { Sign::Plus };
+            BigInt::from_biguint(sign, magnitude)
+        });
+        Ok(collect(signed)?)
+    }
+
+    /// The signs, one limb for each number or for all, where numbers may be negative.
+    pub(crate) fn signs(&self) -> Option<&Batch> {
+        self.signs.as_ref()
+    }
+
+    /// The first negative number, if there is one. Waits for the device where there are
+    /// signs.
+    pub(crate) fn first_negative(&self) -> Result<Option<usize>, Error> {
+        if self.signs.is_none() {
+            return Ok(None);
+        }
+        let negative = self.negative()?;
+        if !negative.contains(&true) {
+            return Ok(None);
+        }
+        let (rows, width) = (self.magnitude.rows()?, self.magnitude.width());
+        let mut numbers = rows.chunks_exact(width).zip(negative);
+        Ok(numbers.position(|(limbs, sign)| sign && limbs.iter().any(|&limb| limb != 0)))
+    }
+}
+
+impl Engine {
+    /// A contiguous signed batch as wide as its widest number.
+    ///
+    /// # Errors
+    /// [`Error::Device`] on a device.
+    pub fn signed_from_bigints(&self, numbers: &[BigInt]) -> Result<SignedBatch, Error> {
+        let negative = collect(numbers.iter().map(|n| n.sign() == Sign::Minus))?;
+        let magnitude = self.batch_of(numbers.len(), |i| numbers[i].magnitude())?;
+        SignedBatch::new(magnitude, &negative)
+    }
+
+    /// The numbers with the other sign.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn signed_neg(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+        let one = self.mask(&[true])?;
+        let signs = match &a.signs {
+            Some(signs) => self.xor(signs, &one)?,
+            None => one,
+        };
+        Ok(SignedBatch::of(a.magnitude.clone(), Some(signs)))
+    }
+
+    /// `a * b`, exact.
+    ///
+    /// # Errors
+    /// As [`Engine::mul`].
+    pub fn signed_mul(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
+        self.signed_compute(Operation::Mul, &[a, b])
+    }
+
+    /// `a - b`, exact.
+    ///
+    /// # Errors
+    /// As [`Engine::signed_add`].
+    pub fn signed_sub(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
+        self.signed_compute(Operation::Sub, &[a, b])
+    }
+
+    /// `a + b`, exact. Where numbers have signs, they stay where they are and one pass over
+    /// memory adds or subtracts as they say ([`Engine::add_signed`]).
+    ///
+    /// # Errors
+    /// As [`Engine::add`].
+    pub fn signed_add(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
+        self.signed_compute(Operation::Add, &[a, b])
+    }
+
+    /// The sum of all numbers, as a batch of one; zero for none. Cost: as
+    /// [`Engine::sum`]'s of those that are negative, and of the others.
+    ///
+    /// # Errors
+    /// As [`Engine::sum`].
+    pub fn signed_sum(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+        let Some(signs) = &a.signs else {
+            return Ok(SignedBatch::natural(self.sum(&a.magnitude)?));
+        };
+        let zero = self.mask(&[false])?;
+        let of_sign = |x, y| self.sum(&self.select(x, y, signs)?);
+        let positive = of_sign(&zero, &a.magnitude)?;
+        let negative = of_sign(&a.magnitude, &zero)?;
+        self.signed_sub(
+            &SignedBatch::natural(positive),
+            &SignedBatch::natural(negative),
+        )
+    }
+
+    /// The product of all numbers, as a batch of one; one for none.
+    ///
+    /// # Errors
+    /// As [`Engine::product`].
+    pub fn signed_product(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+        let product = self.product(&a.magnitude)?;
+        let Some(signs) = &a.signs else {
+            return Ok(SignedBatch::natural(product));
+        };
+        // A sign for all counts as often as there are numbers.
+        let odd = self.mask(&[signs.len() == a.len() || a.len() % 2 == 1])?;
+        let signs = self.first_of(Operation::And, SIGN, &[&self.sum(signs)?, &odd])?;
+        Ok(SignedBatch::of(product, Some(signs)))
+    }
+
+    /// Any operation on signed numbers, exact: what it is of them, its declaration's
+    /// [`Signs`] say.
+    ///
+    /// ```
+    /// use bigint_host::{Engine, Operation};
+    /// let engine = Engine::auto();
+    /// let a = engine.signed_from_bigints(&[(-7).into(), 7.into()])?;
+    /// let bits = engine.signed_from_bigints(&[1.into()])?;
+    /// let shifted = engine.signed_compute(Operation::Shr, &[&a, &bits])?;
+    /// assert_eq!(shifted.to_bigints()?, [(-4).into(), 3.into()]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Negative`] where an operand must not be negative and is; otherwise as
+    /// [`Engine::compute`].
+    pub fn signed_compute(
+        &self,
+        operation: Operation,
+        operands: &[&SignedBatch],
+    ) -> Result<SignedBatch, Error> {
+        self.signed_in(operation, Form::Exact, operands)
+    }
+
+    /// [`Engine::signed_compute`] with results as wide as `form` says, who knows that they
+    /// fit.
+    pub(crate) fn signed_in(
+        &self,
+        operation: Operation,
+        form: Form,
+        operands: &[&SignedBatch],
+    ) -> Result<SignedBatch, Error> {
+        let magnitudes: Vec<&Batch> = operands.iter().map(|operand| &operand.magnitude).collect();
+        let of_magnitudes = || self.first_of(operation, form, &magnitudes);
+        let have_signs = operands.iter().any(|operand| operand.signs.is_some());
+        let signs = operation.declaration().signs;
+        match (signs, operands) {
+            (Signs::Natural, _) => {
+                for operand in 0..operands.len() {
+                    self.refuse_negatives(operation, operands, operand)?;
+                }
+                Ok(SignedBatch::natural(of_magnitudes()?))
+            }
+            (Signs::Product, _) if have_signs => {
+                let signs = self.odd(operands)?;
+                Ok(SignedBatch::of(of_magnitudes()?, signs))
+            }
+            (Signs::Sum, [a, b]) if have_signs => {
+                let signs = self.both_signs(a, b)?;
+                self.sum_in(form, a, b, signs.as_ref())
+            }
+            (Signs::Difference, [a, b]) => {
+                let widest = a.magnitude.width().max(b.magnitude.width());
+                let form = match form {
+                    // Of numbers that are not negative it is no longer than they are.
+                    Form::Exact if !have_signs => Form::Modulo(widest),
+                    form => form,
+                };
+                self.sum_in(form, a, b, Some(&self.signs_to_subtract(a, b)?))
+            }
+            (Signs::ProductPlus, [a, b, c]) if have_signs => {
+                let product = self.signed_mul(a, b)?;
+                self.signed_in(Operation::Add, form, &[&product, c])
+            }
+            (Signs::Least | Signs::Greatest, [a, b]) if have_signs => {
+                let (x, y) = match signs {
+                    Signs::Least => (a, b),
+                    _ => (b, a),
+                };
+                let word = self.signs_to_subtract(x, y)?;
+                // Of the difference nothing but its sign is wanted, and so it is cut.
+                let pair = [&x.magnitude, &y.magnitude, &word];
+                let difference = self.compute(Operation::AddSigned, SIGN, &pair)?;
+                let takes_a = &difference.results[1];
+                let pair = [&a.magnitude, &b.magnitude, takes_a];
+                let magnitude = self.first_of(Operation::Select, form, &pair)?;
+                let zero = self.mask(&[false])?;
+                let [of_a, of_b] = [a, b].map(|x| x.signs.as_ref().unwrap_or(&zero));
+                let signs = self.select(of_a, of_b, takes_a)?;
+                Ok(SignedBatch::of(magnitude, Some(signs)))
+            }
+            (Signs::Order, [a, b]) => {
+                let difference = self.signed_sub(a, b)?;
+                let one = self.mask(&[true])?;
+                let pair = [&difference.magnitude, &one];
+                let magnitude = self.first_of(Operation::Min, SIGN, &pair)?;
+                Ok(SignedBatch::of(magnitude, difference.signs))
+            }
+            (Signs::Shifted, [a, bits]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                let magnitude = self.shl(&a.magnitude, &bits.magnitude)?;
+                Ok(SignedBatch::of(magnitude, a.signs.clone()))
+            }
+            (Signs::ShiftedFloor, [a, bits]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                let divisor = SignedBatch::natural(bits.magnitude.clone());
+                self.floor(operation, a, &divisor)
+            }
+            (Signs::Quotient | Signs::Remainder, [a, b]) => self.floor(operation, a, b),
+            (Signs::Power, [a, e, m]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                self.refuse_negatives(operation, operands, 2)?;
+                let power = of_magnitudes()?;
+                let Some(signs) = &a.signs else {
+                    return Ok(SignedBatch::natural(power));
+                };
+                // Of an odd exponent the residue is that of the magnitude's negative.
+                let turned = self.first_of(Operation::And, SIGN, &[&e.magnitude, signs])?;
+                let zero = self.mask(&[false])?;
+                let residues = [&zero, &power, &m.magnitude];
+                let negative = self.of_residues(Operation::ModSub, &residues)?;
+                let power = self.select(&negative, &power, &turned)?;
+                Ok(SignedBatch::natural(power))
+            }
+            (Signs::Residue, [a, modulus]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                let residue = of_magnitudes()?;
+                let Some(signs) = &a.signs else {
+                    return Ok(SignedBatch::natural(residue));
+                };
+                // 1 where the sign is, and the residue is not 0.
+                let one = self.first_of(Operation::Min, SIGN, &[&residue, signs])?;
+                let other = self.wrapping_sub(&modulus.magnitude, &residue)?;
+                let residue = self.select(&other, &residue, &one)?;
+                Ok(SignedBatch::natural(residue))
+            }
+            (Signs::Symbol, [a, n]) => {
+                self.refuse_negatives(operation, operands, 1)?;
+                // Who computes it is the host, and so this is done there.
+                let (told, moduli, signs) = (of_magnitudes()?, n.magnitude.rows()?, a.negative()?);
+                let lowest = |i: usize| match n.len() {
+                    1 => moduli[0],
+                    _ => moduli[i * n.magnitude.width()],
+                };
+                let sign = |i: usize| signs[if signs.len() == 1 { 0 } else { i }];
+                let told = told.rows()?;
+                let symbols = told.iter().enumerate();
+                let symbols = symbols.map(|(i, &told)| match sign(i) && lowest(i) % 4 == 3 {
+                    true => 1 - told as i32,
+                    false => told as i32 - 1,
+                });
+                let symbols: Vec<i32> = symbols.collect();
+                let magnitudes: Vec<bool> = symbols.iter().map(|&symbol| symbol != 0).collect();
+                let negative: Vec<bool> = symbols.iter().map(|&symbol| symbol < 0).collect();
+                SignedBatch::new(self.mask(&magnitudes)?, &negative)
+            }
+            // Signs mean nothing, or there are none.
+            _ => Ok(SignedBatch::natural(of_magnitudes()?)),
+        }
+    }
+
+    /// How each number of `a` compares with that of `b`. Waits for the device.
+    ///
+    /// # Errors
+    /// As [`Engine::compare`].
+    pub fn signed_order(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Vec<Ordering>, Error> {
+        let order = self.signed_compute(Operation::Compare, &[a, b])?;
+        let (differ, less) = (order.magnitude.rows()?, order.negative()?);
+        let told = differ.iter().zip(less).map(|told| match told {
+            (0, _) => Ordering::Equal,
+            (_, true) => Ordering::Less,
+            (_, false) => Ordering::Greater,
+        });
+        Ok(collect(told)?)
+    }
+
+    /// Numbers whose top bit is their sign, as magnitudes and signs.
+    pub(crate) fn of_two_complement(&self, x: Batch) -> Result<SignedBatch, Error> {
+        let top = (x.width() * LIMB_BITS - 1) as Limb;
+        let shape = Shape::new(1, 1, Layout::Contiguous);
+        let top = self.batch_from_limbs(vec![top], shape)?;
+        let signed = SignedBatch::of(x.clone(), Some(self.test_bit(&x, &top)?));
+        let Some(signs) = &signed.signs else {
+            return Ok(signed);
+        };
+        let zero = self.mask(&[false])?;
+        let turned = self.wrapping_sub(&zero, &x)?;
+        let magnitude = self.select(&turned, &x, signs)?;
+        Ok(SignedBatch {
+            magnitude,
+            ..signed
+        })
+    }
+
+    /// One limb for each flag: 1 where it is set.
+    pub(crate) fn mask(&self, flags: &[bool]) -> Result<Batch, Error> {
+        let shape = Shape::new(flags.len(), 1, Layout::Contiguous);
+        let limbs = collect(flags.iter().map(|&flag| Limb::from(flag)))?;
+        self.batch_from_limbs(limbs, shape)
+    }
+
+    /// Refuses negative numbers of an operand of an operation.
+    pub(crate) fn refuse_negatives(
+        &self,
+        operation: Operation,
+        operands: &[&SignedBatch],
+        operand: usize,
+    ) -> Result<(), Error> {
+        match operands[operand].first_negative()? {
+            None => Ok(()),
+            Some(index) => Err(Error::Negative {
+                operation,
+                operand: operation.declaration().operands[operand],
+                index,
+            }),
+        }
+    }
+
+    /// A quotient rounded down, or what it leaves: see [`Signs::Quotient`] and
+    /// [`Signs::Remainder`].
+    fn floor(
+        &self,
+        operation: Operation,
+        a: &SignedBatch,
+        b: &SignedBatch,
+    ) -> Result<SignedBatch, Error> {
+        let (x, y) = (&a.magnitude, &b.magnitude);
+        let is_remainder = operation.declaration().signs == Signs::Remainder;
+        let Some(differ) = self.odd(&[a, b])? else {
+            let magnitude = self.first_of(operation, Form::Exact, &[x, y])?;
+            return Ok(SignedBatch::natural(magnitude));
+        };
+        // 1 where signs differ and `x` is not 0.
+        let one = self.first_of(Operation::Min, SIGN, &[x, &differ])?;
+        let less = self.wrapping_sub(x, &one)?;
+        let of_less = self.first_of(operation, Form::Exact, &[&less, y])?;
+        if is_remainder {
+            let most = self.wrapping_sub(y, &one)?;
+            let flipped = self.wrapping_sub(&most, &of_less)?;
+            let magnitude = self.select(&flipped, &of_less, &one)?;
+            return Ok(SignedBatch::of(magnitude, b.signs.clone()));
+        }
+        let magnitude = self.wrapping_add(&of_less, &one)?;
+        Ok(SignedBatch::of(magnitude, Some(differ)))
+    }
+
+    /// Where an odd number of these is negative: signs of their product.
+    pub(crate) fn odd(&self, operands: &[&SignedBatch]) -> Result<Option<Batch>, Error> {
+        let mut odd: Option<Batch> = None;
+        for signs in operands.iter().filter_map(|operand| operand.signs()) {
+            odd = Some(match odd {
+                Some(odd) => self.xor(&odd, signs)?,
+                None => signs.clone(),
+            });
+        }
+        Ok(odd)
+    }
+
+    /// The word of both signs that [`Operation::AddSigned`] takes; none where there are none.
+    fn both_signs(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Option<Batch>, Error> {
+        let Some(of_b) = &b.signs else {
+            return Ok(a.signs.clone());
+        };
+        let of_b = self.wrapping_add(of_b, of_b)?;
+        Ok(Some(match &a.signs {
+            Some(of_a) => self.wrapping_add(of_a, &of_b)?,
+            None => of_b,
+        }))
+    }
+
+    /// The same with the other sign for `b`.
+    fn signs_to_subtract(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Batch, Error> {
+        let shape = Shape::new(1, 1, Layout::Contiguous);
+        let second = self.batch_from_limbs(vec![0b10], shape)?;
+        match self.both_signs(a, b)? {
+            Some(signs) => self.xor(&signs, &second),
+            None => Ok(second),
+        }
+    }
+
+    /// The sum of numbers with these signs; `form` says how wide, where it is not exact.
+    fn sum_in(
+        &self,
+        form: Form,
+        a: &SignedBatch,
+        b: &SignedBatch,
+        signs: Option<&Batch>,
+    ) -> Result<SignedBatch, Error> {
+        let (x, y) = (&a.magnitude, &b.magnitude);
+        let Some(signs) = signs else {
+            return Ok(SignedBatch::natural(self.first_of(
+                Operation::Add,
+                form,
+                &[x, y],
+            )?));
+        };
+        let sum = self.compute(Operation::AddSigned, form, &[x, y, signs])?;
+        let mut results = sum.results.into_iter();
+        let mut next = || results.next().expect("a magnitude and its sign");
+        Ok(SignedBatch::of(next(), Some(next())))
+    }
+}

@@ -1,0 +1,224 @@
+//! What is computed: a job or a program, as devices and the CPU are given it.
+
+use crate::Error;
+use crate::common::job::{Job, Wanted};
+use crate::common::limbs;
+use crate::cuda::Device;
+use crate::device::gather::Gather;
+use crate::device::on_device;
+use crate::engine::inner::Inner;
+use crate::host::on_host;
+use crate::plan::choose::CoreTuning;
+use crate::plan::program::Program;
+use crate::plan::work;
+use crate::values::made::{Computed, Made};
+use crate::values::node::{Node, Operands, Recipe};
+use bigint_core::Shape;
+use bigint_core::facts::Facts;
+use bigint_core::fused::FusedKernel;
+use bigint_core::kernel::EntryPoint;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is computed of operands.
+#[derive(Clone)]
+pub(crate) enum Task {
+    Job(Job),
+    Program(Arc<Program>, Option<FusedKernel>),
+    Gather(Arc<Gather>),
+}
+
+impl Task {
+    /// Numbers in each result.
+    pub fn count(&self) -> usize {
+        match self {
+            Task::Job(job) => job.count(),
+            Task::Program(program, _) => program.count,
+            Task::Gather(gather) => gather.shape.count,
+        }
+    }
+
+    /// The shapes of all that is made.
+    pub fn shapes(&self) -> Vec<Shape> {
+        match self {
+            Task::Job(job) => {
+                let flags = (job.wanted == Wanted::Flags).then(|| job.flags_shape());
+                job.shapes().iter().copied().chain(flags).collect()
+            }
+            Task::Program(program, _) => vec![program.shape()],
+            Task::Gather(gather) => vec![gather.shape],
+        }
+    }
+
+    /// About how long one device takes for all of it, in picoseconds.
+    pub fn work(&self, operands: Operands<'_>) -> f64 {
+        let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
+        let of_number = match self {
+            Task::Job(job) => {
+                let results = job.shapes().iter().map(|shape| shape.width).sum();
+                work::of_number(job.operation, &widths, results)
+            }
+            // A value between the steps is moved nowhere, but each step reads an input.
+            Task::Program(program, _) => {
+                let steps = program.steps.iter().map(|step| 2 * step.width);
+                work::moved(steps.sum::<usize>())
+            }
+            Task::Gather(gather) => work::moved(2 * gather.shape.width),
+        };
+        self.count() as f64 * of_number
+    }
+
+    /// The same of one core of the CPU.
+    pub fn work_on_core(&self, core: &CoreTuning, operands: Operands<'_>) -> f64 {
+        let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
+        let of_number = match self {
+            Task::Job(job) => {
+                let results = job.shapes().iter().map(|shape| shape.width).sum();
+                work::of_number_on_core(core, job.operation, &widths, results)
+            }
+            Task::Program(program, _) => {
+                let steps = program.steps.iter().map(|step| 2 * step.width);
+                core.limb_ps * steps.sum::<usize>() as f64
+            }
+            Task::Gather(gather) => core.limb_ps * 2.0 * gather.shape.width as f64,
+        };
+        self.count() as f64 * of_number
+    }
+
+    /// The module that a device would compute so many of the numbers by; none where that is not one,
+    /// or is not waited for.
+    pub fn module(
+        &self,
+        engine: &Inner,
+        device: &Device,
+        operands: Operands<'_>,
+        count: usize,
+    ) -> Option<(EntryPoint, Facts)> {
+        match self {
+            Task::Job(job) => on_device::module(engine.tuning(), device, *job, operands, count),
+            Task::Program(_, kernel) => {
+                kernel.map(|kernel| (kernel.entry_point(), Facts::default()))
+            }
+            Task::Gather(_) => None,
+        }
+    }
+
+    /// Whether a device is waited for: its first flag is.
+    pub fn waits(&self) -> bool {
+        matches!(self, Task::Job(job) if job.wanted != Wanted::Nothing)
+    }
+
+    /// How one of the batches was made: a result in declared order, or flags behind them all.
+    pub fn recipe(&self, index: usize, operands: Operands<'_>) -> Recipe {
+        let (task, own) = (self.clone(), operands.to_vec());
+        Recipe::new(operands, move |engine, numbers| {
+            let made = task.on_host(engine, &own, numbers)?;
+            let node = made.into_nodes().nth(index);
+            Ok(node.expect("a task makes again what it made"))
+        })
+    }
+
+    /// What a device makes of some of the numbers; none where it is for the CPU to say.
+    pub fn on_device(
+        &self,
+        engine: &Inner,
+        device: &Arc<Device>,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+    ) -> Result<Option<Made>, Error> {
+        match self {
+            Task::Job(job) => on_device::compute(engine.tuning(), device, *job, operands, numbers),
+            Task::Program(program, kernel) => {
+                let kernel = kernel.expect("a program on a device has a kernel");
+                let made = program.run_on_device(device, kernel, operands, numbers)?;
+                Ok(Some(made))
+            }
+            Task::Gather(gather) => gather.on_device(device, operands, numbers),
+        }
+    }
+
+    /// What the CPU makes of some of the numbers.
+    pub fn on_host(
+        &self,
+        engine: &Arc<Inner>,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+    ) -> Result<Computed, Error> {
+        let count = numbers.len();
+        if let Task::Gather(gather) = self {
+            let shape = Shape {
+                count,
+                ..gather.shape
+            };
+            let limbs = gather.limbs(engine, operands, numbers)?;
+            return Ok(Computed::of(Node::on_host(engine, shape, limbs)));
+        }
+        let sliced;
+        let operands = match count == self.count() {
+            true => operands,
+            false => {
+                let slices = operands.iter().map(|operand| {
+                    let (limbs, of) = (operand.limbs()?, operand.shape);
+                    if of.count == 1 {
+                        return Ok(Arc::clone(operand));
+                    }
+                    let limbs = limbs::slice(limbs, of, numbers.clone())?;
+                    Ok(Arc::new(Node::on_host(
+                        engine,
+                        Shape { count, ..of },
+                        limbs,
+                    )))
+                });
+                sliced = slices.collect::<Result<Vec<_>, Error>>()?;
+                &sliced[..]
+            }
+        };
+        let mut computed = match self {
+            Task::Gather(_) => unreachable!("it is done by now"),
+            Task::Job(job) => on_host::compute(engine, job.with_count(count), operands)?,
+            Task::Program(program, _) => {
+                Computed::of(program.with_count(count).run_on_host(engine, operands)?)
+            }
+        };
+        computed.first = computed.first.map(|index| numbers.start + index);
+        Ok(computed)
+    }
+
+    /// All that was made, sorted into results and flags.
+    pub fn computed(&self, mut nodes: Vec<Node>, first: Option<usize>) -> Computed {
+        let flags = match self {
+            Task::Job(job) if job.wanted == Wanted::Flags => nodes.pop(),
+            _ => None,
+        };
+        Computed {
+            results: nodes,
+            flags,
+            first,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::inner::Resort;
+    use crate::engine::members::Members;
+    use crate::engine::start::Devices;
+    use crate::{Options, Tuning};
+    use bigint_core::{Layout, Operation};
+
+    #[test]
+    fn a_result_that_the_host_has_lets_its_operands_go() {
+        let devices = Devices::open(Members::NOBODY);
+        let engine = Arc::new(Inner::new(devices, Resort::Always, Tuning::default()));
+        let shape = Shape::new(1, 1, Layout::Contiguous);
+        let a = Arc::new(Node::on_host(&engine, shape, vec![3]));
+        let options = Options::default();
+        let job = Job::new(Operation::Add, &[shape; 2], &[1], options, Wanted::Nothing).unwrap();
+        let recipe = Task::Job(job).recipe(0, &[Arc::clone(&a), Arc::clone(&a)]);
+        let sum = Node::on_devices(&engine, shape, Vec::new(), Some(recipe));
+        assert_eq!((sum.depth(), Arc::strong_count(&a)), (1, 3));
+        assert_eq!(sum.limbs().unwrap(), [6]);
+        assert_eq!((sum.depth(), Arc::strong_count(&a)), (0, 1));
+    }
+}

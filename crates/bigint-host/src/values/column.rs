@@ -1,0 +1,447 @@
+//! Where integers of any lengths stand: limbs, offsets and signs, and how they come there.
+
+use crate::Error;
+use crate::common::limbs;
+use crate::common::pool::Pool;
+use bigint_core::Limb;
+use bigint_cpu::{Cpu, LIMB_WORK, map, share, threads};
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+
+/// Bytes of a limb.
+const LIMB_BYTES: usize = size_of::<Limb>();
+
+/// Numbers whose signs are in a byte.
+pub(crate) const SIGNS_OF_BYTE: usize = 8;
+
+/// What a number costs beside its limbs, in limbs moved.
+const OFFSET_LIMBS: usize = 16;
+
+/// Numbers of a part that a thread makes, at most.
+const MOST_OF_PART: usize = 1 << 12;
+
+/// Limbs of rows that one thread has put together before others are awake.
+const SHORT: usize = 1 << 19;
+
+/// What [`Integers`](crate::Integers) are made of, as their documentation says.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub limbs: Vec<Limb>,
+    pub offsets: Vec<i64>,
+    pub signs: Vec<u8>,
+    /// Where the limbs' memory goes when nobody needs it.
+    home: Weak<Pool>,
+}
+
+impl PartialEq for Column {
+    fn eq(&self, other: &Self) -> bool {
+        self.offsets == other.offsets && self.signs == other.signs && self.limbs == other.limbs
+    }
+}
+
+impl Eq for Column {}
+
+impl Drop for Column {
+    fn drop(&mut self) {
+        if let Some(pool) = self.home.upgrade() {
+            pool.give(std::mem::take(&mut self.limbs));
+        }
+    }
+}
+
+impl Default for Column {
+    fn default() -> Self {
+        Column::of_parts(Vec::new(), vec![0], Vec::new())
+    }
+}
+
+impl Column {
+    /// The numbers of such parts.
+    pub fn of_parts(limbs: Vec<Limb>, offsets: Vec<i64>, signs: Vec<u8>) -> Self {
+        Column {
+            limbs,
+            offsets,
+            signs,
+            home: Weak::new(),
+        }
+    }
+
+    /// No numbers yet, and room for so many of so many limbs together.
+    pub fn with_capacity(count: usize, limbs: usize) -> Result<Self, Error> {
+        let mut offsets = bigint_cpu::with_capacity(count + 1)?;
+        offsets.push(0);
+        // On large pages, none of which is touched before a number is.
+        let mut limbs = bigint_cpu::zeroed(limbs)?;
+        limbs.clear();
+        let signs = bigint_cpu::with_capacity(count.div_ceil(8))?;
+        Ok(Column::of_parts(limbs, offsets, signs))
+    }
+
+    /// How many numbers there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The limbs of number `index`.
+    #[inline]
+    pub fn magnitude(&self, index: usize) -> &[Limb] {
+        let limb = |at: usize| self.offsets[at] as usize / LIMB_BYTES;
+        &self.limbs[limb(index)..limb(index + 1)]
+    }
+
+    /// Number `index`, which there is: its magnitude, and whether it is negative.
+    #[inline]
+    pub fn number(&self, index: usize) -> (&[Limb], bool) {
+        (self.magnitude(index), self.is_negative(index))
+    }
+
+    /// Whether number `index`, which there is, is negative.
+    #[inline]
+    pub fn is_negative(&self, index: usize) -> bool {
+        self.signs[index / 8] >> (index % 8) & 1 == 1
+    }
+
+    /// The numbers of a range of indices, which there are.
+    pub fn slice(&self, range: Range<usize>) -> Result<Self, Error> {
+        let ends = &self.offsets[range.start..=range.end];
+        let limb = |at: usize| self.offsets[at] as usize / LIMB_BYTES;
+        let (first, past) = (range.start % SIGNS_OF_BYTE, range.len() % SIGNS_OF_BYTE);
+        let bytes = &self.signs[range.start / SIGNS_OF_BYTE..];
+        let byte = |at: usize| u16::from(bytes.get(at).copied().unwrap_or(0));
+        let signs = (0..range.len().div_ceil(SIGNS_OF_BYTE))
+            .map(|at| ((byte(at + 1) << SIGNS_OF_BYTE | byte(at)) >> first) as u8);
+        let mut signs = bigint_cpu::collect(signs)?;
+        if let (Some(last), 1..) = (signs.last_mut(), past) {
+            *last &= (1 << past) - 1;
+        }
+        Ok(Column::of_parts(
+            limbs::copy(&self.limbs[limb(range.start)..limb(range.end)])?,
+            bigint_cpu::collect(ends.iter().map(|end| end - ends[0]))?,
+            signs,
+        ))
+    }
+
+    /// Takes a number in, zeros on top left out.
+    pub fn push(&mut self, negative: bool, magnitude: &[Limb]) -> Result<(), Error> {
+        let magnitude = trimmed(magnitude);
+        self.make_room(magnitude.len())?;
+        self.limbs.extend_from_slice(magnitude);
+        self.end_number(negative);
+        Ok(())
+    }
+
+    /// Room for one more number, of so many limbs.
+    pub fn make_room(&mut self, limbs: usize) -> Result<(), Error> {
+        room(&mut self.limbs, limbs)?;
+        room(&mut self.offsets, 1)?;
+        room(&mut self.signs, 1)
+    }
+
+    /// Takes a number in for which there is room, and which has no zeros on top.
+    #[inline]
+    pub fn append(&mut self, (magnitude, negative): (&[Limb], bool)) {
+        let index = self.len();
+        self.limbs.extend_from_slice(magnitude);
+        let sign = u8::from(negative && !magnitude.is_empty()) << (index % 8);
+        match self.signs.last_mut() {
+            Some(signs) if !index.is_multiple_of(8) => *signs |= sign,
+            _ => self.signs.push(sign),
+        }
+        self.offsets.push((self.limbs.len() * LIMB_BYTES) as i64);
+    }
+
+    /// The next number is the limbs that have been put behind the last one's, zeros on top
+    /// left out.
+    pub fn end_number(&mut self, negative: bool) {
+        let index = self.len();
+        let start = self.offsets[index] as usize / LIMB_BYTES;
+        let length = trimmed(&self.limbs[start..]).len();
+        self.limbs.truncate(start + length);
+        if index.is_multiple_of(8) {
+            self.signs.push(0);
+        }
+        self.signs[index / 8] |= u8::from(negative && length > 0) << (index % 8);
+        self.offsets.push(((start + length) * LIMB_BYTES) as i64);
+    }
+
+    /// Makes every number negative that `negative` says, of its index and its sign so far,
+    /// and that is not zero.
+    pub fn sign_by(&mut self, negative: impl Fn(usize, bool) -> bool) {
+        for index in 0..self.len() {
+            let sign = negative(index, self.is_negative(index));
+            let sign = u8::from(sign && !self.magnitude(index).is_empty());
+            let byte = &mut self.signs[index / 8];
+            *byte = *byte & !(1 << (index % 8)) | sign << (index % 8);
+        }
+    }
+
+    /// The numbers of rows of `width` limbs, of which `number` says how many limbs they have at
+    /// most, and which are negative; in the rows' own memory where that is little longer. Memory
+    /// comes from a pool, and goes there.
+    pub fn of_rows(
+        mut rows: Vec<Limb>,
+        width: usize,
+        number: impl Fn(usize) -> (usize, bool) + Sync,
+        pool: &Arc<Pool>,
+    ) -> Result<Self, Error> {
+        let count = rows.len() / width.max(1);
+        if rows.len() > SHORT {
+            let number = |i: usize| {
+                let (most, negative) = number(i);
+                (&rows[i * width..][..most], negative)
+            };
+            let column = Column::of_numbers(Some(pool), count, width, number)?;
+            pool.give(rows);
+            return Ok(column);
+        }
+        let mut offsets = bigint_cpu::with_capacity(count + 1)?;
+        let mut signs: Vec<u8> = bigint_cpu::zeroed(count.div_ceil(SIGNS_OF_BYTE))?;
+        offsets.push(0);
+        let mut end = 0;
+        for (i, row) in rows.chunks_exact(width.max(1)).enumerate() {
+            let (most, negative) = number(i);
+            let length = trimmed(&row[..most]).len();
+            let sign = u8::from(length > 0 && negative);
+            signs[i / SIGNS_OF_BYTE] |= sign << (i % SIGNS_OF_BYTE);
+            end += length;
+            offsets.push((end * LIMB_BYTES) as i64);
+        }
+        let is_tight = rows.len() <= end + end / 8;
+        let places = offsets.windows(2).enumerate();
+        let places = places.map(|(i, ends)| {
+            let [start, end] = [ends[0], ends[1]].map(|at| at as usize / LIMB_BYTES);
+            (i * width..i * width + (end - start), start)
+        });
+        let limbs = match is_tight {
+            true => {
+                for (row, place) in places.filter(|(row, place)| row.start != *place) {
+                    rows.copy_within(row, place);
+                }
+                rows.truncate(end);
+                rows
+            }
+            false => {
+                let mut limbs = pool.take(end)?;
+                for (row, place) in places {
+                    limbs[place..place + row.len()].copy_from_slice(&rows[row]);
+                }
+                pool.give(rows);
+                limbs
+            }
+        };
+        let mut column = Column::of_parts(limbs, offsets, signs);
+        column.home = Arc::downgrade(pool);
+        Ok(column)
+    }
+
+    /// `count` numbers, of each of which `number` tells the limbs and whether it is negative;
+    /// about so many limbs each. They are looked at twice, for where they go and to put them
+    /// there. Memory comes from a pool, if there is one, and goes there.
+    pub fn of_numbers<'n>(
+        pool: Option<&Arc<Pool>>,
+        count: usize,
+        limbs: usize,
+        number: impl Fn(usize) -> (&'n [Limb], bool) + Sync,
+    ) -> Result<Self, Error> {
+        let length = |i| {
+            let (magnitude, negative) = number(i);
+            (trimmed(magnitude).len(), negative)
+        };
+        let fill = |i, place: &mut [Limb]| place.copy_from_slice(&number(i).0[..place.len()]);
+        Column::filled(pool, count, limbs, length, fill)
+    }
+
+    /// `count` numbers, of each of which `length` tells how many limbs it has and whether it is
+    /// negative, and `fill` what they are; about so many limbs each.
+    pub fn filled(
+        pool: Option<&Arc<Pool>>,
+        count: usize,
+        limbs: usize,
+        length: impl Fn(usize) -> (usize, bool) + Sync,
+        fill: impl Fn(usize, &mut [Limb]) + Sync,
+    ) -> Result<Self, Error> {
+        let sharing = Cpu::current().tuning().sharing;
+        let work = LIMB_WORK * (2 * limbs + OFFSET_LIMBS);
+        let cut = sharing.cut(count, work, MOST_OF_PART, SIGNS_OF_BYTE);
+        let size = cut.size.max(1);
+        let mut offsets: Vec<i64> = bigint_cpu::zeroed(count + 1)?;
+        let mut signs: Vec<u8> = bigint_cpu::zeroed(count.div_ceil(SIGNS_OF_BYTE))?;
+        // Ends of the numbers of a part, from its start.
+        let parts = offsets[1..].chunks_mut(size);
+        let parts = parts.zip(signs.chunks_mut(size.div_ceil(SIGNS_OF_BYTE)));
+        share(parts.enumerate(), cut.threads, |(part, (ends, signs))| {
+            let mut end = 0;
+            for (i, of_number) in ends.iter_mut().enumerate() {
+                let (length, negative) = length(part * size + i);
+                signs[i / SIGNS_OF_BYTE] |= u8::from(negative && length > 0) << (i % SIGNS_OF_BYTE);
+                end += (length * LIMB_BYTES) as i64;
+                *of_number = end;
+            }
+        });
+        let lengths = offsets[1..].chunks(size).filter_map(|ends| ends.last());
+        let total = lengths.sum::<i64>() as usize / LIMB_BYTES;
+        let mut limbs = match pool {
+            Some(pool) => pool.take(total)?,
+            None => bigint_cpu::zeroed(total)?,
+        };
+        let (mut rest, mut start) = (&mut limbs[..], 0);
+        let parts = offsets[1..].chunks_mut(size).enumerate();
+        let parts = parts.map(|(part, ends)| {
+            let (before, bytes) = (start, ends.last().copied().unwrap_or(0));
+            start += bytes;
+            let length = bytes as usize / LIMB_BYTES;
+            let (place, others) = std::mem::take(&mut rest).split_at_mut(length);
+            rest = others;
+            (part, ends, before, place)
+        });
+        let parts: Vec<_> = parts.collect();
+        share(parts, cut.threads, |(part, ends, before, mut place)| {
+            let mut last = 0;
+            for (i, end) in ends.iter_mut().enumerate() {
+                let length = (*end - last) as usize / LIMB_BYTES;
+                let (of_number, others) = place.split_at_mut(length);
+                fill(part * size + i, of_number);
+                place = others;
+                last = *end;
+                *end += before;
+            }
+        });
+        let mut column = Column::of_parts(limbs, offsets, signs);
+        column.home = pool.map_or(Weak::new(), Arc::downgrade);
+        Ok(column)
+    }
+
+    /// Columns of `count` numbers, which `part` makes range by range, of threads as many as are
+    /// worth it where it reads and writes so many limbs for each.
+    pub fn gathered(
+        count: usize,
+        limbs: usize,
+        part: impl Fn(Range<usize>) -> Result<Vec<Column>, Error> + Sync,
+    ) -> Result<Vec<Self>, Error> {
+        let sharing = Cpu::current().tuning().sharing;
+        let work = LIMB_WORK * (limbs + OFFSET_LIMBS);
+        let cut = sharing.cut(count, work, MOST_OF_PART, SIGNS_OF_BYTE);
+        // No numbers are a part too.
+        let starts = (0..count.max(1)).step_by(cut.size.max(1));
+        let parts = map(starts, cut.threads, |start| {
+            part(start..count.min(start + cut.size))
+        });
+        let mut columns: Vec<Vec<Column>> = Vec::new();
+        for part in parts {
+            let part = part?;
+            columns.resize_with(part.len(), Vec::new);
+            for (parts, part) in columns.iter_mut().zip(part) {
+                parts.push(part);
+            }
+        }
+        columns.into_iter().map(Column::joined).collect()
+    }
+
+    /// The numbers of all parts, one part after another.
+    pub fn joined(mut parts: Vec<Column>) -> Result<Self, Error> {
+        if parts.len() == 1 {
+            let mut only = parts.swap_remove(0);
+            only.limbs.shrink_to_fit();
+            return Ok(only);
+        }
+        let count = parts.iter().map(Column::len).sum();
+        let total = parts.iter().map(|part| part.limbs.len()).sum();
+        let mut all = Column::with_capacity(count, 0)?;
+        all.limbs = bigint_cpu::zeroed(total)?;
+        for part in &parts {
+            let shift = all.len() % 8;
+            match all.signs.last_mut().filter(|_| shift > 0) {
+                None => all.signs.extend_from_slice(&part.signs),
+                Some(last) => {
+                    let mut carried = *last;
+                    all.signs.pop();
+                    for byte in &part.signs {
+                        all.signs.push(carried | byte << shift);
+                        carried = byte >> (8 - shift);
+                    }
+                    all.signs.push(carried);
+                }
+            }
+            let start = all.offsets[all.len()];
+            let ends = part.offsets[1..].iter();
+            all.offsets.extend(ends.map(|end| start + end));
+            all.signs.truncate(all.len().div_ceil(8));
+        }
+        let mut rest = &mut all.limbs[..];
+        let places = parts.iter().map(|part| {
+            let (place, others) = std::mem::take(&mut rest).split_at_mut(part.limbs.len());
+            rest = others;
+            (place, &part.limbs)
+        });
+        share(places, threads(), |(place, limbs)| {
+            place.copy_from_slice(limbs);
+        });
+        Ok(all)
+    }
+}
+
+/// `magnitude` without the zeros on top.
+#[inline]
+pub(crate) fn trimmed(magnitude: &[Limb]) -> &[Limb] {
+    let top = magnitude.iter().rposition(|&limb| limb != 0);
+    &magnitude[..top.map_or(0, |top| top + 1)]
+}
+
+/// Room for `more` elements, and for as many again.
+fn room<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    let bytes = more.saturating_mul(size_of::<T>());
+    let reserved = bigint_cpu::program::fallible(|| vector.try_reserve(more));
+    reserved.map_err(|_| Error::OutOfMemory { bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_has_the_numbers_and_signs_of_its_range_and_no_others() {
+        let mut all = Column::default();
+        for i in 0..40_u32 {
+            let magnitude = vec![i + 1; i as usize % 4];
+            all.push(i % 3 != 0, &magnitude).unwrap();
+        }
+        for (start, end) in (0..=40).flat_map(|start| (start..=40).map(move |end| (start, end))) {
+            let mut expected = Column::default();
+            for i in start..end {
+                let number = all.magnitude(i);
+                expected.push(all.is_negative(i), number).unwrap();
+            }
+            assert!(all.slice(start..end).unwrap() == expected, "{start}..{end}");
+        }
+    }
+
+    #[test]
+    fn rows_are_put_together_in_their_own_memory_or_copied() {
+        let pool = Arc::new(Pool::default());
+        // Full rows, rows of which some lack a limb, short ones, and many.
+        for (count, width, lacks) in [(300, 9, 0), (300, 9, 1), (300, 9, 7), (90_000, 9, 1)] {
+            let row = |i: usize| {
+                let length = width - i % 3 * lacks.min(width / 2);
+                (0..width).map(move |j| if j < length { (i + j + 1) as Limb } else { 0 })
+            };
+            let rows: Vec<Limb> = (0..count).flat_map(row).collect();
+            let negative = |i: usize| i.is_multiple_of(5);
+            let number = |i: usize| (&rows[i * width..][..width], negative(i));
+            let expected = Column::of_numbers(None, count, width, number).unwrap();
+            assert!((0..count).all(|i| expected.magnitude(i).last() != Some(&0)));
+            let own = rows.clone();
+            let memory = own.as_ptr();
+            let of_row = |i: usize| (width - i % 3 * lacks.min(width / 2), negative(i));
+            let column = Column::of_rows(own, width, of_row, &pool).unwrap();
+            assert!(column == expected, "{count} {width} {lacks}");
+            let is_in_place = count == 300 && lacks < 7;
+            assert_eq!(column.limbs.as_ptr() == memory, is_in_place);
+            // What is dropped is there for the next.
+            let (memory, length) = (column.limbs.as_ptr(), column.limbs.len());
+            drop(column);
+            let taken = pool.take(length).unwrap();
+            assert_eq!(taken.as_ptr(), memory);
+        }
+    }
+}

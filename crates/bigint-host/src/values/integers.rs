@@ -1,0 +1,557 @@
+//! Signed integers of any lengths in one place: limbs, offsets, signs.
+
+use crate::common::limbs;
+use crate::integers::short;
+use crate::values::column::Column;
+use crate::{BigInt, BigUint, Error, SignedBatch};
+use bigint_core::{LIMB_BITS, Limb};
+use bigint_cpu::radix::{self, Decimals};
+use num_bigint::Sign;
+use std::mem::take;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes of a limb.
+const LIMB_BYTES: usize = size_of::<Limb>();
+
+/// Signed integers, each as long as it is.
+///
+/// The limbs of all magnitudes stand one after another, least significant first; offset `i`
+/// is where number `i` begins, in bytes, and bit `i` of the signs says whether it is
+/// negative. So the magnitudes are the values and offsets of an Arrow large-binary column,
+/// and the signs a bitmap of Arrow's, as they lie. There is one way to write a number: limbs
+/// that are zero on top are never stored, zero has none and is not negative.
+///
+/// Cloning is free: clones share their numbers until one of them is added to. Operators on
+/// references build expressions, which [`Engine::eval`](crate::Engine::eval) computes.
+///
+/// ```
+/// use bigint_host::{BigInt, Engine, Integers};
+/// let a = Integers::from_texts(["-7", "0", "0x10000000000000000"])?;
+/// assert_eq!(a.limbs(), [7, 0, 0, 1]);
+/// assert_eq!(a.offsets(), [0, 4, 4, 16]);
+/// assert_eq!(a.signs(), [0b001]);
+/// assert_eq!(a.get(0), Some(BigInt::from(-7)));
+/// let found = Engine::auto().eval(&(&a * &a + &a - 2))?;
+/// assert_eq!(found.decimals().take(2).collect::<Vec<_>>(), ["40", "-2"]);
+/// # Ok::<(), bigint_host::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Integers {
+    column: Arc<Column>,
+}
+
+impl From<Column> for Integers {
+    fn from(column: Column) -> Self {
+        Integers {
+            column: Arc::new(column),
+        }
+    }
+}
+
+impl Integers {
+    /// No integers.
+    pub fn new() -> Self {
+        Integers::default()
+    }
+
+    /// What they are made of, which no two clones share then.
+    pub(crate) fn column_mut(&mut self) -> &mut Column {
+        Arc::make_mut(&mut self.column)
+    }
+
+    /// What they are made of.
+    pub(crate) fn column(&self) -> &Column {
+        &self.column
+    }
+
+    /// Whose numbers they are: the same for clones.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.column) as usize
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.column.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The limbs of all magnitudes.
+    pub fn limbs(&self) -> &[Limb] {
+        &self.column.limbs
+    }
+
+    /// Where each magnitude begins, and the last one ends, in bytes from the first limb's.
+    pub fn offsets(&self) -> &[i64] {
+        &self.column.offsets
+    }
+
+    /// Bit `i mod 8` of byte `i div 8` is 1 where number `i` is negative; bits past the last
+    /// number are 0.
+    pub fn signs(&self) -> &[u8] {
+        &self.column.signs
+    }
+
+    /// [`limbs`](Self::limbs), [`offsets`](Self::offsets) and [`signs`](Self::signs); not
+    /// copied where there is no clone.
+    pub fn into_parts(self) -> (Vec<Limb>, Vec<i64>, Vec<u8>) {
+        let mut column = Arc::unwrap_or_clone(self.column);
+        let column = &mut column;
+        (
+            take(&mut column.limbs),
+            take(&mut column.offsets),
+            take(&mut column.signs),
+        )
+    }
+
+    /// The integers of such parts, which are not copied.
+    ///
+    /// ```
+    /// use bigint_host::{Error, Integers};
+    /// let integers = Integers::from_parts(vec![7, 0, 1], vec![0, 4, 12], vec![0b01])?;
+    /// assert_eq!(integers.decimals().collect::<Vec<_>>(), ["-7", "4294967296"]);
+    /// let zero_on_top = Integers::from_parts(vec![7, 0], vec![0, 8], vec![0]);
+    /// assert!(matches!(zero_on_top, Err(Error::NotWrittenSo { index: 0 })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotWrittenSo`] names the first number that is not written in the one way
+    /// there is; [`Error::Length`] where the parts do not go together.
+    pub fn from_parts(limbs: Vec<Limb>, offsets: Vec<i64>, signs: Vec<u8>) -> Result<Self, Error> {
+        let of_length = |expected, found, unit| match expected == found {
+            true => Ok(()),
+            false => Err(Error::Length {
+                expected,
+                found,
+                unit,
+            }),
+        };
+        let count = offsets.len().saturating_sub(1);
+        of_length(count + 1, offsets.len(), "offsets")?;
+        of_length(count.div_ceil(8), signs.len(), "bytes of signs")?;
+        let end = limbs.len() * LIMB_BYTES;
+        if offsets[0] != 0 {
+            return Err(Error::NotWrittenSo { index: 0 });
+        }
+        for (index, ends) in offsets.windows(2).enumerate() {
+            let (from, to) = (ends[0], ends[1]);
+            let is_within = from % 4 == 0 && to % 4 == 0 && 0 <= from && from <= to;
+            let top = to as usize / LIMB_BYTES;
+            let negative = signs[index / 8] >> (index % 8) & 1 == 1;
+            let is_trimmed = match from == to {
+                true => !negative,
+                false => limbs.get(top.wrapping_sub(1)).is_some_and(|&top| top != 0),
+            };
+            if !(is_within && is_trimmed && to as usize <= end) {
+                return Err(Error::NotWrittenSo { index });
+            }
+        }
+        of_length(offsets[count] as usize, end, "bytes of limbs")?;
+        if !count.is_multiple_of(8) && signs[count / 8] >> (count % 8) != 0 {
+            return Err(Error::NotWrittenSo { index: count });
+        }
+        Ok(Column::of_parts(limbs, offsets, signs).into())
+    }
+
+    /// The magnitude of number `index`, least significant limb first.
+    ///
+    /// # Panics
+    /// Where there is no such number.
+    pub fn magnitude(&self, index: usize) -> &[Limb] {
+        self.column.magnitude(index)
+    }
+
+    /// The limbs of number `index`.
+    pub(crate) fn length(&self, index: usize) -> usize {
+        let offsets = self.offsets();
+        (offsets[index + 1] - offsets[index]) as usize / LIMB_BYTES
+    }
+
+    /// Whether number `index` is negative.
+    ///
+    /// # Panics
+    /// Where there is no such number.
+    pub fn is_negative(&self, index: usize) -> bool {
+        assert!(index < self.len(), "there is no number {index}");
+        self.column.is_negative(index)
+    }
+
+    /// Number `index`, if there is one.
+    pub fn get(&self, index: usize) -> Option<BigInt> {
+        (index < self.len()).then(|| {
+            let sign = match self.is_negative(index) {
+                true => Sign::Minus,
+                false => Sign::Plus,
+            };
+            BigInt::from_slice(sign, self.magnitude(index))
+        })
+    }
+
+    /// The numbers one after another, each made when it is asked for.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = BigInt> + '_ {
+        let number = |index| self.get(index).expect("indices end with the numbers");
+        (0..self.len()).map(number)
+    }
+
+    /// The numbers of these indices, in this order; an index may come again.
+    ///
+    /// ```
+    /// use bigint_host::Integers;
+    /// let a = Integers::from_texts(["-7", "0", "0x10000000000000000"])?;
+    /// assert_eq!(a.gather(&[2, 0, 0])?.limbs(), [0, 0, 1, 7, 7]);
+    /// assert_eq!(Integers::concatenate(&[&a.slice(1..3)?, &a.slice(0..1)?])?.signs(), [0b100]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchNumber`] names the first index past the end; [`Error::OutOfMemory`].
+    pub fn gather(&self, indices: &[usize]) -> Result<Self, Error> {
+        let count = self.len();
+        if let Some(&index) = indices.iter().find(|&&index| index >= count) {
+            return Err(Error::NoSuchNumber { index, count });
+        }
+        let mean = self.limbs().len() / count.max(1);
+        let number = |i: usize| {
+            let index = indices[i];
+            (self.magnitude(index), self.is_negative(index))
+        };
+        Ok(Column::of_numbers(None, indices.len(), mean, number)?.into())
+    }
+
+    /// The numbers of a range of indices.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchNumber`] where the range ends past the end, or before its start;
+    /// [`Error::OutOfMemory`].
+    pub fn slice(&self, range: Range<usize>) -> Result<Self, Error> {
+        let (index, count) = (range.start.max(range.end), self.len());
+        if range.end > count || range.start > range.end {
+            return Err(Error::NoSuchNumber { index, count });
+        }
+        Ok(self.column.slice(range)?.into())
+    }
+
+    /// The numbers of all of these, one column after another.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn concatenate(columns: &[&Integers]) -> Result<Self, Error> {
+        let count = columns.iter().map(|column| column.len()).sum();
+        let limbs = columns.iter().map(|column| column.limbs().len()).sum();
+        let mut all = Column::with_capacity(count, limbs)?;
+        for column in columns {
+            for index in 0..column.len() {
+                all.limbs.extend_from_slice(column.magnitude(index));
+                all.end_number(column.is_negative(index));
+            }
+        }
+        Ok(all.into())
+    }
+
+    /// Takes the number of these limbs in, least significant first; zeros on top are left
+    /// out.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; nothing has changed then.
+    pub fn push(&mut self, negative: bool, magnitude: &[Limb]) -> Result<(), Error> {
+        self.column_mut().push(negative, magnitude)
+    }
+
+    /// Takes numbers of a batch in. Waits for the device.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Device`] where they are on a device that fails.
+    ///
+    /// # Panics
+    /// Where the batch has no such numbers.
+    pub fn extend_from(&mut self, batch: &SignedBatch, numbers: Range<usize>) -> Result<(), Error> {
+        let (rows, width) = (batch.magnitude().rows()?, batch.magnitude().width());
+        let negative = batch.negative()?;
+        let column = self.column_mut();
+        for i in numbers {
+            column.push(negative[i], &rows[i * width..][..width])?;
+        }
+        Ok(())
+    }
+
+    /// Takes the number of these little-endian bytes in.
+    ///
+    /// # Errors
+    /// As [`Integers::push`].
+    pub fn push_bytes_le(&mut self, negative: bool, bytes: &[u8]) -> Result<(), Error> {
+        let limb = |bytes: &[u8]| {
+            let limb = |low: Limb, &byte: &u8| low << 8 | Limb::from(byte);
+            bytes.iter().rev().fold(0, limb)
+        };
+        let magnitude = bigint_cpu::collect(bytes.chunks(LIMB_BYTES).map(limb))?;
+        self.push(negative, &magnitude)
+    }
+
+    /// The magnitude of number `index` in little-endian bytes, four to each limb.
+    ///
+    /// # Panics
+    /// Where there is no such number.
+    pub fn to_bytes_le(&self, index: usize) -> Vec<u8> {
+        let limbs = self.magnitude(index).iter();
+        limbs.flat_map(|limb| limb.to_le_bytes()).collect()
+    }
+
+    /// Takes a number in that is written in decimal digits, or in hexadecimal ones after
+    /// `0x`; `-` before them or not.
+    ///
+    /// ```
+    /// use bigint_host::{Error, Integers};
+    /// let mut integers = Integers::new();
+    /// integers.push_text(b"-18446744073709551616")?;
+    /// integers.push_text(b"0xFf")?;
+    /// assert_eq!(integers.limbs(), [0, 0, 1, 255]);
+    /// let error = integers.push_text(b"12z").unwrap_err();
+    /// assert!(matches!(error, Error::NotADigit { index: 2, position: 2 }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotADigit`] names the first byte that is none, or the end where there is no
+    /// digit, and the number's place; [`Error::OutOfMemory`]. Nothing has changed then.
+    pub fn push_text(&mut self, text: &[u8]) -> Result<(), Error> {
+        self.push_text_by(text, &mut Decimals::default())
+    }
+
+    fn push_text_by(&mut self, text: &[u8], decimals: &mut Decimals) -> Result<(), Error> {
+        let magnitude = text.strip_prefix(b"-");
+        let (negative, magnitude) = (magnitude.is_some(), magnitude.unwrap_or(text));
+        let (digits, base): (&[u8], u32) = match magnitude {
+            [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
+            digits => (digits, 10),
+        };
+        let column = self.column_mut();
+        let start = column.limbs.len();
+        let width = match base {
+            16 => digits.len().div_ceil(8),
+            _ => radix::limbs_of_digits(digits.len()),
+        };
+        column.make_room(width)?;
+        column.limbs.resize(start + width, 0);
+        let place = &mut column.limbs[start..];
+        let read = match base {
+            16 if radix::hex::parse(digits, place) => Ok(()),
+            16 => {
+                let is_none = |&byte: &u8| !byte.is_ascii_hexdigit();
+                let position = digits.iter().position(is_none).unwrap_or(digits.len());
+                Err(bigint_cpu::Error::NotADigit { position })
+            }
+            _ => decimals.read(digits, place),
+        };
+        let read = match digits.is_empty() {
+            true => Err(bigint_cpu::Error::NotADigit { position: 0 }),
+            false => read,
+        };
+        if let Err(error) = read {
+            column.limbs.truncate(start);
+            return Err(match error {
+                bigint_cpu::Error::NotADigit { position } => Error::NotADigit {
+                    index: self.len(),
+                    position: text.len() - digits.len() + position,
+                },
+                error => error.into(),
+            });
+        }
+        column.end_number(negative);
+        Ok(())
+    }
+
+    /// The numbers of these texts, each as [`Integers::push_text`] takes it.
+    ///
+    /// # Errors
+    /// As [`Integers::push_text`].
+    pub fn from_texts<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Result<Self, Error> {
+        let (mut integers, mut decimals) = (Integers::new(), Decimals::default());
+        for text in texts {
+            integers.push_text_by(text.as_ref(), &mut decimals)?;
+        }
+        Ok(integers)
+    }
+
+    /// Appends the decimal digits of number `index`, with `-` before those of a negative one.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Panics
+    /// Where there is no such number.
+    pub fn write_decimal(&self, index: usize, text: &mut Vec<u8>) -> Result<(), Error> {
+        self.write_decimal_by(index, text, &mut Decimals::default())
+    }
+
+    fn write_decimal_by(
+        &self,
+        index: usize,
+        text: &mut Vec<u8>,
+        decimals: &mut Decimals,
+    ) -> Result<(), Error> {
+        if self.is_negative(index) {
+            text.try_reserve(1)
+                .map_err(|_| Error::OutOfMemory { bytes: 1 })?;
+            text.push(b'-');
+        }
+        Ok(decimals.write(self.magnitude(index), text)?)
+    }
+
+    /// Appends `0x` and the hexadecimal digits of number `index`, with `-` before those of a
+    /// negative one.
+    ///
+    /// # Panics
+    /// Where there is no such number, and where memory ends.
+    pub fn write_hexadecimal(&self, index: usize, text: &mut Vec<u8>) {
+        if self.is_negative(index) {
+            text.push(b'-');
+        }
+        radix::hex::write(self.magnitude(index), text);
+    }
+
+    /// Each number in decimal digits, as [`Integers::write_decimal`] writes it.
+    ///
+    /// # Panics
+    /// Where memory ends, as collections do.
+    pub fn decimals(&self) -> impl ExactSizeIterator<Item = String> + '_ {
+        let mut decimals = Decimals::default();
+        self.texts(move |index, text| {
+            let written = self.write_decimal_by(index, text, &mut decimals);
+            written.unwrap_or_else(|error| panic!("{error}"));
+        })
+    }
+
+    /// Each number in hexadecimal digits, as [`Integers::write_hexadecimal`] writes it.
+    ///
+    /// # Panics
+    /// Where memory ends, as collections do.
+    pub fn hexadecimals(&self) -> impl ExactSizeIterator<Item = String> + '_ {
+        self.texts(|index, text| self.write_hexadecimal(index, text))
+    }
+
+    fn texts(
+        &self,
+        mut write: impl FnMut(usize, &mut Vec<u8>),
+    ) -> impl ExactSizeIterator<Item = String> {
+        (0..self.len()).map(move |index| {
+            let mut text = Vec::new();
+            write(index, &mut text);
+            String::from_utf8(text).expect("digits are characters")
+        })
+    }
+
+    /// These numbers.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn from_bigints(numbers: &[BigInt]) -> Result<Self, Error> {
+        of_numbers(numbers.len(), |i| {
+            let number = &numbers[i];
+            (number.sign() == Sign::Minus, number.magnitude())
+        })
+    }
+
+    /// These numbers.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn from_biguints(numbers: &[BigUint]) -> Result<Self, Error> {
+        of_numbers(numbers.len(), |i| (false, &numbers[i]))
+    }
+
+    /// The numbers.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn to_bigints(&self) -> Result<Vec<BigInt>, Error> {
+        let mut numbers = bigint_cpu::with_capacity(self.len())?;
+        let bytes = size_of_val(self.limbs());
+        limbs::leave_for_numbers(self.len(), bytes)?;
+        numbers.resize(self.len(), BigInt::ZERO);
+        let mean = self.limbs().len() / self.len().max(1);
+        limbs::each_part(&mut numbers, mean, |first, part| {
+            let ends = self.offsets()[first..].windows(2);
+            for (i, (number, ends)) in (first..).zip(part.iter_mut().zip(ends)) {
+                let sign = match self.column.is_negative(i) {
+                    true => Sign::Minus,
+                    false => Sign::Plus,
+                };
+                let [start, end] = [ends[0], ends[1]].map(|end| end as usize / LIMB_BYTES);
+                let magnitude = &self.limbs()[start..end];
+                match magnitude.len() {
+                    // Without a loop, and in no memory of its own.
+                    0..=2 => {
+                        let word = short::signed((magnitude, false)) as u64;
+                        *number = BigInt::from_biguint(sign, word.into());
+                    }
+                    _ => {
+                        let mut wide = BigUint::ZERO;
+                        wide.assign_from_slice(magnitude);
+                        *number = BigInt::from_biguint(sign, wide);
+                    }
+                }
+            }
+        });
+        Ok(numbers)
+    }
+}
+
+/// Numbers and whether they are negative.
+fn of_numbers<'a>(
+    count: usize,
+    number: impl Fn(usize) -> (bool, &'a BigUint) + Sync,
+) -> Result<Integers, Error> {
+    let mean = match count {
+        0 => 0,
+        count => 2 * number(count / 2).1.iter_u64_digits().len(),
+    };
+    let length = |i| {
+        let (negative, number) = number(i);
+        let words = number.iter_u64_digits().len();
+        let is_short = number
+            .iter_u64_digits()
+            .last()
+            .is_some_and(|top| top >> LIMB_BITS == 0);
+        let limbs = 2 * words - usize::from(is_short);
+        (limbs, negative)
+    };
+    let fill = |i, place: &mut [Limb]| {
+        let (pairs, top) = place.as_chunks_mut::<2>();
+        let mut digits = number(i).1.iter_u64_digits();
+        for pair in pairs {
+            let digit = digits.next().unwrap_or(0);
+            *pair = [digit as Limb, (digit >> LIMB_BITS) as Limb];
+        }
+        if let [top] = top {
+            *top = digits.next().unwrap_or(0) as Limb;
+        }
+    };
+    Ok(Column::filled(None, count, mean, length, fill)?.into())
+}
+
+impl FromIterator<BigInt> for Integers {
+    /// # Panics
+    /// Where memory ends, as collections do.
+    fn from_iter<T: IntoIterator<Item = BigInt>>(numbers: T) -> Self {
+        let mut integers = Integers::new();
+        for number in numbers {
+            let (sign, limbs) = number.to_u32_digits();
+            let pushed = integers.push(sign == Sign::Minus, &limbs);
+            pushed.unwrap_or_else(|error| panic!("{error}"));
+        }
+        integers
+    }
+}
+
+impl FromIterator<BigUint> for Integers {
+    /// # Panics
+    /// Where memory ends, as collections do.
+    fn from_iter<T: IntoIterator<Item = BigUint>>(numbers: T) -> Self {
+        numbers.into_iter().map(BigInt::from).collect()
+    }
+}
