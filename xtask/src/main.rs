@@ -7,6 +7,7 @@ mod device_toolchain;
 mod gpu_pack;
 mod manifest;
 mod ptx_stats;
+mod rooms;
 mod tidy;
 mod wheels;
 mod workspace;

@@ -5,7 +5,7 @@
 //! checklist of CONTRIBUTING.md, as far as they can be seen in the text of the tree.
 
 use crate::manifest::Manifest;
-use crate::workspace;
+use crate::{rooms, workspace};
 use anyhow::{Context, Result, bail, ensure};
 use bigint_core::Operation;
 use bigint_core::operation::Row;
@@ -27,10 +27,11 @@ type Check = fn(&Tree) -> Findings;
 /// Runs every check; the error has all findings.
 pub fn run() -> Result<()> {
     let tree = Tree::read(&workspace::root())?;
-    let checks: [(&str, Check); 10] = [
+    let checks: [(&str, Check); 11] = [
         ("operations", operations),
         ("headers", headers),
         ("dependencies", dependencies),
+        ("rooms", rooms),
         ("unsafe code", unsafe_code),
         ("leftovers", leftovers),
         ("lengths", lengths),
@@ -223,6 +224,14 @@ fn dependencies(tree: &Tree) -> Findings {
         }
     }
     findings
+}
+
+/// Folders of the host's sources use those below them alone.
+fn rooms(tree: &Tree) -> Findings {
+    const SOURCES: &str = "crates/bigint-host/src/";
+    let files = tree.rust();
+    let files = files.filter_map(|(name, text)| Some((name.strip_prefix(SOURCES)?, text)));
+    rooms::arrows_up(tree.text(&format!("{SOURCES}lib.rs")), files)
 }
 
 /// Where unsafe code and its kinds may stand.

@@ -29,8 +29,8 @@ mod engine;
 // Measured thresholds, and their reader.
 mod tuning;
 
-// The driver of CUDA devices.
-#[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
+// The driver of CUDA devices, which implements the trait of a device.
+#[cfg(feature = "cuda")]
 mod cuda;
 
 // Errors, options, jobs and limbs.
@@ -59,8 +59,6 @@ pub use operations::divisor::Divisor;
 pub use operations::fixed_base::FixedBase;
 pub use operations::forms::{Form, Outcome};
 pub use operations::residues::{MontgomeryParams, Residues};
-pub use operations::signed::SignedBatch;
-pub use plan::choose::{CoreTuning, StartTuning};
 pub use tuning::cpu::CpuTuning;
 pub use tuning::gpu::{
     AddTuning, DevicesTuning, FusedTuning, LimbwiseTuning, MulTuning, Provenance, ScanTuning,
@@ -68,8 +66,10 @@ pub use tuning::gpu::{
 };
 pub use tuning::lanes::LanesTuning;
 pub use tuning::modular::{FewTuning, ModularTuning};
+pub use tuning::start::{CoreTuning, StartTuning};
 pub use values::batch::Batch;
 pub use values::integers::Integers;
+pub use values::signed::SignedBatch;
 
 #[doc = include_str!("../RECIPES.md")]
 pub mod recipes {}

@@ -83,7 +83,7 @@ pub enum Error {
     },
     /// Rows beside, or in, a total of all rows.
     #[error(transparent)]
-    Misplaced(#[from] crate::expression::Misplaced),
+    Misplaced(#[from] Misplaced),
     /// A text that is no number.
     #[error(
         "number {index}: a digit must stand at byte {position}: numbers are written in decimal \
@@ -315,6 +315,23 @@ pub struct DeviceError {
     pub during: String,
     /// What happened.
     pub kind: DeviceErrorKind,
+}
+
+/// An input that stands for many rows where it must not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misplaced {
+    /// Beside a reduction, which is one number for all rows.
+    #[error("rows cannot stand beside a sum or product of all rows")]
+    Beside {
+        /// The input.
+        input: usize,
+    },
+    /// In a reduction that is within another.
+    #[error("a sum or product of all rows stands in another")]
+    Within {
+        /// The input.
+        input: usize,
+    },
 }
 
 /// What happened to a GPU.

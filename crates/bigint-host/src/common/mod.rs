@@ -1,10 +1,14 @@
-//! Words that every room speaks: errors, back ends, options, jobs, and limbs in host memory.
+//! What every room names: errors, options, jobs, limbs in host memory, and the trait that
+//! a device implements ([`device`]).
 //!
 //! This room is at the bottom: it uses no other room of the crate.
 
 pub(crate) mod back_end;
+pub(crate) mod device;
 pub(crate) mod error;
 pub(crate) mod job;
 pub(crate) mod limbs;
 pub(crate) mod options;
 pub(crate) mod pool;
+pub(crate) mod reach;
+pub(crate) mod threads;

@@ -1,8 +1,8 @@
 //! Device memory: how it comes to be, how limbs come there and from there, and how it is freed.
 
-use super::device::{Device, Memory, Way};
-use super::staging::STAGED;
+use super::device::{CudaDevice, Way};
 use crate::DeviceError;
+use crate::common::device::{Buffer, DeviceMemory, Memory, STAGED};
 use bigint_core::{Layout, Limb, Shape};
 use cust::error::CudaError;
 use cust::event::{Event, EventFlags};
@@ -11,69 +11,72 @@ use cust::stream::StreamWaitEventFlags;
 use cust::sys;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
+use std::ops::{Deref, DerefMut};
+use std::ptr;
 use std::sync::Arc;
 
-/// Limbs in device memory, freed when dropped, after whatever was launched before.
-pub(crate) struct Buffer {
+/// What a [`Buffer`] of a CUDA device holds: memory that is freed when dropped, after whatever was
+/// launched before.
+struct CudaMemory {
     memory: ManuallyDrop<DeviceBuffer<Limb>>,
-    device: Arc<Device>,
+    device: Arc<CudaDevice>,
 }
 
-impl Buffer {
-    pub(super) fn new(memory: DeviceBuffer<Limb>, device: &Arc<Device>) -> Self {
-        Buffer {
-            memory: ManuallyDrop::new(memory),
-            device: Arc::clone(device),
-        }
+impl CudaMemory {
+    fn into_buffer(self) -> Buffer {
+        let (address, limbs) = (self.as_device_ptr().as_raw(), self.len());
+        let device = Arc::clone(&self.device);
+        Buffer::new(address, limbs, self, device)
     }
+}
 
-    /// The number of the device whose memory it is.
-    pub fn ordinal(&self) -> usize {
-        self.device.ordinal()
-    }
+impl Deref for CudaMemory {
+    type Target = DeviceBuffer<Limb>;
 
-    /// The device whose memory it is.
-    pub fn device(&self) -> &Arc<Device> {
-        &self.device
-    }
-
-    /// The device address of the first limb, 256-byte aligned; zero where there
-    /// are no limbs.
-    pub fn address(&self) -> u64 {
-        self.memory.as_device_ptr().as_raw()
-    }
-
-    /// Limbs it holds.
-    pub fn limbs(&self) -> usize {
-        self.memory.len()
-    }
-
-    pub(super) fn memory(&self) -> &DeviceBuffer<Limb> {
+    fn deref(&self) -> &Self::Target {
         &self.memory
     }
+}
 
-    pub(super) fn memory_mut(&mut self) -> &mut DeviceBuffer<Limb> {
+impl DerefMut for CudaMemory {
+    fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.memory
-    }
-
-    /// Whether it is this device's memory.
-    pub fn is_of(&self, device: &Device) -> bool {
-        std::ptr::eq(&*self.device, device)
     }
 }
 
-impl Drop for Buffer {
+impl Drop for CudaMemory {
     fn drop(&mut self) {
-        // SAFETY: this is the only place that takes the memory, and the buffer is
-        // not used after its drop.
+        // SAFETY: this is the only place that takes the memory, which is not used after the
+        // drop.
         let memory = unsafe { ManuallyDrop::take(&mut self.memory) };
         self.device.free(memory);
     }
 }
 
-impl Device {
+/// The memory of a buffer.
+///
+/// # Panics
+/// Where another back end made the buffer; that is a defect of the caller.
+fn memory_of(buffer: &Buffer) -> &DeviceBuffer<Limb> {
+    let memory = buffer.handle().downcast_ref::<CudaMemory>();
+    memory.expect("a buffer of a CUDA device")
+}
+
+/// The memory of a buffer, to write to it.
+fn memory_of_mut(buffer: &mut Buffer) -> &mut DeviceBuffer<Limb> {
+    let memory = buffer.handle_mut().downcast_mut::<CudaMemory>();
+    memory.expect("a buffer of a CUDA device")
+}
+
+impl CudaDevice {
+    /// Whether a buffer is this device's memory.
+    pub(super) fn has(&self, buffer: &Buffer) -> bool {
+        let memory = buffer.handle().downcast_ref::<CudaMemory>();
+        memory.is_some_and(|memory| ptr::eq(&*memory.device, self))
+    }
+
     /// Memory for `limbs` limbs, of any content.
-    pub fn allocate(self: &Arc<Self>, limbs: usize) -> Result<Buffer, DeviceError> {
+    fn memory_for(&self, limbs: usize) -> Result<CudaMemory, DeviceError> {
         let bytes = limbs.saturating_mul(size_of::<Limb>());
         let memory = self.run("allocating device memory", bytes, || {
             if self.has_memory_pools {
@@ -85,18 +88,10 @@ impl Device {
                 unsafe { DeviceBuffer::uninitialized(limbs) }
             }
         })?;
-        Ok(Buffer::new(memory, self))
-    }
-
-    /// Memory for `limbs` limbs, all of whose bits will be ones.
-    pub fn allocate_ones(self: &Arc<Self>, limbs: usize) -> Result<Buffer, DeviceError> {
-        let mut buffer = self.allocate(limbs)?;
-        let memory = buffer.memory_mut();
-        self.run("filling device memory", 0, || {
-            // SAFETY: the memory is nobody else's, and is used and freed behind this.
-            unsafe { memory.set_8_async(0xff, &self.stream) }
-        })?;
-        Ok(buffer)
+        Ok(CudaMemory {
+            memory: ManuallyDrop::new(memory),
+            device: self.this(),
+        })
     }
 
     /// Frees memory behind what was launched before. A failure is one of those that
@@ -124,15 +119,28 @@ impl Device {
             }
         });
     }
+}
 
-    /// Copies limbs to new device memory.
-    pub fn upload(self: &Arc<Self>, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
-        let mut buffer = self.allocate(limbs.len())?;
-        let memory = buffer.memory_mut();
+impl DeviceMemory for CudaDevice {
+    fn allocate(&self, limbs: usize) -> Result<Buffer, DeviceError> {
+        Ok(self.memory_for(limbs)?.into_buffer())
+    }
+
+    fn allocate_ones(&self, limbs: usize) -> Result<Buffer, DeviceError> {
+        let mut memory = self.memory_for(limbs)?;
+        self.run("filling device memory", 0, || {
+            // SAFETY: the memory is nobody else's, and is used and freed behind this.
+            unsafe { memory.set_8_async(0xff, &self.stream) }
+        })?;
+        Ok(memory.into_buffer())
+    }
+
+    fn upload(&self, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
+        let mut memory = self.memory_for(limbs.len())?;
         let bytes = size_of_val(limbs);
         self.run("copying to the device", bytes, || {
             let staged = self.staged(Way::In, limbs.len(), |staging| {
-                staging.upload(memory, limbs, &self.stream)
+                staging.upload(&mut memory, limbs, &self.stream)
             });
             if let Some(done) = staged {
                 return done;
@@ -142,15 +150,10 @@ impl Device {
             unsafe { memory.async_copy_from(limbs, &self.stream)? };
             self.stream.synchronize()
         })?;
-        Ok(buffer)
+        Ok(memory.into_buffer())
     }
 
-    /// Waits for all work, and copies a buffer's limbs to the host, into as many; many of them
-    /// in a stream of their own, so that what other threads upload meanwhile does not wait.
-    ///
-    /// # Panics
-    /// Where the lengths differ; that is a defect of the caller.
-    pub fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
+    fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
         assert_eq!(limbs.len(), buffer.limbs());
         self.run("copying from the device", 0, || {
             let staged = self.staged(Way::Out, limbs.len(), |staging| {
@@ -158,20 +161,19 @@ impl Device {
                 behind.record(&self.stream)?;
                 self.outgoing
                     .wait_event(behind, StreamWaitEventFlags::DEFAULT)?;
-                staging.download(limbs, buffer.memory(), &self.outgoing)
+                staging.download(limbs, memory_of(buffer), &self.outgoing)
             });
             if let Some(done) = staged {
                 return done;
             }
             // SAFETY: the host memory is not touched until the stream is empty or
             // its context is dead; the device memory is written by this stream only.
-            unsafe { buffer.memory().async_copy_to(limbs, &self.stream)? };
+            unsafe { memory_of(buffer).async_copy_to(limbs, &self.stream)? };
             self.stream.synchronize()
         })
     }
 
-    /// Zeroes what no kernel writes of an interleaved batch: the ends of its rows.
-    pub fn clear_padding(&self, buffer: &Buffer, shape: Shape) -> Result<(), DeviceError> {
+    fn clear_padding(&self, buffer: &Buffer, shape: Shape) -> Result<(), DeviceError> {
         let row = shape.strides().limb;
         if shape.layout == Layout::Contiguous || row == shape.count {
             return Ok(());
@@ -197,44 +199,33 @@ impl Device {
         })
     }
 
-    /// Moves [`STAGED`] limbs of pinned memory `times` times, to see how long the link takes.
-    pub fn exercise_link(self: &Arc<Self>, to_device: bool, times: u32) -> Result<(), DeviceError> {
-        let mut buffer = self.allocate(STAGED)?;
-        let memory = buffer.memory_mut();
+    fn exercise_link(&self, to_device: bool, times: u32) -> Result<(), DeviceError> {
+        let mut memory = self.memory_for(STAGED)?;
         self.run("measuring the link", 0, || {
             let way = if to_device { Way::In } else { Way::Out };
             let moved = self.staged(way, STAGED, |staging| {
-                staging.exercise(memory, to_device, times, &self.stream)
+                staging.exercise(&mut memory, to_device, times, &self.stream)
             });
             moved.unwrap_or(Err(CudaError::OutOfMemory))
         })
     }
 
-    /// Queues a copy of one buffer to another of equal length behind all earlier work.
-    ///
-    /// # Panics
-    /// Where the lengths differ; that is a defect of the caller.
-    pub fn copy(&self, to: &mut Buffer, from: &Buffer) -> Result<(), DeviceError> {
+    fn copy(&self, to: &mut Buffer, from: &Buffer) -> Result<(), DeviceError> {
         assert_eq!(to.limbs(), from.limbs());
         self.run("copying on the device", 0, || {
             // SAFETY: both are device memory of equal length; the copy happens in
             // the stream's order, and dropping either frees it behind the copy.
-            unsafe { from.memory().async_copy_to(to.memory_mut(), &self.stream) }
+            unsafe { memory_of(from).async_copy_to(memory_of_mut(to), &self.stream) }
         })
     }
 
-    /// Queues a copy of some limbs of one buffer to another, from a place in it on, behind all
-    /// earlier work.
-    ///
-    /// # Panics
-    /// Where a buffer does not reach that far; that is a defect of the caller.
-    pub fn copy_part(
+    fn copy_part(
         &self,
-        (to, place): (&mut Buffer, usize),
+        (to, start): (&mut Buffer, usize),
         (from, limbs): (&Buffer, Range<usize>),
     ) -> Result<(), DeviceError> {
-        let mut to = to.memory_mut().index(place..place + limbs.len());
-        let from = from.memory().index(limbs);
+        let mut to = memory_of_mut(to).index(start..start + limbs.len());
+        let from = memory_of(from).index(limbs);
         self.run("copying on the device", 0, || {
             // SAFETY: as in `copy`, of parts of the buffers.
             unsafe { from.async_copy_to(&mut to, &self.stream) }

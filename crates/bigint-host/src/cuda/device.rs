@@ -2,13 +2,12 @@
 //! copies to the host leave it, and what is loaded there.
 
 use super::modules::Modules;
-use super::staging::{STAGED, Staging};
+use super::staging::Staging;
 use super::{count, describe, early, failure, raw_device};
+use crate::common::device::{Device, Memory, Roots, STAGED};
 use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::Limb;
-use bigint_core::facts::Facts;
-use bigint_core::kernel::EntryPoint;
-use bigint_core::transform::grid::{GridPlan, TREE, fill_tree};
+use bigint_core::transform::grid::{TREE, fill_tree};
 use bigint_core::transform::ntt::{FACTORS, fill_tables};
 use bigint_core::transform::{ROOTS, fill_roots};
 use cust::context::{Context, CurrentContext};
@@ -17,7 +16,7 @@ use cust::memory::DeviceBuffer;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The oldest compute capability that the kernels' PTX is for.
@@ -31,15 +30,17 @@ const KEPT_PART: u64 = 4;
 
 /// The devices that are open. Engines of one process share a device, so that its
 /// kernels are compiled once.
-static OPEN: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<Weak<CudaDevice>>> = Mutex::new(Vec::new());
 
 /// An open device.
 ///
 /// Every call may come from any thread: it makes the context current first. All
 /// work but large copies to the host, which are waited for, goes through one stream, so a
 /// kernel sees what earlier calls wrote, and memory is freed behind the kernels that use it. A kernel's failure shows in a
-/// later call; [`Device::launch`] notes what ran last.
-pub(crate) struct Device {
+/// later call; [`Kernels::launch`](crate::common::device::Kernels::launch) notes what ran last.
+pub(super) struct CudaDevice {
+    /// Itself, for buffers, which keep it open.
+    this: Weak<CudaDevice>,
     ordinal: usize,
     // Dropped in this order: modules, pinned memory, stream and memory need the context.
     pub(super) modules: Modules,
@@ -64,17 +65,8 @@ pub(crate) struct Device {
     /// Why the device can no longer be used.
     pub(super) lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
-    /// Threads that [`Device::load`].
-    loading: AtomicUsize,
-}
-
-/// What becomes of memory that is let go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Memory {
-    /// It goes as it is.
-    Plain,
-    /// It is overwritten, pinned memory too; and no copy goes by way of the driver's memory.
-    Wiped,
+    /// Threads that [`Kernels::load`](crate::common::device::Kernels::load).
+    pub(super) loading: AtomicUsize,
 }
 
 /// Which way a large copy goes: each has pinned memory of its own, so that neither waits for
@@ -85,52 +77,44 @@ pub(super) enum Way {
     Out,
 }
 
-/// Whose table of roots.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Roots {
-    /// That of blocks, whatever their threads.
-    Blocks,
-    /// Of the whole device by a plan: the tree, then what is near and what is far.
-    Grid(GridPlan),
-    /// Of the whole device modulo primes, by any plan.
-    Ntt,
-}
-
-impl Roots {
-    fn words(self) -> Vec<u64> {
-        let table = match self {
-            Roots::Blocks => {
-                let mut table = vec![[0.0; 2]; ROOTS];
-                fill_roots(&mut table);
-                table
-            }
-            Roots::Grid(plan) => {
-                let (near, far) = (plan.near_roots() as usize, plan.far_roots() as usize);
-                let mut table = vec![[0.0; 2]; TREE + near + far];
-                fill_tree(&mut table[..TREE]);
-                plan.fill_near(&mut table[TREE..][..near]);
-                plan.fill_far(&mut table[TREE + near..]);
-                table
-            }
-            Roots::Ntt => {
-                let mut words = vec![0; FACTORS];
-                fill_tables(&mut words);
-                return words;
-            }
-        };
-        table.iter().flatten().map(|x| x.to_bits()).collect()
-    }
+/// What a table of roots of unity holds.
+pub(super) fn words(of: Roots) -> Vec<u64> {
+    let table = match of {
+        Roots::Blocks => {
+            let mut table = vec![[0.0; 2]; ROOTS];
+            fill_roots(&mut table);
+            table
+        }
+        Roots::Grid(plan) => {
+            let (near, far) = (plan.near_roots() as usize, plan.far_roots() as usize);
+            let mut table = vec![[0.0; 2]; TREE + near + far];
+            fill_tree(&mut table[..TREE]);
+            plan.fill_near(&mut table[TREE..][..near]);
+            plan.fill_far(&mut table[TREE + near..]);
+            table
+        }
+        Roots::Ntt => {
+            let mut words = vec![0; FACTORS];
+            fill_tables(&mut words);
+            return words;
+        }
+    };
+    table.iter().flatten().map(|x| x.to_bits()).collect()
 }
 
 /// The device of this number among those that are open, if it can be used.
-fn usable(open: &mut Vec<Weak<Device>>, ordinal: usize, memory: Memory) -> Option<Arc<Device>> {
+fn usable(
+    open: &mut Vec<Weak<CudaDevice>>,
+    ordinal: usize,
+    memory: Memory,
+) -> Option<Arc<CudaDevice>> {
     open.retain(|device| device.strong_count() > 0);
-    let is_it = |device: &Device| device.ordinal == ordinal && device.memory == memory;
-    let is_usable = |device: &Arc<Device>| is_it(device) && device.lost.get().is_none();
+    let is_it = |device: &CudaDevice| device.ordinal == ordinal && device.memory == memory;
+    let is_usable = |device: &Arc<CudaDevice>| is_it(device) && device.lost.get().is_none();
     open.iter().filter_map(Weak::upgrade).find(is_usable)
 }
 
-impl Device {
+impl CudaDevice {
     /// Opens device `ordinal`, or shares it where it is open already.
     pub fn open(ordinal: usize, memory: Memory) -> Result<Arc<Self>, DeviceError> {
         let failed = |kind| DeviceError {
@@ -142,7 +126,7 @@ impl Device {
         if ordinal >= found {
             return Err(failed(DeviceErrorKind::NoDevice { found }));
         }
-        if let Some(device) = Device::opened(ordinal, memory) {
+        if let Some(device) = CudaDevice::opened(ordinal, memory) {
             return Ok(device);
         }
         let described =
@@ -156,10 +140,8 @@ impl Device {
                 described.name
             ))));
         }
-        let device = Arc::new(
-            Device::in_new_stream(ordinal, memory)
-                .map_err(|error| failed(failure::kind_at_opening(error)))?,
-        );
+        let device = CudaDevice::in_new_stream(ordinal, memory)
+            .map_err(|error| failed(failure::kind_at_opening(error)))?;
         // Several devices are opened at one time; who was first with this one has it.
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = usable(&mut open, ordinal, memory) {
@@ -175,7 +157,7 @@ impl Device {
         usable(&mut open, ordinal, memory)
     }
 
-    fn in_new_stream(ordinal: usize, memory: Memory) -> CudaResult<Self> {
+    fn in_new_stream(ordinal: usize, memory: Memory) -> CudaResult<Arc<Self>> {
         let device = raw_device(ordinal)?;
         let context = Context::new(device)?;
         CurrentContext::set_current(&context)?;
@@ -185,12 +167,15 @@ impl Device {
         }
         // Before there are streams: of a device that is lost they could not be freed.
         let is_early = early::is_possible(device)?;
-        Ok(Device {
+        let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+        let outgoing = Stream::new(StreamFlags::DEFAULT, None)?;
+        Ok(Arc::new_cyclic(|this| CudaDevice {
+            this: Weak::clone(this),
             ordinal,
             modules: Modules::default(),
             staging: Default::default(),
-            stream: Stream::new(StreamFlags::DEFAULT, None)?,
-            outgoing: Stream::new(StreamFlags::DEFAULT, None)?,
+            stream,
+            outgoing,
             roots: Mutex::default(),
             context,
             shared_bytes: shared_bytes(device),
@@ -200,41 +185,15 @@ impl Device {
             lost: OnceLock::new(),
             last_launched: Mutex::new(None),
             loading: AtomicUsize::new(0),
-        })
+        }))
     }
 
-    /// The device's number, as the driver counts.
-    pub fn ordinal(&self) -> usize {
-        self.ordinal
+    /// Itself, for what keeps it open.
+    pub(super) fn this(&self) -> Arc<Self> {
+        self.this.upgrade().expect("whoever calls has it open")
     }
 
-    /// Dynamic shared memory that a block may have, in bytes.
-    pub fn shared_bytes(&self) -> u32 {
-        self.shared_bytes
-    }
-
-    /// Whether a kernel can begin before the last one has ended.
-    pub fn is_early(&self) -> bool {
-        self.is_early
-    }
-
-    /// The device address of a table of roots of unity, which is made when first asked for
-    /// and lives as long as the device.
-    pub fn roots(&self, of: Roots) -> Result<u64, DeviceError> {
-        let during = "copying roots of unity to the device";
-        // A forked process goes no further, where a thread that it has not may have the lock.
-        self.enter().map_err(|kind| self.failed(during, kind))?;
-        let mut tables = self.tables();
-        if let Some(table) = tables.get(&of) {
-            return Ok(table.as_device_ptr().as_raw());
-        }
-        let words = of.words();
-        let bytes = size_of_val(words.as_slice());
-        let table = self.run(during, bytes, || DeviceBuffer::from_slice(&words))?;
-        Ok(tables.entry(of).or_insert(table).as_device_ptr().as_raw())
-    }
-
-    fn tables(&self) -> MutexGuard<'_, HashMap<Roots, DeviceBuffer<u64>>> {
+    pub(super) fn tables(&self) -> MutexGuard<'_, HashMap<Roots, DeviceBuffer<u64>>> {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -245,30 +204,6 @@ impl Device {
             let end = first + size_of::<u64>() as u64 * table.len() as u64;
             first <= address && address + size_of::<Limb>() as u64 * limbs <= end
         })
-    }
-
-    /// Whether a launch of this kernel need not wait for the driver to compile it.
-    pub fn has_module(&self, entry: EntryPoint, facts: Facts) -> bool {
-        self.modules.has(entry, facts)
-    }
-
-    /// Whether the caller is the first who sets out to [`Device::load`] it.
-    pub fn begins_module(&self, entry: EntryPoint, facts: Facts) -> bool {
-        self.modules.begins(entry, facts)
-    }
-
-    /// Has the driver compile a kernel, for launches to come, which meet its errors again.
-    pub fn load(&self, entry: EntryPoint, facts: Facts) {
-        self.loading.fetch_add(1, Ordering::Relaxed);
-        if self.enter().is_ok() {
-            let _ = self.modules.of(entry, facts);
-        }
-        self.loading.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Whether the driver is at that: any other call waits for it.
-    pub fn is_loading(&self) -> bool {
-        self.loading.load(Ordering::Relaxed) > 0
     }
 
     /// Copies by way of pinned memory, if so many limbs are worth it and there is any. Secrets
@@ -295,11 +230,6 @@ impl Device {
             None if is_wiped => Some(Err(CudaError::OutOfMemory)),
             staging => staging.as_mut().map(copy),
         }
-    }
-
-    /// Waits until all earlier work is done.
-    pub fn wait(&self) -> Result<(), DeviceError> {
-        self.run("waiting for the device", 0, || self.stream.synchronize())
     }
 
     pub(super) fn last_launched(&self) -> MutexGuard<'_, Option<&'static str>> {
@@ -348,7 +278,25 @@ impl Device {
     }
 }
 
-impl Drop for Device {
+impl Device for CudaDevice {
+    fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
+    }
+
+    fn is_early(&self) -> bool {
+        self.is_early
+    }
+
+    fn wait(&self) -> Result<(), DeviceError> {
+        self.run("waiting for the device", 0, || self.stream.synchronize())
+    }
+}
+
+impl Drop for CudaDevice {
     fn drop(&mut self) {
         // Modules and stream are given back in the current context, after the kernels
         // that may still run. Where that fails the context is gone, and they with it.
@@ -407,12 +355,12 @@ fn keep_memory(device: cust::device::Device, bytes: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cuda::Buffer;
+    use crate::common::device::Buffer;
 
     #[test]
     fn devices_engines_and_what_they_hold_go_between_threads() {
         fn goes_between_threads<T: Send + Sync>() {}
-        goes_between_threads::<Device>();
+        goes_between_threads::<CudaDevice>();
         goes_between_threads::<Buffer>();
         goes_between_threads::<crate::Engine>();
         goes_between_threads::<crate::Batch>();

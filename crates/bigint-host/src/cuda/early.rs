@@ -46,12 +46,12 @@ const PROGRAMMATIC_STREAM_SERIALIZATION: u32 = 6;
 /// Launches a kernel that may begin before the last one has ended.
 ///
 /// # Safety
-/// That of any launch; and the kernel waits for the one before it by itself.
-pub(super) unsafe fn launch<A>(
+/// That of any launch of the kernel with the parameter at this address; and the kernel waits for the one before it by itself.
+pub(super) unsafe fn launch(
     function: &Function<'_>,
     launch: Launch,
     stream: &Stream,
-    mut parameter: A,
+    parameter: *mut c_void,
 ) -> CudaResult<()> {
     let attribute = LaunchAttribute {
         id: PROGRAMMATIC_STREAM_SERIALIZATION,
@@ -66,7 +66,7 @@ pub(super) unsafe fn launch<A>(
         attributes: &attribute,
         count: 1,
     };
-    let mut parameters = [(&raw mut parameter).cast()];
+    let mut parameters = [parameter];
     // SAFETY: the driver reads configuration, attribute and parameter before it returns; the rest
     // is this function's own contract.
     let code = unsafe {

@@ -1,55 +1,75 @@
 //! Launches of kernels.
 
-use super::buffer::Buffer;
-use super::device::{Device, FREE_SHARED_BYTES};
-use super::reach::Reaching;
+use super::device::{CudaDevice, FREE_SHARED_BYTES, words};
 use super::{early, failure};
 use crate::DeviceError;
+use crate::common::device::{Buffer, Kernels, Roots};
+use crate::common::reach::Parameter;
 use bigint_core::Launch;
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::weighted::long::{EARLY, LONG_MODULE};
 use cust::error::CudaError;
-use cust::memory::DeviceCopy;
+use cust::memory::DeviceBuffer;
 use cust::sys;
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
 
-/// The parameter of every kernel, as `cust` passes it.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-struct Parameter<A>(A);
+impl Kernels for CudaDevice {
+    fn has_module(&self, entry: EntryPoint, facts: Facts) -> bool {
+        self.modules.has(entry, facts)
+    }
 
-// SAFETY: the launch ABI is plain numbers, with no pointer to host memory.
-unsafe impl<A: Reaching> DeviceCopy for Parameter<A> {}
+    fn begins_module(&self, entry: EntryPoint, facts: Facts) -> bool {
+        self.modules.begins(entry, facts)
+    }
 
-impl Device {
-    /// Queues a kernel behind all earlier work. The facts are those of the arguments.
-    ///
-    /// `buffers` are the device memory that the arguments are about. The kernel reads
-    /// and writes the matrices and the carries in the arguments, reads the device's own
-    /// tables of roots, and touches nothing else.
-    ///
-    /// # Panics
-    /// Where the arguments reach out of the buffers; that is a defect of the caller.
-    pub fn launch<A: Reaching>(
+    fn load(&self, entry: EntryPoint, facts: Facts) {
+        self.loading.fetch_add(1, Ordering::Relaxed);
+        if self.enter().is_ok() {
+            let _ = self.modules.of(entry, facts);
+        }
+        self.loading.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn is_loading(&self) -> bool {
+        self.loading.load(Ordering::Relaxed) > 0
+    }
+
+    fn roots(&self, of: Roots) -> Result<u64, DeviceError> {
+        let during = "copying roots of unity to the device";
+        // A forked process goes no further, where a thread that it has not may have the lock.
+        self.enter().map_err(|kind| self.failed(during, kind))?;
+        let mut tables = self.tables();
+        if let Some(table) = tables.get(&of) {
+            return Ok(table.as_device_ptr().as_raw());
+        }
+        let words = words(of);
+        let bytes = size_of_val(words.as_slice());
+        let table = self.run(during, bytes, || DeviceBuffer::from_slice(&words))?;
+        Ok(tables.entry(of).or_insert(table).as_device_ptr().as_raw())
+    }
+
+    fn launch(
         &self,
         entry: EntryPoint,
         facts: Facts,
         launch: Launch,
-        arguments: A,
+        arguments: &dyn Parameter,
         buffers: &[&Buffer],
     ) -> Result<(), DeviceError> {
         let failed = |kind| self.failed(&format!("launching {}", entry.name), kind);
         self.enter().map_err(failed)?;
         let mut roots = arguments.roots().into_iter();
         assert!(
-            buffers.iter().all(|buffer| buffer.is_of(self))
+            buffers.iter().all(|buffer| self.has(buffer))
                 && arguments.lies_within(buffers)
                 && roots.all(|roots| roots.1 == 0 || self.has_roots(roots)),
             "the arguments of {} reach out of their buffers",
             entry.name
         );
         let module = self.modules.of(entry, facts).map_err(failed)?;
-        let parameter = Parameter(arguments);
+        let parameter = (&raw const *arguments).cast::<c_void>().cast_mut();
         let stream = &self.stream;
         let launched = module.get_function(entry.name).and_then(|function| {
             if launch.shared_bytes > FREE_SHARED_BYTES {
@@ -67,16 +87,16 @@ impl Device {
                 }
             }
             // SAFETY: the kernel takes these arguments and this launch by the ABI
-            // that host and device share. It touches the memory in the arguments
-            // only, which lies in buffers that are alive; if they are dropped they
-            // are freed behind the kernel.
+            // that host and device share: a `Parameter` is that parameter itself, plain
+            // numbers, which the driver copies before it returns. It touches the memory in
+            // the arguments only, which lies in buffers that are alive; if they are dropped
+            // they are freed behind the kernel.
             unsafe {
                 if entry.module == LONG_MODULE && facts.field(EARLY) == 1 {
                     early::launch(&function, launch, stream, parameter)
                 } else {
-                    cust::launch!(
-                        function<<<launch.grid, launch.block, launch.shared_bytes, stream>>>(parameter)
-                    )
+                    let Launch { grid, block, shared_bytes, .. } = launch;
+                    stream.launch(&function, grid, block, shared_bytes, &[parameter])
                 }
             }
         });

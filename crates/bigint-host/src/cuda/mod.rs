@@ -15,37 +15,41 @@ mod early;
 mod failure;
 mod launch;
 mod modules;
-mod reach;
 mod staging;
 
 use crate::common::back_end::Found;
+use crate::common::device::{Device, Driver, Memory};
 use crate::{DeviceDescription, DeviceError, DeviceErrorKind};
 use cuda_loader::DriverError;
 use cust::device::DeviceAttribute;
 use cust::error::{CudaError, CudaResult};
 
-pub(crate) use buffer::Buffer;
-pub(crate) use device::{Device, Memory, Roots};
-pub(crate) use staging::STAGED;
+use std::sync::Arc;
 
-/// The CUDA devices that the driver sees; none, where it sees none. Of one that does not answer,
-/// why.
-pub(crate) fn devices() -> Result<Vec<Found>, DeviceError> {
-    let failed = |ordinal, kind| DeviceError {
-        ordinal,
-        during: "looking for devices".to_owned(),
-        kind,
-    };
-    let found = count().map_err(|kind| failed(0, kind))?;
-    let found = (0..found).map(|ordinal| {
-        describe(ordinal).map_err(|error| failed(ordinal, failure::kind_at_opening(error)))
-    });
-    Ok(found.collect())
-}
+/// The driver of CUDA devices.
+pub(crate) struct Cuda;
 
-/// Ends the process without a word to the driver, whatever it is about.
-pub(crate) fn exit(code: u8) -> ! {
-    cuda_loader::exit(code)
+impl Driver for Cuda {
+    fn devices(&self) -> Result<Vec<Found>, DeviceError> {
+        let failed = |ordinal, kind| DeviceError {
+            ordinal,
+            during: "looking for devices".to_owned(),
+            kind,
+        };
+        let found = count().map_err(|kind| failed(0, kind))?;
+        let found = (0..found).map(|ordinal| {
+            describe(ordinal).map_err(|error| failed(ordinal, failure::kind_at_opening(error)))
+        });
+        Ok(found.collect())
+    }
+
+    fn open(&self, ordinal: usize, memory: Memory) -> Result<Arc<dyn Device>, DeviceError> {
+        Ok(device::CudaDevice::open(ordinal, memory)?)
+    }
+
+    fn exit(&self, code: u8) -> ! {
+        cuda_loader::exit(code)
+    }
 }
 
 /// Starts the driver, and counts its devices.

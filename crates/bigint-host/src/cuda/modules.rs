@@ -4,7 +4,7 @@
 
 use super::{cases, failure};
 use crate::DeviceErrorKind;
-use crate::engine::members::lock;
+use crate::common::threads::lock;
 use bigint_core::facts::{BLOCKS, Facts, SAME, THREADS, UNTOLD, WARPS};
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;

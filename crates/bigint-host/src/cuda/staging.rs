@@ -4,6 +4,7 @@
 //! pinned buffer of its own, which one thread fills. Here all threads fill or empty one
 //! part of a pinned buffer while the device has the others.
 
+use crate::common::device::STAGED;
 use bigint_core::Limb;
 use cust::error::CudaResult;
 use cust::event::{Event, EventFlags};
@@ -17,8 +18,8 @@ const PART: usize = 4 << 20;
 /// Parts: one that the host has, one that the device has, and one for each that comes late.
 const PARTS: usize = 4;
 
-/// Limbs from which on a copy is worth the detour.
-pub(crate) const STAGED: usize = PART / 2;
+/// A copy is worth the detour from half a part on.
+const _: () = assert!(STAGED == PART / 2);
 
 /// A pinned buffer, in parts. Whoever drops it has waited for the stream of its copies.
 pub(super) struct Staging {

@@ -8,8 +8,8 @@
 //! those that it has. Else the host puts them in order.
 
 use crate::Error;
+use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
-use crate::cuda::{Buffer, Device};
 use crate::engine::inner::Inner;
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
@@ -49,7 +49,7 @@ pub(crate) struct Run {
 
 /// A part of a run that a device has.
 struct Piece {
-    device: Arc<Device>,
+    device: Arc<dyn Device>,
     buffer: Arc<Buffer>,
     operand: usize,
     /// The first of the numbers in the buffer that are meant.
@@ -69,13 +69,13 @@ impl Gather {
         engine: &'a Inner,
         operands: Operands<'_>,
         work: f64,
-    ) -> Vec<(&'a Arc<Device>, Range<usize>)> {
+    ) -> Vec<(&'a Arc<dyn Device>, Range<usize>)> {
         let count = self.shape.count;
-        let usable = |device: &Arc<Device>| {
+        let usable = |device: &Arc<dyn Device>| {
             let mut devices = engine.devices();
             devices.find(|usable| Arc::ptr_eq(usable, device))
         };
-        let mut shares: Vec<(&Arc<Device>, Range<usize>)> = Vec::new();
+        let mut shares: Vec<(&Arc<dyn Device>, Range<usize>)> = Vec::new();
         if let (Order::Indices(_), true) = (&self.order, count > 0) {
             let from = &operands[0];
             let by_work = engine.shares(count, work);
@@ -107,7 +107,7 @@ impl Gather {
         &self,
         operands: Operands<'_>,
         numbers: Range<usize>,
-        asked: impl Fn(&Arc<Device>) -> bool,
+        asked: impl Fn(&Arc<dyn Device>) -> bool,
     ) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();
         for (run, mut to) in self.runs(numbers) {
@@ -118,9 +118,9 @@ impl Gather {
                     .iter()
                     .filter(|share| share.numbers.contains(&at) && asked(share.buffer.device()));
                 // A device goes on where it can.
-                let last = pieces.last().map(|piece| Arc::as_ptr(&piece.device));
+                let last = pieces.last().map(|piece| &piece.device);
                 let Some(share) = has.max_by_key(|share| {
-                    let goes_on = Some(Arc::as_ptr(share.buffer.device())) == last;
+                    let goes_on = last.is_some_and(|last| share.buffer.is_of(last));
                     (goes_on, share.numbers.end)
                 }) else {
                     return Vec::new();
@@ -166,7 +166,7 @@ impl Gather {
     /// Numbers `numbers` of the result, on a device that has what they are made of; else nothing.
     pub fn on_device(
         &self,
-        device: &Arc<Device>,
+        device: &Arc<dyn Device>,
         operands: Operands<'_>,
         numbers: Range<usize>,
     ) -> Result<Option<Made>, Error> {
@@ -180,7 +180,7 @@ impl Gather {
             let launch = arguments.launch();
             let buffers: Vec<&Buffer> = given.iter().copied().chain([made]).collect();
             let entry = arguments.entry_point();
-            device.launch(entry, Facts::default(), launch, arguments, &buffers)
+            device.launch(entry, Facts::default(), launch, &arguments, &buffers)
         };
         if let Order::Indices(indices) = &self.order {
             let (from, of) = (&operands[0], operands[0].shape);
@@ -281,6 +281,6 @@ impl Gather {
 }
 
 /// All numbers of a batch, where a device has them together.
-fn whole(node: &Node, device: &Arc<Device>) -> Option<Arc<Buffer>> {
+fn whole(node: &Node, device: &Arc<dyn Device>) -> Option<Arc<Buffer>> {
     node.resident_on(device, &(0..node.shape.count))
 }

@@ -1,9 +1,9 @@
 //! Products and squares on the whole device, in several launches:
 //! [`bigint_core::transform::grid`] has the kernels.
 
+use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::Job;
-use crate::cuda::{Buffer, Device, Roots};
-use crate::plan::transform::{grid_point_bytes, numbers_at_a_time};
+use crate::device::transform::{grid_point_bytes, numbers_at_a_time};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error};
@@ -43,7 +43,7 @@ pub(crate) fn operand(
 /// Computes numbers `numbers` of products or squares, as many as the job has, by a plan that
 /// holds its operands. The result is no wider than the product.
 pub(crate) fn compute(
-    device: &Arc<Device>,
+    device: &Arc<dyn Device>,
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
@@ -114,7 +114,7 @@ pub(crate) fn compute(
                 workers: grid as usize,
                 scratch_width: 0,
             };
-            device.launch(entry, Facts::default(), launch, arguments, &buffers)?;
+            device.launch(entry, Facts::default(), launch, &arguments, &buffers)?;
         }
         let strides = shape.strides();
         let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
@@ -145,7 +145,7 @@ const POINT_LIMBS: usize = 4;
 /// Sums or differences of `count` numbers each, cut to the results' width, as the arguments
 /// say but for how many they are.
 pub(crate) fn add(
-    device: &Device,
+    device: &Arc<dyn Device>,
     operation: Operation,
     count: usize,
     arguments: Arguments,
@@ -172,5 +172,5 @@ pub(crate) fn add(
         ..arguments
     };
     let facts = Facts::of(kernel, &arguments);
-    Ok(device.launch(kernel.entry_point(), facts, launch, arguments, buffers)?)
+    Ok(device.launch(kernel.entry_point(), facts, launch, &arguments, buffers)?)
 }

@@ -1,10 +1,10 @@
 //! Products and squares by transforms modulo primes on the whole device, in several launches:
 //! [`bigint_core::transform::ntt`] has the kernels.
 
+use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::Job;
-use crate::cuda::{Buffer, Device, Roots};
 use crate::device::grid::{add, operand};
-use crate::plan::transform::{ntt_point_bytes, numbers_at_a_time};
+use crate::device::transform::{ntt_point_bytes, numbers_at_a_time};
 use crate::values::made::Made;
 use crate::values::node::{Kept, Operands};
 use crate::{BackEnd, Error};
@@ -21,7 +21,7 @@ use std::time::Instant;
 /// Computes numbers `numbers` of products or squares, as many as the job has, by a plan that
 /// holds the product of what counts of its operands.
 pub(crate) fn compute(
-    device: &Arc<Device>,
+    device: &Arc<dyn Device>,
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
@@ -108,7 +108,7 @@ pub(crate) fn compute(
 /// One product, or the square of two operands that are the same, in a result no wider than
 /// both together.
 pub(crate) fn multiply(
-    device: &Arc<Device>,
+    device: &Arc<dyn Device>,
     plan: NttPlan,
     result: MatrixArgument,
     [a, b]: [MatrixArgument; 2],
@@ -149,7 +149,7 @@ struct Space {
 
 impl Space {
     fn of(
-        device: &Arc<Device>,
+        device: &Arc<dyn Device>,
         plan: NttPlan,
         operands: u32,
         numbers: usize,
@@ -170,7 +170,7 @@ impl Space {
     /// A round of launches, of arguments that lack what is the same for all rounds.
     fn run(
         &self,
-        device: &Device,
+        device: &Arc<dyn Device>,
         arguments: NttArguments,
         result: MatrixArgument,
         buffers: &[&Buffer],
@@ -209,7 +209,7 @@ impl Space {
 /// Which operand of a product keeps its transform, if one does, and that of these numbers, which
 /// is made if it is not there.
 fn kept(
-    device: &Arc<Device>,
+    device: &Arc<dyn Device>,
     operands: Operands<'_>,
     numbers: &Range<usize>,
     width: usize,
@@ -265,7 +265,7 @@ fn kept(
 
 /// Launches one of the four kernels.
 fn launch(
-    device: &Device,
+    device: &Arc<dyn Device>,
     entry: EntryPoint,
     blocks: u32,
     arguments: NttArguments,
@@ -283,5 +283,5 @@ fn launch(
         workers: blocks as usize,
         scratch_width: 0,
     };
-    Ok(device.launch(entry, Facts::default(), launch, arguments, buffers)?)
+    Ok(device.launch(entry, Facts::default(), launch, &arguments, buffers)?)
 }

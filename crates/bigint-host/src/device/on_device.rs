@@ -1,10 +1,10 @@
 //! A job on one device: by which kernel, and its launch; products and squares that all of the
 //! device takes go by [`grid`], [`ntt`] or [`pieces`].
 
+use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::{Job, Wanted};
-use crate::cuda::{Buffer, Device, Roots};
+use crate::device::transform::{Pieces, Transform};
 use crate::device::{grid, ntt, pieces};
-use crate::plan::transform::{Pieces, Transform};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error, Tuning};
@@ -20,7 +20,7 @@ use std::time::Instant;
 /// them has no value.
 pub(crate) fn compute(
     tuning: &Tuning,
-    device: &Arc<Device>,
+    device: &Arc<dyn Device>,
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
@@ -30,7 +30,7 @@ pub(crate) fn compute(
     let start = numbers.start;
     let job = job.with_count(numbers.len());
     let count = job.count();
-    if let Some(plan) = by_transforms(tuning, device, job, operands) {
+    if let Some(plan) = by_transforms(tuning, device.shared_bytes(), job, operands) {
         let made = match plan {
             Transform::Fft(plan) => grid::compute(device, job, operands, numbers, plan)?,
             Transform::Ntt(plan) => ntt::compute(device, job, operands, numbers, plan)?,
@@ -40,7 +40,7 @@ pub(crate) fn compute(
         };
         return Ok(Some(made));
     }
-    let (kernel, launch) = chosen(tuning, device, job, operands)?;
+    let (kernel, launch) = chosen(tuning, device.shared_bytes(), job, operands)?;
 
     let started = Instant::now();
     let given = operands
@@ -97,7 +97,7 @@ pub(crate) fn compute(
         .chain(&first_flag)
         .collect();
     let facts = Facts::of(kernel, &arguments);
-    device.launch(kernel.entry_point(), facts, launch, arguments, &buffers)?;
+    device.launch(kernel.entry_point(), facts, launch, &arguments, &buffers)?;
     let first = match &first_flag {
         None => None,
         Some(first) => {
@@ -133,17 +133,17 @@ pub(crate) fn compute(
 /// where it takes several, or an error.
 pub(crate) fn module(
     tuning: &Tuning,
-    device: &Device,
+    device: &Arc<dyn Device>,
     job: Job,
     operands: Operands<'_>,
     count: usize,
 ) -> Option<(EntryPoint, Facts)> {
     let (job, operands) = by_kernels(tuning, job, operands, count);
     let job = job.with_count(count);
-    if by_transforms(tuning, device, job, &operands).is_some() {
+    if by_transforms(tuning, device.shared_bytes(), job, &operands).is_some() {
         return None;
     }
-    let (kernel, launch) = chosen(tuning, device, job, &operands).ok()?;
+    let (kernel, launch) = chosen(tuning, device.shared_bytes(), job, &operands).ok()?;
     // Memory as it would be: a place for each operand and result, at an address like any other.
     let address = |place: usize| 256 * (1 + place as u64);
     let place = |node: &Arc<Node>| operands.iter().position(|other| Arc::ptr_eq(node, other));
@@ -201,20 +201,20 @@ fn by_kernels<'a>(
 /// How all of the device computes the job, if it takes all of it.
 fn by_transforms(
     tuning: &Tuning,
-    device: &Device,
+    shared_bytes: u32,
     job: Job,
     operands: Operands<'_>,
 ) -> Option<Transform> {
     let of = |index: usize| operands.get(index).map_or(0, |operand| operand.shape.width);
     let is_kept = operands.iter().any(|operand| operand.kept().is_some());
     let plan = tuning.grid(job, of(0), of(operands.len() - 1), is_kept)?;
-    plan.fits(device.shared_bytes()).then_some(plan)
+    plan.fits(shared_bytes).then_some(plan)
 }
 
 /// The kernel that computes the job by one launch.
 fn chosen(
     tuning: &Tuning,
-    device: &Device,
+    shared_bytes: u32,
     job: Job,
     operands: Operands<'_>,
 ) -> Result<(&'static Kernel, Launch), Error> {
@@ -234,8 +234,8 @@ fn chosen(
     let r_shape = job.shapes()[0];
     let shape = Shape { layout, ..r_shape };
     let kernel = tuning.kernel(job.operation, &widths, shape, job.options)?;
-    let kernel = fitting(kernel, device.shared_bytes());
-    let launch = kernel.launch_within(job.count(), &widths, r_shape.width, device.shared_bytes());
+    let kernel = fitting(kernel, shared_bytes);
+    let launch = kernel.launch_within(job.count(), &widths, r_shape.width, shared_bytes);
     Ok((kernel, launch))
 }
 

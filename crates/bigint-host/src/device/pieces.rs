@@ -16,11 +16,11 @@
 //! Cost: the transforms, and for three products eight passes over memory.
 
 use crate::Error;
+use crate::common::device::{Buffer, Device};
 use crate::common::job::Job;
-use crate::cuda::{Buffer, Device};
 use crate::device::grid::{add, operand};
 use crate::device::ntt;
-use crate::plan::transform::{Pieces, Step};
+use crate::device::transform::{Pieces, Step};
 use crate::values::made::Made;
 use crate::values::node::Operands;
 use bigint_core::kernel::MatrixArgument;
@@ -73,7 +73,7 @@ impl<'a> Part<'a> {
 /// Computes numbers `numbers` of products or squares, as many as the job has, by transforms of
 /// at most `longest` limbs.
 pub(crate) fn compute(
-    device: &Arc<Device>,
+    device: &Arc<dyn Device>,
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
@@ -115,7 +115,7 @@ pub(crate) fn compute(
 /// Who multiplies.
 #[derive(Clone, Copy)]
 struct Products<'a> {
-    device: &'a Arc<Device>,
+    device: &'a Arc<dyn Device>,
     longest: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Trial factors of `2^p - 1` on a device: [`bigint_core::trial`] has the maths and the kernel,
 //! [`bigint_cpu::fast::trial`] the same for all cores.
 
-use crate::cuda::{Buffer, Device};
+use crate::common::device::{Buffer, Device};
 use crate::{Engine, Error};
 use bigint_core::facts::Facts;
 use bigint_core::trial::{
@@ -18,7 +18,7 @@ const ROOM: u32 = 1 << 9;
 
 /// The candidates for factors of `2^p - 1` in a range, which a device sieves and tests.
 pub struct TrialFactors {
-    device: Arc<Device>,
+    device: Arc<dyn Device>,
     trial: Trial,
     arguments: TrialArguments,
     primes: Buffer,
@@ -111,7 +111,7 @@ impl TrialFactors {
         };
         let buffers = [&self.primes, &self.classes, &found];
         self.device
-            .launch(TRIAL, Facts::default(), launch, arguments, &buffers)?;
+            .launch(TRIAL, Facts::default(), launch, &arguments, &buffers)?;
         self.device.download(&found, &mut list)?;
         let [count, _, pairs @ ..] = &list[..] else {
             unreachable!("the list has a count");

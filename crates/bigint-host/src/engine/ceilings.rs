@@ -1,7 +1,7 @@
 //! What a device can do at most, measured and not read off a data sheet.
 
 use crate::Error;
-use crate::cuda::{Device, STAGED};
+use crate::common::device::{Device, STAGED};
 use bigint_core::facts::Facts;
 use bigint_core::kernel::{BLOCK, MatrixArgument};
 use bigint_core::modules::{CEILING, CEILING_MULTIPLY_ADDS};
@@ -34,7 +34,7 @@ pub struct Ceilings {
 
 impl Ceilings {
     /// Measures those of a device, by copies of so many `bytes` of its memory.
-    pub(crate) fn of(device: &Arc<Device>, bytes: usize) -> Result<Self, Error> {
+    pub(crate) fn of(device: &Arc<dyn Device>, bytes: usize) -> Result<Self, Error> {
         Ok(Ceilings {
             copy_bytes_per_second: copies(device, bytes)?,
             multiply_adds_per_second: multiply_adds(device)?,
@@ -62,12 +62,12 @@ const COMPARED_PART: usize = 64;
 
 /// How fast a device with so many bytes of memory computes, beside others: sums go by its
 /// copies, products by its multiply-adds, and batches of both stay where they are.
-pub(crate) fn rate(device: &Arc<Device>, memory_bytes: usize) -> Result<f64, Error> {
+pub(crate) fn rate(device: &Arc<dyn Device>, memory_bytes: usize) -> Result<f64, Error> {
     let copied = copies(device, memory_bytes / COMPARED_PART)?;
     Ok((copied * multiply_adds(device)?).sqrt())
 }
 
-fn copies(device: &Arc<Device>, bytes: usize) -> Result<f64, Error> {
+fn copies(device: &Arc<dyn Device>, bytes: usize) -> Result<f64, Error> {
     let limbs = (bytes / (2 * size_of::<Limb>())).max(1);
     let (mut to, from) = (device.allocate(limbs)?, device.upload(&vec![!0; limbs])?);
     let seconds = median(&mut |times| {
@@ -79,7 +79,7 @@ fn copies(device: &Arc<Device>, bytes: usize) -> Result<f64, Error> {
     Ok((2 * limbs * size_of::<Limb>()) as f64 / seconds)
 }
 
-fn multiply_adds(device: &Arc<Device>) -> Result<f64, Error> {
+fn multiply_adds(device: &Arc<dyn Device>) -> Result<f64, Error> {
     let block = BLOCK as usize;
     let r = device.allocate(MOST_BLOCKS * block)?;
     let seconds = median(&mut |times| {
@@ -98,13 +98,13 @@ fn multiply_adds(device: &Arc<Device>) -> Result<f64, Error> {
             workers: shape.count as u64,
             ..Arguments::default()
         };
-        device.launch(CEILING, Facts::default(), launch, arguments, &[&r])?;
+        device.launch(CEILING, Facts::default(), launch, &arguments, &[&r])?;
         Ok(device.wait()?)
     })?;
     Ok(block as f64 * CEILING_MULTIPLY_ADDS as f64 / seconds)
 }
 
-fn link(device: &Arc<Device>, to_device: bool) -> Result<f64, Error> {
+fn link(device: &Arc<dyn Device>, to_device: bool) -> Result<f64, Error> {
     let seconds = median(&mut |times| Ok(device.exercise_link(to_device, times)?))?;
     Ok((STAGED * size_of::<Limb>()) as f64 / seconds)
 }

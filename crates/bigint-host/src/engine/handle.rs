@@ -1,20 +1,18 @@
 //! The engine as users see it: makes batches and computes with them.
 
 use crate::common::back_end::Found;
-use crate::common::limbs;
-use crate::cuda::{Device, Memory};
+use crate::common::device::Memory;
+use crate::engine::driver;
 use crate::engine::inner::{Inner, Resort};
 use crate::engine::members::Members;
 use crate::engine::start;
 use crate::engine::start::Devices;
-use crate::values::batch::Batch;
 use crate::{
     BackEnd, Ceilings, DeviceDescription, DeviceError, DeviceErrorKind, DeviceSet, Error, Options,
-    Tuning, cuda,
+    Tuning,
 };
-use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
+use bigint_core::{Algorithm, Layout, Limb, Operation};
 use bigint_cpu::Cpu;
-use num_bigint::BigUint;
 use std::fmt;
 use std::sync::Arc;
 
@@ -70,7 +68,7 @@ impl Engine {
     /// [`Error::Device`] where there is no driver, no such device, or the device
     /// cannot run the kernels.
     pub fn cuda(ordinal: usize) -> Result<Self, Error> {
-        let members = Members::new(vec![(Device::open(ordinal, Memory::Plain)?, 1.0)]);
+        let members = Members::new(vec![(driver::open(ordinal, Memory::Plain)?, 1.0)]);
         Ok(Engine::new(Devices::open(members), Resort::None))
     }
 
@@ -250,25 +248,6 @@ impl Engine {
         choices
     }
 
-    /// Has products by `b` keep its transform, so that of many by the same numbers each costs
-    /// one transform less: on a device, of numbers that one transform modulo primes multiplies.
-    /// Bits are the same.
-    ///
-    /// It takes 12 bytes of device memory for each limb of a product, and for each length of
-    /// products there are, until the batch is dropped.
-    ///
-    /// ```
-    /// use bigint_host::{BigUint, Engine};
-    /// let engine = Engine::cpu();
-    /// let [a, b] = [3u32, 5].map(|x| engine.batch_from_biguints(&[BigUint::from(x)]).unwrap());
-    /// engine.keep_transform(&b);
-    /// assert_eq!(engine.mul(&a, &b)?.to_biguints()?, [15u32.into()]);
-    /// # Ok::<(), bigint_host::Error>(())
-    /// ```
-    pub fn keep_transform(&self, b: &Batch) {
-        b.node().keep();
-    }
-
     /// Who computes. Devices of [`Engine::auto`] are opened for it.
     pub fn back_end(&self) -> BackEnd {
         self.inner.open_now();
@@ -292,148 +271,6 @@ impl Engine {
         self.inner.take_warnings()
     }
 
-    /// A batch of `shape` from its limbs: `shape.limbs()` of them, in the shape's
-    /// layout. Padding of an interleaved batch is ignored.
-    ///
-    /// # Errors
-    /// [`Error::Length`], [`Error::Width`]; [`Error::Device`] on a device.
-    pub fn batch_from_limbs(&self, limbs: Vec<Limb>, shape: Shape) -> Result<Batch, Error> {
-        let expected = limbs::checked_limbs(shape)?;
-        if limbs.len() != expected {
-            return Err(Error::Length {
-                expected,
-                found: limbs.len(),
-                unit: "limbs",
-            });
-        }
-        let mut limbs = limbs;
-        limbs::clear_padding(&mut limbs, shape);
-        self.inner.admit(shape, limbs)
-    }
-
-    /// A contiguous batch as wide as its widest number.
-    ///
-    /// # Errors
-    /// [`Error::Device`] on a device.
-    pub fn batch_from_biguints(&self, numbers: &[BigUint]) -> Result<Batch, Error> {
-        self.batch_of(numbers.len(), |i| &numbers[i])
-    }
-
-    /// A contiguous batch of `count` numbers, as wide as the widest.
-    pub(crate) fn batch_of<'a>(
-        &self,
-        count: usize,
-        number: impl Fn(usize) -> &'a BigUint + Sync,
-    ) -> Result<Batch, Error> {
-        let bits = limbs::most_bits(count, &number);
-        let width = bits.div_ceil(u64::from(Limb::BITS)).max(1);
-        let width = usize::try_from(width).unwrap_or(usize::MAX);
-        self.batch_of_width(Shape::new(count, width, Layout::Contiguous), number)
-    }
-
-    /// A batch of numbers that are no wider than its shape.
-    fn batch_of_width<'a>(
-        &self,
-        shape: Shape,
-        number: impl Fn(usize) -> &'a BigUint + Sync,
-    ) -> Result<Batch, Error> {
-        let limbs = limbs::build(&self.inner.pool, shape, |index, row| {
-            limbs::fill_with(row, number(index));
-        })?;
-        self.inner.admit(shape, limbs)
-    }
-
-    /// A batch of numbers of `width` limbs in `layout`.
-    ///
-    /// # Errors
-    /// [`Error::TooWide`] names the first number that does not fit;
-    /// [`Error::Width`]; [`Error::Device`] on a device.
-    pub fn batch_from_biguints_in(
-        &self,
-        numbers: &[BigUint],
-        width: usize,
-        layout: Layout,
-    ) -> Result<Batch, Error> {
-        let most = width as u64 * u64::from(Limb::BITS);
-        let is_too_wide = |number: &BigUint| number.bits() > most;
-        if limbs::most_bits(numbers.len(), |i| &numbers[i]) > most
-            && let Some(index) = numbers.iter().position(is_too_wide)
-        {
-            return Err(Error::TooWide {
-                index,
-                bits: numbers[index].bits(),
-                width,
-            });
-        }
-        self.batch_of_width(Shape::new(numbers.len(), width, layout), |i| &numbers[i])
-    }
-
-    /// A batch from little-endian bytes, `bytes_per_number` to each number; the
-    /// width is the fewest limbs that hold them.
-    ///
-    /// # Errors
-    /// [`Error::Length`] where the bytes are not a whole number of numbers;
-    /// [`Error::Width`]; [`Error::Device`] on a device.
-    pub fn batch_from_bytes_le(
-        &self,
-        bytes: &[u8],
-        bytes_per_number: usize,
-        layout: Layout,
-    ) -> Result<Batch, Error> {
-        const LIMB_BYTES: usize = size_of::<Limb>();
-        let width = bytes_per_number.div_ceil(LIMB_BYTES);
-        let count = bytes.len().checked_div(bytes_per_number).unwrap_or(0);
-        let shape = Shape::new(count, width, layout);
-        limbs::checked_limbs(shape)?;
-        if bytes.len() != count * bytes_per_number {
-            return Err(Error::Length {
-                expected: (count + 1) * bytes_per_number,
-                found: bytes.len(),
-                unit: "bytes",
-            });
-        }
-        let limbs = limbs::build(&self.inner.pool, shape, |index, row| {
-            let number = &bytes[index * bytes_per_number..][..bytes_per_number];
-            let (whole, rest) = number.as_chunks::<LIMB_BYTES>();
-            for (limb, bytes) in row.iter_mut().zip(whole) {
-                *limb = Limb::from_le_bytes(*bytes);
-            }
-            if !rest.is_empty() {
-                let mut bytes = [0; LIMB_BYTES];
-                bytes[..rest.len()].copy_from_slice(rest);
-                row[width - 1] = Limb::from_le_bytes(bytes);
-            }
-        })?;
-        self.inner.admit(shape, limbs)
-    }
-
-    /// The same numbers in another layout. Goes through the host.
-    ///
-    /// # Errors
-    /// [`Error::Device`] on a device.
-    pub fn to_layout(&self, batch: &Batch, layout: Layout) -> Result<Batch, Error> {
-        let shape = batch.shape();
-        if shape.layout == layout {
-            return Ok(batch.clone());
-        }
-        if batch.is_secret() && !self.is_for_secrets() {
-            return Err(Error::Secret);
-        }
-        let limbs = limbs::to_layout(&self.inner.pool, batch.to_limbs()?, shape, layout)?;
-        self.inner.admit(Shape { layout, ..shape }, limbs)
-    }
-
-    /// The batch itself, or a copy where another engine's device may hold it.
-    pub(crate) fn adopt(&self, batch: &Batch) -> Result<Batch, Error> {
-        if Arc::ptr_eq(&batch.node().engine, &self.inner) {
-            return Ok(batch.clone());
-        }
-        if batch.is_secret() && !self.is_for_secrets() {
-            return Err(Error::Secret);
-        }
-        self.inner.admit(batch.shape(), batch.to_limbs()?)
-    }
-
     /// Measures the device's ceilings, in a fraction of a second; `None` on the CPU. Of
     /// several devices they are the sums, each device being measured by itself.
     ///
@@ -448,6 +285,13 @@ impl Engine {
         let each = each.map(|device| Ceilings::of(device, bytes));
         let each = each.collect::<Result<Vec<_>, _>>()?;
         Ok(each.into_iter().reduce(Ceilings::and))
+    }
+}
+
+impl Default for Engine {
+    /// [`Engine::auto`].
+    fn default() -> Self {
+        Engine::auto()
     }
 }
 
@@ -467,5 +311,5 @@ impl fmt::Debug for Engine {
 /// [`DeviceErrorKind::NoDriver`], [`DeviceErrorKind::DriverUnusable`],
 /// [`DeviceErrorKind::Forked`] or [`DeviceErrorKind::NotBuilt`] says why there is none.
 pub fn devices() -> Result<Vec<Result<DeviceDescription, DeviceError>>, DeviceError> {
-    cuda::devices()
+    driver::devices()
 }

@@ -1,12 +1,11 @@
 //! What an engine and its batches share: devices, thresholds, memory for results, and what is
 //! done where devices fail.
 
+use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
 use crate::common::pool::Pool;
-use crate::cuda::{Buffer, Device};
-use crate::engine::members::Members;
+use crate::engine::members::{self, Members};
 use crate::engine::start::Devices;
-use crate::plan::work;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning};
 use bigint_core::{Limb, Shape};
 use std::ops::Range;
@@ -96,12 +95,12 @@ impl Inner {
     }
 
     /// The devices that can be used.
-    pub fn devices(&self) -> impl Iterator<Item = &Arc<Device>> {
+    pub fn devices(&self) -> impl Iterator<Item = &Arc<dyn Device>> {
         self.devices.members().devices()
     }
 
     /// The first of them, for what one device does.
-    pub fn device(&self) -> Option<&Arc<Device>> {
+    pub fn device(&self) -> Option<&Arc<dyn Device>> {
         self.devices().next()
     }
 
@@ -112,8 +111,8 @@ impl Inner {
     }
 
     /// Which of so many numbers each device takes, of so much work in picoseconds.
-    pub fn shares(&self, count: usize, work: f64) -> Vec<(&Arc<Device>, Range<usize>)> {
-        let devices = work::devices(work, self.tuning.devices.launch_ns);
+    pub fn shares(&self, count: usize, work: f64) -> Vec<(&Arc<dyn Device>, Range<usize>)> {
+        let devices = members::devices(work, self.tuning.devices.launch_ns);
         self.devices.members().shares(count, devices)
     }
 

@@ -1,13 +1,12 @@
-//! The devices of an engine, what each of them takes of a batch, and threads that wait for
-//! them.
+//! The devices of an engine, and what each of them takes of a batch.
 
 use crate::DeviceError;
-use crate::cuda::{Device, Memory};
+use crate::common::device::{Device, Memory};
+use crate::engine::driver;
 use bigint_core::shape::INTERLEAVE;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 /// The devices of an engine.
 pub(crate) struct Members {
@@ -16,7 +15,7 @@ pub(crate) struct Members {
 
 /// A device, and what this engine knows of it.
 struct Member {
-    device: Arc<Device>,
+    device: Arc<dyn Device>,
     /// How fast it computes, beside the others.
     rate: f64,
     /// Set once the engine goes on without it.
@@ -28,7 +27,7 @@ impl Members {
     pub const NOBODY: Self = Members { all: Vec::new() };
 
     /// Devices with their rates.
-    pub fn new(devices: Vec<(Arc<Device>, f64)>) -> Self {
+    pub fn new(devices: Vec<(Arc<dyn Device>, f64)>) -> Self {
         let member = |(device, rate)| Member {
             device,
             rate,
@@ -50,7 +49,7 @@ impl Members {
     /// Those that can be used, for an engine for secrets.
     pub fn for_secrets(&self) -> Result<Self, DeviceError> {
         let devices = self.ready().map(|member| {
-            let device = Device::open(member.device.ordinal(), Memory::Wiped)?;
+            let device = driver::open(member.device.ordinal(), Memory::Wiped)?;
             Ok((device, member.rate))
         });
         Ok(Members::new(devices.collect::<Result<_, DeviceError>>()?))
@@ -70,7 +69,7 @@ impl Members {
     }
 
     /// The devices that can be used.
-    pub fn devices(&self) -> impl Iterator<Item = &Arc<Device>> {
+    pub fn devices(&self) -> impl Iterator<Item = &Arc<dyn Device>> {
         self.ready().map(|member| &member.device)
     }
 
@@ -82,7 +81,7 @@ impl Members {
     /// Which of `count` numbers each device takes, in order: as many as its rate says, of at
     /// most so many devices, the fastest. Batches of equal length that as many share are
     /// shared alike while no device is lost.
-    pub fn shares(&self, count: usize, most: usize) -> Vec<(&Arc<Device>, Range<usize>)> {
+    pub fn shares(&self, count: usize, most: usize) -> Vec<(&Arc<dyn Device>, Range<usize>)> {
         let mut members: Vec<&Member> = self.ready().collect();
         if count == 0 || members.is_empty() {
             return Vec::new();
@@ -103,6 +102,14 @@ impl Members {
     }
 }
 
+/// The devices that should share so much work, in picoseconds, where a launch takes so long.
+///
+/// An operation costs each of `k` devices a launch, which the host makes one after the other,
+/// and the `k`-th part of the work: `max(k launch, work / k)`, least where `k^2 = work / launch`.
+pub(crate) fn devices(work: f64, launch_ns: f64) -> usize {
+    (work / (1000.0 * launch_ns)).sqrt().max(1.0) as usize
+}
+
 /// The ends of parts of `count` numbers that are to one another as `rates` are: whole tiles
 /// of the interleaved layout, but for the last.
 fn cut(count: usize, rates: &[f64]) -> Vec<usize> {
@@ -121,44 +128,6 @@ fn cut(count: usize, rates: &[f64]) -> Vec<usize> {
     rates.iter().enumerate().map(end).collect()
 }
 
-/// What `work` makes of every item, each on a thread of its own where it can be had; in
-/// their order. These threads wait for devices: in a pool of those that compute, one that
-/// waits might take up another's work and wait for itself.
-pub(crate) fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let slot = |item| Slot {
-        item: Mutex::new(Some(item)),
-        made: Mutex::new(None),
-    };
-    let slots: Vec<Slot<T, R>> = items.into_iter().map(slot).collect();
-    let run = |slot: &Slot<T, R>| {
-        if let Some(item) = lock(&slot.item).take() {
-            let made = work(item);
-            *lock(&slot.made) = Some(made);
-        }
-    };
-    thread::scope(|scope| {
-        for slot in slots.iter().skip(1) {
-            let run = &run;
-            // What no thread takes, this one does below.
-            let _ = thread::Builder::new().spawn_scoped(scope, move || run(slot));
-        }
-        slots.iter().for_each(run);
-    });
-    let made = slots.into_iter().map(|slot| slot.made.into_inner());
-    let made = made.filter_map(|made| made.unwrap_or_else(PoisonError::into_inner));
-    made.collect()
-}
-
-/// An item, and what is made of it.
-struct Slot<T, R> {
-    item: Mutex<Option<T>>,
-    made: Mutex<Option<R>>,
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,13 +138,5 @@ mod tests {
         assert_eq!(cut(1000, &[3.0, 1.0]), [768, 1000]);
         assert_eq!(cut(33, &[1.0, 1.0]), [32, 33]);
         assert_eq!(cut(20, &[1.0, 1.0]), [20, 20]);
-    }
-
-    #[test]
-    fn each_item_is_worked_on_once_and_in_order() {
-        for count in [0, 1, 2, 9] {
-            let squares = each((0..count).collect(), |i: usize| i * i);
-            assert!(squares.into_iter().eq((0..count).map(|i| i * i)));
-        }
     }
 }

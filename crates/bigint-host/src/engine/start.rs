@@ -1,12 +1,14 @@
 //! How devices come to be an engine's: opened all at one time, or, for the engine `auto`, by a
-//! thread in the background once they pay, while the CPU computes ([`crate::plan::choose`]).
+//! thread in the background once they pay, while the CPU computes ([`crate::plan::readiness`]).
 
 use crate::common::back_end::Found;
-use crate::cuda::{Device, Memory};
+use crate::common::device::{Device, Memory};
+use crate::common::threads::{each, lock};
 use crate::engine::ceilings;
+use crate::engine::driver;
 use crate::engine::inner::Inner;
-use crate::engine::members::{Members, each, lock};
-use crate::{DeviceErrorKind, Error, cuda};
+use crate::engine::members::Members;
+use crate::{DeviceErrorKind, Error};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::time::Duration;
@@ -121,11 +123,19 @@ impl Inner {
         }
     }
 
+    /// Opens devices that take no time to start; a pool's thread does not wait for them.
+    pub fn open_if_that_is_free(&self) {
+        let is_free = self.tuning().start.driver_ms <= 0.0;
+        if is_free && self.devices.are_asleep() && !bigint_cpu::is_in_pool() {
+            self.open_now();
+        }
+    }
+
     /// Opens the devices in the background, if nobody has, which then does something `more` with
     /// them.
     pub fn open_in_background(
         self: &Arc<Self>,
-        more: impl FnOnce(&Inner, &[Arc<Device>]) + Send + 'static,
+        more: impl FnOnce(&Inner, &[Arc<dyn Device>]) + Send + 'static,
     ) {
         if !self.devices.is_starting.swap(true, Ordering::Relaxed) {
             let engine = Arc::clone(self);
@@ -137,7 +147,7 @@ impl Inner {
     }
 
     /// Opens the devices, if nobody has; no operation sees them yet.
-    fn open(&self) -> Vec<Arc<Device>> {
+    fn open(&self) -> Vec<Arc<dyn Device>> {
         let mut opened = lock(&self.devices.opened);
         let members = match self.devices.members.get() {
             Some(members) => members,
@@ -153,7 +163,7 @@ impl Inner {
 
 /// Every device that can be used, and why others cannot.
 fn whatever_there_is() -> (Members, Vec<String>) {
-    match cuda::devices() {
+    match driver::devices() {
         Ok(found) => {
             let (members, errors) = open(found);
             (members, errors.iter().map(going_on).collect())
@@ -181,7 +191,7 @@ pub(crate) fn open(found: Vec<Found>) -> (Members, Vec<Error>) {
     // A context takes some tenths of a second, and does not wait for another's.
     let open = |found: Found| -> Result<_, Error> {
         let described = found?;
-        let device = Device::open(described.ordinal, Memory::Plain)?;
+        let device = driver::open(described.ordinal, Memory::Plain)?;
         let rate = match are_alike {
             true => 1.0,
             false => ceilings::rate(&device, described.memory_bytes)?,
@@ -229,6 +239,6 @@ pub(crate) fn in_background(work: impl FnOnce() + Send + 'static) {
 /// would do at the end of a process is done.
 pub fn exit_if_busy(code: u8) {
     if BUSY.load(Ordering::Relaxed) > 0 {
-        cuda::exit(code);
+        driver::exit(code);
     }
 }

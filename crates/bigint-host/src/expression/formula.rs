@@ -1,6 +1,7 @@
 //! A formula: what is computed of its inputs, row by row, each part of it once.
 
 use super::function::Function;
+use crate::common::error::Misplaced;
 use bigint_core::Operation;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -35,23 +36,6 @@ pub struct Terms {
 /// A part of [`Terms`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part(usize);
-
-/// An input that stands for many rows where it must not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Misplaced {
-    /// Beside a reduction, which is one number for all rows.
-    #[error("rows cannot stand beside a sum or product of all rows")]
-    Beside {
-        /// The input.
-        input: usize,
-    },
-    /// In a reduction that is within another.
-    #[error("a sum or product of all rows stands in another")]
-    Within {
-        /// The input.
-        input: usize,
-    },
-}
 
 impl Terms {
     /// Input number `index`.

@@ -30,8 +30,9 @@ pub(crate) mod grouping;
 mod operators;
 mod segment;
 
+pub use crate::common::error::Misplaced;
 pub(crate) use formula::Term;
-pub use formula::{Formula, Misplaced, Part, Terms};
+pub use formula::{Formula, Part, Terms};
 pub use function::Function;
 
 use crate::expression::evaluate::Evaluator;

@@ -12,18 +12,7 @@
 use crate::operations::forms::Form;
 use crate::{Batch, Engine, Error, Options};
 use bigint_core::Operation;
-use std::sync::{Arc, OnceLock};
-
-/// What is known of a batch's numbers.
-#[derive(Default)]
-pub(crate) struct Known {
-    /// All are odd.
-    odd: OnceLock<()>,
-    /// None is zero; and what stands for these numbers where others are known to be below them.
-    bound: OnceLock<Arc<()>>,
-    /// Each is below its number of the batch of which this is the `bound`.
-    below: OnceLock<Arc<()>>,
-}
+use std::sync::Arc;
 
 impl Engine {
     /// Refuses operands that an operation is not of.

@@ -181,7 +181,11 @@ impl Engine {
         let gather = Arc::new(gather);
         let task = Task::Gather(Arc::clone(&gather));
         if gather
-            .shares(&self.inner, &operands, task.work(&operands))
+            .shares(
+                &self.inner,
+                &operands,
+                task.work(&self.inner.tuning().start.device, &operands),
+            )
             .is_empty()
         {
             let numbers = 0..gather.shape.count;

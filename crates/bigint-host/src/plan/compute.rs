@@ -2,51 +2,20 @@
 
 use crate::Error;
 use crate::common::job::Job;
+use crate::device::transform::Transform;
 use crate::engine::inner::{Inner, Resort};
-use crate::engine::members::each;
 use crate::host::on_host;
-use crate::plan::choose::{Choice, Load, State};
+use crate::plan::readiness::{Choice, Load, State};
 use crate::plan::task::Task;
-use crate::plan::transform::Transform;
-use crate::plan::{spread, whole_product, work};
-use crate::values::batch::Batch;
+use crate::plan::{spread, whole_product};
 use crate::values::made::Computed;
-use crate::values::node::{Node, Operands};
+use crate::values::node::Operands;
 use bigint_core::kernel::WIDEST_MODULUS;
-use bigint_core::{Level, Limb, Operation, Shape};
+use bigint_core::{Level, Operation};
 use std::sync::Arc;
 use std::time::Instant;
 
 impl Inner {
-    /// Takes a user's limbs in: onto the devices where there are any. An engine that
-    /// falls back keeps them on the host as well.
-    pub fn admit(self: &Arc<Self>, shape: Shape, limbs: Vec<Limb>) -> Result<Batch, Error> {
-        self.open_if_that_is_free();
-        // A sum with as many is the least that they are for.
-        let work = work::moved(3 * shape.count.saturating_mul(shape.width));
-        let shares = self.shares(shape.count, work);
-        let mut node = Node::on_host(self, shape, limbs);
-        // A driver that compiles has no time for a copy, and the CPU computes meanwhile.
-        let waits = self.resort == Resort::Always && self.devices().any(|d| d.is_loading());
-        if shares.is_empty() || waits {
-            return Ok(Batch::new(node));
-        }
-        let brought = each(shares, |(device, numbers)| node.resident(device, numbers));
-        let mut is_there = true;
-        for error in brought.into_iter().filter_map(Result::err) {
-            is_there = false;
-            let instead = "keeping its numbers on the host";
-            match error.is_of_device_memory() {
-                true => self.warn(format!("{error}; {instead}")),
-                false => self.make_good(error, instead)?,
-            }
-        }
-        if is_there && !self.falls_back() {
-            self.pool.give(node.host.take().unwrap_or_default());
-        }
-        Ok(Batch::new(node))
-    }
-
     /// Computes a job, on the devices where there are any and it suits, else on the CPU.
     pub fn compute(self: &Arc<Self>, job: Job, operands: Operands<'_>) -> Result<Computed, Error> {
         if !self.suits_device(job, operands) {
@@ -109,7 +78,7 @@ impl Inner {
             .map(|(count, width)| count as f64 * width as f64);
         Load {
             cpu_ms: self.cpu_ms(task, operands),
-            devices_ms: task.work(operands) / 1e9,
+            devices_ms: task.work(&self.tuning().start.device, operands) / 1e9,
             way_ms: self.tuning().start.link_ms(limbs.sum()),
             is_on_host: operands.iter().all(|node| node.host.get().is_some()),
         }
@@ -117,7 +86,7 @@ impl Inner {
 
     /// Milliseconds that all cores would take for a task.
     pub fn cpu_ms(&self, task: &Task, operands: Operands<'_>) -> f64 {
-        let work = task.work_on_core(&self.tuning().start.core, operands);
+        let work = task.work(&self.tuning().start.core, operands);
         work / (1e9 * bigint_cpu::threads() as f64)
     }
 
@@ -139,14 +108,6 @@ impl Inner {
         let spent_ms = 1e3 * self.devices.spent().as_secs_f64();
         if self.are_devices_asleep() && spent_ms > self.tuning().start.driver_ms {
             self.open_in_background(|_, _| ());
-        }
-    }
-
-    /// Opens devices that take no time to start; a pool's thread does not wait for them.
-    fn open_if_that_is_free(&self) {
-        let is_free = self.tuning().start.driver_ms <= 0.0;
-        if is_free && self.devices.are_asleep() && !bigint_cpu::is_in_pool() {
-            self.open_now();
         }
     }
 

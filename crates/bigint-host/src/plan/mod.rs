@@ -1,18 +1,17 @@
 //! Who computes a job, and how: the room that chooses.
 //!
-//! [`compute`] takes a job from the operations, [`choose`] says whether the CPU or devices compute
+//! [`compute`] takes a job from the operations, [`readiness`] says whether the CPU or devices compute
 //! it, and [`spread`] gives each device its share and makes good what a device cannot do.
-//! [`task`] is what is given to them; [`work`] estimates how long it takes, [`transform`] is the
-//! choice among transforms of long products.
+//! [`task`] is what is given to them; [`work`] estimates how long it takes, [`transform_tuning`] chooses
+//! among transforms of long products.
 //!
 //! In public the room also shows what formulas cost and how they are evaluated, row after row.
 
-pub(crate) mod choose;
 pub(crate) mod compute;
 pub(crate) mod program;
+pub(crate) mod readiness;
 pub(crate) mod spread;
 pub(crate) mod task;
-pub(crate) mod transform;
 mod transform_tuning;
 pub(crate) mod whole_product;
 pub(crate) mod work;

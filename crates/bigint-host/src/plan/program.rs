@@ -5,8 +5,8 @@
 //! the CPU it runs block by block: so many rows at a time that what is between the steps
 //! stays in a core's cache. Either reads each input once and writes the result once.
 
+use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
-use crate::cuda::{Buffer, Device};
 use crate::engine::inner::Inner;
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
@@ -93,7 +93,7 @@ impl Program {
     /// Some of the rows, on a device.
     pub fn run_on_device(
         &self,
-        device: &Arc<Device>,
+        device: &Arc<dyn Device>,
         kernel: FusedKernel,
         inputs: Operands<'_>,
         rows: Range<usize>,
@@ -130,7 +130,7 @@ impl Program {
             kernel.entry_point(),
             Facts::default(),
             launch,
-            arguments,
+            &arguments,
             &buffers,
         )?;
         tracing::debug!(

@@ -2,24 +2,23 @@
 //!
 //! 1. [`shares`]: each device has its share of the numbers, as large as its rate says, and
 //!    makes of it a share of the results, which stays in its memory. As many devices share
-//!    them as the work is worth ([`work`]), or as have shares of the operands already.
+//!    them as the work is worth ([`work`](crate::plan::work)), or as have shares of the operands already.
 //! 2. What a device cannot do, because it fails or has not the memory, is done
 //!    [in pieces](in_pieces), by whoever is ready for the next one: a piece that does not
 //!    fit is halved, a device that fails is left out. The results are on the host then.
 //! 3. What no device can do, the CPU does, where the engine may use it.
 //!
 //! For the engine `auto` the CPU also computes what devices are not ready for yet, in pieces until
-//! they are ([`choose`](crate::plan::choose)).
+//! they are ([`choose`](crate::plan::readiness)).
 
 use crate::Error;
+use crate::common::device::Device;
 use crate::common::limbs;
-use crate::cuda::Device;
+use crate::common::threads::{each, lock};
 use crate::engine::inner::Inner;
-use crate::engine::members::{each, lock};
 use crate::engine::start::in_background;
-use crate::plan::choose::Choice;
+use crate::plan::readiness::Choice;
 use crate::plan::task::Task;
-use crate::plan::work;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Share};
 use bigint_core::{Layout, Limb, Shape};
@@ -52,10 +51,10 @@ pub(crate) fn compute(
     if shares.is_empty() {
         return task.on_host(engine, operands, 0..task.count());
     }
-    let on_device = |(device, numbers): (&Arc<Device>, Range<usize>)| {
+    let on_device = |(device, numbers): (&Arc<dyn Device>, Range<usize>)| {
         task.on_device(engine, device, operands, numbers)
     };
-    let is_there = |(device, numbers): &(&Arc<Device>, Range<usize>)| {
+    let is_there = |(device, numbers): &(&Arc<dyn Device>, Range<usize>)| {
         let mut operands = operands.iter();
         operands.all(|operand| operand.resident_on(device, numbers).is_some())
     };
@@ -134,7 +133,7 @@ fn make_ready(
             engine.devices().map(|device| (device, most)).collect()
         }
     };
-    let is_ready = |&(device, count): &(&Arc<Device>, usize)| {
+    let is_ready = |&(device, count): &(&Arc<dyn Device>, usize)| {
         if device.is_loading() {
             return false;
         }
@@ -157,11 +156,12 @@ pub(crate) fn shares<'a>(
     engine: &'a Inner,
     task: &Task,
     operands: Operands<'_>,
-) -> Vec<(&'a Arc<Device>, Range<usize>)> {
+) -> Vec<(&'a Arc<dyn Device>, Range<usize>)> {
+    let (start, count) = (&engine.tuning().start, task.count());
+    let work = task.work(&start.device, operands);
     if let Task::Gather(gather) = task {
-        return gather.shares(engine, operands, task.work(operands));
+        return gather.shares(engine, operands, work);
     }
-    let (count, work) = (task.count(), task.work(operands));
     let by_work = engine.shares(count, work);
     let columns = || operands.iter().filter(|node| node.shape.count == count);
     let Some(longest) = columns().max_by_key(|node| node.shape.width) else {
@@ -184,14 +184,14 @@ pub(crate) fn shares<'a>(
     let limbs = columns().map(|node| count.saturating_mul(node.shape.width));
     match is_whole && next == count {
         true if by_work.len() <= there.len() => there,
-        true if !work::repays_moving(work, by_work.len(), limbs.sum()) => there,
+        true if !start.repays_moving(work, by_work.len(), limbs.sum()) => there,
         _ => by_work,
     }
 }
 
 /// Who has computed some numbers of a task.
 enum Of {
-    Device(Arc<Device>, Made),
+    Device(Arc<dyn Device>, Made),
     /// Nobody: it is for the CPU.
     Cpu,
     Nobody,
@@ -252,7 +252,12 @@ impl<'a> Rows<'a> {
     }
 
     /// Brings here what a device made.
-    fn bring(&mut self, engine: &Inner, device: &Device, made: &Made) -> Result<(), Error> {
+    fn bring(
+        &mut self,
+        engine: &Inner,
+        device: &Arc<dyn Device>,
+        made: &Made,
+    ) -> Result<(), Error> {
         for (to, (shape, buffer)) in self.limbs.iter_mut().zip(&made.buffers) {
             if shape.layout == Layout::Contiguous {
                 device.download(buffer, to)?;
@@ -338,7 +343,7 @@ fn in_pieces(
     if begins {
         queue.begin()?;
     }
-    let mut devices: Vec<&Arc<Device>> = engine.devices().collect();
+    let mut devices: Vec<&Arc<dyn Device>> = engine.devices().collect();
     let pieces = devices.len().max(1) * if begins { 1 } else { 2 };
     let most = queue.numbers().div_ceil(pieces).max(1);
     while !devices.is_empty() && queue.numbers() > 0 {
@@ -436,7 +441,7 @@ impl<'a> Queue<'a, '_> {
 
     /// Has a device compute until nothing waits, pieces of at most so many numbers; gives
     /// back what it fails to do.
-    fn work(&self, device: &Arc<Device>, mut most: usize) -> Result<(), Error> {
+    fn work(&self, device: &Arc<dyn Device>, mut most: usize) -> Result<(), Error> {
         let mut has_waited = false;
         while let Some(mut rows) = self.take(most) {
             let numbers = rows.numbers.clone();

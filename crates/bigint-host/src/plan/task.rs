@@ -1,16 +1,15 @@
 //! What is computed: a job or a program, as devices and the CPU are given it.
 
 use crate::Error;
+use crate::common::device::Device;
 use crate::common::job::{Job, Wanted};
 use crate::common::limbs;
-use crate::cuda::Device;
 use crate::device::gather::Gather;
 use crate::device::on_device;
 use crate::engine::inner::Inner;
 use crate::host::on_host;
-use crate::plan::choose::CoreTuning;
 use crate::plan::program::Program;
-use crate::plan::work;
+use crate::tuning::start::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
 use bigint_core::Shape;
@@ -50,37 +49,20 @@ impl Task {
         }
     }
 
-    /// About how long one device takes for all of it, in picoseconds.
-    pub fn work(&self, operands: Operands<'_>) -> f64 {
-        let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
+    /// About how long a device or a core of these costs takes for all of it, in picoseconds.
+    pub fn work(&self, costs: &CoreTuning, operands: Operands<'_>) -> f64 {
         let of_number = match self {
             Task::Job(job) => {
+                let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
                 let results = job.shapes().iter().map(|shape| shape.width).sum();
-                work::of_number(job.operation, &widths, results)
+                costs.of_number(job.operation, &widths, results)
             }
             // A value between the steps is moved nowhere, but each step reads an input.
             Task::Program(program, _) => {
                 let steps = program.steps.iter().map(|step| 2 * step.width);
-                work::moved(steps.sum::<usize>())
+                costs.moved(steps.sum())
             }
-            Task::Gather(gather) => work::moved(2 * gather.shape.width),
-        };
-        self.count() as f64 * of_number
-    }
-
-    /// The same of one core of the CPU.
-    pub fn work_on_core(&self, core: &CoreTuning, operands: Operands<'_>) -> f64 {
-        let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
-        let of_number = match self {
-            Task::Job(job) => {
-                let results = job.shapes().iter().map(|shape| shape.width).sum();
-                work::of_number_on_core(core, job.operation, &widths, results)
-            }
-            Task::Program(program, _) => {
-                let steps = program.steps.iter().map(|step| 2 * step.width);
-                core.limb_ps * steps.sum::<usize>() as f64
-            }
-            Task::Gather(gather) => core.limb_ps * 2.0 * gather.shape.width as f64,
+            Task::Gather(gather) => costs.moved(2 * gather.shape.width),
         };
         self.count() as f64 * of_number
     }
@@ -90,7 +72,7 @@ impl Task {
     pub fn module(
         &self,
         engine: &Inner,
-        device: &Device,
+        device: &Arc<dyn Device>,
         operands: Operands<'_>,
         count: usize,
     ) -> Option<(EntryPoint, Facts)> {
@@ -122,7 +104,7 @@ impl Task {
     pub fn on_device(
         &self,
         engine: &Inner,
-        device: &Arc<Device>,
+        device: &Arc<dyn Device>,
         operands: Operands<'_>,
         numbers: Range<usize>,
     ) -> Result<Option<Made>, Error> {

@@ -3,9 +3,10 @@
 
 use crate::Tuning;
 use crate::common::job::Job;
-use crate::plan::transform::{
-    FftTuning, Transform, grid_point_bytes, ntt_point_bytes, numbers_at_a_time, stays_in_cache,
+use crate::device::transform::{
+    Transform, grid_point_bytes, ntt_point_bytes, numbers_at_a_time, stays_in_cache,
 };
+use crate::tuning::transforms::FftTuning;
 use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Algorithm, Level, Operation};

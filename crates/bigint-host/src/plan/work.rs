@@ -1,114 +1,68 @@
-//! About how long a device takes, and how many devices are worth it.
-//!
-//! An operation costs each of `k` devices a launch, which the host makes one after the other,
-//! and the `k`-th part of the work: `max(k launch, work / k)`, least where `k^2 = work / launch`.
+//! About how long an operation takes, on a device or on a core of the CPU, from the lengths of its
+//! operands: within a factor of two or three, which is enough to say who computes.
 
-use crate::plan::choose::CoreTuning;
+use crate::tuning::start::{CoreTuning, StartTuning};
 use bigint_core::Operation;
 
-/// Picoseconds that a device takes for a limb that it moves.
-const LIMB: f64 = 1.0;
+impl CoreTuning {
+    /// Picoseconds for one number, from the limbs of operands and results.
+    pub(crate) fn of_number(&self, operation: Operation, widths: &[usize], results: usize) -> f64 {
+        let width = |i: usize| widths.get(i).copied().unwrap_or(0) as f64;
+        let last = width(widths.len().saturating_sub(1));
+        let (n, m) = (width(0), width(1));
+        let widest = n.max(m);
+        let residue = self.residue_ps * last * last;
+        let computed = match operation {
+            Operation::PowMod => residue * 32.0 * m,
+            Operation::PowPair => residue * self.pair_products * m,
+            Operation::PowFixed => self.residue_ps * n * last / 64.0,
+            Operation::MontMul => residue,
+            Operation::Square => {
+                (self.product_ps * widest * widest).min(self.transformed_ps * 2.0 * widest)
+            }
+            _ if operation.multiplies() => {
+                (self.product_ps * n * m).min(self.transformed_ps * (n + m))
+            }
+            _ if operation.divides() => (self.quotient_ps * n * m)
+                .min(self.quotient_transforms * self.transformed_ps * (n + m)),
+            Operation::Gcd | Operation::Lcm | Operation::InvMod | Operation::Isqrt => {
+                self.euclid_ps * widest * widest
+            }
+            _ => 0.0,
+        };
+        self.moved(widths.iter().sum::<usize>() + results)
+            .max(computed)
+    }
 
-/// For a multiply-add of limbs; in a product by a transform for a limb of the operands.
-const PRODUCT: f64 = 0.15;
-const TRANSFORMED: f64 = 12.0;
-
-/// For a limb of the divisor times one of the dividend, and for a limb of the greater operand
-/// squared where the quotients are Euclid's, or of a root.
-const QUOTIENT: f64 = 0.3;
-const EUCLID: f64 = 2.0;
-
-/// For a limb squared of a Montgomery product, and of a power for each bit of the exponent.
-const RESIDUE: f64 = 0.35;
-
-/// For a limb of an operand that comes from another device, by way of the host.
-const SENT: f64 = 160.0;
-
-/// Picoseconds for one number, from the limbs of operands and results; of an H200, within a
-/// factor of two or three.
-pub(crate) fn of_number(operation: Operation, widths: &[usize], results: usize) -> f64 {
-    let width = |i: usize| widths.get(i).copied().unwrap_or(0) as f64;
-    let last = width(widths.len().saturating_sub(1));
-    let widest = width(0).max(width(1));
-    let computed = match operation {
-        Operation::PowMod => RESIDUE * 32.0 * width(1) * last * last,
-        Operation::PowPair => RESIDUE * 22.0 * width(1) * last * last,
-        Operation::PowFixed => RESIDUE * width(0) * last / 64.0,
-        Operation::MontMul => RESIDUE * last * last,
-        Operation::Square => (PRODUCT * widest * widest).min(TRANSFORMED * 2.0 * widest),
-        _ if operation.multiplies() => {
-            let (n, m) = (width(0), width(1));
-            (PRODUCT * n * m).min(TRANSFORMED * (n + m))
-        }
-        _ if operation.divides() => QUOTIENT * width(0) * width(1),
-        Operation::Gcd | Operation::Lcm | Operation::InvMod | Operation::Isqrt => {
-            EUCLID * widest * widest
-        }
-        _ => 0.0,
-    };
-    moved(widths.iter().sum::<usize>() + results).max(computed)
+    /// Picoseconds for so many limbs, read or written.
+    pub(crate) fn moved(&self, limbs: usize) -> f64 {
+        self.limb_ps * limbs as f64
+    }
 }
 
-/// The same of one core of the CPU.
-pub(crate) fn of_number_on_core(
-    core: &CoreTuning,
-    operation: Operation,
-    widths: &[usize],
-    results: usize,
-) -> f64 {
-    let width = |i: usize| widths.get(i).copied().unwrap_or(0) as f64;
-    let last = width(widths.len().saturating_sub(1));
-    let widest = width(0).max(width(1));
-    let computed = match operation {
-        Operation::PowMod => core.residue_ps * 32.0 * width(1) * last * last,
-        Operation::PowPair => core.residue_ps * 40.0 * width(1) * last * last,
-        Operation::PowFixed => core.residue_ps * width(0) * last / 64.0,
-        Operation::MontMul => core.residue_ps * last * last,
-        Operation::Square => {
-            (core.product_ps * widest * widest).min(core.transformed_ps * 2.0 * widest)
-        }
-        _ if operation.multiplies() => {
-            let (n, m) = (width(0), width(1));
-            (core.product_ps * n * m).min(core.transformed_ps * (n + m))
-        }
-        _ if operation.divides() => {
-            let (n, m) = (width(0), width(1));
-            (core.quotient_ps * n * m).min(4.0 * core.transformed_ps * (n + m))
-        }
-        Operation::Gcd | Operation::Lcm | Operation::InvMod | Operation::Isqrt => {
-            core.euclid_ps * widest * widest
-        }
-        _ => 0.0,
-    };
-    let moved = core.limb_ps * (widths.iter().sum::<usize>() + results) as f64;
-    moved.max(computed)
-}
-
-/// Picoseconds for so many limbs, read or written.
-pub(crate) fn moved(limbs: usize) -> f64 {
-    LIMB * limbs as f64
-}
-
-/// The devices that should share so much work, in picoseconds, where a launch takes so long.
-pub(crate) fn devices(work: f64, launch_ns: f64) -> usize {
-    (work / (1000.0 * launch_ns)).sqrt().max(1.0) as usize
-}
-
-/// Whether `devices` devices save more of the work than it takes to bring them these limbs,
-/// which others have.
-pub(crate) fn repays_moving(work: f64, devices: usize, limbs: usize) -> bool {
-    work - work / devices as f64 > SENT * limbs as f64
+impl StartTuning {
+    /// Whether `devices` devices save more of the work, in picoseconds, than it takes to bring
+    /// them these limbs, which others have.
+    pub(crate) fn repays_moving(&self, work: f64, devices: usize, limbs: usize) -> bool {
+        work - work / devices as f64 > self.sent_limb_ps * limbs as f64
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Tuning;
+    use crate::engine::members::devices;
+    use bigint_core::Operation;
 
     #[test]
     fn work_decides_how_many_devices_share_a_batch() {
         let shared = |operation: Operation, count: usize, widths: &[usize]| {
             let result = operation.exact_width(widths);
-            devices(count as f64 * of_number(operation, widths, result), 5500.0)
+            let work = Tuning::default()
+                .start
+                .device
+                .of_number(operation, widths, result);
+            devices(count as f64 * work, 5500.0)
         };
         // A launch on each of four takes as long as 200,000 sums of 1024 bits on one.
         assert_eq!(shared(Operation::Add, 4096, &[32; 2]), 1);
@@ -129,7 +83,10 @@ mod tests {
 
     #[test]
     fn powers_repay_moving_and_sums_do_not() {
-        let work = |operation, widths: &[usize]| 1000.0 * of_number(operation, widths, 128);
+        let start = Tuning::default().start;
+        let work =
+            |operation, widths: &[usize]| 1000.0 * start.device.of_number(operation, widths, 128);
+        let repays_moving = |work, devices, limbs| start.repays_moving(work, devices, limbs);
         let limbs = 1000 * 3 * 128;
         assert!(repays_moving(work(Operation::PowMod, &[128; 3]), 2, limbs));
         assert!(!repays_moving(work(Operation::Add, &[128; 2]), 2, limbs));

@@ -1,9 +1,9 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
-use crate::plan::choose::StartTuning;
-use crate::plan::transform::{FftTuning, GridTuning, NttTuning};
 use crate::tuning::lanes::{LanesTuning, check_lanes, fewest_lanes, of_registers};
 use crate::tuning::modular::ModularTuning;
+use crate::tuning::start::StartTuning;
+use crate::tuning::transforms::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
 use bigint_core::facts::tells;
 use bigint_core::kernel::{

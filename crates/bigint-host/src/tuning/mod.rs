@@ -8,3 +8,5 @@ pub(crate) mod cpu;
 pub(crate) mod gpu;
 pub(crate) mod lanes;
 pub(crate) mod modular;
+pub(crate) mod start;
+pub(crate) mod transforms;

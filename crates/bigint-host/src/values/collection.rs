@@ -1,8 +1,8 @@
 //! A batch as a collection of numbers: one of them, all in turn, equality, conversions.
 
 use crate::common::limbs;
-use crate::{Batch, BigInt, BigUint, Engine, Error, SignedBatch};
-use bigint_core::{Layout, Limb};
+use crate::{Batch, BigInt, BigUint, Error, SignedBatch};
+use bigint_core::Limb;
 
 impl Batch {
     /// Number `index`, if there is one.
@@ -46,33 +46,6 @@ impl Batch {
     fn compared(&self) -> std::borrow::Cow<'_, [Limb]> {
         self.rows()
             .unwrap_or_else(|error| panic!("a batch cannot be compared: {error}"))
-    }
-}
-
-impl Engine {
-    /// A batch from big-endian bytes, `bytes_per_number` to each number; otherwise as
-    /// [`Engine::batch_from_bytes_le`].
-    ///
-    /// # Errors
-    /// As [`Engine::batch_from_bytes_le`].
-    pub fn batch_from_bytes_be(
-        &self,
-        bytes: &[u8],
-        bytes_per_number: usize,
-        layout: Layout,
-    ) -> Result<Batch, Error> {
-        let mut bytes = limbs::copy(bytes)?;
-        for number in bytes.chunks_mut(bytes_per_number.max(1)) {
-            number.reverse();
-        }
-        self.batch_from_bytes_le(&bytes, bytes_per_number, layout)
-    }
-}
-
-impl Default for Engine {
-    /// [`Engine::auto`].
-    fn default() -> Self {
-        Engine::auto()
     }
 }
 

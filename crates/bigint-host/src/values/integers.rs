@@ -1,7 +1,6 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
 use crate::common::limbs;
-use crate::integers::short;
 use crate::values::column::Column;
 use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
@@ -486,7 +485,10 @@ impl Integers {
                 match magnitude.len() {
                     // Without a loop, and in no memory of its own.
                     0..=2 => {
-                        let word = short::signed((magnitude, false)) as u64;
+                        let word = match *magnitude {
+                            [low, high] => u64::from(high) << LIMB_BITS | u64::from(low),
+                            _ => magnitude.first().map_or(0, |&low| u64::from(low)),
+                        };
                         *number = BigInt::from_biguint(sign, word.into());
                     }
                     _ => {

@@ -1,6 +1,6 @@
 //! What a task made: batches, or some numbers of them on one device.
 
-use crate::cuda::Buffer;
+use crate::common::device::Buffer;
 use crate::values::node::Node;
 use bigint_core::Shape;
 

@@ -10,4 +10,6 @@ pub(crate) mod collection;
 pub(crate) mod column;
 pub(crate) mod integers;
 pub(crate) mod made;
+pub(crate) mod making;
 pub(crate) mod node;
+pub(crate) mod signed;

@@ -1,11 +1,10 @@
 //! Where the numbers of a batch are, and how to make them again.
 
 use crate::Error;
+use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
-use crate::cuda::{Buffer, Device};
+use crate::common::threads::each;
 use crate::engine::inner::Inner;
-use crate::engine::members::each;
-use crate::operations::preconditions::Known;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
@@ -34,6 +33,17 @@ pub(crate) struct Node {
     /// Its transforms, where products are to keep them.
     kept: OnceLock<Mutex<Vec<Kept>>>,
     pub engine: Arc<Inner>,
+}
+
+/// What is known of a batch's numbers.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// All are odd.
+    pub odd: OnceLock<()>,
+    /// None is zero; and what stands for these numbers where others are known to be below them.
+    pub bound: OnceLock<Arc<()>>,
+    /// Each is below its number of the batch of which this is the `bound`.
+    pub below: OnceLock<Arc<()>>,
 }
 
 /// The operands of a task, in declared order.
@@ -133,7 +143,11 @@ impl Node {
 
     /// The limbs of these numbers, or of the one that stands for all, in a device's memory,
     /// if they are there.
-    pub fn resident_on(&self, device: &Device, numbers: &Range<usize>) -> Option<Arc<Buffer>> {
+    pub fn resident_on(
+        &self,
+        device: &Arc<dyn Device>,
+        numbers: &Range<usize>,
+    ) -> Option<Arc<Buffer>> {
         let one = 0..1;
         let numbers = if self.shape.count == 1 { &one } else { numbers };
         let shares = self.lock_shares();
@@ -146,7 +160,7 @@ impl Node {
     /// had of this batch.
     pub fn resident(
         &self,
-        device: &Arc<Device>,
+        device: &Arc<dyn Device>,
         numbers: Range<usize>,
     ) -> Result<Arc<Buffer>, Error> {
         if let Some(buffer) = self.resident_on(device, &numbers) {

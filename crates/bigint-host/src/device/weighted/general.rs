@@ -2,7 +2,7 @@
 
 use super::squares::{Digits, Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
-use crate::cuda::{Buffer, Device};
+use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
 use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub(super) struct General {
     p: u32,
-    device: Arc<Device>,
+    device: Arc<dyn Device>,
     arguments: WeightedArguments,
     points: Buffer,
     carries: Buffer,
@@ -21,7 +21,7 @@ pub(super) struct General {
 }
 
 /// Rows and points of a row, as near to a square as it gets.
-pub(super) fn shape(words: usize, device: &Device) -> Option<(usize, usize)> {
+pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<(usize, usize)> {
     let points = words / 2;
     let fits = |n: usize| {
         n.trailing_zeros() >= 3 && n <= 2048 && shared_bytes(n as u32) <= device.shared_bytes()
@@ -35,7 +35,7 @@ pub(super) fn shape(words: usize, device: &Device) -> Option<(usize, usize)> {
 }
 
 impl General {
-    pub fn new(device: &Arc<Device>, p: u32, words: usize) -> Result<Self, Error> {
+    pub fn new(device: &Arc<dyn Device>, p: u32, words: usize) -> Result<Self, Error> {
         let (slow, fast) = shape(words, device).expect("a length of `mersenne_words`");
         let roots = |count: usize, step: usize, n: usize| {
             let roots = (0..count).map(|k| root((k * step) as u64, n as u64));
@@ -118,7 +118,7 @@ impl General {
         buffers.extend(more);
         Ok(self
             .device
-            .launch(entry, Facts::default(), launch, arguments, &buffers)?)
+            .launch(entry, Facts::default(), launch, &arguments, &buffers)?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::squares::{Digits, Squares, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
-use crate::cuda::{Buffer, Device};
+use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
 use bigint_core::facts::{self, Facts};
 use bigint_core::kernel::EntryPoint;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub(super) struct Long {
     p: u32,
-    device: Arc<Device>,
+    device: Arc<dyn Device>,
     arguments: LongArguments,
     points: Buffer,
     carries: Buffer,
@@ -38,7 +38,7 @@ fn resident_warps(factor: u32) -> u32 {
 }
 
 /// How so many words are transformed, where the device has room for its blocks.
-pub(super) fn shape(words: usize, device: &Device) -> Option<Shape> {
+pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Shape> {
     Shape::of(words).filter(|&Shape { factor, row, .. }| {
         long_rows_bytes(row).max(long_columns_bytes(factor)) <= device.shared_bytes()
     })
@@ -112,7 +112,7 @@ fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
 }
 
 impl Long {
-    pub fn new(device: &Arc<Device>, p: u32, shape: Shape) -> Result<Self, Error> {
+    pub fn new(device: &Arc<dyn Device>, p: u32, shape: Shape) -> Result<Self, Error> {
         let Shape { radix, factor, row } = shape;
         let (rows, first_rows) = (16 * (radix * factor) as usize, 16 * factor as usize);
         let row_words = 2 * (row * POINTS) as usize;
@@ -238,7 +238,7 @@ impl Long {
         let facts = Facts(facts.0 | (radix - 1) << FIRST.at | row << ROW.at | early);
         Ok(self
             .device
-            .launch(entry, facts, launch, arguments, &buffers)?)
+            .launch(entry, facts, launch, &arguments, &buffers)?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What transforms have in common that square residues modulo `2^p - 1` on a device.
 
 use crate::Error;
-use crate::cuda::{Buffer, Device};
+use crate::common::device::{Buffer, Device};
 use bigint_cpu::fast::number::weighted::limbs;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Digits {
 
 /// The digits of a residue, as doubles.
 pub(super) fn upload_digits(
-    device: &Arc<Device>,
+    device: &Arc<dyn Device>,
     limbs: &[u64],
     p: u32,
     words: usize,
@@ -56,7 +56,7 @@ pub(super) fn upload_digits(
 
 /// Copies pairs of doubles to the device.
 pub(super) fn upload_pairs(
-    device: &Arc<Device>,
+    device: &Arc<dyn Device>,
     pairs: impl Iterator<Item = [f64; 2]>,
 ) -> Result<Buffer, Error> {
     let pairs: Vec<[f64; 2]> = pairs.collect();
@@ -64,7 +64,7 @@ pub(super) fn upload_pairs(
 }
 
 /// Waits for all work, and copies a buffer's doubles to the host.
-pub(super) fn doubles(device: &Device, buffer: &Buffer) -> Result<Vec<f64>, Error> {
+pub(super) fn doubles(device: &Arc<dyn Device>, buffer: &Buffer) -> Result<Vec<f64>, Error> {
     let mut doubles = bigint_cpu::zeroed(buffer.limbs() / 2)?;
     device.download(buffer, bytemuck::cast_slice_mut(&mut doubles))?;
     Ok(doubles)

@@ -9,42 +9,7 @@
 //!    devices take the rest when they are ready.
 //! 3. What only devices have is computed by them.
 
-use bigint_core::Limb;
-use serde::Deserialize;
-
-/// What it takes to use a device, and the CPU's time for what it would do.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StartTuning {
-    /// Milliseconds that the driver takes to start and to open a device. With none, devices are
-    /// opened when first of use, and waited for.
-    pub driver_ms: f64,
-    /// Milliseconds that it takes for a kernel that its cache has. With none, kernels are waited
-    /// for.
-    pub module_ms: f64,
-    /// Gigabytes per second between host and device.
-    pub link_gigabytes_per_second: f64,
-    /// What one core takes.
-    pub core: CoreTuning,
-}
-
-/// Picoseconds that one core takes.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CoreTuning {
-    /// For a limb that is read or written.
-    pub limb_ps: f64,
-    /// For a limb times a limb in a product by rows.
-    pub product_ps: f64,
-    /// For a limb of the operands of a product by transforms.
-    pub transformed_ps: f64,
-    /// For a limb of a divisor times one of the dividend.
-    pub quotient_ps: f64,
-    /// For a limb squared of operands of common divisors, inverses and roots.
-    pub euclid_ps: f64,
-    /// For a limb squared of a product modulo a number; of a power for each bit of the exponent.
-    pub residue_ps: f64,
-}
+use crate::tuning::start::StartTuning;
 
 /// What a task would take, in milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -81,11 +46,6 @@ pub(crate) enum Choice {
 }
 
 impl StartTuning {
-    /// Milliseconds that so many limbs take between host and device.
-    pub(crate) fn link_ms(&self, limbs: f64) -> f64 {
-        limbs * size_of::<Limb>() as f64 / (1e6 * self.link_gigabytes_per_second)
-    }
-
     /// Who computes.
     pub(crate) fn choose(&self, load: Load, state: State) -> Choice {
         let Load {
@@ -114,7 +74,6 @@ impl StartTuning {
 mod tests {
     use super::*;
     use crate::Tuning;
-    use crate::plan::work;
     use bigint_core::Operation;
 
     const H200_CORES: usize = 16;
@@ -125,8 +84,8 @@ mod tests {
         let results = operation.exact_width(widths);
         let limbs = widths.iter().sum::<usize>() + results;
         let count = count as f64;
-        let device = work::of_number(operation, widths, results);
-        let core = work::of_number_on_core(&tuning.start.core, operation, widths, results);
+        let device = tuning.start.device.of_number(operation, widths, results);
+        let core = tuning.start.core.of_number(operation, widths, results);
         Load {
             cpu_ms: count * core / H200_CORES as f64 / 1e9,
             devices_ms: count * device / 1e9,

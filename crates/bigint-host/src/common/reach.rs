@@ -1,7 +1,8 @@
 //! Which device memory a kernel touches: no launch leaves the process before its
 //! arguments are known to stay within their buffers.
+#![cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "a back end asks"))]
 
-use super::Buffer;
+use crate::common::device::Buffer;
 use bigint_core::fused::FusedArguments;
 use bigint_core::gather::GatherArguments;
 use bigint_core::kernel::MatrixArgument;
@@ -12,8 +13,12 @@ use bigint_core::trial::TrialArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, Limb};
 
-/// The parameter of a kernel, which says what it reaches.
-pub(crate) trait Reaching: Copy {
+/// The parameter of a kernel: plain numbers in the layout that host and device share, with no
+/// pointer to host memory. It says which device memory the kernel reaches.
+///
+/// A back end passes the value's own bytes to the kernel, so only types of `bigint-core` that
+/// are a kernel's parameter implement the trait, and all of them do in this file.
+pub(crate) trait Parameter {
     /// Whether every limb that a kernel reaches through these arguments is in one of the
     /// buffers.
     fn lies_within(&self, buffers: &[&Buffer]) -> bool;
@@ -25,7 +30,7 @@ pub(crate) trait Reaching: Copy {
     }
 }
 
-impl Reaching for Arguments {
+impl Parameter for Arguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         lies_within(self, buffers)
     }
@@ -36,7 +41,7 @@ impl Reaching for Arguments {
     }
 }
 
-impl Reaching for GridArguments {
+impl Parameter for GridArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let [points, ..] = self.stretches();
         let mut matrices = [self.a, self.b, self.sums, self.carries].into_iter();
@@ -53,7 +58,7 @@ impl Reaching for GridArguments {
     }
 }
 
-impl Reaching for NttArguments {
+impl Parameter for NttArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let [points, kept, _] = self.stretches();
         let mut matrices = [self.a, self.b, self.sums, self.carries].into_iter();
@@ -72,7 +77,7 @@ impl Reaching for NttArguments {
     }
 }
 
-impl Reaching for FusedArguments {
+impl Parameter for FusedArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         self.matrices().all(|matrix| {
             let limbs = extent(matrix, self.count);
@@ -81,7 +86,7 @@ impl Reaching for FusedArguments {
     }
 }
 
-impl Reaching for GatherArguments {
+impl Parameter for GatherArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let GatherArguments {
             r,
@@ -99,21 +104,21 @@ impl Reaching for GatherArguments {
     }
 }
 
-impl Reaching for WeightedArguments {
+impl Parameter for WeightedArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let mut stretches = self.stretches().into_iter();
         stretches.all(|(address, limbs)| contains(buffers, address, limbs))
     }
 }
 
-impl Reaching for TrialArguments {
+impl Parameter for TrialArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let mut stretches = self.stretches().into_iter();
         stretches.all(|(address, limbs)| contains(buffers, address, limbs))
     }
 }
 
-impl Reaching for LongArguments {
+impl Parameter for LongArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let mut stretches = self.stretches().into_iter();
         stretches.all(|(address, limbs)| contains(buffers, address, limbs))

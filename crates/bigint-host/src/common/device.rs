@@ -1,0 +1,214 @@
+//! A device, as the engine sees it: the trait that a back end implements.
+//!
+//! [`Driver`] finds and opens devices, [`Device`] allocates [`Buffer`]s, copies, and launches
+//! kernels. `cuda` is the only implementation; a build without it has no driver, and so its
+//! engines have no devices. Nothing above this room names a back end.
+
+use crate::common::back_end::Found;
+use crate::common::error::DeviceError;
+use crate::common::reach::Parameter;
+use bigint_core::facts::Facts;
+use bigint_core::kernel::EntryPoint;
+use bigint_core::transform::grid::GridPlan;
+use bigint_core::{Launch, Limb, Shape};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Finds and opens the devices of one kind.
+pub(crate) trait Driver: Sync {
+    /// The devices that the driver sees; none, where it sees none. Of a device that does not
+    /// answer, why.
+    fn devices(&self) -> Result<Vec<Found>, DeviceError>;
+
+    /// Opens device `ordinal`, or shares it where it is open already.
+    fn open(&self, ordinal: usize, memory: Memory) -> Result<Arc<dyn Device>, DeviceError>;
+
+    /// Ends the process without a word to the driver, whatever it is about.
+    fn exit(&self, code: u8) -> !;
+}
+
+/// An open device.
+///
+/// Every call may come from any thread. All work but large copies to the host, which are waited
+/// for, goes through one queue, so a kernel sees what earlier calls wrote, and memory is freed
+/// behind the kernels that use it. A kernel's failure shows in a later call.
+pub(crate) trait Device: DeviceMemory + Kernels {
+    /// The device's number, as the driver counts.
+    fn ordinal(&self) -> usize;
+
+    /// Dynamic shared memory that a block may have, in bytes.
+    fn shared_bytes(&self) -> u32;
+
+    /// Whether a kernel can begin before the last one has ended.
+    fn is_early(&self) -> bool;
+
+    /// Waits until all earlier work is done.
+    fn wait(&self) -> Result<(), DeviceError>;
+}
+
+/// The memory of a device.
+pub(crate) trait DeviceMemory: Send + Sync {
+    /// Memory for `limbs` limbs, of any content.
+    fn allocate(&self, limbs: usize) -> Result<Buffer, DeviceError>;
+
+    /// Memory for `limbs` limbs, all of whose bits will be ones.
+    fn allocate_ones(&self, limbs: usize) -> Result<Buffer, DeviceError>;
+
+    /// Copies limbs to new device memory.
+    fn upload(&self, limbs: &[Limb]) -> Result<Buffer, DeviceError>;
+
+    /// Waits for all work, and copies a buffer's limbs to the host, into as many; many of them
+    /// in a queue of their own, so that what other threads upload meanwhile does not wait.
+    ///
+    /// # Panics
+    /// Where the lengths differ; that is a defect of the caller.
+    fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError>;
+
+    /// Zeroes what no kernel writes of an interleaved batch: the ends of its rows.
+    fn clear_padding(&self, buffer: &Buffer, shape: Shape) -> Result<(), DeviceError>;
+
+    /// Moves [`STAGED`] limbs of pinned memory `times` times, to see how long the link takes.
+    fn exercise_link(&self, to_device: bool, times: u32) -> Result<(), DeviceError>;
+
+    /// Queues a copy of one buffer to another of equal length behind all earlier work.
+    ///
+    /// # Panics
+    /// Where the lengths differ; that is a defect of the caller.
+    fn copy(&self, to: &mut Buffer, from: &Buffer) -> Result<(), DeviceError>;
+
+    /// Queues a copy of some limbs of one buffer to another, from an index in it on, behind all
+    /// earlier work.
+    ///
+    /// # Panics
+    /// Where a buffer does not reach that far; that is a defect of the caller.
+    fn copy_part(
+        &self,
+        to: (&mut Buffer, usize),
+        from: (&Buffer, Range<usize>),
+    ) -> Result<(), DeviceError>;
+}
+
+/// The kernels of a device.
+pub(crate) trait Kernels: Send + Sync {
+    /// Whether a launch of this kernel need not wait for the driver to compile it.
+    fn has_module(&self, entry: EntryPoint, facts: Facts) -> bool;
+
+    /// Whether the caller is the first who sets out to [`Kernels::load`] it.
+    fn begins_module(&self, entry: EntryPoint, facts: Facts) -> bool;
+
+    /// Has the driver compile a kernel, for launches to come, which meet its errors again.
+    fn load(&self, entry: EntryPoint, facts: Facts);
+
+    /// Whether the driver compiles a kernel: any other call waits for it.
+    fn is_loading(&self) -> bool;
+
+    /// The device address of a table of roots of unity, which is made when first asked for
+    /// and lives as long as the device.
+    fn roots(&self, of: Roots) -> Result<u64, DeviceError>;
+
+    /// Queues a kernel behind all earlier work. The facts are those of the arguments.
+    ///
+    /// `buffers` are the device memory that the arguments are about. The kernel reads
+    /// and writes the matrices and the carries in the arguments, reads the device's own
+    /// tables of roots, and touches nothing else.
+    ///
+    /// # Panics
+    /// Where the arguments reach out of the buffers; that is a defect of the caller.
+    fn launch(
+        &self,
+        entry: EntryPoint,
+        facts: Facts,
+        launch: Launch,
+        arguments: &dyn Parameter,
+        buffers: &[&Buffer],
+    ) -> Result<(), DeviceError>;
+}
+
+/// What becomes of memory that is let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// It goes as it is.
+    Plain,
+    /// It is overwritten, pinned memory too; and no copy goes by way of the driver's memory.
+    Wiped,
+}
+
+/// Which table of roots of unity.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Roots {
+    /// That of blocks, whatever their threads.
+    Blocks,
+    /// Of the whole device by a plan: the tree, then what is near and what is far.
+    Grid(GridPlan),
+    /// Of the whole device modulo primes, by any plan.
+    Ntt,
+}
+
+/// Limbs from which on a copy goes by way of pinned memory.
+pub(crate) const STAGED: usize = 2 << 20;
+
+/// Limbs in the memory of a device, freed when dropped, after whatever was launched before.
+pub(crate) struct Buffer {
+    address: u64,
+    limbs: usize,
+    /// The back end's own handle, which frees the memory.
+    handle: Box<dyn Any + Send + Sync>,
+    device: Arc<dyn Device>,
+}
+
+impl Buffer {
+    /// A buffer of so many limbs at a device address, which `handle` frees when it is dropped.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "a back end's"))]
+    pub fn new(
+        address: u64,
+        limbs: usize,
+        handle: impl Any + Send + Sync,
+        device: Arc<dyn Device>,
+    ) -> Self {
+        Buffer {
+            address,
+            limbs,
+            handle: Box::new(handle),
+            device,
+        }
+    }
+
+    /// The back end's own handle.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "a back end's"))]
+    pub fn handle(&self) -> &dyn Any {
+        &*self.handle
+    }
+
+    /// The back end's own handle, to write to the memory.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "a back end's"))]
+    pub fn handle_mut(&mut self) -> &mut dyn Any {
+        &mut *self.handle
+    }
+
+    /// The number of the device whose memory it is.
+    pub fn ordinal(&self) -> usize {
+        self.device.ordinal()
+    }
+
+    /// The device whose memory it is.
+    pub fn device(&self) -> &Arc<dyn Device> {
+        &self.device
+    }
+
+    /// The device address of the first limb, 256-byte aligned; zero where there
+    /// are no limbs.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Limbs it holds.
+    pub fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    /// Whether it is this device's memory.
+    pub fn is_of(&self, device: &Arc<dyn Device>) -> bool {
+        Arc::ptr_eq(&self.device, device)
+    }
+}

@@ -1,0 +1,123 @@
+//! The rooms of a crate: folders of which each may use those declared below it in `lib.rs`, and
+//! none above.
+//!
+//! The order is that of the `mod` lines. A path `crate::room::…` leads to its room, and
+//! `crate::Name` to the room from which `lib.rs` exports the name. Tests may use any room.
+
+use std::collections::BTreeMap;
+
+/// The arrows that lead up, as `file:line: …`. `lib` is the text of `lib.rs`; `files` are the
+/// paths below `src/` with their texts.
+pub fn arrows_up<'a>(lib: &str, files: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    let modules = lib.lines().filter_map(|line| {
+        let name = line.trim_start_matches("pub ").strip_prefix("mod ")?;
+        name.strip_suffix(';')
+    });
+    let rooms: Vec<&str> = modules.collect();
+    let place = |room: &str| rooms.iter().position(|&known| known == room);
+    let exports = exports(lib);
+    let mut found = Vec::new();
+    for (file, text) in files {
+        let Some(here) = file.split('/').next().and_then(place) else {
+            continue;
+        };
+        for (line, name) in paths(text) {
+            let room = exports.get(name).map_or(name, |room| *room);
+            if place(room).is_some_and(|there| there < here) {
+                found.push(format!(
+                    "{file}:{line}: `{}` is below `{room}` and uses {name}: move what both need \
+                     down, or hand a function or a trait over",
+                    rooms[here]
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// The room of each name that `lib.rs` exports.
+fn exports(lib: &str) -> BTreeMap<&str, &str> {
+    let mut found = BTreeMap::new();
+    for export in lib.split("pub use ").skip(1) {
+        let export = export.split(';').next().unwrap_or_default();
+        let room = export.split("::").next().unwrap_or_default();
+        let names = export.rsplit("::").next().unwrap_or_default();
+        let names = names.split(|c: char| !is_of_name(c));
+        found.extend(names.filter(|name| !name.is_empty()).map(|n| (n, room)));
+    }
+    found
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The first name of each path `crate::…`, and its line; of `crate::{…}` those of all its paths.
+fn paths(text: &str) -> Vec<(usize, &str)> {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let mut found = Vec::new();
+    for (at, word) in text.match_indices("crate::") {
+        let before = &text[..at];
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let is_exported = line.trim_start().starts_with("pub use ");
+        if line.contains("//") || is_exported || before.ends_with(is_of_name) {
+            continue;
+        }
+        let number = before.matches('\n').count() + 1;
+        let rest = &text[at + word.len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            found.push((number, rest.split(|c| !is_of_name(c)).next().unwrap_or("")));
+            continue;
+        };
+        let mut depth = 0;
+        let mut is_first = true;
+        for (i, c) in group.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => is_first = true,
+                c if is_first && is_of_name(c) => {
+                    is_first = false;
+                    let name = group[i..].split(|c| !is_of_name(c)).next();
+                    found.push((number, name.unwrap_or_default()));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIB: &str = "
+        // Above.
+mod upper;
+pub mod lower;
+pub use lower::a::{Limb, Word};
+pub use upper::Engine;
+";
+
+    #[test]
+    fn a_room_that_uses_one_above_it_is_found_by_path_and_by_exported_name() {
+        let arrows = |text| arrows_up(LIB, [("lower/a.rs", text)].into_iter());
+        assert_eq!(arrows("use crate::lower::b;\nuse crate::Limb;\n"), [""; 0]);
+        let by_path = arrows("\nuse crate::{Limb, upper::{a, b}};\n");
+        assert_eq!(by_path.len(), 1);
+        assert!(by_path[0].starts_with("lower/a.rs:2: `lower` is below `upper`"));
+        assert_eq!(arrows("fn f(e: &crate::Engine) {}").len(), 1);
+        // Words about a room are no arrow, nor is what a test uses.
+        assert_eq!(arrows("/// See [`crate::Engine`].\n"), [""; 0]);
+        let test = "#[cfg(test)]\nmod tests {\n    use crate::Engine;\n}\n";
+        assert_eq!(arrows(test), [""; 0]);
+    }
+
+    #[test]
+    fn a_room_may_use_those_below_it() {
+        let above = "use crate::lower::a::Word;\nuse crate::Word;\n";
+        assert_eq!(arrows_up(LIB, [("upper/x.rs", above)].into_iter()), [""; 0]);
+    }
+}
