@@ -224,3 +224,118 @@ pub(crate) fn divided(
 fn only(columns: Vec<Column>) -> Result<Integers, Error> {
     Ok(columns.into_iter().next().unwrap_or_default().into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expression::{Function, Terms};
+    use crate::integers::passing;
+    use crate::{BigInt, Engine};
+    use num_bigint::Sign;
+    use num_integer::Integer;
+
+    /// A number of each length, of limbs that carry or borrow, or do not, of either sign.
+    fn numbers(most: usize) -> Vec<BigInt> {
+        let number = |length: usize, pattern: usize| {
+            let limb = |i: usize| match pattern {
+                0 => Limb::MAX,
+                1 => Limb::from(i == length - 1),
+                2 => 1 << (LIMB_BITS - 1),
+                _ => (0x9e37_79b9_u32).wrapping_mul((i * most + length) as u32) | 1,
+            };
+            let sign = if (length + pattern) % 3 == 0 {
+                Sign::Minus
+            } else {
+                Sign::Plus
+            };
+            BigInt::from_slice(sign, &(0..length).map(limb).collect::<Vec<_>>())
+        };
+        let patterns = |length| (0..4).map(move |pattern| number(length, pattern));
+        (0..=most).flat_map(patterns).collect()
+    }
+
+    /// Every number of the first beside one of the second, and all lengths beside all.
+    fn columns(first: usize, second: usize) -> [Vec<BigInt>; 2] {
+        let (x, y) = (numbers(first), numbers(second));
+        let pair = |i: usize| {
+            let j = (i * 7 + i / y.len()) % y.len();
+            (x[i % x.len()].clone(), y[j].clone())
+        };
+        (0..20 * x.len()).map(pair).unzip().into()
+    }
+
+    fn column(numbers: &[BigInt]) -> Integers {
+        Integers::from_bigints(numbers).unwrap()
+    }
+
+    #[test]
+    fn products_and_what_is_added_to_them_are_those_of_num_bigint() {
+        let [x, y] = columns(MOST_LIMBS, MOST_LIMBS);
+        let z: Vec<BigInt> = numbers(70).into_iter().cycle().take(x.len()).collect();
+        let [a, b, c] = [&x, &y, &z].map(|x| column(x));
+        assert!(takes_columns(Operation::MulAdd, &[&a, &b, &c]));
+        let is = |found: Integers, expected: &dyn Fn(usize) -> BigInt| {
+            let expected: Vec<BigInt> = (0..x.len()).map(expected).collect();
+            // In the one way to write each.
+            assert!(found == column(&expected));
+        };
+        is(products([&a, &b], None).unwrap(), &|i| &x[i] * &y[i]);
+        is(products([&a, &a], None).unwrap(), &|i| &x[i] * &x[i]);
+        is(products([&a, &b], Some(&c)).unwrap(), &|i| {
+            &x[i] * &y[i] + &z[i]
+        });
+        let [one, two] = [&z[90], &y[50]].map(|one| column(std::slice::from_ref(one)));
+        let found = products([&two, &b], Some(&one)).unwrap();
+        is(found, &|i| &y[50] * &y[i] + &z[90]);
+    }
+
+    #[test]
+    fn quotients_are_rounded_as_num_integer_does() {
+        let [x, mut y] = columns(MOST_BOTH, MOST_LIMBS);
+        y.iter_mut()
+            .filter(|y| **y == BigInt::ZERO)
+            .for_each(|y| *y = BigInt::from(-3));
+        let [a, b] = [&x, &y].map(|x| column(x));
+        assert!(takes_columns(Operation::DivRem, &[&a, &b]));
+        let found = [Rounding::Floor, Rounding::Truncated, Rounding::Euclid]
+            .map(|rounding| divided(&a, &b, rounding).unwrap());
+        let found = found.map(|columns| columns.map(|column| column.to_bigints().unwrap()));
+        for i in 0..x.len() {
+            let (x, y) = (&x[i], &y[i]);
+            let row = |rounding: usize| [0, 1].map(|of| found[rounding][of][i].clone());
+            assert_eq!(row(0), <[BigInt; 2]>::from(x.div_mod_floor(y)), "{x} {y}");
+            assert_eq!(row(1), [x / y, x % y], "{x} {y}");
+            let [quotient, rest] = row(2);
+            assert!(rest.sign() != Sign::Minus && rest < y.magnitude().clone().into());
+            assert_eq!(quotient * y + rest, *x);
+        }
+        let zero = column(&[1 << 9, 0].map(|x: i64| BigInt::from(x) << 140 >> 9));
+        let refused = divided(&a.slice(0..2).unwrap(), &zero, Rounding::Floor);
+        assert!(matches!(refused, Err(Error::ZeroDivisor { index: 1 })));
+    }
+
+    #[test]
+    fn formulas_of_narrow_numbers_make_no_batch() {
+        let engine = Engine::cpu();
+        let mut terms = Terms::default();
+        let (a, b) = (terms.input(0), terms.input(1));
+        let function = Function::Operation;
+        let product = terms.apply(function(Operation::Mul), &[a, b]);
+        let sum = terms.apply(function(Operation::Add), &[product, b]);
+        let quotient = terms.apply(function(Operation::Div), &[sum, b]);
+        let rest = terms.apply(function(Operation::Rem), &[quotient, a]);
+        let formula = terms.formula(rest, &[true, true]).unwrap();
+        let evaluated = |bits: usize| {
+            let [x, y] = [1, 2].map(|i| vec![(BigInt::from(1) << bits) - i, BigInt::from(-i)]);
+            let found = passing::evaluated(&engine, &formula, &[column(&x), column(&y)])?;
+            let expected = |i: usize| (&x[i] * &y[i] + &y[i]).div_floor(&y[i]).mod_floor(&x[i]);
+            assert_eq!(
+                found.unwrap().to_bigints().unwrap(),
+                [expected(0), expected(1)]
+            );
+            Some(())
+        };
+        assert_eq!([64, 640, 1000].map(evaluated), [Some(()); 3]);
+        assert_eq!(evaluated(2048), None);
+    }
+}

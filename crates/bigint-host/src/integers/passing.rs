@@ -8,8 +8,8 @@ use crate::common::limbs::each_part;
 use crate::common::pool::Pool;
 use crate::expression::{Formula, Function, Term};
 use crate::integers::list::order;
-use crate::integers::shifts::{Floor, count, shift_left, shifted_length};
 use crate::integers::narrow;
+use crate::integers::shifts::{Floor, count, shift_left, shifted_length};
 use crate::integers::short::{self, Rounding, length, signed};
 use crate::integers::total::sum;
 use crate::values::column::{Column, SIGNS_OF_BYTE as GROUP};
@@ -366,23 +366,30 @@ fn order_group(orders: &mut [Ordering; GROUP], a: &Column, b: &Column, group: us
     let (Some(x), Some(y)) = (ends(a), ends(b)) else {
         return;
     };
-    let (minus_x, minus_y) = (a.signs[group], b.signs[group]);
+    let (mut minus, mut differ) = (a.signs[group], a.signs[group] ^ b.signs[group]);
     let top = |column: &Column, end: i64| {
         let end = end as usize / size_of::<Limb>();
         column.limbs.get(end.wrapping_sub(1)).copied()
     };
     for (at, order) in orders.iter_mut().enumerate() {
         let (n, m) = (x[at + 1] - x[at], y[at + 1] - y[at]);
-        let are_alike = n == m && n > 0 && (minus_x ^ minus_y) >> at & 1 == 0;
-        let is_negative = minus_x >> at & 1 == 1;
+        let are_alike = n == m && n > 0 && differ & 1 == 0;
         *order = match (top(a, x[at + 1]), top(b, y[at + 1])) {
-            (Some(x), Some(y)) if are_alike && x != y => match (x < y) != is_negative {
+            (Some(x), Some(y)) if are_alike && x != y => match (x < y) != (minus & 1 == 1) {
                 true => Ordering::Less,
                 false => Ordering::Greater,
             },
-            _ => compared(a.number(first + at), b.number(first + at)),
+            _ => compared_apart(a, b, first + at),
         };
+        (minus, differ) = (minus >> 1, differ >> 1);
     }
+}
+
+/// How two numbers compare, where that is not seen at once.
+#[cold]
+#[inline(never)]
+fn compared_apart(a: &Column, b: &Column, row: usize) -> Ordering {
+    compared(a.number(row), b.number(row))
 }
 
 /// The limbs of each part of a formula, at most, where all of its functions are computed in
@@ -543,8 +550,14 @@ mod tests {
             check(Operation::Shl, &by, &|i| x[i] << bits);
             check(Operation::Shr, &by, &|i| x[i] >> bits);
         }
-        let orders = orders(&a, &b).unwrap();
-        assert!((0..x.len()).all(|i| orders[i] == x[i].cmp(y[i])));
+        let found = orders(&a, &b).unwrap();
+        assert!((0..x.len()).all(|i| found[i] == x[i].cmp(y[i])));
+        // Columns that end within a group, and parts that begin in one.
+        for end in 0..20 {
+            let [a, b] = [&a, &b].map(|column| column.slice(3..3 + end).unwrap());
+            let expected: Vec<_> = (3..3 + end).map(|i| x[i].cmp(y[i])).collect();
+            assert_eq!(orders(&a, &b).unwrap(), expected);
+        }
     }
 
     #[test]

@@ -52,9 +52,9 @@ impl<'a> Total<'a> {
         let least = words.iter().map(|words| words.len()).min().unwrap_or(0);
         let [a, b, c, d, e, f, g, h] = words.map(|words| &words[..least]);
         for (i, sum) in self.sums[..least].iter_mut().enumerate() {
-            for pair in [a[i], b[i], c[i], d[i], e[i], f[i], g[i], h[i]] {
-                *sum += u128::from(word(pair));
-            }
+            let with = |sum: u128, words: &[[Limb; 2]]| sum + u128::from(word(words[i]));
+            let half = with(with(with(with(*sum, a), b), c), d);
+            *sum = with(with(with(with(half, e), f), g), h);
         }
         self.add_waiting(least);
     }

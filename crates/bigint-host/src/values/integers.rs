@@ -491,11 +491,7 @@ impl Integers {
                         };
                         *number = BigInt::from_biguint(sign, word.into());
                     }
-                    _ => {
-                        let mut wide = BigUint::ZERO;
-                        wide.assign_from_slice(magnitude);
-                        *number = BigInt::from_biguint(sign, wide);
-                    }
+                    _ => number.assign_from_slice(sign, magnitude),
                 }
             }
         });
@@ -522,17 +518,7 @@ fn of_numbers<'a>(
         let limbs = 2 * words - usize::from(is_short);
         (limbs, negative)
     };
-    let fill = |i, place: &mut [Limb]| {
-        let (pairs, top) = place.as_chunks_mut::<2>();
-        let mut digits = number(i).1.iter_u64_digits();
-        for pair in pairs {
-            let digit = digits.next().unwrap_or(0);
-            *pair = [digit as Limb, (digit >> LIMB_BITS) as Limb];
-        }
-        if let [top] = top {
-            *top = digits.next().unwrap_or(0) as Limb;
-        }
-    };
+    let fill = |i, place: &mut [Limb]| limbs::fill_with(place, number(i).1);
     Ok(Column::filled(None, count, mean, length, fill)?.into())
 }
 
