@@ -7,7 +7,6 @@
 //! [`narrow`], [`total`], [`shifts`]). Nothing in the library calls this room but a user.
 
 pub(crate) mod bins;
-pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod narrow;
 pub(crate) mod on_integers;

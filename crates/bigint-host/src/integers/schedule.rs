@@ -21,7 +21,8 @@
 use crate::common::limbs;
 use crate::common::pool::Pool;
 use crate::device::gather::REPEATED;
-use crate::integers::bins::{Bin, Kind, List, Place, Sums};
+use crate::expression::grouping::InBin;
+use crate::integers::bins::{Bin, Kind, List, Sums};
 use crate::integers::list::Computation;
 use crate::integers::passing::put;
 use crate::integers::segments;
@@ -395,7 +396,7 @@ fn is_of_magnitudes(operation: Operation) -> bool {
 }
 
 /// The results of a bin: rows of so many limbs, and which are negative.
-struct Made {
+pub(crate) struct Made {
     rows: Vec<Limb>,
     width: usize,
     negative: Vec<bool>,
@@ -403,7 +404,7 @@ struct Made {
 
 impl Made {
     /// Brought to the host. Waits for the device.
-    fn of(result: SignedBatch) -> Result<Self, Error> {
+    pub fn of(result: SignedBatch) -> Result<Self, Error> {
         let width = result.magnitude().width();
         let negative = result.negative()?;
         let rows = result.into_magnitude().into_rows()?;
@@ -413,6 +414,39 @@ impl Made {
             negative,
         })
     }
+
+    /// A row, of which so many limbs are looked at.
+    fn number(&self, row: usize, most: usize) -> (&[Limb], bool) {
+        // One of constants is the same for all rows.
+        let row = row.min(self.negative.len() - 1);
+        (&self.rows[row * self.width..][..most], self.negative[row])
+    }
+}
+
+/// One result of rows that are in bins, in the order of the rows; a pool takes the bins' memory.
+pub(crate) fn in_order(
+    mut made: Vec<Made>,
+    places: &[InBin],
+    pool: &Arc<Pool>,
+) -> Result<Integers, Error> {
+    if let [only] = &made[..]
+        && only.negative.len() == places.len()
+    {
+        let Made {
+            rows,
+            width,
+            negative,
+        } = made.swap_remove(0);
+        return Ok(Column::of_rows(rows, width, |row| (width, negative[row]), pool)?.into());
+    }
+    let limbs: usize = made.iter().map(|made| made.rows.len()).sum();
+    let number = |row: usize| {
+        let made = &made[places[row].bin];
+        made.number(places[row].row, made.width)
+    };
+    let column = Column::of_numbers(Some(pool), places.len(), limbs / places.len().max(1), number);
+    made.into_iter().for_each(|made| pool.give(made.rows));
+    Ok(column?.into())
 }
 
 impl List<'_> {
@@ -448,7 +482,7 @@ impl List<'_> {
 
     /// The result of a computation that is in a bin, and whether it is negative.
     fn made<'m>(&self, of: usize, made: &'m [Made]) -> (&'m [Limb], bool) {
-        let (Place { bin, row }, resolved) = (self.places[of], &self.resolved[of]);
+        let (InBin { bin, row }, resolved) = (self.places[of], &self.resolved[of]);
         let made = &made[bin];
         let magnitude = match self.bins[bin].is_of_segments() {
             true => &made.rows[row..][..resolved.limbs_of_sum()],

@@ -18,4 +18,4 @@ pub(crate) mod work;
 
 pub use crate::expression::cost::{Cost, Extent};
 pub use crate::expression::evaluate::{Blame, Evaluator, Tallies, Tally, Totals};
-pub use crate::expression::grouping::Grouping;
+pub use crate::expression::grouping::{Bin, Bins, Grouping, InBin};
