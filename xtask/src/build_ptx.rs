@@ -5,7 +5,7 @@ use crate::manifest::{self, Manifest};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use bigint_core::Kernel;
-use bigint_core::kernel::{BLOCK, EntryPoint};
+use bigint_core::kernel::EntryPoint;
 use bigint_core::modules::{MODULES, OTHERS};
 use bigint_core::weighted::long::{self, LONG_COLUMNS, LONG_ROWS};
 use clap::Args;
@@ -189,7 +189,7 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
         .map(|part| (part.split('(').next().unwrap_or_default(), part))
         .collect();
     let kernels = Kernel::ALL.iter();
-    let entries = kernels.map(|kernel| (kernel.entry_point(), bounds(kernel)));
+    let entries = kernels.map(|kernel| (kernel.entry_point(), kernel.bounds()));
     let entries = entries.chain(OTHERS.map(|entry| (entry, bounds_of_other(entry))));
     let mut modules: BTreeMap<_, _> = MODULES.map(|module| (module, shared.to_owned())).into();
     let mut done = BTreeSet::new();
@@ -212,14 +212,8 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
     Ok(modules)
 }
 
-/// Threads of a kernel's block, and blocks that a multiprocessor should have room for, of
-/// kernels whose registers are bound.
-fn bounds(kernel: &Kernel) -> Option<[u32; 2]> {
-    let resident = || kernel.resident_blocks().map(|blocks| [BLOCK, blocks]);
-    kernel.bounds().or_else(resident)
-}
-
-/// The same of an entry point that is no operation's.
+/// Threads of a block, and blocks that a multiprocessor should have room for, of an entry point
+/// that is no operation's.
 fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
     match entry {
         LONG_ROWS | LONG_COLUMNS => Some([long::THREADS, 1]),
@@ -397,7 +391,9 @@ mod tests {
     #[test]
     fn committed_ptx_bounds_the_launches_that_ask_for_it() {
         let ptx: String = committed().unwrap().into_values().collect();
-        let bounded = Kernel::ALL.iter().filter(|kernel| bounds(kernel).is_some());
+        let bounded = Kernel::ALL
+            .iter()
+            .filter(|kernel| kernel.bounds().is_some());
         let bounded: BTreeSet<_> = bounded.map(|kernel| kernel.name).collect();
         let others = OTHERS.into_iter().filter_map(bounds_of_other).count();
         assert_eq!(ptx.matches(".maxntid").count(), bounded.len() + others);

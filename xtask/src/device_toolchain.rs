@@ -134,6 +134,13 @@ impl DeviceToolchain {
         // Cargo says how far it is, and what is wrong.
         let status = cargo("rustc")
             .arg("-Zbuild-std=core")
+            // Kernels inline what they call, so no machine code of these is used: the least is made.
+            .args(["--config", "profile.release.package.core.opt-level=0"])
+            .args(["--config", "profile.release.package.core.codegen-units=16"])
+            .args([
+                "--config",
+                "profile.release.package.compiler_builtins.opt-level=0",
+            ])
             .args(options)
             .arg("--")
             .arg(emit)

@@ -136,7 +136,7 @@ fn operations(tree: &Tree) -> Findings {
         let declared = operation.declaration();
         let name = declared.name;
         let mut folders = vec!["crates/bigint-cpu/src/reference".to_owned()];
-        let is_own = |row: &&Row| operation.kernels_by(row.algorithm) == operation;
+        let is_own = |row: &&Row| row.text.is_none();
         for row in declared.rows.iter().filter(is_own) {
             let folder = format!("crates/bigint-kernels/src/{}", row.level.name());
             if !folders.contains(&folder) {
@@ -478,7 +478,9 @@ fn older_records<'a>(
             measured.any(|name| {
                 let mut operations = Operation::ALL.iter();
                 let operation = operations.find(|operation| operation.name() == name);
-                let module = operation.map_or(name, |operation| operation.kernels_of().name());
+                let module = operation
+                    .and_then(|operation| operation.module())
+                    .unwrap_or(name);
                 record.ptx.get(module) != modules.get(module)
             })
         })

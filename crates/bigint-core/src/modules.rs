@@ -1,9 +1,8 @@
 //! Which entry points there are in PTX, and which module has them.
 
-use crate::algorithm::Algorithm;
-use crate::entry_point::EntryPoint;
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::gather::{GATHER_CONTIGUOUS, GATHER_INTERLEAVED, GATHER_MODULE};
+use crate::kernel::EntryPoint;
 use crate::operation::Operation;
 use crate::transform::{grid, ntt};
 use crate::trial::{TRIAL, TRIAL_MODULE};
@@ -72,29 +71,3 @@ pub const CEILING: EntryPoint = EntryPoint {
 
 /// Multiply-adds, 32x32+64->64 bits, that one thread of [`CEILING`] does.
 pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;
-
-impl Operation {
-    /// The operation whose kernels compute it: quotients and remainders come together, and
-    /// what nobody wants is not stored; powers of all kinds are one text, which is told the kind.
-    pub const fn kernels_of(self) -> Operation {
-        match self {
-            Operation::Div | Operation::Rem => Operation::DivRem,
-            Operation::PowPair | Operation::PowFixed => Operation::PowMod,
-            _ => self,
-        }
-    }
-
-    /// The operation whose kernels compute it by `algorithm`: a square by a transform is a
-    /// product, of which the kernel sees that both operands are the same.
-    pub const fn kernels_by(self, algorithm: Algorithm) -> Operation {
-        match (self, algorithm) {
-            (Operation::Square, Algorithm::Fft | Algorithm::Ntt) => Operation::Mul,
-            _ => self.kernels_of(),
-        }
-    }
-
-    /// Whether it has a PTX module: kernels, and kernels of its own.
-    pub const fn has_module(self) -> bool {
-        self.kernels_of() as usize == self as usize && !self.declaration().rows.is_empty()
-    }
-}

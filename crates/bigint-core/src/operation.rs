@@ -5,8 +5,13 @@
 //! the conformance suite, the benchmarks, and the command's operators and functions.
 
 use crate::algorithm::{Algorithm, Level};
-pub use crate::declaration::*;
 use crate::shape::Layout;
+use crate::specialization::Family;
+
+mod declaration;
+mod properties;
+
+pub use declaration::*;
 
 /// Expands `$callback!` once, over the declarations of all operations. An entry reads
 ///
@@ -14,11 +19,12 @@ use crate::shape::Layout;
 /// /// What the engine's method says.          (its documentation)
 /// Add add(a, b) -> (r) {                     (variant, name of its files, operands -> results)
 ///     exact: [Widest(1)],                     (limbs that hold every result, one rule for each)
-///     flag: Carry,                            (what is told beside the results: None, Carry, Borrow,
-///                                             ZeroDivisor, NotInvertible, EvenModulus)
+///     flag: Carry,                            (what stands beside the results: see Flag)
 ///     methods: add [wrapping_add] [overflowing_add],   (the engine's; the forms in brackets may be missing)
 ///     syntax: Infix("+"),                     (how the command writes it: Infix, Function, Unwritten)
 ///     signs: Sum,                             (what it is of signed numbers: see Signs; may be missing)
+///     cost: Linear,                           (what its time grows with: see Cost; Linear where missing)
+///     properties: [OfWidths],                 (what else holds of it: see Property; may be missing)
 ///     kernels: {                              (algorithm, level, numbers of lanes, layouts)
 ///         ripple thread [1] [contiguous interleaved]
 ///         carry_lookahead warp [32] [contiguous interleaved]
@@ -26,13 +32,24 @@ use crate::shape::Layout;
 /// }
 /// ```
 ///
-/// A row without `contiguous` is for kernels that compute so long that it does not matter
-/// how limbs come: those of the interleaved layout take any strides.
-///
 /// Lanes and layouts are multiplied out: the rows above are four kernels,
 /// `add_ripple_thread_contiguous` and so on. The leaf of a row is the device crate's
 /// `thread::add::ripple`, and the reference of the operation is `reference::add` in the
-/// CPU crate.
+/// CPU crate. A longer row says how kernels share a text:
+///
+/// ```text
+/// school warp {4 8 16 32} {interleaved}: DivisionByLanes @3 = div_rem school
+/// ```
+///
+/// * In brackets, each number of lanes and each layout has a text of its own. In braces there is
+///   one text, which is specialised when it is loaded: `{4 8 16 32}` to the lanes, `{interleaved}`
+///   to whether limbs are neighbours.
+/// * A row without `contiguous` serves batches of any layout: its kernels take any strides.
+/// * `: DivisionByLanes` is the [`Family`](crate::specialization::Family) of its specialisation;
+///   where it is missing there is nothing to specialise.
+/// * `@3` bounds the registers of a thread, so that 3 blocks fit a multiprocessor.
+/// * `= div_rem school` says that the text is another row's, which finds out, or is specialised to,
+///   what it computes.
 #[macro_export]
 macro_rules! for_each_operation {
     ($callback:path) => {
@@ -77,14 +94,17 @@ macro_rules! for_each_operation {
                 methods: mul [wrapping_mul] [],
                 syntax: Infix("*"),
                 signs: Product,
+                cost: Product,
                 kernels: {
-                    school thread [1] [contiguous interleaved]
-                    comba thread [1] [contiguous interleaved]
+                    school thread [1] [contiguous]: ProductInSlots
+                    school thread [1] [interleaved]: ProductInPlaces
+                    comba thread [1] [contiguous]: ProductInSlots
+                    comba thread [1] [interleaved]
                     karatsuba thread [1] [contiguous interleaved]
-                    school warp [4 8 16 32] [contiguous interleaved]
+                    school warp {4 8 16 32} [contiguous interleaved]: ProductByRows
                     comba warp [4 8 16 32] [contiguous interleaved]
                     karatsuba warp [4 8 16 32] [interleaved]
-                    fft block [16 32 64 128 256 512 1024] [interleaved]
+                    fft block [16 32 64 128 256 512 1024] {interleaved}: BlockTransform
                     ntt grid [] [contiguous interleaved]
                 }
             }
@@ -99,11 +119,12 @@ macro_rules! for_each_operation {
                 methods: square [wrapping_square] [],
                 syntax: Unwritten,
                 signs: Magnitudes,
+                cost: Square,
                 kernels: {
-                    school thread [1] [interleaved]
-                    school warp [2 4 8 16 32] [interleaved]
-                    fft block [16 32 64 128 256 512 1024] [interleaved]
-                    ntt grid [] [contiguous interleaved]
+                    school thread [1] {interleaved}: Square
+                    school warp {2 4 8 16 32} {interleaved}: Square
+                    fft block [16 32 64 128 256 512 1024] {interleaved}: BlockTransform = mul fft
+                    ntt grid [] [contiguous interleaved] = mul ntt
                 }
             }
             /// The high half of `a b`: what is left of it without its `w` lowest limbs, `w`
@@ -116,6 +137,8 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: mul_high [] [],
                 syntax: Unwritten,
+                cost: Product,
+                properties: [OfWidths],
                 kernels: {
                     comba thread [1] [contiguous interleaved]
                     comba warp [4 8 16 32] [contiguous interleaved]
@@ -132,6 +155,7 @@ macro_rules! for_each_operation {
                 methods: mul_add [wrapping_mul_add] [],
                 syntax: Unwritten,
                 signs: ProductPlus,
+                cost: Product,
                 kernels: {
                     comba thread [1] [contiguous interleaved]
                     comba warp [4 8 16 32] [contiguous interleaved]
@@ -147,9 +171,10 @@ macro_rules! for_each_operation {
                 flag: ZeroDivisor,
                 methods: div_rem [] [masked_div_rem],
                 syntax: Unwritten,
+                cost: Quotient,
                 kernels: {
-                    school thread [1] [interleaved]
-                    school warp [4 8 16 32] [interleaved]
+                    school thread [1] {interleaved}: Division @3
+                    school warp {4 8 16 32} {interleaved}: DivisionByLanes
                 }
             }
             /// The quotient of `a` by `b`, rounded down.
@@ -161,9 +186,10 @@ macro_rules! for_each_operation {
                 methods: div [] [masked_div],
                 syntax: Infix("/"),
                 signs: Quotient,
+                cost: Quotient,
                 kernels: {
-                    school thread [1] [interleaved]
-                    school warp [4 8 16 32] [interleaved]
+                    school thread [1] {interleaved}: Division @3 = div_rem school
+                    school warp {4 8 16 32} {interleaved}: DivisionByLanes = div_rem school
                 }
             }
             /// The remainder of `a` by `b`: at least 0 and less than `b`.
@@ -175,9 +201,10 @@ macro_rules! for_each_operation {
                 methods: rem [] [masked_rem],
                 syntax: Infix("%"),
                 signs: Remainder,
+                cost: Quotient,
                 kernels: {
-                    school thread [1] [interleaved]
-                    school warp [4 8 16 32] [interleaved]
+                    school thread [1] {interleaved}: Division @3 = div_rem school
+                    school warp {4 8 16 32} {interleaved}: DivisionByLanes = div_rem school
                 }
             }
             /// The greatest common divisor of `a` and `b`; 0 of two zeros.
@@ -190,8 +217,9 @@ macro_rules! for_each_operation {
                 methods: gcd [] [],
                 syntax: Function("gcd"),
                 signs: Magnitudes,
+                cost: Euclid,
                 kernels: {
-                    lehmer thread [1] [interleaved]
+                    lehmer thread [1] {interleaved}: Column @8
                 }
             }
             /// The least common multiple of `a` and `b`; 0 where one of them is 0.
@@ -204,8 +232,9 @@ macro_rules! for_each_operation {
                 methods: lcm [] [],
                 syntax: Function("lcm"),
                 signs: Magnitudes,
+                cost: Euclid,
                 kernels: {
-                    lehmer thread [1] [interleaved]
+                    lehmer thread [1] {interleaved}: Column @7
                 }
             }
             /// The inverse of `a` modulo `m`: `r a = 1` modulo `m`, `0 <= r < m`; it is 0 modulo 1.
@@ -218,8 +247,9 @@ macro_rules! for_each_operation {
                 methods: inv_mod [] [masked_inv_mod],
                 syntax: Function("invmod"),
                 signs: Residue,
+                cost: Euclid,
                 kernels: {
-                    lehmer thread [1] [interleaved]
+                    lehmer thread [1] {interleaved}: Column @6
                 }
             }
             /// The inverse of `a` modulo an odd `m`, in constant time: no branch and no address
@@ -232,8 +262,9 @@ macro_rules! for_each_operation {
                 flag: NotInvertible,
                 methods: inv_odd_mod [] [masked_inv_odd_mod],
                 syntax: Unwritten,
+                cost: Divsteps,
                 kernels: {
-                    divsteps thread [1] [interleaved]
+                    divsteps thread [1] [interleaved]: Column
                 }
             }
             /// The square root of `a`, rounded down, and what it leaves:
@@ -247,9 +278,10 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: isqrt [] [],
                 syntax: Function("isqrt"),
+                cost: Root,
                 kernels: {
-                    school thread [1] [interleaved]
-                    school warp [2 4 8 16 32] [interleaved]
+                    school thread [1] {interleaved}: Root
+                    school warp {2 4 8 16 32} {interleaved}: Root
                 }
             }
             /// The `k`-th root of `a`, rounded down, and what it leaves:
@@ -261,6 +293,7 @@ macro_rules! for_each_operation {
                 flag: ZeroDivisor,
                 methods: iroot [] [masked_iroot],
                 syntax: Function("iroot"),
+                cost: Root,
                 kernels: {
                 }
             }
@@ -274,6 +307,7 @@ macro_rules! for_each_operation {
                 methods: jacobi [] [masked_jacobi],
                 syntax: Function("jacobi"),
                 signs: Symbol,
+                cost: Euclid,
                 kernels: {
                 }
             }
@@ -286,7 +320,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
-                    limbwise warp [32] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
             /// `a | b`, bit by bit.
@@ -298,7 +332,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
-                    limbwise warp [32] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
             /// `a ^ b`, bit by bit.
@@ -310,7 +344,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
-                    limbwise warp [32] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
             /// `!a`, every bit the other: `-1 - a` modulo `2^(32 w)`.
@@ -321,9 +355,10 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: not [] [],
                 syntax: Unwritten,
+                properties: [OfWidths],
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
-                    limbwise warp [32] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
             /// `a` shifted left by `bits` bits: `a * 2^bits` modulo `2^(32 w)`.
@@ -335,9 +370,10 @@ macro_rules! for_each_operation {
                 methods: wrapping_shl [] [],
                 syntax: Infix("<<"),
                 signs: Shifted,
+                properties: [CountsBits Guided],
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
-                    limbwise warp [32] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
             /// `a` shifted right by `bits` bits: `a / 2^bits`, rounded down.
@@ -349,9 +385,10 @@ macro_rules! for_each_operation {
                 methods: shr [] [],
                 syntax: Infix(">>"),
                 signs: ShiftedFloor,
+                properties: [CountsBits Guided],
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
-                    limbwise warp [32] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
             /// Bit `place` of `a`: 0 or 1, and 0 above its width.
@@ -362,9 +399,10 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: test_bit [] [],
                 syntax: Unwritten,
+                properties: [CountsBits Guided],
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
-                    limbwise warp [32] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
             /// `a` with bit `place` set: `a | 2^place` modulo `2^(32 w)`.
@@ -375,9 +413,10 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: set_bit [] [],
                 syntax: Unwritten,
+                properties: [OfWidths CountsBits Guided],
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
-                    limbwise warp [32] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
             /// `a` where `mask` is not zero, `b` where it is.
@@ -388,9 +427,10 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: select [] [],
                 syntax: Unwritten,
+                properties: [Guided],
                 kernels: {
                     limbwise thread [1] [contiguous interleaved]
-                    limbwise warp [32] [contiguous interleaved]
+                    limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
             /// How `a` compares with `b`: 0 where it is less, 1 where they are equal, 2 where it
@@ -405,8 +445,8 @@ macro_rules! for_each_operation {
                 syntax: Function("cmp"),
                 signs: Order,
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// Whether `a` equals `b`: 1 or 0.
@@ -417,8 +457,8 @@ macro_rules! for_each_operation {
                 methods: equal [] [],
                 syntax: Unwritten,
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The lesser of `a` and `b`.
@@ -430,8 +470,8 @@ macro_rules! for_each_operation {
                 syntax: Function("min"),
                 signs: Least,
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The greater of `a` and `b`.
@@ -443,8 +483,8 @@ macro_rules! for_each_operation {
                 syntax: Function("max"),
                 signs: Greatest,
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The lesser and the greater of `a` and `b`.
@@ -455,8 +495,8 @@ macro_rules! for_each_operation {
                 methods: min_max [] [],
                 syntax: Unwritten,
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The absolute difference of `a` and `b`.
@@ -467,8 +507,8 @@ macro_rules! for_each_operation {
                 methods: abs_diff [] [],
                 syntax: Unwritten,
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The sum of two signed numbers: `a` and `b` are their absolute values, bit 0 of
@@ -484,8 +524,8 @@ macro_rules! for_each_operation {
                 methods: add_signed [] [],
                 syntax: Unwritten,
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// Sums and differences of numbers that lie one behind the other in `a` and in `b`,
@@ -501,6 +541,7 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: add_segments [] [],
                 syntax: Unwritten,
+                properties: [OfWidths],
                 kernels: {
                     carry_lookahead warp [32] [contiguous interleaved]
                 }
@@ -514,9 +555,10 @@ macro_rules! for_each_operation {
                 methods: bit_length [] [],
                 syntax: Function("bits"),
                 signs: Magnitudes,
+                properties: [CountsBits],
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The zeros below the lowest 1 of `a`; for 0 as many as it is wide, in bits.
@@ -527,9 +569,10 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: trailing_zeros [] [],
                 syntax: Unwritten,
+                properties: [OfWidths CountsBits],
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The ones among the bits of `a` (its population count).
@@ -540,9 +583,10 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: count_ones [] [],
                 syntax: Unwritten,
+                properties: [CountsBits],
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// `a + b` modulo `m`, of operands below `m`.
@@ -553,9 +597,10 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: mod_add [] [],
                 syntax: Unwritten,
+                properties: [BelowModulus],
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// `a - b` modulo `m`, of operands below `m`.
@@ -566,9 +611,10 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: mod_sub [] [],
                 syntax: Unwritten,
+                properties: [BelowModulus],
                 kernels: {
-                    scan thread [1] [contiguous interleaved]
-                    scan warp [8 32] [contiguous interleaved]
+                    scan thread [1] [contiguous interleaved]: ScanByThread
+                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// Montgomery's product: `a b / 2^(32 n)` modulo an odd `m` of `n` limbs, of operands
@@ -581,9 +627,12 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: mont_mul [] [],
                 syntax: Unwritten,
+                cost: Residue,
+                properties: [OfWidths BelowModulus OddModulus],
                 kernels: {
-                    cios thread [1] [contiguous interleaved]
-                    cios warp [4 8 16 32] [contiguous interleaved]
+                    cios thread [1] [contiguous interleaved]: Montgomery
+                    cios warp {4 8 16 32} [contiguous]: Montgomery @4
+                    cios warp {4 8 16 32} [interleaved]: Montgomery
                 }
             }
             /// `a^e` modulo `m`, of operands of any widths and any `m` but zero; `0^0` is 1.
@@ -598,11 +647,13 @@ macro_rules! for_each_operation {
                 methods: pow_mod [] [masked_pow_mod],
                 syntax: Function("powmod"),
                 signs: Power,
+                cost: Power,
+                properties: [FlagsMore],
                 kernels: {
-                    window thread [1] [interleaved]
-                    window_vartime thread [1] [interleaved]
-                    window warp [2 4 8 16 32] [interleaved]
-                    window_vartime warp [2 4 8 16 32] [interleaved]
+                    window thread [1] [interleaved]: Power
+                    window_vartime thread [1] [interleaved]: Power = pow_mod window
+                    window warp {2 4 8 16 32} [interleaved]: Power
+                    window_vartime warp {2 4 8 16 32} [interleaved]: Power = pow_mod window
                 }
             }
             /// `a0^e0 a1^e1` modulo an odd `m`: two bases, the lower half of `a` (of an odd width a
@@ -613,11 +664,13 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: pow_pair [] [],
                 syntax: Unwritten,
+                cost: PairOfPowers,
+                properties: [OfWidths OddModulus],
                 kernels: {
-                    window thread [1] [interleaved]
-                    window_vartime thread [1] [interleaved]
-                    window warp [2 4 8 16 32] [interleaved]
-                    window_vartime warp [2 4 8 16 32] [interleaved]
+                    window thread [1] [interleaved]: Power = pow_mod window
+                    window_vartime thread [1] [interleaved]: Power = pow_mod window
+                    window warp {2 4 8 16 32} [interleaved]: Power = pow_mod window
+                    window_vartime warp {2 4 8 16 32} [interleaved]: Power = pow_mod window
                 }
             }
             /// `g^e` modulo an odd `m` of `n` limbs; entry `64 i + d` of the table `t`, of `n` limbs, is
@@ -628,14 +681,36 @@ macro_rules! for_each_operation {
                 flag: None,
                 methods: pow_fixed [] [],
                 syntax: Unwritten,
+                cost: PowerByTable,
+                properties: [OfWidths OddModulus],
                 kernels: {
-                    window thread [1] [interleaved]
-                    window_vartime thread [1] [interleaved]
-                    window warp [2 4 8 16 32] [interleaved]
-                    window_vartime warp [2 4 8 16 32] [interleaved]
+                    window thread [1] [interleaved]: Power = pow_mod window
+                    window_vartime thread [1] [interleaved]: Power = pow_mod window
+                    window warp {2 4 8 16 32} [interleaved]: Power = pow_mod window
+                    window_vartime warp {2 4 8 16 32} [interleaved]: Power = pow_mod window
                 }
             }
         }
+    };
+}
+
+/// A list of the declaration, in brackets or braces, and whether it stands in braces.
+macro_rules! list {
+    ([$($one:literal)*]) => { &[$($one),*] };
+    ({$($one:literal)*}) => { &[$($one),*] };
+    ([$($layout:ident)*]) => { &[$(Layout::named(stringify!($layout))),*] };
+    ({$($layout:ident)*}) => { &[$(Layout::named(stringify!($layout))),*] };
+    (is_one_text [$($one:tt)*]) => { false };
+    (is_one_text {$($one:tt)*}) => { true };
+}
+
+/// The first of what a declaration may say, and else what holds where it says nothing.
+macro_rules! or {
+    ($said:expr; $else:expr) => {
+        $said
+    };
+    (; $else:expr) => {
+        $else
     };
 }
 
@@ -648,8 +723,11 @@ macro_rules! operations {
             methods: $method:ident [$($wrapping:ident)?] [$($overflowing:ident)?],
             syntax: $syntax:ident$(($symbol:literal))?,
             $(signs: $signs:ident,)?
+            $(cost: $cost:ident,)?
+            $(properties: [$($property:ident)*],)?
             kernels: {$(
-                $algorithm:ident $level:ident [$($lanes:literal)*] [$($layout:ident)*]
+                $algorithm:ident $level:ident $lanes:tt $layouts:tt
+                $(: $family:ident)? $(@ $blocks:literal)? $(= $text:ident $by:ident)?
             )*}
         }
     )*) => {
@@ -668,6 +746,17 @@ macro_rules! operations {
             pub const ALL: [Operation; [$(stringify!($variant)),*].len()] =
                 [$(Operation::$variant),*];
 
+            /// Whether all that it makes of a number is one limb. (A constant for each operation:
+            /// kernels ask for it, which have no declarations.)
+            #[inline(always)]
+            pub const fn makes_one_limb(self) -> bool {
+                match self {
+                    $(Operation::$variant => const {
+                        matches!(&[$(Width::$exact($limbs)),*] as &[Width], [Width::Limbs(1)])
+                    },)*
+                }
+            }
+
             /// What the operation is.
             pub const fn declaration(self) -> &'static Declaration {
                 match self {
@@ -679,15 +768,21 @@ macro_rules! operations {
                         flag: Flag::$flag,
                         wraps: !<[&str]>::is_empty(&[$(stringify!($wrapping))?]),
                         syntax: Syntax::$syntax$(($symbol))?,
-                        signs: {
-                            let signs = [$(Signs::$signs,)? Signs::Natural];
-                            signs[0]
-                        },
+                        signs: or!($(Signs::$signs)?; Signs::Natural),
+                        cost: or!($(Cost::$cost)?; Cost::Linear),
+                        properties: &[$($(Property::$property),*)?],
                         rows: &[$(Row {
                             algorithm: Algorithm::named(stringify!($algorithm)),
                             level: Level::named(stringify!($level)),
-                            lanes: &[$($lanes),*],
-                            layouts: &[$(Layout::named(stringify!($layout))),*],
+                            lanes: list!($lanes),
+                            is_one_text: list!(is_one_text $lanes),
+                            layouts: list!($layouts),
+                            family: or!($(Family::$family)?; Family::None),
+                            blocks: or!($(Some($blocks))?; None),
+                            text: or!(
+                                $(Some((stringify!($text), Algorithm::named(stringify!($by)))))?;
+                                None
+                            ),
                         }),*],
                     } },)*
                 }

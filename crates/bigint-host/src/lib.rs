@@ -33,10 +33,13 @@ mod tuning;
 #[cfg(feature = "cuda")]
 mod cuda;
 
+// The kernels as PTX, and their specialisation.
+mod kernels;
+
 // Errors, options, jobs and limbs.
 mod common;
 
-pub use bigint_core::operation::{Flag, MOST_OPERANDS, Signs, Syntax, Width};
+pub use bigint_core::operation::{Cost, Flag, MOST_OPERANDS, Property, Signs, Syntax, Width};
 pub use bigint_core::shape::INTERLEAVE;
 pub use bigint_core::{
     Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape, Strides, WIDEST_COUNTED,
@@ -44,7 +47,6 @@ pub use bigint_core::{
 pub use common::back_end::{BackEnd, DeviceDescription, DeviceSet};
 pub use common::error::{DeviceError, DeviceErrorKind, Error};
 pub use common::options::Options;
-pub use device::ptx::ptx_hashes;
 pub use device::trial::TrialFactors;
 pub use device::weighted::MersenneSquares;
 pub use engine::ceilings::Ceilings;
@@ -54,6 +56,8 @@ pub use integers::list::Computation;
 pub use integers::on_integers::OnIntegers;
 pub use integers::rationals::Rationals;
 pub use integers::schedule::Prepared;
+pub use kernels::ptx::{ptx, ptx_hashes};
+pub use kernels::specialize::specialize;
 pub use num_bigint::{BigInt, BigUint};
 pub use operations::divisor::Divisor;
 pub use operations::fixed_base::FixedBase;

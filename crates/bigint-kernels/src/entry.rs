@@ -16,15 +16,15 @@
 //! };
 //! ```
 //!
-//! Of those whose text is told the lanes there is one for each layout, with [`TOLD`] for
-//! their number; those of a block that serve any layout, squares, quotients, roots, and divisors, multiples and inverses by a
-//! thread, are [`Told`] where limbs are neighbours.
+//! A row whose lanes stand in braces becomes one for each layout, with [`KNOWN`] for their number;
+//! where the layout stands in braces, its stride is [`Known`]. A row that has another's text becomes
+//! none.
 
 // Exported names, and launches that the host vouches for.
 #![allow(unsafe_code)]
 
-use crate::gpu::memory::{Any, Told, Unit};
-use crate::gpu::warp::TOLD;
+use crate::gpu::memory::{Any, Known, Unit};
+use crate::gpu::warp::KNOWN;
 use crate::grid::{self, trial, weighted};
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
@@ -44,116 +44,75 @@ macro_rules! entry_points {
             methods: $method:ident $wrapping:tt $overflowing:tt,
             syntax: $syntax:ident$(($symbol:literal))?,
             $(signs: $signs:ident,)?
+            $(cost: $cost:ident,)?
+            $(properties: $properties:tt,)?
             kernels: {$(
                 $algorithm:ident $level:ident $lanes:tt $layouts:tt
+                $(: $family:ident)? $(@ $blocks:literal)? $(= $text:ident $by:ident)?
             )*}
         }
     )*) => {$($(
-        row! { $operation $algorithm $level $lanes $layouts }
+        row! { $layouts ($operation $algorithm $level $lanes) $($text)? }
     )*)*};
 }
 
-/// Multiplies lanes and layouts out.
+/// Multiplies layouts out, each with the stride of its text.
 macro_rules! row {
-    // `Operation::kernels_of`: those of `div_rem` leave out a result that nobody wants.
-    (div $($row:tt)*) => {};
-    (rem $($row:tt)*) => {};
-    // Those of `pow_mod` are told what they compute.
-    (pow_pair $($row:tt)*) => {};
-    (pow_fixed $($row:tt)*) => {};
-    // `Operation::kernels_by`: those of `mul` see that operands are the same.
-    (square fft $($row:tt)*) => {};
-    // Told `bigint_core::facts::SCAN`, those of `window`.
-    (pow_mod window_vartime $($row:tt)*) => {};
-    // A whole warp on a stretch of limbs: its leaves have no choice of lanes.
-    ($operation:ident $algorithm:ident warp [32] [$($layout:ident)*]) => {$(
-        entry_point! { ($operation, "_", $algorithm, "_warp32_", $layout)
-            arguments => warp::$operation::$algorithm::<stride!($layout)>(
-                // SAFETY: below.
-                unsafe { warp::Batches::new(&arguments) }
-            )
-        }
+    // The text is another row's.
+    ($layouts:tt $row:tt $text:ident) => {};
+    ([$($layout:ident)*] $row:tt) => {$(
+        lanes! { $layout [stride!($layout)] $row }
     )*};
-    // `bigint_core::kernel::lanes_are_told`.
-    (mul school warp $lanes:tt $layouts:tt) => {
-        row! { @ mul school told $layouts }
+    ({$layout:ident} $row:tt) => {
+        lanes! { $layout [Known] $row }
     };
-    (one_text $operation:ident $algorithm:ident warp $lanes:tt [interleaved]) => {
-        entry_point! { ($operation, "_", $algorithm, "_warp_interleaved")
-            arguments => warp::$operation::$algorithm::<TOLD, Told>(
-                // SAFETY: below.
-                unsafe { warp::Batches::new(&arguments) }
-            )
-        }
-    };
-    ($operation:ident cios warp $lanes:tt $layouts:tt) => {
-        row! { @ $operation cios told $layouts }
-    };
-    ($operation:ident window warp $lanes:tt $layouts:tt) => {
-        row! { @ $operation window told $layouts }
-    };
-    // One text for both layouts, told which.
-    (div_rem school $($row:tt)*) => {
-        row! { one_text div_rem school $($row)* }
-    };
-    (square school $($row:tt)*) => {
-        row! { one_text square school $($row)* }
-    };
-    (isqrt school $($row:tt)*) => {
-        row! { one_text isqrt school $($row)* }
-    };
-    (gcd lehmer $($row:tt)*) => {
-        row! { one_text gcd lehmer $($row)* }
-    };
-    (inv_mod lehmer $($row:tt)*) => {
-        row! { one_text inv_mod lehmer $($row)* }
-    };
-    (lcm lehmer $($row:tt)*) => {
-        row! { one_text lcm lehmer $($row)* }
-    };
-    (one_text $operation:ident $algorithm:ident thread [1] [interleaved]) => {
-        entry_point! { ($operation, "_", $algorithm, "_thread_interleaved")
-            arguments => thread::$operation::$algorithm::<Told>(
-                // SAFETY: below.
-                unsafe { thread::Batches::new(&arguments) }
-            )
-        }
-    };
-    (@ $operation:ident $algorithm:ident told [$($layout:ident)*]) => {$(
-        entry_point! { ($operation, "_", $algorithm, "_warp_", $layout)
-            arguments => warp::$operation::$algorithm::<TOLD, stride!($layout)>(
-                // SAFETY: below.
-                unsafe { warp::Batches::new(&arguments) }
-            )
-        }
-    )*};
-    ($operation:ident $algorithm:ident $level:ident [$($lanes:tt)*] $layouts:tt) => {$(
-        row! { @ $operation $algorithm $level $lanes $layouts }
-    )*};
-    (@ $operation:ident $algorithm:ident thread 1 [$($layout:ident)*]) => {$(
+}
+
+/// Multiplies lanes out.
+macro_rules! lanes {
+    ($layout:ident [$stride:ty] ($operation:ident $algorithm:ident thread [1])) => {
         entry_point! { ($operation, "_", $algorithm, "_thread_", $layout)
-            arguments => thread::$operation::$algorithm::<stride!($layout)>(
+            arguments => thread::$operation::$algorithm::<$stride>(
                 // SAFETY: below.
                 unsafe { thread::Batches::new(&arguments) }
             )
         }
-    )*};
-    (@ $operation:ident $algorithm:ident warp $lanes:literal [$($layout:ident)*]) => {$(
+    };
+    // A whole warp on a stretch of limbs: its leaves have no choice of lanes.
+    ($layout:ident [$stride:ty] ($operation:ident $algorithm:ident warp [32])) => {
+        entry_point! { ($operation, "_", $algorithm, "_warp32_", $layout)
+            arguments => warp::$operation::$algorithm::<$stride>(
+                // SAFETY: below.
+                unsafe { warp::Batches::new(&arguments) }
+            )
+        }
+    };
+    ($layout:ident [$stride:ty] ($operation:ident $algorithm:ident warp {$($lanes:literal)*})) => {
+        entry_point! { ($operation, "_", $algorithm, "_warp_", $layout)
+            arguments => warp::$operation::$algorithm::<KNOWN, $stride>(
+                // SAFETY: below.
+                unsafe { warp::Batches::new(&arguments) }
+            )
+        }
+    };
+    ($layout:ident [$stride:ty] ($operation:ident $algorithm:ident warp [$($lanes:literal)*])) => {$(
         entry_point! { ($operation, "_", $algorithm, "_warp", $lanes, "_", $layout)
-            arguments => warp::$operation::$algorithm::<$lanes, stride!($layout)>(
+            arguments => warp::$operation::$algorithm::<$lanes, $stride>(
                 // SAFETY: below.
                 unsafe { warp::Batches::new(&arguments) }
             )
         }
     )*};
-    (@ $operation:ident $algorithm:ident block $threads:literal [$($layout:ident)*]) => {$(
-        entry_point! { ($operation, "_", $algorithm, "_block", $threads, "_", $layout)
-            arguments => block::$operation::$algorithm::<$threads, told_stride!($layout)>(
+    ($layout:ident [$stride:ty] ($operation:ident $algorithm:ident block [$($lanes:literal)*])) => {$(
+        entry_point! { ($operation, "_", $algorithm, "_block", $lanes, "_", $layout)
+            arguments => block::$operation::$algorithm::<$lanes, $stride>(
                 // SAFETY: below.
                 unsafe { block::Batches::new(&arguments) }
             )
         }
     )*};
+    // Several launches, which are not of the table.
+    ($layout:ident [$stride:ty] ($operation:ident $algorithm:ident grid [])) => {};
 }
 
 // SAFETY, of every kernel: who launches it passes the arguments, and the grid and
@@ -185,15 +144,6 @@ macro_rules! stride {
     };
     (interleaved) => {
         Any
-    };
-}
-
-macro_rules! told_stride {
-    (contiguous) => {
-        Unit
-    };
-    (interleaved) => {
-        Told
     };
 }
 

@@ -38,14 +38,15 @@
 //! lies side by side ([`Fours`]), so that a warp reads whole lines.
 
 use crate::gpu::block::Team;
-use crate::gpu::facts::bases;
 use crate::gpu::fours::Fours;
+use crate::gpu::known::bases;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::{Modulus, load, load_up};
 use bigint_core::kernel::{BLOCK, TABLE_WINDOW, power_window, widest_window};
+use bigint_core::specialization::Bases;
 use bigint_core::{LIMB_BITS, Limb};
 
 const BITS: u32 = LIMB_BITS as u32;
@@ -61,7 +62,8 @@ enum Stage {
 }
 
 /// `r = a^e mod m`, cut or zero-extended to the width of `r`, where `m` is odd; returns
-/// whether it is. Told so, of two bases and two exponents, or of a table in place of a base.
+/// whether it is. Where the host knows so, it is of two bases and two exponents, or of a table in place
+/// of a base.
 #[inline(always)]
 pub fn power<const LANES: u32, const X: usize>(
     group: Group<LANES>,
@@ -75,7 +77,7 @@ where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let modulus = Modulus::<LANES, X>::new(group, m);
-    let (is_pair, is_fixed) = (bases() == 2, bases() == 3);
+    let (is_pair, is_fixed) = (bases() == Bases::Two, bases() == Bases::Table);
     // Warps that go through long code by themselves want all of it at all times, and there is no room
     // for it near the processor: before each window those of a block wait for one another.
     let in_step = X == 32 && !is_fixed;

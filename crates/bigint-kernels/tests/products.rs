@@ -1,8 +1,8 @@
 //! Squares, high halves and `a b + c`, as they stand in the committed PTX, on the simulated
 //! GPU with all of its checks on: beside num-bigint, and by their count of multiply-adds.
 
-use bigint_core::facts::{Facts, MANY, UNTOLD};
 use bigint_core::kernel::BLOCK;
+use bigint_core::specialization::MANY;
 use bigint_core::{
     Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
 };
@@ -15,8 +15,8 @@ struct Bench {
     device: Device,
     ptx: &'static str,
     module: LoadedModule,
-    /// Whether kernels are told what they are of many numbers.
-    is_told: bool,
+    /// Whether kernels are specialised to many numbers.
+    is_specialized: bool,
     state: u64,
 }
 
@@ -28,24 +28,19 @@ impl Bench {
             device,
             ptx,
             module,
-            is_told: false,
+            is_specialized: false,
             state: 1,
         }
     }
 
-    /// The kernel with what it is told of such a launch, as if it were of many numbers.
-    fn told(&self, kernel: &Kernel, arguments: &Arguments) -> LoadedModule {
+    /// The kernel, specialised to what is known of such a launch, as if it were of many numbers.
+    fn specialized(&self, kernel: &Kernel, arguments: &Arguments) -> LoadedModule {
         let many = Arguments {
             count: MANY,
             ..*arguments
         };
-        let facts = Facts::of(kernel, &many).0.to_string();
-        let entry = ".visible .entry ";
-        let mut kernels = self.ptx.split(entry);
-        let shared = kernels.next().unwrap();
-        let is_own = |text: &&str| text.split('(').next() == Some(kernel.name);
-        let own = kernels.find(is_own).unwrap().replace(UNTOLD, &facts);
-        let text = [shared, entry, &own].concat();
+        let known = kernel.specialization(&many);
+        let text = bigint_host::specialize(self.ptx, kernel.entry_point(), &known);
         self.device.load(&Module::parse(&text).unwrap()).unwrap()
     }
 
@@ -130,7 +125,9 @@ impl Bench {
             shared_bytes: launch.shared_bytes,
         };
         let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
-        let told = self.is_told.then(|| self.told(kernel, &arguments));
+        let told = self
+            .is_specialized
+            .then(|| self.specialized(kernel, &arguments));
         let module = told.as_ref().unwrap_or(&self.module);
         let report = self
             .device
@@ -296,12 +293,12 @@ fn products_by_way_of_stages_are_right() {
     }
 }
 
-/// Those of many numbers, by kernels that are told their widths: some of each way that limbs
+/// Those of many numbers, by kernels that are specialised to their widths: some of each way that limbs
 /// are moved, in groups and tiles that are full and not.
 #[test]
-fn products_of_widths_that_are_told_are_right() {
+fn products_of_widths_that_are_known_are_right() {
     let mut bench = Bench {
-        is_told: true,
+        is_specialized: true,
         ..Bench::new(MUL)
     };
     let find = |level, lanes, layout| {
@@ -377,7 +374,7 @@ fn squares_are_right_at_every_width() {
 #[test]
 fn a_square_takes_a_multiply_add_for_each_pair_of_limbs() {
     let mut squares = Bench {
-        is_told: true,
+        is_specialized: true,
         ..Bench::new(SQUARE)
     };
     for layout in Layout::ALL {

@@ -1,6 +1,6 @@
 //! Numbers chosen to break arithmetic.
 
-use bigint_host::Operation;
+use bigint_host::{Cost, Operation, Property};
 use num_bigint::BigUint;
 use num_integer::Integer;
 use rand::{Rng, RngCore};
@@ -8,10 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// Whether the last operand is a modulus, which others may have to be below.
 pub fn has_modulus(operation: Operation) -> bool {
-    matches!(
-        operation,
-        Operation::ModAdd | Operation::ModSub | Operation::MontMul
-    ) || operation.is_power()
+    operation.is(Property::BelowModulus) || operation.is_power()
 }
 
 /// Operands of an operation, the `i`-th below `2^(32 widths[i])`: the first two are a
@@ -29,7 +26,7 @@ pub fn of(
             Some(last) => last.clone(),
             None => modulus(operation, rng, k),
         };
-        if operation == Operation::PowFixed {
+        if operation.cost() == Cost::PowerByTable {
             return vec![table(rng, n, k, &modulus), number(rng, m), modulus];
         }
         return residues(operation, rng, [n, m], modulus);
@@ -39,10 +36,7 @@ pub fn of(
         [n, m, ..] => pair(rng, n, m).into(),
         [] => unreachable!("{operation:?} has operands"),
     };
-    let counts_bits = matches!(
-        operation,
-        Operation::Shl | Operation::Shr | Operation::TestBit | Operation::SetBit
-    );
+    let counts_bits = operation.is(Property::CountsBits) && operation.is(Property::Guided);
     // Mostly within the number or just above; of a width that holds it.
     if counts_bits && rng.random_range(0..8u32) > 0 {
         let bits = 32 * widths[0] as u64;
@@ -99,9 +93,9 @@ fn modulus(operation: Operation, rng: &mut ChaCha8Rng, width: usize) -> BigUint 
         1 => BigUint::from(3u32),
         _ => number(rng, width),
     };
-    let may_be_even = match operation {
-        Operation::MontMul | Operation::PowPair | Operation::PowFixed => false,
-        Operation::PowMod => rng.random_range(0..50u32) == 0,
+    let may_be_even = match operation.cost() {
+        _ if operation.is(Property::OddModulus) => false,
+        Cost::Power => rng.random_range(0..50u32) == 0,
         _ => true,
     };
     if may_be_even { any.max(one) } else { any | one }
@@ -157,7 +151,7 @@ fn by_quotients(
 ) {
     use Operation::{Gcd, InvMod, InvOddMod, Iroot, Isqrt, Jacobi, Lcm};
     let one = BigUint::from(1u32);
-    let is_euclids = matches!(operation, Gcd | Lcm | InvMod | InvOddMod | Jacobi);
+    let is_euclids = matches!(operation.cost(), Cost::Euclid | Cost::Divsteps);
     if is_euclids && rng.random_range(0..16u32) > 0 {
         for (number, &width) in numbers.iter_mut().zip(widths) {
             *number %= &one << (32 * width.min(64));

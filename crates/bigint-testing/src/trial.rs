@@ -1,6 +1,6 @@
 //! Which widths, layouts, batch lengths and choices go together.
 
-use bigint_host::{Layout, Level, MOST_OPERANDS, Operation, Options};
+use bigint_host::{Cost, Flag, Layout, Level, MOST_OPERANDS, Operation, Options};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -22,10 +22,11 @@ const WIDEST_MODULUS: usize = 512;
 /// How many cases of a sum or a shift take as long as one of this, about: by far the most of
 /// it in the oracle, which finds one inverse or residue after another.
 pub fn weight(operation: Operation) -> usize {
-    match operation {
-        Operation::PowMod | Operation::PowPair | Operation::PowFixed => 25,
-        Operation::InvMod | Operation::InvOddMod | Operation::MontMul => 10,
-        Operation::Gcd | Operation::Lcm | Operation::Jacobi => 4,
+    match operation.cost() {
+        _ if operation.is_power() => 25,
+        Cost::Residue => 10,
+        _ if operation.declaration().flag == Flag::NotInvertible => 10,
+        Cost::Euclid => 4,
         _ => 1,
     }
 }
@@ -105,29 +106,29 @@ impl Trial {
         let [a, b, c] = self.widths;
         let modulus = 1 + c % 20;
         let powers = self.count.min(if modulus > 2 { 2 } else { 33 });
-        match operation {
-            Operation::MontMul => Trial {
+        match operation.cost() {
+            Cost::Residue => Trial {
                 widths: [a, b, c.min(WIDEST_MODULUS)],
                 ..self
             },
-            Operation::PowMod => Trial {
+            Cost::Power => Trial {
                 widths: [a.min(70), 1 + usize::from(b % 8 == 0), modulus],
                 count: powers,
                 ..self
             },
-            Operation::PowPair => Trial {
+            Cost::PairOfPowers => Trial {
                 widths: [a.min(70), 1 + b % 4, modulus],
                 count: powers,
                 ..self
             },
             // The first operand is a table of windows of 64 entries.
-            Operation::PowFixed => Trial {
+            Cost::PowerByTable => Trial {
                 widths: [64 * modulus * (1 + a % 5), 1 + b % 2, modulus],
                 count: powers,
                 ..self
             },
             // Rounds go over all digits, whatever the numbers.
-            Operation::InvOddMod => Trial {
+            Cost::Divsteps => Trial {
                 widths: [1 + a % 40, 1 + b % 24, c],
                 count: self.count.min(33),
                 ..self

@@ -4,9 +4,9 @@
 #![feature(abi_ptx)]
 
 use bigint_core::{Arguments, Limb};
-use bigint_kernels::gpu::facts::power_digit;
+use bigint_kernels::gpu::known::power_digit;
 use bigint_kernels::gpu::memory::{Number, Unit};
-use bigint_kernels::gpu::warp::{Group, TOLD};
+use bigint_kernels::gpu::warp::{Group, KNOWN};
 use bigint_kernels::gpu::window::{Slide, Window};
 use bigint_kernels::montgomery::{Modulus, load};
 use bigint_kernels::{thread, warp};
@@ -80,12 +80,12 @@ pub unsafe extern "ptx-kernel" fn chain_thread(arguments: Arguments) {
 pub unsafe extern "ptx-kernel" fn chain_warp(arguments: Arguments) {
     let chain = Chain::of(&arguments);
     // SAFETY: by this function's own contract.
-    for work in unsafe { warp::Batches::<TOLD, Unit>::new(&arguments) }.numbers() {
+    for work in unsafe { warp::Batches::<KNOWN, Unit>::new(&arguments) }.numbers() {
         let operands = [work.a, work.b, work.c];
         match power_digit(work.c.width(), work.group.lanes()) {
-            8 => chain.run::<TOLD, 8>(work.group, work.r, operands),
-            16 => chain.run::<TOLD, 16>(work.group, work.r, operands),
-            _ => chain.run::<TOLD, 32>(work.group, work.r, operands),
+            8 => chain.run::<KNOWN, 8>(work.group, work.r, operands),
+            16 => chain.run::<KNOWN, 16>(work.group, work.r, operands),
+            _ => chain.run::<KNOWN, 32>(work.group, work.r, operands),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use bigint_core::operation::{Cost, Property};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use bigint_host::{Batch, Engine, Error};
 
@@ -135,11 +136,9 @@ pub fn arranged<'a>(
     greater: &'a Batch,
     [x, y]: [&'a Batch; 2],
 ) -> Vec<&'a Batch> {
-    use Operation::{InvOddMod, ModAdd, ModSub, MontMul};
-    match operation {
-        ModAdd | ModSub | MontMul => vec![x, y, greater],
-        _ if operation.is_power() => vec![x, y, greater],
-        InvOddMod => vec![x, greater],
+    match operation.cost() {
+        _ if operation.is(Property::BelowModulus) || operation.is_power() => vec![x, y, greater],
+        Cost::Divsteps => vec![x, greater],
         _ => [greater, x, greater][..operation.declaration().operands.len()].to_vec(),
     }
 }

@@ -1,6 +1,7 @@
 //! The table of kernels and their launches.
 
 extern crate std;
+use super::launch::{MOST_STRETCHES, NUMBERS_SCANNED, TILES};
 use super::*;
 use crate::operation::{MOST_OPERANDS, MOST_RESULTS};
 use std::collections::HashSet;
@@ -36,13 +37,14 @@ fn every_row_is_multiplied_out_and_named_after_what_it_says() {
                     let kernel = Kernel::find(operation, row.algorithm, row.level, lanes, layout);
                     let shared = match row.level {
                         Level::Thread => "".into(),
-                        _ if lanes_are_told(operation, row.algorithm, row.level) => "".into(),
+                        _ if row.is_one_text => "".into(),
                         _ => format!("{lanes}"),
                     };
+                    let own = (operation.name(), row.algorithm);
+                    let (operation_of_text, algorithm) = row.text.unwrap_or(own);
                     let name = format!(
-                        "{}_{}_{}{shared}_{}",
-                        operation.kernels_by(row.algorithm).name(),
-                        text_of(row.algorithm).name(),
+                        "{operation_of_text}_{}_{}{shared}_{}",
+                        algorithm.name(),
                         row.level.name(),
                         layout.name()
                     );
@@ -55,6 +57,27 @@ fn every_row_is_multiplied_out_and_named_after_what_it_says() {
     assert_eq!(Kernel::ALL.len(), names.len());
     let rows = "mul_school_warp_interleaved".into();
     assert!(names.contains(&("mul", rows, Algorithm::School, 16)));
+}
+
+#[test]
+fn a_text_of_another_operation_is_given_what_it_takes() {
+    let matrix = |limbs| MatrixArgument {
+        limbs,
+        ..MatrixArgument::default()
+    };
+    let (x, y, z) = (matrix(1), matrix(2), matrix(3));
+    let kernel = |operation, text| {
+        let is_it = |kernel: &&Kernel| kernel.operation == operation && kernel.text == text;
+        Kernel::ALL.iter().find(is_it).unwrap()
+    };
+    let rem = kernel(Operation::Rem, Operation::DivRem).arguments(&[x], &[y, z]);
+    assert_eq!(rem, Arguments::of(&[matrix(0), x], &[y, z]));
+    let div = kernel(Operation::Div, Operation::DivRem).arguments(&[x], &[y, z]);
+    assert_eq!(div, Arguments::of(&[x], &[y, z]));
+    let square = kernel(Operation::Square, Operation::Mul).arguments(&[x], &[y]);
+    assert_eq!(square, Arguments::of(&[x], &[y, y]));
+    let square = kernel(Operation::Square, Operation::Square).arguments(&[x], &[y]);
+    assert_eq!(square, Arguments::of(&[x], &[y]));
 }
 
 #[test]

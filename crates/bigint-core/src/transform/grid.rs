@@ -33,8 +33,8 @@
 
 use super::bound::{U, both, norms, power, stored};
 use super::root;
-use crate::arguments::MatrixArgument;
 use crate::kernel::EntryPoint;
+use crate::kernel::MatrixArgument;
 
 /// Threads in a block of each kernel.
 pub const THREADS: u32 = 256;

@@ -40,8 +40,8 @@
 //! their own at the place of the next chunk; the product is the sum of both, by the kernel of
 //! sums.
 
-use crate::arguments::MatrixArgument;
 use crate::kernel::EntryPoint;
+use crate::kernel::MatrixArgument;
 
 /// Threads in a block of each kernel.
 pub const THREADS: u32 = 512;

@@ -19,7 +19,6 @@
 //! earlier, and leaves [`NO_CARRY`] where they were: it needs no flag, nor a fence. The last block
 //! waits, by a flag, for block 0 to have read the points that it writes.
 
-use crate::facts::Field;
 use crate::kernel::EntryPoint;
 
 /// The module that has the two kernels.
@@ -77,41 +76,26 @@ impl Shape {
 /// Points of a row, or half of them.
 pub const POINTS: u32 = 2048;
 
-/// Threads of a block, at most, where more are not [told](crate::facts::WARPS): each has
+/// Threads of a block, at most, where more are not [known](crate::specialization::LongTransform::WARPS): each has
 /// more registers then.
 pub const THREADS: u32 = 512;
 
 /// Warps of a block, at most.
 pub const WARPS: u32 = THREADS / 32;
 
-/// Of what is told of a launch of [`LONG_COLUMNS`]: the factor `m`.
-pub const FACTOR: Field = Field { at: 13, bits: 4 };
-
-/// Its [`Stage`].
-pub const STAGE: Field = Field { at: 17, bits: 2 };
-
-/// And of either kernel: a row's points, in [`POINTS`].
-pub const ROW: Field = Field { at: 19, bits: 2 };
-
-/// And one less than the radix of a column's first pass.
-pub const FIRST: Field = Field { at: 26, bits: 4 };
-
-/// Whether a launch of either begins before the last kernel has ended, which it waits for at once:
-/// what it takes to begin is saved. The host then writes [`WAITS`] into the PTX.
-pub const EARLY: Field = Field { at: 31, bits: 1 };
-
-/// The oldest compute capability that can do that,
+/// The oldest compute capability whose launches may [begin early](WAITS).
 pub const EARLY_CAPABILITY: (u32, u32) = (9, 0);
 
-/// and what the PTX says of it: its version, its target, and what a kernel begins with.
+/// What the PTX of a launch says that begins before the last kernel has ended, so that what it takes to
+/// begin is saved: its version, its target, and the kernel's first instructions, which wait at once.
 pub const WAITS: [&str; 3] = [
     ".version 7.8",
     ".target sm_90",
     "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\n",
 ];
 
-/// How the PTX loads and stores points, and what the host writes there where a launch is [`EARLY`] and
-/// [`ROW`] is 1: the first cache keeps no room for them, as no block finds its points there again, and
+/// How the PTX loads and stores points, and what the host writes there where a launch begins
+/// [early](WAITS) and rows have [`POINTS`] points: the first cache keeps no room for them, as no block finds its points there again, and
 /// roots stay in it. (PTX 7.4. Where rows are longer it takes more time.)
 pub const UNCACHED: [[&str; 2]; 2] = [
     ["ld.global.v2.f64", "ld.global.L1::no_allocate.v2.f64"],

@@ -7,8 +7,8 @@
 use crate::common::back_end::Found;
 use crate::common::error::DeviceError;
 use crate::common::reach::Parameter;
-use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Launch, Limb, Shape};
 use std::any::Any;
@@ -92,13 +92,13 @@ pub(crate) trait DeviceMemory: Send + Sync {
 /// The kernels of a device.
 pub(crate) trait Kernels: Send + Sync {
     /// Whether a launch of this kernel need not wait for the driver to compile it.
-    fn has_module(&self, entry: EntryPoint, facts: Facts) -> bool;
+    fn has_module(&self, entry: EntryPoint, specialization: Specialization) -> bool;
 
     /// Whether the caller is the first who sets out to [`Kernels::load`] it.
-    fn begins_module(&self, entry: EntryPoint, facts: Facts) -> bool;
+    fn begins_module(&self, entry: EntryPoint, specialization: Specialization) -> bool;
 
     /// Has the driver compile a kernel, for launches to come, which meet its errors again.
-    fn load(&self, entry: EntryPoint, facts: Facts);
+    fn load(&self, entry: EntryPoint, specialization: Specialization);
 
     /// Whether the driver compiles a kernel: any other call waits for it.
     fn is_loading(&self) -> bool;
@@ -107,7 +107,8 @@ pub(crate) trait Kernels: Send + Sync {
     /// and lives as long as the device.
     fn roots(&self, of: Roots) -> Result<u64, DeviceError>;
 
-    /// Queues a kernel behind all earlier work. The facts are those of the arguments.
+    /// Queues a kernel behind all earlier work. The kernel is specialised to what is known of the
+    /// arguments.
     ///
     /// `buffers` are the device memory that the arguments are about. The kernel reads
     /// and writes the matrices and the carries in the arguments, reads the device's own
@@ -118,7 +119,7 @@ pub(crate) trait Kernels: Send + Sync {
     fn launch(
         &self,
         entry: EntryPoint,
-        facts: Facts,
+        specialization: Specialization,
         launch: Launch,
         arguments: &dyn Parameter,
         buffers: &[&Buffer],

@@ -2,7 +2,7 @@
 
 use crate::common::limbs;
 use crate::{Error, Options};
-use bigint_core::operation::MOST_RESULTS;
+use bigint_core::operation::{MOST_RESULTS, Property};
 use bigint_core::{Algorithm, Layout, Operation, Shape, WIDEST_COUNTED};
 
 /// What is to be computed of which operands, in which form.
@@ -54,7 +54,7 @@ impl Job {
             limbs::checked_limbs(*slot)?;
         }
         let width = shapes[0].width.max(operands[0].width);
-        if operation.counts_bits() && width > WIDEST_COUNTED {
+        if operation.is(Property::CountsBits) && width > WIDEST_COUNTED {
             return Err(Error::TooManyBits { operation, width });
         }
         Ok(Job {

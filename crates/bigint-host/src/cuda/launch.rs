@@ -6,9 +6,8 @@ use crate::DeviceError;
 use crate::common::device::{Buffer, Kernels, Roots};
 use crate::common::reach::Parameter;
 use bigint_core::Launch;
-use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
-use bigint_core::weighted::long::{EARLY, LONG_MODULE};
+use bigint_core::specialization::Specialization;
 use cust::error::CudaError;
 use cust::memory::DeviceBuffer;
 use cust::sys;
@@ -16,18 +15,18 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 impl Kernels for CudaDevice {
-    fn has_module(&self, entry: EntryPoint, facts: Facts) -> bool {
-        self.modules.has(entry, facts)
+    fn has_module(&self, entry: EntryPoint, specialization: Specialization) -> bool {
+        self.modules.has(entry, specialization)
     }
 
-    fn begins_module(&self, entry: EntryPoint, facts: Facts) -> bool {
-        self.modules.begins(entry, facts)
+    fn begins_module(&self, entry: EntryPoint, specialization: Specialization) -> bool {
+        self.modules.begins(entry, specialization)
     }
 
-    fn load(&self, entry: EntryPoint, facts: Facts) {
+    fn load(&self, entry: EntryPoint, specialization: Specialization) {
         self.loading.fetch_add(1, Ordering::Relaxed);
         if self.enter().is_ok() {
-            let _ = self.modules.of(entry, facts);
+            let _ = self.modules.of(entry, specialization);
         }
         self.loading.fetch_sub(1, Ordering::Relaxed);
     }
@@ -53,7 +52,7 @@ impl Kernels for CudaDevice {
     fn launch(
         &self,
         entry: EntryPoint,
-        facts: Facts,
+        specialization: Specialization,
         launch: Launch,
         arguments: &dyn Parameter,
         buffers: &[&Buffer],
@@ -68,7 +67,7 @@ impl Kernels for CudaDevice {
             "the arguments of {} reach out of their buffers",
             entry.name
         );
-        let module = self.modules.of(entry, facts).map_err(failed)?;
+        let module = self.modules.of(entry, specialization).map_err(failed)?;
         let parameter = (&raw const *arguments).cast::<c_void>().cast_mut();
         let stream = &self.stream;
         let launched = module.get_function(entry.name).and_then(|function| {
@@ -92,7 +91,7 @@ impl Kernels for CudaDevice {
             // the arguments only, which lies in buffers that are alive; if they are dropped
             // they are freed behind the kernel.
             unsafe {
-                if entry.module == LONG_MODULE && facts.field(EARLY) == 1 {
+                if matches!(specialization, Specialization::LongTransform(known) if known.is_early) {
                     early::launch(&function, launch, stream, parameter)
                 } else {
                     let Launch { grid, block, shared_bytes, .. } = launch;

@@ -9,7 +9,6 @@
 #![allow(unsafe_code)] // Device memory and launches are out of the compiler's sight.
 
 mod buffer;
-mod cases;
 mod device;
 mod early;
 mod failure;

@@ -13,8 +13,8 @@ use crate::common::limbs;
 use crate::engine::inner::Inner;
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
-use bigint_core::facts::Facts;
 use bigint_core::gather::GatherArguments;
+use bigint_core::specialization::Specialization;
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
 use std::ops::Range;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl Gather {
             let launch = arguments.launch();
             let buffers: Vec<&Buffer> = given.iter().copied().chain([made]).collect();
             let entry = arguments.entry_point();
-            device.launch(entry, Facts::default(), launch, &arguments, &buffers)
+            device.launch(entry, Specialization::None, launch, &arguments, &buffers)
         };
         if let Order::Indices(indices) = &self.order {
             let (from, of) = (&operands[0], operands[0].shape);

@@ -7,8 +7,8 @@ use crate::device::transform::{grid_point_bytes, numbers_at_a_time};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error};
-use bigint_core::facts::Facts;
 use bigint_core::kernel::MatrixArgument;
+use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::{
     BACK, DIGIT_BYTES, DIGITS, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE,
 };
@@ -114,7 +114,7 @@ pub(crate) fn compute(
                 workers: grid as usize,
                 scratch_width: 0,
             };
-            device.launch(entry, Facts::default(), launch, &arguments, &buffers)?;
+            device.launch(entry, Specialization::None, launch, &arguments, &buffers)?;
         }
         let strides = shape.strides();
         let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
@@ -171,6 +171,12 @@ pub(crate) fn add(
         workers: launch.workers as u64,
         ..arguments
     };
-    let facts = Facts::of(kernel, &arguments);
-    Ok(device.launch(kernel.entry_point(), facts, launch, &arguments, buffers)?)
+    let specialization = kernel.specialization(&arguments);
+    Ok(device.launch(
+        kernel.entry_point(),
+        specialization,
+        launch,
+        &arguments,
+        buffers,
+    )?)
 }

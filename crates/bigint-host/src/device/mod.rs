@@ -10,7 +10,6 @@ pub(crate) mod grid;
 pub(crate) mod ntt;
 pub(crate) mod on_device;
 pub(crate) mod pieces;
-pub(crate) mod ptx;
 pub(crate) mod transform;
 pub(crate) mod trial;
 pub(crate) mod weighted;

@@ -8,8 +8,8 @@ use crate::device::transform::{ntt_point_bytes, numbers_at_a_time};
 use crate::values::made::Made;
 use crate::values::node::{Kept, Operands};
 use crate::{BackEnd, Error};
-use bigint_core::facts::Facts;
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
+use bigint_core::specialization::Specialization;
 use bigint_core::transform::ntt::{
     BACK, FORTH, LIMB_BYTES, LIMBS, NttArguments, NttPlan, PRIMES, ROWS, Second, THREADS,
 };
@@ -283,5 +283,5 @@ fn launch(
         workers: blocks as usize,
         scratch_width: 0,
     };
-    Ok(device.launch(entry, Facts::default(), launch, &arguments, buffers)?)
+    Ok(device.launch(entry, Specialization::None, launch, &arguments, buffers)?)
 }

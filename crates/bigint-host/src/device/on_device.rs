@@ -8,8 +8,9 @@ use crate::device::{grid, ntt, pieces};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error, Tuning};
-use bigint_core::facts::Facts;
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
+use bigint_core::operation::Property;
+use bigint_core::specialization::Specialization;
 use bigint_core::{Arguments, Kernel, Launch, Layout, Operation, Shape};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -58,7 +59,7 @@ pub(crate) fn compute(
     };
     let (flags, first_flag) = match job.wanted {
         Wanted::Nothing => (None, None),
-        Wanted::Flags if job.operation == Operation::PowMod => (
+        Wanted::Flags if job.operation.is(Property::FlagsMore) => (
             Some(device.allocate(count)?),
             Some(device.allocate_ones(2)?),
         ),
@@ -96,8 +97,14 @@ pub(crate) fn compute(
         .chain(&flags)
         .chain(&first_flag)
         .collect();
-    let facts = Facts::of(kernel, &arguments);
-    device.launch(kernel.entry_point(), facts, launch, &arguments, &buffers)?;
+    let specialization = kernel.specialization(&arguments);
+    device.launch(
+        kernel.entry_point(),
+        specialization,
+        launch,
+        &arguments,
+        &buffers,
+    )?;
     let first = match &first_flag {
         None => None,
         Some(first) => {
@@ -108,8 +115,7 @@ pub(crate) fn compute(
             (number != u64::MAX).then_some(number as usize)
         }
     };
-    if first.is_some() && job.operation == Operation::PowMod {
-        // It may be even moduli that the device tells of.
+    if first.is_some() && job.operation.is(Property::FlagsMore) {
         return Ok(None);
     }
     tracing::debug!(
@@ -137,7 +143,7 @@ pub(crate) fn module(
     job: Job,
     operands: Operands<'_>,
     count: usize,
-) -> Option<(EntryPoint, Facts)> {
+) -> Option<(EntryPoint, Specialization)> {
     let (job, operands) = by_kernels(tuning, job, operands, count);
     let job = job.with_count(count);
     if by_transforms(tuning, device.shared_bytes(), job, &operands).is_some() {
@@ -168,7 +174,7 @@ pub(crate) fn module(
         workers: launch.workers as u64,
         ..kernel.arguments(&results, &matrices)
     };
-    Some((kernel.entry_point(), Facts::of(kernel, &arguments)))
+    Some((kernel.entry_point(), kernel.specialization(&arguments)))
 }
 
 /// More than operands and results.

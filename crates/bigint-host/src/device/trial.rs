@@ -3,7 +3,7 @@
 
 use crate::common::device::{Buffer, Device};
 use crate::{Engine, Error};
-use bigint_core::facts::Facts;
+use bigint_core::specialization::Specialization;
 use bigint_core::trial::{
     DEVICE_BITS, LAZY_BITS, MOST_SEGMENTS, Powers, SEGMENT, SHARED_BYTES, THREADS, TRIAL,
     TrialArguments, WIDE,
@@ -111,7 +111,7 @@ impl TrialFactors {
         };
         let buffers = [&self.primes, &self.classes, &found];
         self.device
-            .launch(TRIAL, Facts::default(), launch, &arguments, &buffers)?;
+            .launch(TRIAL, Specialization::None, launch, &arguments, &buffers)?;
         self.device.download(&found, &mut list)?;
         let [count, _, pairs @ ..] = &list[..] else {
             unreachable!("the list has a count");

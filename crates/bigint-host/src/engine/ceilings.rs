@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::common::device::{Device, STAGED};
-use bigint_core::facts::Facts;
 use bigint_core::kernel::{BLOCK, MatrixArgument};
 use bigint_core::modules::{CEILING, CEILING_MULTIPLY_ADDS};
+use bigint_core::specialization::Specialization;
 use bigint_core::{Arguments, Launch, Layout, Limb, Shape};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -98,7 +98,7 @@ fn multiply_adds(device: &Arc<dyn Device>) -> Result<f64, Error> {
             workers: shape.count as u64,
             ..Arguments::default()
         };
-        device.launch(CEILING, Facts::default(), launch, &arguments, &[&r])?;
+        device.launch(CEILING, Specialization::None, launch, &arguments, &[&r])?;
         Ok(device.wait()?)
     })?;
     Ok(block as f64 * CEILING_MULTIPLY_ADDS as f64 / seconds)

@@ -1,7 +1,7 @@
 //! What a row of a formula costs, from the lengths of its inputs alone.
 
 use crate::expression::{Formula, Function, Term};
-use bigint_core::operation::Signs;
+use bigint_core::operation::{self, Signs};
 use bigint_core::{LIMB_BITS, MAX_WIDTH, Operation};
 
 /// What is known of an input before it is there.
@@ -129,7 +129,7 @@ pub(super) fn bits_of(function: Function, operands: impl Iterator<Item = usize>)
             Signs::Sum | Signs::Difference => widest + 1,
             Signs::Product => operands.iter().sum(),
             Signs::ProductPlus => (operands[0] + operands[1]).max(operands[2]) + 1,
-            _ if operation == Operation::Square => 2 * widest,
+            _ if operation.cost() == operation::Cost::Square => 2 * widest,
             Signs::Least | Signs::Greatest => widest,
             Signs::Order => 1,
             _ => {

@@ -65,6 +65,8 @@ macro_rules! methods {
             methods: $method:ident $wrapping:tt $overflowing:tt,
             syntax: $syntax:ident$(($symbol:literal))?,
             $(signs: $signs:ident,)?
+            $(cost: $cost:ident,)?
+            $(properties: $properties:tt,)?
             kernels: $kernels:tt
         }
     )*) => {

@@ -11,7 +11,8 @@ use crate::expression::{Formula, Function, Terms};
 use crate::integers::passing;
 use crate::integers::schedule::{Made, in_order};
 use crate::{BackEnd, Engine, Error, Integers, SignedBatch};
-use bigint_core::{Algorithm, LIMB_BITS, Operation};
+use bigint_core::operation::Property;
+use bigint_core::{Algorithm, LIMB_BITS};
 use bigint_cpu::collect;
 
 impl Engine {
@@ -78,14 +79,8 @@ impl Engine {
 
 /// Refuses a function whose value depends on how wide operands are, and not on the numbers alone.
 fn needs_no_width(function: Function) -> Result<(), Error> {
-    use Operation::{AddSegments, MontMul, MulHigh, Not, PowFixed, PowPair, SetBit, TrailingZeros};
-    let is_of_a_width = |operation: &&Operation| {
-        matches!(
-            operation,
-            AddSegments | MontMul | MulHigh | Not | PowFixed | PowPair | SetBit | TrailingZeros
-        )
-    };
-    match function.operations().iter().find(is_of_a_width) {
+    let mut operations = function.operations().iter();
+    match operations.find(|operation| operation.is(Property::OfWidths)) {
         Some(&operation) => Err(Error::NeedsWidth { operation }),
         None => Ok(()),
     }

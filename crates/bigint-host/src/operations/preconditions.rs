@@ -12,19 +12,19 @@
 use crate::operations::forms::Form;
 use crate::{Batch, Engine, Error, Options};
 use bigint_core::Operation;
+use bigint_core::operation::Property;
 use std::sync::Arc;
 
 impl Engine {
     /// Refuses operands that an operation is not of.
     pub(crate) fn check(&self, operation: Operation, operands: &[&Batch]) -> Result<(), Error> {
-        use Operation::{ModAdd, ModSub, MontMul, PowFixed, PowPair};
         let &[a, b, m] = operands else {
             return Ok(());
         };
-        if let MontMul | PowPair | PowFixed = operation {
+        if operation.is(Property::OddModulus) {
             self.check_odd(m)?;
         }
-        if let ModAdd | ModSub | MontMul = operation {
+        if operation.is(Property::BelowModulus) {
             self.check_below(operation, [a, b], m)?;
         }
         Ok(())
@@ -37,8 +37,8 @@ impl Engine {
         operands: &[&Batch],
         results: &[Batch],
     ) {
-        use Operation::{ModAdd, ModSub, MontMul};
-        if let (ModAdd | ModSub | MontMul, [.., m], [r]) = (operation, operands, results)
+        if operation.is(Property::BelowModulus)
+            && let ([.., m], [r]) = (operands, results)
             && let Some(bound) = m.node().known.bound.get()
         {
             r.node().known.below.get_or_init(|| Arc::clone(bound));

@@ -10,8 +10,9 @@ use crate::plan::task::Task;
 use crate::plan::{spread, whole_product};
 use crate::values::made::Computed;
 use crate::values::node::Operands;
+use bigint_core::Level;
 use bigint_core::kernel::WIDEST_MODULUS;
-use bigint_core::{Level, Operation};
+use bigint_core::operation::Cost;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -57,7 +58,7 @@ impl Inner {
             .into_iter()
             .all(|(device, numbers)| {
                 let module = task.module(self, device, operands, numbers.len());
-                let has_it = |(entry, facts)| device.has_module(entry, facts);
+                let has_it = |(entry, specialization)| device.has_module(entry, specialization);
                 !device.is_loading() && module.is_none_or(has_it)
             });
         match is_ready {
@@ -148,7 +149,7 @@ impl Inner {
                 || n.zip(m).is_some_and(|(n, m)| by_transform(n, m))
         } else if job.operation.divides() {
             widths.nth(1) <= Some(self.tuning().div.device_max_width)
-        } else if job.operation == Operation::Isqrt {
+        } else if job.operation.cost() == Cost::Root {
             widths.max() <= Some(self.tuning().div.root_device_max_width)
         } else if job.operation.lanes(Level::Warp).is_empty() {
             widths.max() <= Some(self.tuning().div.gcd_device_max_width)

@@ -11,8 +11,8 @@ use crate::engine::inner::Inner;
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error, FusedTuning};
-use bigint_core::facts::Facts;
 use bigint_core::fused::{FusedInput, FusedKernel, MOST_INPUTS, MOST_STEPS, StepKind};
+use bigint_core::specialization::Specialization;
 use bigint_core::{Algorithm, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_cpu::{Cpu, LIMB_WORK, Numbers, NumbersMut, Results, share};
 use std::ops::Range;
@@ -128,7 +128,7 @@ impl Program {
             .collect();
         device.launch(
             kernel.entry_point(),
-            Facts::default(),
+            Specialization::None,
             launch,
             &arguments,
             &buffers,

@@ -87,10 +87,10 @@ pub(crate) fn compute(
 }
 
 /// Milliseconds that the CPU computes, at least, before it asks whether devices are ready.
-const PIECE_MS: f64 = 20.0;
+const PIECE_MS: f64 = 40.0;
 
 /// The longer it has waited the longer it computes: so many pieces are as long as all before.
-const PIECES_OF_WAIT: f64 = 12.0;
+const PIECES_OF_WAIT: f64 = 8.0;
 
 /// Numbers that a core takes at a time where SIMD lanes share them: a piece is whole rounds of all
 /// cores, as part of a round takes as long as all of it.
@@ -112,10 +112,11 @@ fn make_ready(
             let count = left.load(Ordering::Relaxed).max(1);
             let count = count.div_ceil(devices.len().max(1));
             each(devices.to_vec(), |device| {
-                if let Some((entry, facts)) = task.module(engine, &device, &operands, count)
-                    && device.begins_module(entry, facts)
+                if let Some((entry, specialization)) =
+                    task.module(engine, &device, &operands, count)
+                    && device.begins_module(entry, specialization)
                 {
-                    device.load(entry, facts);
+                    device.load(entry, specialization);
                 }
             });
         });
@@ -138,12 +139,12 @@ fn make_ready(
             return false;
         }
         let module = task.module(engine, device, operands, count);
-        module.is_none_or(|(entry, facts)| {
-            if device.begins_module(entry, facts) {
+        module.is_none_or(|(entry, specialization)| {
+            if device.begins_module(entry, specialization) {
                 let device = Arc::clone(device);
-                in_background(move || device.load(entry, facts));
+                in_background(move || device.load(entry, specialization));
             }
-            device.has_module(entry, facts)
+            device.has_module(entry, specialization)
         })
     };
     // Each of them is to begin.

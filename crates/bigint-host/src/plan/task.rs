@@ -13,9 +13,9 @@ use crate::tuning::start::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
 use bigint_core::Shape;
-use bigint_core::facts::Facts;
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::Specialization;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,11 +75,11 @@ impl Task {
         device: &Arc<dyn Device>,
         operands: Operands<'_>,
         count: usize,
-    ) -> Option<(EntryPoint, Facts)> {
+    ) -> Option<(EntryPoint, Specialization)> {
         match self {
             Task::Job(job) => on_device::module(engine.tuning(), device, *job, operands, count),
             Task::Program(_, kernel) => {
-                kernel.map(|kernel| (kernel.entry_point(), Facts::default()))
+                kernel.map(|kernel| (kernel.entry_point(), Specialization::None))
             }
             Task::Gather(_) => None,
         }

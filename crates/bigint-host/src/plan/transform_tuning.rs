@@ -144,7 +144,7 @@ impl Tuning {
             let piece = Plan::of(row.lanes).limbs() as usize;
             let pieces = n.div_ceil(piece) * m.div_ceil(piece);
             let (one, alone) = match (operation, pieces) {
-                // The kernels' own condition: `bigint_core::facts::is_square`.
+                // The kernels' own condition: `bigint_core::specialization::is_square`.
                 (Operation::Square, 1) => (row.square_nanoseconds, row.square_alone_nanoseconds),
                 _ => (row.nanoseconds, row.alone_nanoseconds),
             };

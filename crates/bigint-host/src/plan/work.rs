@@ -3,6 +3,7 @@
 
 use crate::tuning::start::{CoreTuning, StartTuning};
 use bigint_core::Operation;
+use bigint_core::operation::Cost;
 
 impl CoreTuning {
     /// Picoseconds for one number, from the limbs of operands and results.
@@ -12,23 +13,19 @@ impl CoreTuning {
         let (n, m) = (width(0), width(1));
         let widest = n.max(m);
         let residue = self.residue_ps * last * last;
-        let computed = match operation {
-            Operation::PowMod => residue * 32.0 * m,
-            Operation::PowPair => residue * self.pair_products * m,
-            Operation::PowFixed => self.residue_ps * n * last / 64.0,
-            Operation::MontMul => residue,
-            Operation::Square => {
+        let computed = match operation.cost() {
+            Cost::Power => residue * 32.0 * m,
+            Cost::PairOfPowers => residue * self.pair_products * m,
+            Cost::PowerByTable => self.residue_ps * n * last / 64.0,
+            Cost::Residue => residue,
+            Cost::Square => {
                 (self.product_ps * widest * widest).min(self.transformed_ps * 2.0 * widest)
             }
-            _ if operation.multiplies() => {
-                (self.product_ps * n * m).min(self.transformed_ps * (n + m))
-            }
-            _ if operation.divides() => (self.quotient_ps * n * m)
+            Cost::Product => (self.product_ps * n * m).min(self.transformed_ps * (n + m)),
+            Cost::Quotient => (self.quotient_ps * n * m)
                 .min(self.quotient_transforms * self.transformed_ps * (n + m)),
-            Operation::Gcd | Operation::Lcm | Operation::InvMod | Operation::Isqrt => {
-                self.euclid_ps * widest * widest
-            }
-            _ => 0.0,
+            Cost::Euclid | Cost::Divsteps | Cost::Root => self.euclid_ps * widest * widest,
+            Cost::Linear => 0.0,
         };
         self.moved(widths.iter().sum::<usize>() + results)
             .max(computed)

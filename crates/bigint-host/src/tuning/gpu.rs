@@ -5,10 +5,10 @@ use crate::tuning::modular::ModularTuning;
 use crate::tuning::start::StartTuning;
 use crate::tuning::transforms::{FftTuning, GridTuning, NttTuning};
 use crate::{Error, Options};
-use bigint_core::facts::tells;
 use bigint_core::kernel::{
     DIVISOR_IN_REGISTERS, SQUARE_DIGIT, is_in_strips, placed_width, slot_fours,
 };
+use bigint_core::operation::Cost;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -270,7 +270,7 @@ impl Tuning {
         if operation.multiplies_modulo() {
             return self.modular.kernel(operation, widths, shape, options);
         }
-        if operation.divides() || operation == Operation::Isqrt {
+        if matches!(operation.cost(), Cost::Quotient | Cost::Root) {
             return self.kernel_of_divisor(operation, widths, shape.layout, options);
         }
         let Shape {
@@ -293,7 +293,7 @@ impl Tuning {
                     || layout == Layout::Interleaved && self.fills_threads(count)
             }
             (operation, _) if operation.has(Algorithm::Limbwise) => {
-                let min_width = match tells(operation) {
+                let min_width = match operation.guide() {
                     Some(_) => self.limbwise.interleaved_thread_min_told_width,
                     None => self.limbwise.interleaved_thread_min_width,
                 };
@@ -387,9 +387,10 @@ impl Tuning {
         let is_near = layout == Layout::Contiguous || width > DIVISOR_IN_REGISTERS;
         let max_width = usize::MAX;
         let [thread, pair] = [1, 2].map(|lanes| [LanesTuning { max_width, lanes }]);
-        let rows: &[_] = match operation {
-            Operation::Isqrt if width > self.div.root_thread_max_width => &pair,
-            Operation::Isqrt => &thread,
+        let is_root = operation.cost() == Cost::Root;
+        let rows: &[_] = match layout {
+            _ if is_root && width > self.div.root_thread_max_width => &pair,
+            _ if is_root => &thread,
             _ if is_near => &self.div.lanes,
             _ => &thread,
         };

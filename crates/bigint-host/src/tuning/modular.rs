@@ -3,6 +3,7 @@
 use crate::tuning::lanes::{LanesTuning, check_lanes, fewest_lanes, of_registers};
 use crate::{Error, Options};
 use bigint_core::kernel::WIDEST_MODULUS;
+use bigint_core::operation::Cost;
 use bigint_core::{Algorithm, Kernel, Level, Operation, Shape};
 use serde::Deserialize;
 
@@ -66,13 +67,13 @@ impl ModularTuning {
             named => named,
         };
         let rows = match algorithm {
-            Algorithm::Window if operation == Operation::PowFixed => &self.table_lanes,
+            Algorithm::Window if operation.cost() == Cost::PowerByTable => &self.table_lanes,
             Algorithm::Window => &self.scan_lanes,
             _ => &self.lanes,
         };
         let mut fewest = fewest_lanes(options, rows, width);
         let is_open = (options.level, options.lanes) == (None, None);
-        if is_open && matches!(operation, Operation::PowMod | Operation::PowPair) {
+        if is_open && matches!(operation.cost(), Cost::Power | Cost::PairOfPowers) {
             fewest = self.few.lanes(fewest, width, shape.count);
         }
         of_registers(operation, algorithm, widths, shape.layout, fewest).ok_or_else(|| {

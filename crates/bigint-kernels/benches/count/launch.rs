@@ -1,16 +1,16 @@
 //! Launches kernels on the simulator and counts what they do: for the benchmark that prints
 //! it, and for the test that holds kernels to it.
 
-use bigint_core::facts::{Facts, UNTOLD};
 use bigint_core::kernel::{power_window, widest_window};
+use bigint_core::operation::Cost;
+use bigint_core::specialization::Specialization;
 use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Algorithm, Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_host::{Options, Tuning};
 use cuda_sim::ptx::Module;
 use cuda_sim::{Arch, Checks, Device, DeviceConfig, Grid};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::HashMap;
 
 /// What one kernel does at one width.
 #[derive(Serialize)]
@@ -55,16 +55,15 @@ pub fn widths(operation: Operation, bits: usize) -> (Vec<usize>, usize) {
     (widths, result)
 }
 
-/// Modules by name and by what is told in them.
-pub type Modules = BTreeMap<(&'static str, u32), Module>;
+/// Modules of one kernel each, by its name and by what it is specialised to.
+pub type Modules = HashMap<(&'static str, Specialization), Module>;
 
 /// The kernel's module as the driver gets it.
-fn module(kernel: &Kernel, facts: Facts) -> Module {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bigint-host/ptx");
-    let path = folder.join(format!("{}.ptx", kernel.entry_point().module));
-    let source = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
-    let told = source.replace(UNTOLD, &facts.0.to_string());
-    Module::parse(&told).unwrap_or_else(|e| panic!("{path:?}: {e}"))
+fn module(kernel: &Kernel, known: Specialization) -> Module {
+    let entry = kernel.entry_point();
+    let ptx = bigint_host::ptx(entry.module).expect("every kernel's module is embedded");
+    let own = bigint_host::specialize(ptx, entry, &known);
+    Module::parse(&own).unwrap_or_else(|e| panic!("{}: {e}", kernel.name))
 }
 
 /// A batch of random numbers in device memory.
@@ -104,7 +103,7 @@ fn of_tables(kernel: &Kernel, widths: &[usize], width: usize) -> usize {
     let [.., exponent, modulus] = *widths else {
         return 0;
     };
-    let is_pair = kernel.operation == Operation::PowPair;
+    let is_pair = kernel.operation.cost() == Cost::PairOfPowers;
     let scan = kernel.algorithm == Algorithm::Window;
     let (bases, exponent) = match is_pair {
         true => (2, exponent.div_ceil(2)),
@@ -170,10 +169,10 @@ pub fn count(
         workers: launch.workers as u64,
         ..kernel.arguments(&results, &operands)
     };
-    let facts = Facts::of(kernel, &arguments);
+    let known = kernel.specialization(&arguments);
     let module = modules
-        .entry((kernel.entry_point().module, facts.0))
-        .or_insert_with(|| module(kernel, facts));
+        .entry((kernel.name, known))
+        .or_insert_with(|| module(kernel, known));
     let loaded = device.load(module).expect("the module loads");
     let grid = Grid {
         grid: [launch.grid, 1, 1],

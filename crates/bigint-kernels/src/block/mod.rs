@@ -6,12 +6,12 @@
 pub mod mul;
 
 use crate::gpu::block::Team;
-use crate::gpu::facts::told_or;
 use crate::gpu::float::Roots;
+use crate::gpu::known::Known;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::thread;
 use bigint_core::Arguments;
-use bigint_core::facts::{self, PIECES, SAME};
+use bigint_core::specialization::{self, BlockTransform};
 use bigint_core::transform::Plan;
 use core::marker::PhantomData;
 
@@ -67,9 +67,8 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         let arguments = self.arguments;
         let Arguments { a, b, .. } = arguments;
         let limbs = const { Plan::of(LANES).limbs() };
-        let found = |is_so| if is_so { 1 } else { 2 };
-        let is_square = told_or(SAME, found(facts::is_square(a, b, limbs))) == 1;
-        let is_one_piece = told_or(PIECES, found(facts::is_one_piece(a, b, limbs))) == 1;
+        let is_square = BlockTransform::SQUARE.or(specialization::is_square(a, b, limbs));
+        let is_one_piece = BlockTransform::ONE_PIECE.or(specialization::is_one_piece(a, b, limbs));
         // SAFETY: by the contract of `new`.
         #[allow(unsafe_code)]
         let team = unsafe { Team::new() };

@@ -4,10 +4,10 @@
 
 use super::access::*;
 pub use super::access::{Walk, multiply_add};
-use super::facts::told_or;
+use super::known::Known as _;
 use super::row;
-use bigint_core::facts::NEIGHBOURS;
 use bigint_core::kernel::PIECE;
+use bigint_core::specialization::NEIGHBOURS;
 use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::arch::asm;
 
@@ -75,22 +75,21 @@ impl Stride for Any {
     }
 }
 
-/// Any distance, of which the driver's compiler is told where it is one: one text for both
-/// layouts.
+/// Any distance, of which the host may know that it is one: one text for both layouts.
 #[derive(Clone, Copy)]
-pub struct Told {
+pub struct Known {
     limbs: u64,
     is_unit: bool,
 }
 
-impl Stride for Told {
+impl Stride for Known {
     const UNIT: bool = false;
 
     #[inline(always)]
     fn of(argument: &MatrixArgument) -> Self {
         let limbs = argument.limb_stride;
-        let is_unit = told_or(NEIGHBOURS, if limbs == 1 { 1 } else { 2 }) == 1;
-        Told { limbs, is_unit }
+        let is_unit = NEIGHBOURS.or(limbs == 1);
+        Known { limbs, is_unit }
     }
 
     #[inline(always)]

@@ -6,11 +6,11 @@
 mod access;
 pub mod block;
 pub mod carry;
-pub mod facts;
 pub mod flat;
 pub mod float;
 pub mod fours;
 pub mod handed;
+pub mod known;
 pub mod local;
 pub mod memory;
 pub mod registers;

@@ -5,7 +5,7 @@
 //! number's limbs there are zeros up to the next four. A warp's numbers are one run of
 //! device memory, which it moves in whole lines: limb `q` of the run is limb `q mod width`
 //! of number `q div width`, and a lane that goes on by 32 limbs meets at most one number's
-//! end, as numbers are no narrower. Where widths are told it moves them number by number, 32
+//! end, as numbers are no narrower. Where widths are known it moves them number by number, 32
 //! limbs at a time: lines are not whole then, but nothing is reckoned.
 
 // Shared memory is reached through `ld.shared` and `st.shared`, with 32-bit addresses of
@@ -213,7 +213,7 @@ pub fn bring_out(numbers: u32, (r, from): (Row, Stage)) {
 pub const NUMBERS: u32 = 2;
 
 /// Brings the numbers of two operands in, of all groups, which are as many as [`NUMBERS`] or a
-/// multiple: number by number, so that where widths are told no place is reckoned, and all limbs of
+/// multiple: number by number, so that where widths are known no place is reckoned, and all limbs of
 /// a turn are at distances that are known. Sixteen loads are on their way before the first has come.
 #[inline(always)]
 pub fn bring_numbers_in(groups: u32, operands: [(Row, Stage); 2]) {

@@ -6,8 +6,10 @@
 // The intrinsics are foreign functions.
 #![allow(unsafe_code)]
 
-use super::{facts, thread};
+use super::known::Known;
+use super::thread;
 use bigint_core::Limb;
+use bigint_core::specialization::LOG_LANES;
 
 #[cfg(target_arch = "nvptx64")]
 unsafe extern "C" {
@@ -36,12 +38,12 @@ pub fn any_here(predicate: bool) -> bool {
 /// All lanes of the warp take part in every shuffle, vote and barrier.
 const ALL: u32 = u32::MAX;
 
-/// Stands for a number of lanes that the host tells: one text serves them all.
-pub const TOLD: u32 = 0;
+/// Stands for a number of lanes that is known when the PTX is loaded: one text serves them all.
+pub const KNOWN: u32 = 0;
 
 /// `LANES` neighbouring lanes of a warp, seen from one of them.
 ///
-/// `LANES` is 2, 4, 8, 16 or 32, or [`TOLD`] to be one of these: how many there are says
+/// `LANES` is 2, 4, 8, 16 or 32, or [`KNOWN`] to be one of these: how many there are says
 /// [`lanes`](Self::lanes). The other groups of the warp run the same
 /// instructions at the same time on numbers of their own. A group of 1 is a thread by
 /// itself, which asks nothing of its warp and goes where it likes.
@@ -70,7 +72,7 @@ impl<const LANES: u32> Group<LANES> {
     pub unsafe fn of_launch(workers: u64) -> Self {
         let found = || workers.leading_zeros() - thread::count().leading_zeros();
         let lanes = match LANES {
-            TOLD => 1 << facts::told_or(bigint_core::facts::LANES, found()),
+            KNOWN => 1 << LOG_LANES.or(found()),
             _ => LANES,
         };
         Group {
@@ -102,7 +104,7 @@ impl<const LANES: u32> Group<LANES> {
     #[inline(always)]
     pub fn lanes(self) -> u32 {
         match LANES {
-            TOLD => self.lanes,
+            KNOWN => self.lanes,
             _ => LANES,
         }
     }

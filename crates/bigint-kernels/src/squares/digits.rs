@@ -14,13 +14,13 @@
 //! a warp then asks for neighbouring numbers' limbs.
 
 use super::each;
-use crate::gpu::facts::told_or;
+use crate::gpu::known::Known;
 use crate::gpu::memory::{Batch, Stride};
 use crate::gpu::shared::{Fours, Slots};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::facts::{FOURS, in_fours};
 use bigint_core::kernel::{SQUARE_DIGIT, SQUARE_FOURS};
+use bigint_core::specialization::{Square, in_fours};
 use bigint_core::{Arguments, Limb};
 
 /// Threads in a warp.
@@ -238,7 +238,7 @@ impl<'a, const LANES: u32> Tiles<'a, LANES> {
                 lane: thread::lane(),
                 lanes: group.lanes(),
                 numbers: arguments.count.saturating_sub(first).min(groups) as u32,
-                are_fours: told_or(FOURS, in_fours(arguments, None)) == 1,
+                are_fours: Square::BY_FOURS.or(in_fours(arguments, None)),
                 slots: Slots::new(),
                 a: Batch::new(&arguments.a, first),
                 r: Batch::new(&arguments.r, first),

@@ -32,12 +32,12 @@ use super::place::word;
 use super::places::each_of_eight;
 use super::reciprocal::{LongTop, Top};
 use super::tile::Tile;
-use crate::gpu::facts;
+use crate::gpu::known::Known;
 use crate::gpu::memory::{Any, Number, Stride};
 use crate::gpu::row::{Row, halves, pair};
 use crate::gpu::window::{Slide, Window};
-use bigint_core::facts::{DIVISOR, divisor_class};
 use bigint_core::kernel::PIECE;
+use bigint_core::specialization::{Division, divisor_class};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// Where the limbs of a warp's dividends come from, and those of the quotients go, one by one from the
@@ -127,7 +127,7 @@ pub fn numbers<S: Stride>(tile: Tile<S>) {
         a,
         together: false,
     };
-    let flag = match facts::told_or(DIVISOR, divisor_class(b.width())) {
+    let flag = match Division::CLASS.or(divisor_class(b.width())) {
         2 => in_registers::<4>(r, a, b, flow),
         3 => in_registers::<8>(r, a, b, flow),
         4 => in_registers::<16>(r, a, b, flow),

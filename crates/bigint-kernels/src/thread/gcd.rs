@@ -7,7 +7,7 @@
 use super::column::{Above, Column};
 use super::lehmer::Pair;
 use super::{Batches, Work};
-use crate::gpu::facts::columns_are_shared;
+use crate::gpu::known::column_is_shared;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 use bigint_core::kernel::gcd_digits;
@@ -20,7 +20,7 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
             r, a, b, scratch, ..
         } = work;
         let pairs = gcd_digits(a.width() as usize, b.width() as usize) as u32;
-        match columns_are_shared(scratch.width()) {
+        match column_is_shared(scratch.width()) {
             true => number(r, a, b, batches.column(pairs), pairs),
             false => number(r, a, b, batches.column_in_scratch(), pairs),
         }

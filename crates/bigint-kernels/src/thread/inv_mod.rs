@@ -22,7 +22,7 @@
 use super::column::{Above, Column, Limbs, Reversed, digit_of, with_digit};
 use super::lehmer::{Pair, Step, Sum};
 use super::{Batches, Work, division};
-use crate::gpu::facts::columns_are_shared;
+use crate::gpu::known::column_is_shared;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 use bigint_core::kernel::inverse_digits;
@@ -42,7 +42,7 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
             ..
         } = work;
         let pairs = inverse_digits(a.width() as usize, m.width() as usize) as u32;
-        let flag = match columns_are_shared(scratch.width()) {
+        let flag = match column_is_shared(scratch.width()) {
             true => number(r, a, m, batches.column(pairs), pairs),
             false => number(r, a, m, batches.column_in_scratch(), pairs),
         };

@@ -23,7 +23,7 @@
 
 use super::column::{Above, Column, digit_of};
 use super::{Batches, Work};
-use crate::gpu::facts::columns_are_shared;
+use crate::gpu::known::column_is_shared;
 use crate::gpu::memory::{Number, Stride, multiply_add};
 use crate::montgomery::inverse;
 use bigint_core::kernel::{
@@ -46,7 +46,7 @@ pub fn divsteps<S: Stride>(batches: Batches<'_, S>) {
             ..
         } = work;
         let pairs = divstep_pairs(a.width().max(m.width()) as usize) as u32;
-        let flag = match columns_are_shared(scratch.width()) {
+        let flag = match column_is_shared(scratch.width()) {
             true => number(r, a, m, batches.column(pairs)),
             false => number(r, a, m, batches.column_in_scratch()),
         };

@@ -10,9 +10,9 @@ use bigint_core::Limb;
 
 /// One limb of a result: what both levels must know of an operation.
 pub trait Limbwise {
-    /// The operand, if there is one, that tells all limbs of a number something: by how much
-    /// it is shifted, say.
-    const TELLS: Option<usize>;
+    /// The operand, if there is one, that is a guide: of a number it says one thing that holds for
+    /// all limbs, as by how much it is shifted.
+    const GUIDE: Option<usize>;
 
     /// Whether [`four`](Self::four) says how four limbs are computed together.
     const IN_FOURS: bool = false;
@@ -20,21 +20,21 @@ pub trait Limbwise {
     /// What they make of it.
     type Plan: Copy;
 
-    /// The plan of the number whose operand has this [`value`]; zero where none tells.
-    fn plan(told: Limb) -> Self::Plan;
+    /// The plan of the number whose operand has this [`value`]; zero where none is a guide.
+    fn plan(guide: Limb) -> Self::Plan;
 
     /// Limb `at`.
     fn limb<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> Limb;
 
-    /// Limbs `at .. at + 4`, of which `at` is a multiple, where operands that do not
-    /// [tell](Self::TELLS) are [in fours](Number::in_fours).
+    /// Limbs `at .. at + 4`, of which `at` is a multiple, where operands that are not
+    /// [the guide](Self::GUIDE) are [in fours](Number::in_fours).
     #[inline(always)]
     fn four<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> [Limb; 4] {
         [0, 1, 2, 3].map(|i| Self::limb(operands, plan, at + i))
     }
 
     /// Whether a limb of the result is made of those [in its place](Self::in_place) in the operands
-    /// that do not tell.
+    /// that are no guide.
     const IS_IN_PLACE: bool = false;
 
     /// Whether that takes the limbs of operand 0, and of operand 1.
@@ -76,7 +76,7 @@ pub fn value<S: Stride>(number: Number<S>) -> Limb {
 /// without limbs.
 #[inline(always)]
 pub fn plan<O: Limbwise, S: Stride>(operands: [Number<S>; 3]) -> O::Plan {
-    O::plan(match O::TELLS {
+    O::plan(match O::GUIDE {
         Some(operand) => value(operands[operand]),
         None => 0,
     })

@@ -8,7 +8,7 @@
 //! Cost: `2 X^2 + X` products. No scratch. `r` is not an operand.
 
 use super::{Batches, Work};
-use crate::gpu::facts::montgomery_digit;
+use crate::gpu::known::montgomery_digit;
 use crate::gpu::memory::Stride;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};

@@ -11,7 +11,7 @@ use bigint_core::Limb;
 pub struct Not;
 
 impl Limbwise for Not {
-    const TELLS: Option<usize> = None;
+    const GUIDE: Option<usize> = None;
 
     const IN_FOURS: bool = true;
 

@@ -11,7 +11,7 @@ use bigint_core::Limb;
 pub struct Or;
 
 impl Limbwise for Or {
-    const TELLS: Option<usize> = None;
+    const GUIDE: Option<usize> = None;
 
     type Plan = ();
 

@@ -14,15 +14,15 @@
 //! All others stay where they are.
 
 use super::{Batches, CHUNK, Work, pick};
-use crate::gpu::facts::told_or;
 use crate::gpu::flat::Row;
+use crate::gpu::known::Known as _;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::shared::{Fours, Place};
 use crate::gpu::strip::{Held, Strip};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::facts::{SCANNED, scanned};
 use bigint_core::kernel;
+use bigint_core::specialization::{Home, ScanByThread, home};
 use bigint_core::{Arguments, Layout, Limb, MatrixArgument, Operation};
 
 /// Threads in a warp.
@@ -197,13 +197,13 @@ pub fn numbers<L: Leaf, S: Stride>(batches: Batches<'_, S>) {
         true => Layout::Contiguous,
         false => Layout::Interleaved,
     };
-    let is_in = told_or(SCANNED, scanned(L::OPERATION, layout, arguments));
-    if S::UNIT && is_in == 1 {
+    let home = ScanByThread::HOME.or(home(L::OPERATION, layout, arguments));
+    if S::UNIT && home == Home::Strips {
         by_strips::<L>(batches);
         return;
     }
     for Work { r, s, a, b, c, .. } in batches.numbers() {
-        if !const { L::OPERATION.tells_of_numbers() } && is_in == 3 {
+        if !const { L::OPERATION.makes_one_limb() } && home == Home::Registers {
             let (a, b, c) = (Few::of(a), Few::of(b), Few::of(c));
             L::number(Numbers { r, s, a, b, c });
         } else {

@@ -76,7 +76,7 @@ impl<S: Stride> Placed<S> {
         let ((a, to_a), (b, to_b)) = (self.a, self.b);
         let (a_end, b_end) = (to_a.fours(), to_b.fours());
         let lane = self.group.lane();
-        // The first of a turn's fours: the same in the whole warp, and where widths are told
+        // The first of a turn's fours: the same in the whole warp, and where widths are known
         // it is known at once which fours there are.
         let mut first = 0;
         while first < a_end.max(b_end) {

@@ -6,8 +6,8 @@
 
 use super::{Batches, Work};
 use crate::gpu::block::Team;
-use crate::gpu::facts::{power_digit, scan};
 use crate::gpu::fours::Fours;
+use crate::gpu::known::{power_digit, scans};
 use crate::gpu::memory::Stride;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
@@ -15,7 +15,7 @@ use crate::power::power;
 use bigint_core::Limb;
 use bigint_core::kernel::BLOCK;
 
-/// The powers that fall to the calling thread: in constant time, or, where the host tells so, in
+/// The powers that fall to the calling thread: in constant time, or, where the host knows so, in
 /// time that depends on the exponents.
 #[inline(always)]
 pub fn window<S: Stride>(batches: Batches<'_, S>) {
@@ -37,6 +37,6 @@ where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let Work { r, a, b, c, .. } = work;
-    let is_odd = power::<1, X>(Group::thread(), team, scan(), r, [a, b, c], scratch);
+    let is_odd = power::<1, X>(Group::thread(), team, scans(), r, [a, b, c], scratch);
     work.carry.set(Limb::from(!is_odd));
 }

@@ -6,22 +6,21 @@
 use super::Batches;
 use super::limbwise::{self, Limbwise};
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::facts::tells;
 use bigint_core::{Limb, Operation};
 
 /// A limb of the result.
 pub struct Select;
 
 impl Limbwise for Select {
-    const TELLS: Option<usize> = tells(Operation::Select);
+    const GUIDE: Option<usize> = Operation::Select.guide();
 
     const IN_FOURS: bool = true;
 
     type Plan = bool;
 
     #[inline(always)]
-    fn plan(told: Limb) -> bool {
-        told != 0
+    fn plan(guide: Limb) -> bool {
+        guide != 0
     }
 
     #[inline(always)]

@@ -7,22 +7,21 @@ use super::Batches;
 use super::limbwise::{self, Limbwise};
 use super::place::Place;
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::facts::tells;
 use bigint_core::{Limb, Operation};
 
 /// A limb of the result.
 pub struct SetBit;
 
 impl Limbwise for SetBit {
-    const TELLS: Option<usize> = tells(Operation::SetBit);
+    const GUIDE: Option<usize> = Operation::SetBit.guide();
 
     const IN_FOURS: bool = true;
 
     type Plan = Place;
 
     #[inline(always)]
-    fn plan(told: Limb) -> Place {
-        Place::of(told)
+    fn plan(guide: Limb) -> Place {
+        Place::of(guide)
     }
 
     #[inline(always)]

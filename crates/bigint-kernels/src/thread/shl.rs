@@ -7,22 +7,21 @@ use super::Batches;
 use super::limbwise::{self, Limbwise};
 use super::place::{Place, five, word};
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::facts::tells;
 use bigint_core::{LIMB_BITS, Limb, Operation};
 
 /// A limb of the result.
 pub struct Shl;
 
 impl Limbwise for Shl {
-    const TELLS: Option<usize> = tells(Operation::Shl);
+    const GUIDE: Option<usize> = Operation::Shl.guide();
 
     const IN_FOURS: bool = true;
 
     type Plan = Place;
 
     #[inline(always)]
-    fn plan(told: Limb) -> Place {
-        Place::of(told)
+    fn plan(guide: Limb) -> Place {
+        Place::of(guide)
     }
 
     #[inline(always)]

@@ -7,20 +7,19 @@ use super::Batches;
 use super::limbwise::{self, Limbwise};
 use super::place::Place;
 use crate::gpu::memory::{Number, Stride};
-use bigint_core::facts::tells;
 use bigint_core::{Limb, Operation};
 
 /// A limb of the result.
 pub struct TestBit;
 
 impl Limbwise for TestBit {
-    const TELLS: Option<usize> = tells(Operation::TestBit);
+    const GUIDE: Option<usize> = Operation::TestBit.guide();
 
     type Plan = Place;
 
     #[inline(always)]
-    fn plan(told: Limb) -> Place {
-        Place::of(told)
+    fn plan(guide: Limb) -> Place {
+        Place::of(guide)
     }
 
     #[inline(always)]

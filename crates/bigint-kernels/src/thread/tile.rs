@@ -9,14 +9,16 @@
 use super::pieces::Pieces;
 use super::places::Placed;
 use super::{Batches, Work};
-use crate::gpu::facts;
+use crate::gpu::known::{self, Known as _};
 use crate::gpu::memory::{Batch, CarryOut, Number, Stride, Unit};
 use crate::gpu::shared::{Place, Places, Slots};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::facts::{DENSE, NO_SLOTS, ROOM, SLOT, are_dense, slot_width};
 use bigint_core::kernel::{
     PIECE, numbers_at_a_time, piece_bytes, place, place_bytes, placed_width, root_limbs, root_room,
+};
+use bigint_core::specialization::{
+    NO_SLOTS, ProductInPlaces, ProductInSlots, are_dense, slot_width,
 };
 use bigint_core::{Algorithm, Arguments, MatrixArgument};
 use core::marker::PhantomData;
@@ -121,14 +123,16 @@ impl<S: Stride> Tile<S> {
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn placed(&self) -> Option<Placed<S>> {
-        let [a, b, r] = &facts::of_told_widths(&self.arguments);
+        use ProductInPlaces as Of;
+        let widths = [Of::FIRST_WIDTH, Of::SECOND_WIDTH, Of::PRODUCT_WIDTH];
+        let [a, b, r] = &known::of_widths(&self.arguments, widths);
         let (n, m, width) = (a.width as usize, b.width as usize, r.width as usize);
-        let room = 8 * facts::told_or(ROOM, placed_width(n, m, width) as u32 / 8);
+        let room = 8 * Of::ROOM.or(placed_width(n, m, width) as u32 / 8);
         if room == 0 {
             return None;
         }
         let bytes = place_bytes(n, m, width) as u32;
-        let is_dense = facts::told_or(DENSE, 2 - u32::from(are_dense(&self.arguments))) == 1;
+        let is_dense = Of::DENSE.or(are_dense(&self.arguments));
         let b_from = WARP * place(n) as u32;
         let is_cut = n + m > width;
         let r_from = b_from + if is_cut { WARP * place(m) as u32 } else { 0 };
@@ -226,7 +230,7 @@ impl<'a, S: Stride> Batches<'a, S> {
             false => Algorithm::Comba,
         };
         let width = match S::UNIT {
-            true => facts::told_or(SLOT, slot_width(algorithm, arguments)),
+            true => ProductInSlots::WIDTH.or(slot_width(algorithm, arguments)),
             false => NO_SLOTS,
         };
         let is_dense = width != NO_SLOTS;

@@ -25,7 +25,7 @@
 //! `X` additions, some 80 instructions, six shuffles and a vote. No scratch. Results are no operands.
 
 use super::{Batches, Work, lookahead};
-use crate::gpu::facts::divisor_digit;
+use crate::gpu::known::divisor_digit;
 use crate::gpu::memory::Stride;
 use crate::gpu::registers::{afresh, moved};
 use crate::gpu::row::{Row, halves, pair};

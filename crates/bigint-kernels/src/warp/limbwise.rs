@@ -17,25 +17,25 @@
 //! numbers are of fours of limbs that can be moved at once, and the operation knows how, the row is
 //! one of fours: four times fewer instructions move as many bytes.
 //!
-//! What an operand tells all limbs of a number, by how much it is shifted or which of two is
+//! What its guide says of all limbs of a number, by how much it is shifted or which of two is
 //! selected, the warp finds out once for the numbers of its stretch, where they are contiguous
 //! and wide enough that there are fewer of them than lanes in what is loaded at once: lane `k`
 //! keeps it of the `k`th number, and those that have a limb of it ask lane `k`. Where these are no
 //! fours a lane has four neighbouring limbs of the row all the same, of one number or of two.
 //!
-//! Cost: an operation's own, a limb; where an operand tells something, a shuffle a limb, or all
+//! Cost: an operation's own, a limb; where an operand is a guide, a shuffle a limb, or all
 //! of that operand's limbs in each lane. No scratch.
 
 use super::Batches;
 use super::lookahead::{self, Step};
-use crate::gpu::facts;
 use crate::gpu::flat::Row;
+use crate::gpu::known::Known;
 use crate::gpu::memory::{Batch, Number, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::thread::limbwise::{Limbwise, plan};
-use bigint_core::facts::{FOURS, NARROWEST_ONCE, ONCE, in_fours, once};
 use bigint_core::kernel::TILE;
+use bigint_core::specialization::{self, NARROWEST_ONCE, in_fours, reads_guide_once};
 use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::num::NonZero;
 
@@ -45,7 +45,7 @@ const LANES: u64 = 32;
 /// Limbs, or fours of limbs, that a lane has under way.
 const AHEAD: usize = 4;
 
-/// Fours that it has of numbers that it is told something of.
+/// Fours that it has of numbers that have a guide.
 const FOURS_AHEAD: u64 = 2;
 
 /// Limbs that are moved, and that a lane looks at, together.
@@ -179,7 +179,10 @@ pub fn batch<O: Limbwise, S: Stride>(batches: Batches<'_, 32, S>) {
     }
     let end = (start + stretch).min(row);
     // Before all else: the driver's compiler then finds each way as if there were no other.
-    match O::IN_FOURS && S::UNIT && facts::told_or(FOURS, in_fours(arguments, O::TELLS)) == 1 {
+    match O::IN_FOURS
+        && S::UNIT
+        && specialization::Limbwise::BY_FOURS.or(in_fours(arguments, O::GUIDE))
+    {
         true => stretch_of::<O, S, FOUR>(batches, period, (start, end)),
         false => stretch_of::<O, S, 1>(batches, period, (start, end)),
     }
@@ -195,13 +198,13 @@ fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
     (start, end): (u64, u64),
 ) {
     let arguments = batches.arguments;
-    if let (Some(operand), true) = (O::TELLS, S::UNIT)
-        && facts::told_or(ONCE, once(arguments.r.width)) == 1
+    if let (Some(operand), true) = (O::GUIDE, S::UNIT)
+        && specialization::Limbwise::GUIDE_ONCE.or(reads_guide_once(arguments.r.width))
     {
-        let told = Told::<S>::new(batches, period, (start, end), operand, O::IS_IN_PLACE);
+        let guided = Guided::<S>::new(batches, period, (start, end), operand, O::IS_IN_PLACE);
         match UNIT {
-            FOUR => told_stretch::<O, S>(told, (end - start) as u32),
-            _ => told_row::<O, S>(told, (end - start) as u32),
+            FOUR => guided_stretch::<O, S>(guided, (end - start) as u32),
+            _ => guided_row::<O, S>(guided, (end - start) as u32),
         }
         return;
     }
@@ -231,7 +234,7 @@ fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
                 limbs,
             }
         };
-        if UNIT == FOUR && O::TELLS.is_some() {
+        if UNIT == FOUR && O::GUIDE.is_some() {
             // A number to each lane, whose operand it looks at by itself.
             next(0).store();
             at += LANES;
@@ -246,14 +249,14 @@ fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
     }
 }
 
-/// What an operand tells of the numbers of a stretch, seen from one of the warp's lanes.
+/// A guide and the numbers of a stretch, seen from one of the warp's lanes.
 /// Numbers are counted from the one that the stretch begins in.
 #[derive(Clone, Copy)]
-struct Told<S> {
+struct Guided<S> {
     warp: Group<32>,
     operands: [Batch<S>; 3],
-    /// The operand that tells.
-    tells: Batch<S>,
+    /// The operand that is the guide.
+    guide: Batch<S>,
     /// The result from the stretch's first limb on.
     r: Row,
     /// The same of operands 0 and 1, where limbs of the result [are made of those in their
@@ -266,33 +269,33 @@ struct Told<S> {
     last: u32,
     /// The number that lane 0 knows of.
     first: u32,
-    /// What is told of the lane's number.
+    /// What the guide says of the lane's number.
     own: Limb,
 }
 
-/// Computes a stretch of so many limbs, where an operand tells those of each number something, of
+/// Computes a stretch of so many limbs, where an operand is the guide of each number's, of
 /// numbers of whole fours.
 #[inline(always)]
-fn told_stretch<O: Limbwise, S: Stride>(mut told: Told<S>, end: u32) {
-    told.find();
+fn guided_stretch<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
+    guided.find();
     let lane = thread::lane();
     let limbs = FOUR as u32;
-    let Some(width) = NonZero::new(told.width.get() / limbs) else {
+    let Some(width) = NonZero::new(guided.width.get() / limbs) else {
         return;
     };
     let step = Step::new(width);
-    let mut place = step.place(told.limb / limbs, lane);
+    let mut place = step.place(guided.limb / limbs, lane);
     let end = end / limbs;
-    let mut r = told.r.up(limbs * lane);
+    let mut r = guided.r.up(limbs * lane);
     let mut at = 0;
     while at < end {
         let (first, second) = (place, step.up(place));
-        told.know(first.number as u32, second.number as u32);
+        guided.know(first.number as u32, second.number as u32);
         // From the lane's first to the stretch's end.
         let left = (end - at).saturating_sub(lane);
         let four = |u: u32, place: lookahead::Place| {
             let on = LANES as u32 * u < left;
-            let (operands, plan) = told.number::<O>(place.number as u32, on);
+            let (operands, plan) = guided.number::<O>(place.number as u32, on);
             O::four(operands, plan, place.limb * limbs)
         };
         let (x, y) = (four(0, first), four(1, second));
@@ -307,23 +310,23 @@ fn told_stretch<O: Limbwise, S: Stride>(mut told: Told<S>, end: u32) {
 /// The same of numbers of any width: each lane has four neighbouring limbs of the row, of one
 /// number or of two.
 #[inline(always)]
-fn told_row<O: Limbwise, S: Stride>(mut told: Told<S>, end: u32) {
+fn guided_row<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
     const CHUNK: u32 = LANES as u32 * FOUR as u32;
-    told.find();
+    guided.find();
     let own = FOUR as u32 * thread::lane();
-    let width = told.width;
-    let (mut number, mut limb) = ((told.limb + own) / width, (told.limb + own) % width);
-    let mut r = told.r.up(own);
-    let rows = told.rows.map(|rows| rows.map(|row| row.up(own)));
+    let width = guided.width;
+    let (mut number, mut limb) = ((guided.limb + own) / width, (guided.limb + own) % width);
+    let mut r = guided.r.up(own);
+    let rows = guided.rows.map(|rows| rows.map(|row| row.up(own)));
     let mut at = 0;
     while at < end {
-        told.know(number, number + 1);
+        guided.know(number, number + 1);
         // From the lane's first to the stretch's end, and to its number's.
         let left = (end - at).saturating_sub(own);
         let below = width.get() - limb;
         let is_of_two = below < left && below < FOUR as u32;
-        let (operands, plan) = told.number::<O>(number, left > 0);
-        let (above, plan_above) = told.number::<O>(number + 1, is_of_two);
+        let (operands, plan) = guided.number::<O>(number, left > 0);
+        let (above, plan_above) = guided.number::<O>(number + 1, is_of_two);
         let is_lower = [0, 1, 2, 3].map(|i| i < below);
         let limbs = if let Some([a, b]) = rows {
             let (wants, also) = (O::wants(plan), O::wants(plan_above));
@@ -355,7 +358,7 @@ fn told_row<O: Limbwise, S: Stride>(mut told: Told<S>, end: u32) {
     }
 }
 
-impl<S: Stride> Told<S> {
+impl<S: Stride> Guided<S> {
     /// Of limbs `start .. end` of the row.
     #[allow(unsafe_code)]
     #[inline(always)]
@@ -384,10 +387,10 @@ impl<S: Stride> Told<S> {
             (operands, [r, a, b].map(|batch| Row::new(batch, start)))
         };
         let [r_row, a_row, b_row] = row;
-        Told {
+        Guided {
             warp: batches.group,
             operands,
-            tells: operands[operand],
+            guide: operands[operand],
             r: r_row,
             rows: are_rows.then_some([a_row, b_row]),
             limb: (start % period) as u32,
@@ -399,7 +402,7 @@ impl<S: Stride> Told<S> {
         }
     }
 
-    /// Sees to it that what is told is known of all numbers from `lowest` of lane 0 to `highest` of
+    /// Sees to it that what the guide says is known of all numbers from `lowest` of lane 0 to `highest` of
     /// the top lane.
     #[inline(always)]
     fn know(&mut self, lowest: u32, highest: u32) {
@@ -421,20 +424,20 @@ impl<S: Stride> Told<S> {
         ([a, b, c], O::plan(known))
     }
 
-    /// Number `first + index` of the operand that tells, or the last one.
+    /// Number `first + index` of the guide, or the last one.
     #[inline(always)]
     fn telling(self, index: u32) -> Number<S> {
-        self.tells
+        self.guide
             .number((self.first + index).min(self.last) as i32)
     }
 
-    /// Finds out what is told of numbers `first` and those above. The whole warp does so
+    /// Finds out what the guide says of numbers `first` and those above. The whole warp does so
     /// together: each lane for its own number or, where these are wide, all for one after
     /// the other, by fours.
     #[inline(always)]
     fn find(&mut self) {
         let lane = thread::lane();
-        if self.tells.width() <= WIDEST_OF_LANE {
+        if self.guide.width() <= WIDEST_OF_LANE {
             let number = self.telling(lane);
             let [lowest, mut above, x, y] = number.limbs(0);
             above |= x | y;
@@ -454,7 +457,7 @@ impl<S: Stride> Told<S> {
             let lowest = limbs.map(|limb| self.warp.shuffle(limb, 0));
             let mut above = limbs.map(|limb| if lane == 0 { 0 } else { limb });
             let mut at = LANES as u32;
-            while at < self.tells.width() {
+            while at < self.guide.width() {
                 let [w, x, y, z] = numbers.map(|number| number.limb(at + lane));
                 let [a, b, c, d] = above;
                 above = [a | w, b | x, c | y, d | z];

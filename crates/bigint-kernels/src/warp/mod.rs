@@ -1,5 +1,5 @@
 //! `LANES` lanes of a warp per number, 2, 4, 8, 16 or 32, or as many as is
-//! [told](bigint_core::facts): limb `j` belongs to lane
+//! [known](bigint_core::specialization): limb `j` belongs to lane
 //! `j mod LANES`, so that a chunk of `LANES` limbs stands in one register of each.
 //! Addition, subtraction and what is limbwise know no such groups: there all 32 lanes work
 //! on one stretch of limbs, of several numbers or of a part of one.

@@ -8,7 +8,7 @@
 //! operand.
 
 use super::{Batches, Work};
-use crate::gpu::facts::montgomery_digit;
+use crate::gpu::known::montgomery_digit;
 use crate::gpu::memory::Stride;
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::{self, Modulus};

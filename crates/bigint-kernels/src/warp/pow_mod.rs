@@ -6,8 +6,8 @@
 
 use super::{Batches, Work};
 use crate::gpu::block::Team;
-use crate::gpu::facts::{power_digit, scan};
 use crate::gpu::fours::Fours;
+use crate::gpu::known::{power_digit, scans};
 use crate::gpu::memory::Stride;
 use crate::gpu::window::{Slide, Window};
 use crate::power::power;
@@ -37,6 +37,6 @@ fn number<const LANES: u32, const X: usize, S: Stride>(
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let Work { r, a, b, c, .. } = work;
-    let is_odd = power::<LANES, X>(work.group, team, scan(), r, [a, b, c], scratch);
+    let is_odd = power::<LANES, X>(work.group, team, scans(), r, [a, b, c], scratch);
     work.carry.set(Limb::from(!is_odd));
 }

@@ -9,12 +9,12 @@
 //! number. No scratch.
 
 use super::Batches;
-use crate::gpu::facts::told_or;
+use crate::gpu::known::Known;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::warp::Group;
 use crate::thread::scan::Scan;
 use bigint_core::Limb;
-use bigint_core::facts::FOURS;
+use bigint_core::specialization::ScanByLanes;
 
 /// What is told of `a` and `b`, in every lane.
 #[inline(always)]
@@ -33,7 +33,7 @@ pub fn number<O: Scan, const LANES: u32>(
 #[inline(always)]
 pub fn are_in_fours<A: Stride, B: Stride>(a: Number<A>, b: Number<B>) -> bool {
     let found = a.in_fours() && b.in_fours();
-    A::UNIT && B::UNIT && told_or(FOURS, if found { 1 } else { 2 }) == 1
+    A::UNIT && B::UNIT && ScanByLanes::BY_FOURS.or(found)
 }
 
 /// The same, of `UNIT` limbs at a time.

@@ -5,8 +5,9 @@
 mod powers;
 mod roots;
 
-use bigint_core::facts::{BASES, SCAN, UNTOLD};
 use bigint_core::kernel::{BLOCK, montgomery_digit, power_window, widest_window};
+use bigint_core::operation::Cost;
+use bigint_core::specialization::{Bases, Power, Specialization, UNKNOWN};
 use bigint_core::{
     Algorithm, Arguments, Kernel, Layout, Level, Limb, MatrixArgument, Operation, Shape,
 };
@@ -214,19 +215,23 @@ impl Bench {
 
 /// The kernels of an operation, powers in variable time where the algorithm says so.
 fn module(operation: Operation, algorithm: Algorithm) -> Module {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../bigint-host/ptx");
-    let name = operation.kernels_of().name();
-    let ptx = std::fs::read_to_string(format!("{folder}/{name}.ptx")).unwrap();
-    let bases = match operation {
-        Operation::PowPair => 2 << BASES.at,
-        Operation::PowFixed => 3 << BASES.at,
-        _ => 0,
+    let ptx = bigint_host::ptx(operation.module().unwrap()).unwrap();
+    let power = |bases| {
+        Specialization::Power(Power {
+            // Kernels find these out for themselves.
+            log_lanes: 0,
+            fours: 0,
+            bases,
+            scans: algorithm != Algorithm::WindowVartime,
+        })
     };
-    let told = match algorithm {
-        Algorithm::WindowVartime => bases | 2 << SCAN.at,
-        _ => bases,
+    let known = match operation.cost() {
+        Cost::Power => power(Bases::One),
+        Cost::PairOfPowers => power(Bases::Two),
+        Cost::PowerByTable => power(Bases::Table),
+        _ => Specialization::None,
     };
-    Module::parse(&ptx.replace(UNTOLD, &format!("{told}"))).unwrap()
+    Module::parse(&ptx.replace(UNKNOWN, &known.word().to_string())).unwrap()
 }
 
 fn kernels(operation: Operation) -> impl Iterator<Item = &'static Kernel> {

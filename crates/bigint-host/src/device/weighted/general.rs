@@ -4,8 +4,8 @@ use super::squares::{Digits, Squares, doubles, exponent, greatest, upload_digits
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
-use bigint_core::facts::Facts;
 use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::Specialization;
 use bigint_core::weighted::{BACK, FORTH, NEAR, ROWS, THREADS, WeightedArguments, shared_bytes};
 use bigint_cpu::fast::number::weighted::root;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl General {
         buffers.extend(more);
         Ok(self
             .device
-            .launch(entry, Facts::default(), launch, &arguments, &buffers)?)
+            .launch(entry, Specialization::None, launch, &arguments, &buffers)?)
     }
 }
 

@@ -4,12 +4,12 @@ use super::squares::{Digits, Squares, exponent, greatest, upload_digits, upload_
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
-use bigint_core::facts::{self, Facts};
 use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
-    EARLY, FACTOR, FIRST, LONG_COLUMNS, LONG_ROWS, LongArguments, NO_CARRY, POINTS, ROW, ROW_BACK,
-    ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, STAGE, Shape, Stage, THREADS, Tables, WARPS,
-    last_roots, log_width, long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
+    LONG_COLUMNS, LONG_ROWS, LongArguments, NO_CARRY, POINTS, ROW_BACK, ROW_HALVES,
+    ROW_MIDDLE_BACK, ROW_ROOTS, Shape, Stage, THREADS, Tables, WARPS, last_roots, log_width,
+    long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
 };
 use bigint_cpu::fast::number::weighted::root;
 use std::sync::Arc;
@@ -203,9 +203,25 @@ impl Long {
             workers: 0,
             scratch_width: 0,
         };
-        let facts = factor << FACTOR.at | (stage as u32) << STAGE.at;
-        let facts = Facts(facts | resident_warps(factor) << facts::WARPS.at);
-        self.launch(LONG_COLUMNS, facts, launch, arguments, more)
+        let known = LongTransform {
+            factor,
+            stage: stage as u32,
+            warps: resident_warps(factor),
+            ..self.known(arguments)
+        };
+        self.launch(LONG_COLUMNS, known, launch, arguments, more)
+    }
+
+    /// What is known of a launch of either kernel.
+    fn known(&self, LongArguments { radix, row, .. }: LongArguments) -> LongTransform {
+        LongTransform {
+            factor: 0,
+            stage: 0,
+            row,
+            warps: 0,
+            radix_below: radix - 1,
+            is_early: self.device.is_early(),
+        }
     }
 
     fn rows(&self, arguments: LongArguments) -> Result<(), Error> {
@@ -219,13 +235,13 @@ impl Long {
             workers: 0,
             scratch_width: 0,
         };
-        self.launch(LONG_ROWS, Facts(0), launch, arguments, &[])
+        self.launch(LONG_ROWS, self.known(arguments), launch, arguments, &[])
     }
 
     fn launch(
         &self,
         entry: EntryPoint,
-        facts: Facts,
+        known: LongTransform,
         launch: Launch,
         arguments: LongArguments,
         more: &[&Buffer],
@@ -233,12 +249,13 @@ impl Long {
         let mut buffers = vec![&self.points, &self.carries, &self.flag, &self.errors];
         buffers.extend(&self.tables);
         buffers.extend(more);
-        let LongArguments { radix, row, .. } = arguments;
-        let early = u32::from(self.device.is_early()) << EARLY.at;
-        let facts = Facts(facts.0 | (radix - 1) << FIRST.at | row << ROW.at | early);
-        Ok(self
-            .device
-            .launch(entry, facts, launch, &arguments, &buffers)?)
+        Ok(self.device.launch(
+            entry,
+            Specialization::LongTransform(known),
+            launch,
+            &arguments,
+            &buffers,
+        )?)
     }
 }
 

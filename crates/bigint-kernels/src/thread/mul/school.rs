@@ -37,8 +37,8 @@ use crate::gpu::window::{self, Slide, Window};
 use crate::thread::places::Placed;
 use crate::thread::tile::{Tile, bring_in, bring_out};
 use bigint_core::Limb;
-use bigint_core::facts::LONG;
 use bigint_core::kernel::WIDEST_PLACED;
+use bigint_core::specialization::LONG;
 
 /// Limbs of `b` in a row.
 const ROW: usize = 8;
@@ -397,7 +397,7 @@ where
     }
 
     /// Steps with limbs `from .. n`, up to sixteen of them, of which `from` is a multiple; what they
-    /// give goes to `to`, and above it there may be zeros. Where widths are told, nothing is
+    /// give goes to `to`, and above it there may be zeros. Where widths are known, nothing is
     /// multiplied above them.
     #[inline(always)]
     fn rest(&mut self, from: u32, to: u32, n: u32) {

@@ -7,9 +7,9 @@ pub mod school;
 pub mod staged;
 
 use super::Batches;
-use crate::gpu::facts;
+use crate::gpu::known::Known;
 use crate::gpu::memory::Stride;
-use bigint_core::facts::{MOVES, Moves};
+use bigint_core::specialization::{Moves, ProductByRows};
 
 /// By rows.
 #[inline(always)]
@@ -21,7 +21,7 @@ pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
         true => Moves::of(arguments, group.lanes()),
         false => Moves::Single,
     };
-    match Moves::of_code(facts::told_or(MOVES, found.code())) {
+    match ProductByRows::MOVES.or(found) {
         Moves::Fours if S::UNIT => {
             for work in batches.numbers() {
                 school::product::<LANES, true, S>(work.group, work.r, work.a, work.b);

@@ -27,13 +27,13 @@
 //! five other instructions for `X` products. No scratch. `r` is not an operand.
 
 use super::operand::{InMemory, Operand};
-use crate::gpu::facts;
+use crate::gpu::known::Known;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::warp::Group;
 use crate::gpu::window::{self, Slide, Window};
 use crate::warp::lookahead;
 use bigint_core::Limb;
-use bigint_core::facts::{LONG, ROWS, Rows, STEP};
+use bigint_core::specialization::{LONG, ProductByRows, Rows, STEP};
 
 /// `r = a * b`, cut or zero-extended to the width of `r`. `FOURS` says that limbs of all
 /// three can be moved four at a time.
@@ -69,7 +69,7 @@ pub fn rows<const LANES: u32, T: Operand>(group: Group<LANES>, product: T, a: T,
         (a, b)
     };
     let found = Rows::of(b.width(), group.lanes());
-    let rows = Rows::of_code(facts::told_or(ROWS, found.code()));
+    let rows = ProductByRows::ROWS.or(found);
     if rows == Rows::Short {
         row::<LANES, 8, true, T>(group, product, a, b, 0);
         return;

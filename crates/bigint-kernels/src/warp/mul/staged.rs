@@ -6,18 +6,18 @@
 //! device memory.
 //!
 //! Cost: that of the rows, and some seven instructions of a warp for 32 limbs of operands and
-//! products, two where widths are told and numbers have 4 or 8 lanes. Shared memory for all
+//! products, two where widths are known and numbers have 4 or 8 lanes. Shared memory for all
 //! three.
 
 use super::school;
-use crate::gpu::facts;
 use crate::gpu::flat::Row;
+use crate::gpu::known::{self, Known};
 use crate::gpu::memory::Stride;
 use crate::gpu::staged::{self, Stage};
 use crate::gpu::thread;
 use crate::warp::Batches;
-use bigint_core::facts::FIRST_WIDTH;
 use bigint_core::kernel::staged_fours;
+use bigint_core::specialization::ProductByRows as Of;
 use bigint_core::{Arguments, MatrixArgument};
 
 /// Lanes of a warp.
@@ -32,7 +32,10 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
         arguments, group, ..
     } = batches;
     let Arguments { count, .. } = arguments;
-    let [a, b, r] = &facts::of_told_widths(arguments);
+    let [a, b, r] = &known::of_widths(
+        arguments,
+        [Of::FIRST_WIDTH, Of::SECOND_WIDTH, Of::PRODUCT_WIDTH],
+    );
     let lanes = group.lanes();
     let fours = |batch: &MatrixArgument| (batch.width as u32).div_ceil(4);
     let all = staged_fours([a.width, b.width, r.width], lanes) as u32;
@@ -45,8 +48,8 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     let from_r = stage(fours(a) + fours(b), r);
     let groups = WARP >> lanes.trailing_zeros();
     let own = thread::lane() >> lanes.trailing_zeros();
-    // Where widths are not told, or numbers take many rows, places take fewer instructions.
-    let are_told = groups % staged::NUMBERS == 0 && facts::told_or(FIRST_WIDTH, 0) != 0;
+    // Where widths are not known, or numbers take many rows, places take fewer instructions.
+    let are_known = groups % staged::NUMBERS == 0 && Of::FIRST_WIDTH.or(0) != 0;
     // The number of the warp's first group: the same in the whole warp.
     let mut first = group.index() - u64::from(own);
     while first < *count {
@@ -56,7 +59,7 @@ pub fn products<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
             // other warp has them.
             unsafe { Row::new(batch, first * batch.width) }
         };
-        let by_number = are_told && numbers == groups;
+        let by_number = are_known && numbers == groups;
         let operands = [(row(a), to_a), (row(b), to_b)];
         if by_number {
             staged::bring_numbers_in(groups, operands);

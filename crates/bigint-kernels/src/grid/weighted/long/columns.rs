@@ -1,17 +1,18 @@
 //! A few columns: back to points, words and carries, and on to frequencies.
 
 use super::{Block, complex, eighth_on, sixteen, turned};
-use crate::gpu::facts::told_or;
 use crate::gpu::float::{multiply_add, signed, upper};
 use crate::gpu::handed::Handed;
+use crate::gpu::known::Known;
 use crate::gpu::registers::{afresh, computed, known_later};
 use crate::gpu::thread;
 use crate::grid::weighted::few::{butterfly, transform};
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::Complex;
+use bigint_core::specialization::LongTransform;
 use bigint_core::weighted::long::{
-    ColumnPlaces, FACTOR, NO_CARRY, POINTS, STAGE, Stage, Tables, WARPS, is_node, is_pair,
-    last_roots, log_width, node_at, node_of_pair, pair_in_order, place_of_node,
+    ColumnPlaces, NO_CARRY, POINTS, Stage, Tables, WARPS, is_node, is_pair, last_roots, log_width,
+    node_at, node_of_pair, pair_in_order, place_of_node,
 };
 
 /// Adding and subtracting it rounds doubles below 2^51 to integers; before it is subtracted,
@@ -73,9 +74,9 @@ impl Block<'_> {
     #[inline(always)]
     pub fn columns(self) {
         let arguments = self.arguments;
-        let factor = told_or(FACTOR, arguments.factor).max(1);
+        let factor = LongTransform::FACTOR.or(arguments.factor).max(1);
         let radix = self.radix();
-        let stage = told_or(STAGE, arguments.stage);
+        let stage = LongTransform::STAGE.or(arguments.stage);
         let (begins, ends) = (stage == Stage::Begin as u32, stage == Stage::End as u32);
         let block = thread::block_index();
         let row_points = POINTS * self.row();

@@ -14,11 +14,12 @@ mod columns;
 mod rows;
 
 use crate::gpu::block::Team;
-use crate::gpu::facts::told_or;
 use crate::gpu::float::{Pairs, Roots};
+use crate::gpu::known::Known;
 use crate::gpu::stretch::Stretch;
 use crate::transform::complex::Complex;
-use bigint_core::weighted::long::{FIRST, LongArguments, POINTS, ROW, WARPS};
+use bigint_core::specialization::LongTransform;
+use bigint_core::weighted::long::{LongArguments, WARPS};
 
 /// A launch's arguments, and the block's threads.
 #[derive(Clone, Copy)]
@@ -57,16 +58,16 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A row's points, in [`POINTS`].
+    /// A row's points, in [`POINTS`](bigint_core::weighted::long::POINTS).
     #[inline(always)]
     fn row(self) -> u32 {
-        told_or(ROW, self.arguments.row).clamp(1, 2)
+        LongTransform::ROW.or(self.arguments.row).clamp(1, 2)
     }
 
     /// The radix of a column's first pass.
     #[inline(always)]
     fn radix(self) -> u32 {
-        (1 + told_or(FIRST, self.arguments.radix.wrapping_sub(1))).clamp(9, 16)
+        (1 + LongTransform::RADIX_BELOW.or(self.arguments.radix.wrapping_sub(1))).clamp(9, 16)
     }
 
     #[inline(always)]

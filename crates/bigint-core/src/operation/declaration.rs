@@ -1,7 +1,8 @@
-//! What the declaration of an operation says: widths, flags, signs, syntax, kernels.
+//! What the declaration of an operation says: widths, flags, signs, cost, syntax, kernels.
 
 use crate::algorithm::{Algorithm, Level};
 use crate::shape::Layout;
+use crate::specialization::Family;
 
 /// Operands that an operation may have at most.
 pub const MOST_OPERANDS: usize = 3;
@@ -69,7 +70,7 @@ impl Width {
     }
 }
 
-/// What an operation tells of each number beside its results: a word, 0 or 1.
+/// What an operation says of each number beside its results: a word, 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
     /// Nothing.
@@ -79,7 +80,6 @@ pub enum Flag {
     /// Whether the value is negative.
     Borrow,
     /// Whether the divisor or modulus is zero: there is no value, and every result is zero.
-    /// Of powers modulo even numbers a device says so too; those the CPU computes.
     ZeroDivisor,
     /// Whether there is no inverse, and the result is zero.
     NotInvertible,
@@ -88,8 +88,7 @@ pub enum Flag {
 }
 
 impl Flag {
-    /// Whether it tells of numbers that have no value, in the place of values that are
-    /// cut.
+    /// Whether it marks numbers that have no value, and not values that are cut.
     pub const fn is_of_no_value(self) -> bool {
         matches!(
             self,
@@ -157,6 +156,54 @@ pub enum Signs {
     Remainder,
 }
 
+/// What the time of an operation grows with, by which plans reckon and which decides who computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// The limbs of operands and results.
+    Linear,
+    /// The product of the first two widths.
+    Product,
+    /// The square of the width.
+    Square,
+    /// The width of the divisor, times that of the dividend.
+    Quotient,
+    /// The square of the wider width: Euclid's algorithm.
+    Euclid,
+    /// The same, whatever the numbers are: division steps.
+    Divsteps,
+    /// The square of the width: a root.
+    Root,
+    /// The square of the modulus' width: a Montgomery product.
+    Residue,
+    /// Such a product for each bit of the exponent.
+    Power,
+    /// The same of two bases, whose exponents stand in one number.
+    PairOfPowers,
+    /// Such a product for each window of the exponent, by a table of the base's powers.
+    PowerByTable,
+}
+
+/// What may hold of an operation beside the rest of its declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Property {
+    /// Its value depends on how wide operands are, not on the numbers alone: what has no width of
+    /// its own cannot be computed.
+    OfWidths,
+    /// It takes or gives numbers of bits, which one limb counts: none of its numbers is wider than
+    /// [`WIDEST_COUNTED`](crate::WIDEST_COUNTED).
+    CountsBits,
+    /// Its last operand is a guide: of each number it says one thing, as by how much it is shifted,
+    /// which holds for all of the result's limbs.
+    Guided,
+    /// The last operand is a modulus. The two others must be below it, and the result is.
+    BelowModulus,
+    /// The last operand is a modulus, and must be odd.
+    OddModulus,
+    /// On a device its flag may also be set for numbers that do have a value, which no kernel
+    /// computes; the CPU computes these and says what is wrong with the others.
+    FlagsMore,
+}
+
 /// Kernels of one operation that differ in lanes and layout only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
@@ -166,8 +213,18 @@ pub struct Row {
     pub level: Level,
     /// The numbers of lanes that may share a number.
     pub lanes: &'static [u32],
+    /// Whether one text serves all these numbers, and is specialised to one of them.
+    pub is_one_text: bool,
     /// The layouts.
     pub layouts: &'static [Layout],
+    /// What they can be specialised to.
+    pub family: Family,
+    /// Blocks that a multiprocessor must be able to hold at once, which bounds the registers of a
+    /// thread: without it, the widest numbers that a kernel has code for take so many that too few
+    /// warps are left to wait for one another.
+    pub blocks: Option<u32>,
+    /// The operation and the algorithm of the row whose text it shares.
+    pub text: Option<(&'static str, Algorithm)>,
 }
 
 /// What an operation is.
@@ -181,7 +238,7 @@ pub struct Declaration {
     pub results: &'static [&'static str],
     /// For each result, the limbs that hold every value.
     pub exact: &'static [Width],
-    /// What is told beside the results.
+    /// What stands beside the results.
     pub flag: Flag,
     /// Whether it has a form that computes modulo `2^(32 w)`.
     pub wraps: bool,
@@ -189,6 +246,10 @@ pub struct Declaration {
     pub syntax: Syntax,
     /// What it is of signed numbers.
     pub signs: Signs,
+    /// What its time grows with.
+    pub cost: Cost,
+    /// What else holds of it.
+    pub properties: &'static [Property],
     /// Its kernels.
     pub rows: &'static [Row],
 }

@@ -1,7 +1,7 @@
 //! Where a thread that [scans](crate::Algorithm::Scan) has its numbers: in registers, in strips of
 //! shared memory, or in device memory.
 
-use crate::operation::Operation;
+use crate::operation::{Operation, Width};
 use crate::shape::Layout;
 
 /// The widest number, in limbs, that a thread scans by way of shared memory.
@@ -66,8 +66,9 @@ pub enum Scanned {
     Far,
     /// Up to four limbs of each operand in registers.
     InRegisters,
-    /// By way of so many limbs of shared memory for each thread, a strip for each operand and result; a
-    /// result as wide as `a`, or the second as `b`, has that one's.
+    /// By way of so many limbs of shared memory for each thread: a strip for each operand and each
+    /// result. The first result stands in the strip of `a` where it is as wide as `a`, and the second
+    /// in the strip of `b` where it is as wide as `b`.
     InStrips(u32),
 }
 
@@ -87,7 +88,7 @@ pub const fn scanned(
         && r <= WIDEST_SCANNED
         && s <= WIDEST_SCANNED;
     let is_contiguous = matches!(layout, Layout::Contiguous);
-    if are_few && !operation.tells_of_numbers() {
+    if are_few && !operation.makes_one_limb() {
         Scanned::InRegisters
     } else if is_contiguous && are_narrow && pay(operation, if a > b { a } else { b }) {
         let own_r = if r == a { 0 } else { strip(r) };
@@ -119,9 +120,9 @@ pub(crate) const fn scanned_bytes(
         [a] => [*a as u32, 0, 0],
         [] => [0; 3],
     };
-    let second = match operation {
-        Operation::MinMax => width as u32,
-        Operation::AddSigned => 1,
+    let second = match operation.declaration().exact {
+        [_, Width::Limbs(limbs)] => *limbs as u32,
+        [_, _] => width as u32,
         _ => 0,
     };
     match scanned(operation, layout, operands, [width as u32, second]) {

@@ -1,7 +1,7 @@
 //! The cases of a kernel that occur, cut out of its PTX.
 //!
-//! A kernel has a case for each number of registers, say, and a branch on what the host tells
-//! of its launches ([`bigint_core::facts`]). The driver's compiler drops the cases that do not
+//! A kernel has a case for each number of registers, say, and a branch on what is known
+//! of its launches ([`bigint_core::specialization`]). The driver's compiler drops the cases that do not
 //! occur, but only after it has read and numbered them all, which is half of its time for a
 //! power. What is left here is what control comes to from the kernel's beginning, where
 //! branches on what is known go one way.
@@ -239,22 +239,22 @@ mod tests {
     }
 
     #[test]
-    fn branches_on_what_is_told_go_one_way_and_the_others_stay() {
-        let told = ".reg .b32 r<9>;\nmov.b32 r1,4;\nmov.b32 r2,3;\nld.param.u32 r4,[p];\n{\n\
+    fn branches_on_what_is_known_go_one_way_and_the_others_stay() {
+        let known = ".reg .b32 r<9>;\nmov.b32 r1,4;\nmov.b32 r2,3;\nld.param.u32 r4,[p];\n{\n\
             .reg .b32 fact;\n.reg .pred is_known;\nmov.b32 fact,32;\nbfe.u32 fact,fact,r1,r2;\n\
             setp.ne.u32 is_known,fact,0;\nselp.b32 r3,fact,r4,is_known;\n}";
         let rest = "setp.eq.b32 p1,r3,2;\n@p1 bra $two;\nst.global.u32 [rd1],r1;\nret;\n\
             $two:\nsetp.eq.b32 p2,r4,2;\n@p2 bra $end;\nst.global.u32 [rd1],r2;\n$end:\nret;";
-        let cut = left(&format!("{told}\n{rest}"));
+        let cut = left(&format!("{known}\n{rest}"));
         let (_, after) = cut.split_once("setp.eq.b32 p1,r3,2;\n").unwrap();
         assert_eq!(
             after,
             "bra.uni $two;\n$two:\nsetp.eq.b32 p2,r4,2;\n@p2 bra $end;\n\
              st.global.u32 [rd1],r2;\n$end:\nret;"
         );
-        // Nothing is told.
-        let untold = format!("{}\n{rest}", told.replace("fact,32", "fact,0"));
-        assert_eq!(left(&untold), untold);
+        // Nothing is known.
+        let unknown = format!("{}\n{rest}", known.replace("fact,32", "fact,0"));
+        assert_eq!(left(&unknown), unknown);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! (1 + delta, f, (g + (g mod 2) f) / 2)  else
 //! ```
 //!
-//! After so many steps as [`rounds`] has, whatever the numbers, `g` is 0 and `f` their
+//! After so many steps as [`divstep_rounds`] has, whatever the numbers, `g` is 0 and `f` their
 //! greatest common divisor or its negative. By hand, of 7 and 3: (0, 3, -2), (1, 3, -1),
 //! (0, -1, -2), (1, -1, -1), (0, -1, 0). What 30 steps do depends on the lowest 30 bits, and
 //! is a matrix of integers, divided by 2^30, so that digits of 30 bits move down by one.

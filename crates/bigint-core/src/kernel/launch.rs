@@ -1,0 +1,277 @@
+//! How a kernel is launched: grid and block, shared memory, and scratch.
+
+use super::{Kernel, SHARED_BYTES};
+use crate::algorithm::{Algorithm, BLOCK, Level};
+use crate::capacity::lehmer::{COLUMN_BYTES, PAIR, columns_of_warp, gcd_digits, inverse_digits};
+use crate::capacity::scan::scanned_bytes;
+use crate::capacity::{karatsuba, *};
+use crate::operation::{Cost, Flag};
+use crate::shape::{Layout, Strides};
+use crate::specialization::Family;
+use crate::transform::Plan;
+
+/// Workers a launch may have at most where each needs scratch of its own: the
+/// scratch of all of them stays below this many bytes (or one block's worth).
+pub const SCRATCH_BUDGET: usize = 256 << 20;
+
+/// The same of powers, whose tables are as much of their work as the numbers that they fill a device
+/// with: those of an H200 with windows of seven bits.
+pub const TABLE_BUDGET: usize = 576 << 20;
+
+/// Limbs of the results that a warp computes at once by a kernel that
+/// [`takes_stretches`](Kernel::takes_stretches): its stretch is made of whole tiles.
+pub const TILE: u64 = 256;
+
+/// Limbs of marks, of [segments](crate::Operation::AddSegments), to as many limbs as a limb has bits.
+pub const MARKS: usize = 3;
+
+/// Tiles of a stretch in a launch that fills the device.
+pub(super) const TILES: u64 = 4;
+
+/// Stretches from which on a launch fills any device: several warps for each place
+/// that one has.
+const MANY_STRETCHES: u64 = 1 << 15;
+
+/// Stretches of one number in a launch, at most: so many have their hands full with any
+/// device, and where each must look through those below for its carry, no more do.
+pub(super) const MOST_STRETCHES: u64 = 1 << 10;
+
+/// Limbs of numbers of which lanes that scan have [several](NUMBERS_SCANNED) one after the other.
+const SCANNED: usize = 32;
+
+/// How many. (On an H200 counts and absolute differences of 1024 bits then take a tenth less
+/// time; wider ones take longer.)
+pub(super) const NUMBERS_SCANNED: usize = 4;
+
+/// Numbers of a launch from which on groups of lanes fill any device all the same.
+const MANY_NUMBERS: usize = 1 << 17;
+
+/// How a kernel is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Blocks in the grid.
+    pub grid: u32,
+    /// Threads in a block.
+    pub block: u32,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// Workers of the whole launch: `grid * block / lanes`.
+    pub workers: usize,
+    /// Limbs of scratch for each worker.
+    pub scratch_width: usize,
+}
+
+impl Launch {
+    /// Where the scratch of each worker lies: interleaved at thread level, so
+    /// that neighbouring threads touch neighbouring words, else contiguous.
+    pub const fn scratch_strides(&self, level: Level) -> Strides {
+        match level {
+            Level::Thread => Strides {
+                number: 1,
+                limb: self.workers,
+            },
+            Level::Warp | Level::Block | Level::Grid => Strides {
+                number: self.scratch_width,
+                limb: 1,
+            },
+        }
+    }
+}
+
+/// Into how many stretches the limbs of `count` results of `width` are cut.
+const fn stretches(count: u64, width: u64) -> u64 {
+    const fn least(x: u64, y: u64) -> u64 {
+        if x < y { x } else { y }
+    }
+    let tiles = (count * width).div_ceil(TILE);
+    let long = tiles.div_ceil(TILES);
+    // Few stretches are cut finer, so that more warps have one.
+    let short = least(tiles, MANY_STRETCHES);
+    least(
+        if long > short { long } else { short },
+        count * MOST_STRETCHES,
+    )
+}
+
+/// Threads of a warp.
+const WARP: u32 = 32;
+
+impl Kernel {
+    /// Whether the kernel computes with operands of these widths: those modulo a number have
+    /// it in registers, and so have lanes their divisor or their root.
+    pub const fn takes(&self, widths: &[usize]) -> bool {
+        match (self.family, widths) {
+            (Family::Power, [.., modulus]) => power_digit(*modulus, self.lanes) > 0,
+            (Family::Montgomery, [.., modulus]) => montgomery_digit(*modulus, self.lanes) > 0,
+            (Family::DivisionByLanes, [.., divisor]) => divisor_digit(*divisor, self.lanes) > 0,
+            (Family::Root, [number]) if self.lanes > 1 => {
+                number.div_ceil(2) <= ROOT_DIGIT * self.lanes as usize
+            }
+            _ => true,
+        }
+    }
+
+    /// The pairs of digits in a column of Euclid's algorithm, or of division steps; none where a
+    /// kernel has another.
+    pub(super) const fn digit_pairs(&self, n: usize, m: usize) -> usize {
+        match (self.algorithm, self.operation.declaration().flag) {
+            // Inverses are cofactors.
+            (Algorithm::Lehmer, Flag::NotInvertible) => inverse_digits(n, m),
+            (Algorithm::Lehmer, _) => gcd_digits(n, m),
+            (Algorithm::Divsteps, _) => divstep_pairs(if n > m { n } else { m }),
+            _ => 0,
+        }
+    }
+
+    /// Limbs of scratch one worker needs for operands of these widths, where a column of digits
+    /// stands in shared memory or not.
+    const fn scratch_width(&self, widths: &[usize], are_shared: bool) -> usize {
+        let (n, m) = first_two(widths);
+        match self.family {
+            // What is left of the dividend, a limb longer when shifted, and the divisor.
+            Family::Division if m > DIVISOR_IN_REGISTERS => n + 1 + m,
+            Family::Power => self.table_width(m, widths[widths.len() - 1]),
+            Family::Column if !are_shared => 2 * self.digit_pairs(n, m),
+            Family::Root if self.lanes == 1 && root_limbs(n) == 0 => root_room(n),
+            // The whole product stands in scratch until it is cut to the
+            // result's width; the recursion's own scratch lies behind it.
+            _ if matches!(self.algorithm, Algorithm::Karatsuba) => {
+                n + m + karatsuba::scratch(if n > m { n } else { m })
+            }
+            _ => 0,
+        }
+    }
+
+    /// Limbs of the powers of each base that a worker makes, and of the square of the radix, for
+    /// an exponent and a modulus of these widths.
+    const fn table_width(&self, exponent: usize, modulus: usize) -> usize {
+        let (bases, exponent) = match self.operation.cost() {
+            Cost::PowerByTable => return 0,
+            Cost::PairOfPowers => (2, exponent.div_ceil(2)),
+            _ => (1, exponent),
+        };
+        let scan = matches!(self.algorithm, Algorithm::Window);
+        let window = power_window(exponent, widest_window(modulus, scan, bases == 2));
+        ((bases << window) + 1) * self.lanes as usize * power_digit(modulus, self.lanes)
+    }
+
+    /// Bytes that the scratch of all workers takes at most, unless that of one block is more.
+    pub(super) const fn scratch_budget(&self) -> usize {
+        match self.family {
+            Family::Power => TABLE_BUDGET,
+            _ => SCRATCH_BUDGET,
+        }
+    }
+
+    /// Bytes of shared memory for each thread, or each group of lanes of a warp, and numbers
+    /// that it takes at a time.
+    pub(super) const fn staged(&self, widths: &[usize], width: usize) -> (usize, usize) {
+        let (n, m) = first_two(widths);
+        match self.family {
+            Family::ProductByRows if matches!(self.layout, Layout::Contiguous) => {
+                let widths = [n as u64, m as u64, width as u64];
+                (16 * staged_fours(widths, self.lanes), 1)
+            }
+            Family::ProductInSlots => match 16 * slot_fours(self.algorithm, n, m, width) {
+                0 => (0, 1),
+                slot => (slot, numbers_at_a_time(self.algorithm, n, m)),
+            },
+            Family::ProductInPlaces if placed_width(n, m, width) > 0 => {
+                (place_bytes(n, m, width), 1)
+            }
+            Family::Square => (square_bytes(n, self.lanes), 1),
+            Family::Root if self.lanes == 1 => (4 * root_limbs(n), 1),
+            Family::Division if m <= DIVISOR_IN_REGISTERS => (piece_bytes(), 1),
+            Family::ScanByThread => scanned_bytes(self.operation, self.layout, widths, width),
+            Family::Column => (PAIR * self.digit_pairs(n, m), 1),
+            _ => (0, 1),
+        }
+    }
+
+    /// Grid, block and workers for `count` numbers: operands of these widths in limbs,
+    /// and results of `width`.
+    ///
+    /// `count` must not be zero: there is nothing to launch for an empty batch.
+    pub const fn launch(&self, count: usize, widths: &[usize], width: usize) -> Launch {
+        self.launch_within(count, widths, width, COLUMN_BYTES)
+    }
+
+    /// The same on a device that leaves a block so many bytes of shared memory at most: columns
+    /// of digits for which it has no room stand in scratch.
+    pub const fn launch_within(
+        &self,
+        count: usize,
+        widths: &[usize],
+        width: usize,
+        most_shared: u32,
+    ) -> Launch {
+        let (n, m) = first_two(widths);
+        let (staged_bytes, at_a_time) = self.staged(widths, width);
+        let columns = columns_of_warp(self.digit_pairs(n, m));
+        let most_columns = if most_shared < COLUMN_BYTES {
+            most_shared
+        } else {
+            COLUMN_BYTES
+        };
+        let are_shared = columns > 0 && columns <= most_columns as usize;
+        let staged_bytes = match columns == 0 || are_shared {
+            true => staged_bytes as u32,
+            false => 0,
+        };
+        let block = match self.level {
+            Level::Block => Plan::of(self.lanes).threads(),
+            _ => {
+                let mut block = BLOCK;
+                while block > WARP && block / self.lanes * staged_bytes > SHARED_BYTES {
+                    block /= 2;
+                }
+                block
+            }
+        };
+        let workers_per_block = block.div_ceil(self.lanes) as usize;
+        let scratch_width = self.scratch_width(widths, are_shared);
+        let most_blocks = if scratch_width == 0 {
+            i32::MAX as usize
+        } else {
+            let by_budget = self.scratch_budget() / (4 * scratch_width * workers_per_block);
+            if by_budget == 0 { 1 } else { by_budget }
+        };
+        let shared_bytes = match self.takes_roots() {
+            true => {
+                let plan = Plan::of(self.lanes);
+                let is_square = matches!(self.operation.cost(), Cost::Square);
+                plan.shared_bytes(is_square && n <= plan.limbs() as usize)
+            }
+            false => block / self.lanes * staged_bytes,
+        };
+        let workers = if self.takes_stretches() {
+            stretches(count as u64, width as u64) as usize
+        } else if matches!((self.algorithm, self.level), (Algorithm::Scan, Level::Warp))
+            && (n <= SCANNED && m <= SCANNED && count >= MANY_NUMBERS)
+        {
+            // Each has so little to do that blocks are over before the next ones begin.
+            count.div_ceil(NUMBERS_SCANNED)
+        } else {
+            count.div_ceil(at_a_time)
+        };
+        let wanted = workers.div_ceil(workers_per_block);
+        // Where a worker has several numbers, all have as many.
+        let grid = wanted.div_ceil(wanted.div_ceil(most_blocks));
+        Launch {
+            grid: grid as u32,
+            block,
+            shared_bytes,
+            workers: grid * workers_per_block,
+            scratch_width,
+        }
+    }
+}
+
+/// The widths of the first two operands, where there is one that of both.
+const fn first_two(widths: &[usize]) -> (usize, usize) {
+    match widths {
+        [n, m, ..] => (*n, *m),
+        [n] => (*n, *n),
+        [] => (0, 0),
+    }
+}

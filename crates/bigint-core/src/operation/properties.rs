@@ -1,0 +1,116 @@
+//! What follows from an operation's declaration.
+
+use crate::algorithm::{Algorithm, Level, named};
+use crate::operation::{Cost, Operation, Property, Width};
+
+impl Operation {
+    /// The operation of this name in a declaration, which is read at compile time.
+    pub(crate) const fn named(name: &str) -> Self {
+        named!(Self::ALL, name)
+    }
+
+    /// The operation's name: of its files, kernels, tests and benches.
+    pub const fn name(self) -> &'static str {
+        self.declaration().name
+    }
+
+    /// Limbs that hold every value of the first result, of operands of these widths.
+    pub fn exact_width(self, widths: &[usize]) -> usize {
+        self.declaration().exact[0].limbs(widths)
+    }
+
+    /// Limbs of the wrapping form's result: as wide as the widest operand.
+    pub fn wrapping_width(self, widths: &[usize]) -> usize {
+        Width::Widest(0).limbs(widths)
+    }
+
+    /// What its time grows with.
+    pub const fn cost(self) -> Cost {
+        self.declaration().cost
+    }
+
+    /// Whether a property is declared of it.
+    pub const fn is(self, property: Property) -> bool {
+        let properties = self.declaration().properties;
+        let mut i = 0;
+        while i < properties.len() {
+            if properties[i] as usize == property as usize {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// The place of the operand that is its [guide](Property::Guided), if there is one.
+    pub const fn guide(self) -> Option<usize> {
+        match self.is(Property::Guided) {
+            true => Some(self.declaration().operands.len() - 1),
+            false => None,
+        }
+    }
+
+    /// Whether its cost is that of a product.
+    pub const fn multiplies(self) -> bool {
+        matches!(self.cost(), Cost::Product | Cost::Square)
+    }
+
+    /// Whether its cost is that of a division.
+    pub const fn divides(self) -> bool {
+        matches!(self.cost(), Cost::Quotient)
+    }
+
+    /// Whether its cost is that of Montgomery products modulo the last operand, whose width
+    /// decides who computes.
+    pub const fn multiplies_modulo(self) -> bool {
+        matches!(self.cost(), Cost::Residue) || self.is_power()
+    }
+
+    /// Whether it is a power modulo the last operand.
+    pub const fn is_power(self) -> bool {
+        use Cost::{PairOfPowers, Power, PowerByTable};
+        matches!(self.cost(), Power | PairOfPowers | PowerByTable)
+    }
+
+    /// Whether `algorithm` computes this operation at some level.
+    pub fn has(self, algorithm: Algorithm) -> bool {
+        let mut rows = self.declaration().rows.iter();
+        rows.any(|row| row.algorithm == algorithm)
+    }
+
+    /// The algorithms that compute this operation at `level`.
+    pub fn algorithms(self, level: Level) -> impl Iterator<Item = Algorithm> {
+        let rows = self.declaration().rows.iter();
+        rows.filter(move |row| row.level == level)
+            .map(|row| row.algorithm)
+    }
+
+    /// The name of the module that has the texts of its kernels: its own, or that of another
+    /// operation whose texts they share; none where it has no kernels.
+    pub fn module(self) -> Option<&'static str> {
+        let row = self.declaration().rows.first()?;
+        Some(row.text.map_or(self.name(), |(operation, _)| operation))
+    }
+
+    /// Whether it has a PTX module: a row whose text is its own.
+    pub const fn has_module(self) -> bool {
+        let rows = self.declaration().rows;
+        let mut i = 0;
+        while i < rows.len() {
+            if rows[i].text.is_none() {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// The numbers of lanes that its kernels at `level` come in, fewest first. Additions
+    /// and subtractions at warp level take whole warps: their lanes share a stretch of
+    /// limbs, whether that is of one number or of many.
+    pub fn lanes(self, level: Level) -> &'static [u32] {
+        let mut rows = self.declaration().rows.iter();
+        rows.find(|row| row.level == level)
+            .map_or(&[], |row| row.lanes)
+    }
+}

@@ -1,0 +1,287 @@
+//! What is known of a launch from its arguments: found out by the host for the PTX, and by the
+//! kernel for itself, by the same functions.
+
+use super::*;
+use crate::algorithm::Algorithm;
+use crate::kernel::{
+    self, Arguments, DIVISOR_IN_REGISTERS, Kernel, MatrixArgument, Scanned, divisor_digit,
+    montgomery_digit, placed_width, power_digit, slot_fours, staged_fours,
+};
+use crate::operation::{Cost, Operation};
+use crate::shape::Layout;
+use crate::transform::Plan;
+
+/// So many limbs of operands are worth a kernel compiled for their widths alone.
+pub const MANY: u64 = 1 << 20;
+
+/// The width of [`ProductInSlots`] where a thread goes to memory for its limbs.
+pub const NO_SLOTS: u32 = 63;
+
+/// The width of [`ProductInSlots`]: that of operands as wide as each other, of which all of the
+/// product is wanted, where numbers are dense and fill slots.
+#[inline(always)]
+pub const fn slot_width(algorithm: Algorithm, arguments: &Arguments) -> u32 {
+    let Arguments { r, a, b, .. } = arguments;
+    let (n, m, width) = (a.width as usize, b.width as usize, r.width as usize);
+    match are_dense(arguments) && slot_fours(algorithm, n, m, width) > 0 {
+        true => n as u32,
+        false => NO_SLOTS,
+    }
+}
+
+/// Whether columns of digits stand in shared memory: where the launch has so many limbs of scratch
+/// for each worker, which are none then.
+#[inline(always)]
+pub const fn columns_are_shared(scratch: u64) -> bool {
+    scratch == 0
+}
+
+/// Whether a block that multiplies numbers of so many limbs at a time takes these operands
+/// whole.
+#[inline(always)]
+pub const fn is_one_piece(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bool {
+    a.width <= limbs as u64 && b.width <= limbs as u64
+}
+
+/// Whether a block that multiplies numbers of so many limbs at a time takes these operands
+/// for one number, which is transformed once.
+#[inline(always)]
+pub const fn is_square(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bool {
+    a.limbs == b.limbs
+        && a.number_stride == b.number_stride
+        && a.limb_stride == b.limb_stride
+        && a.width == b.width
+        && a.width <= limbs as u64
+}
+
+/// Whether four limbs of operands and result are moved at a time, but for the operand `guide`, of
+/// which each number gives one limb.
+#[inline(always)]
+pub const fn in_fours(arguments: &Arguments, guide: Option<usize>) -> bool {
+    let Arguments { r, a, b, c, .. } = arguments;
+    let (is_a, is_b, is_c) = match guide {
+        Some(0) => (false, true, true),
+        Some(1) => (true, false, true),
+        Some(2) => (true, true, false),
+        _ => (true, true, true),
+    };
+    r.in_fours() && (!is_a || a.in_fours()) && (!is_b || b.in_fours()) && (!is_c || c.in_fours())
+}
+
+/// The narrowest contiguous results, in limbs, for which a warp finds out once for each number what its
+/// guide says: those that it loads at once are to be of no more numbers than it has lanes.
+pub const NARROWEST_ONCE: u64 = 5;
+
+/// Whether results of `width` limbs are as wide as that.
+#[inline(always)]
+pub const fn reads_guide_once(width: u64) -> bool {
+    width >= NARROWEST_ONCE
+}
+
+/// Where a thread that scans has the numbers of a launch of a kernel of this layout.
+#[inline(always)]
+pub const fn home(operation: Operation, layout: Layout, arguments: &Arguments) -> Home {
+    /// Whether there are no gaps.
+    #[inline(always)]
+    const fn is_run(batch: &MatrixArgument) -> bool {
+        batch.number_stride == batch.width || batch.width == 0
+    }
+    let Arguments { r, s, a, b, c, .. } = arguments;
+    let operands = [a.width as u32, b.width as u32, c.width as u32];
+    let results = [r.width as u32, s.width as u32];
+    let are_runs = is_run(r) && is_run(s) && is_run(a) && is_run(b) && is_run(c);
+    match kernel::scanned(operation, layout, operands, results) {
+        Scanned::InRegisters => Home::Registers,
+        Scanned::InStrips(_) if are_runs => Home::Strips,
+        _ => Home::Memory,
+    }
+}
+
+/// Which registers hold a divisor of `width` limbs: `2^class`, or none for class 6.
+#[inline(always)]
+pub const fn divisor_class(width: u32) -> u32 {
+    const { assert!(DIVISOR_IN_REGISTERS == 1 << 5) };
+    match width {
+        0..=4 => 2,
+        5..=8 => 3,
+        9..=16 => 4,
+        17..=32 => 5,
+        _ => 6,
+    }
+}
+
+/// Whether numbers of operands and result follow one another without a gap, and begin where
+/// four limbs can be moved at once.
+#[inline(always)]
+pub const fn are_dense(arguments: &Arguments) -> bool {
+    #[inline(always)]
+    const fn is_dense(batch: &MatrixArgument) -> bool {
+        batch.limb_stride == 1
+            && batch.number_stride == batch.width
+            && batch.limbs.is_multiple_of(16)
+    }
+    is_dense(&arguments.r) && is_dense(&arguments.a) && is_dense(&arguments.b)
+}
+
+/// Whether limbs are neighbours in all operands and results.
+const fn are_neighbours(arguments: &Arguments) -> bool {
+    /// Nobody asks for limbs of what is not there.
+    const fn are_neighbours(batch: &MatrixArgument) -> bool {
+        batch.limb_stride == 1 || batch.width == 0
+    }
+    let Arguments { r, s, a, b, .. } = arguments;
+    are_neighbours(r) && are_neighbours(s) && are_neighbours(a) && are_neighbours(b)
+}
+
+impl Moves {
+    /// Those of contiguous operands and result.
+    #[inline(always)]
+    pub const fn of(arguments: &Arguments, lanes: u32) -> Moves {
+        #[inline(always)]
+        const fn has_no_gaps(batch: &MatrixArgument) -> bool {
+            batch.number_stride == batch.width
+        }
+        let Arguments { r, a, b, .. } = arguments;
+        if a.in_fours() && b.in_fours() && r.in_fours() {
+            Moves::Fours
+        } else if has_no_gaps(a)
+            && has_no_gaps(b)
+            && has_no_gaps(r)
+            && staged_fours([a.width, b.width, r.width], lanes) > 0
+        {
+            Moves::Staged
+        } else {
+            Moves::Single
+        }
+    }
+}
+
+impl Kernel {
+    /// What is known of a launch of this kernel with these arguments.
+    pub const fn specialization(&self, arguments: &Arguments) -> Specialization {
+        let Arguments { a, b, c, .. } = arguments;
+        let log_lanes = self.lanes.ilog2();
+        let are_neighbours = are_neighbours(arguments);
+        let is_contiguous = matches!(self.layout, Layout::Contiguous);
+        match self.family {
+            Family::ProductByRows => Specialization::ProductByRows(self.product_by_rows(arguments)),
+            Family::ProductInPlaces => product_in_places(arguments),
+            Family::ProductInSlots => Specialization::ProductInSlots(ProductInSlots {
+                width: slot_width(self.algorithm, arguments),
+            }),
+            Family::BlockTransform => {
+                let limbs = Plan::of(self.lanes).limbs();
+                Specialization::BlockTransform(BlockTransform {
+                    are_neighbours,
+                    is_square: is_square(a, b, limbs),
+                    is_one_piece: is_one_piece(a, b, limbs),
+                })
+            }
+            Family::Montgomery => Specialization::Montgomery(Montgomery {
+                log_lanes,
+                fours: montgomery_digit(c.width as usize, self.lanes) as u32 / 4,
+            }),
+            Family::Power => Specialization::Power(Power {
+                log_lanes,
+                fours: power_digit(c.width as usize, self.lanes) as u32 / 4,
+                bases: match self.operation.cost() {
+                    Cost::PairOfPowers => Bases::Two,
+                    Cost::PowerByTable => Bases::Table,
+                    _ => Bases::One,
+                },
+                scans: !matches!(self.algorithm, Algorithm::WindowVartime),
+            }),
+            Family::Division => Specialization::Division(Division {
+                class: divisor_class(b.width as u32),
+                are_neighbours,
+            }),
+            Family::DivisionByLanes => Specialization::DivisionByLanes(DivisionByLanes {
+                log_lanes,
+                fours: divisor_digit(b.width as usize, self.lanes) as u32 / 4,
+                are_neighbours,
+            }),
+            Family::Square => Specialization::Square(Square {
+                by_fours: in_fours(arguments, None),
+                log_lanes,
+                are_neighbours,
+            }),
+            Family::Root => Specialization::Root(Root {
+                log_lanes,
+                are_neighbours,
+            }),
+            Family::Column => Specialization::Column(Column {
+                are_neighbours,
+                is_shared: columns_are_shared(arguments.scratch.width),
+            }),
+            Family::Limbwise if is_contiguous => {
+                let guide = self.operation.guide();
+                Specialization::Limbwise(Limbwise {
+                    by_fours: in_fours(arguments, guide),
+                    // The same for all widths where there is none.
+                    reads_guide_once: guide.is_none() || reads_guide_once(arguments.r.width),
+                })
+            }
+            Family::ScanByLanes if is_contiguous => Specialization::ScanByLanes(ScanByLanes {
+                by_fours: a.in_fours() && b.in_fours(),
+            }),
+            Family::ScanByThread => Specialization::ScanByThread(ScanByThread {
+                home: home(self.operation, self.layout, arguments),
+            }),
+            Family::Limbwise | Family::ScanByLanes => Specialization::None,
+            Family::LongTransform | Family::None => Specialization::None,
+        }
+    }
+
+    const fn product_by_rows(&self, arguments: &Arguments) -> ProductByRows {
+        let moves = match self.layout {
+            Layout::Contiguous => Moves::of(arguments, self.lanes),
+            Layout::Interleaved => Moves::Single,
+        };
+        let (n, m) = (arguments.a.width as u32, arguments.b.width as u32);
+        let cut = match Rows::are_of_first(n, m, self.lanes) {
+            true => n,
+            false => m,
+        };
+        let [first_width, second_width, product_width] = match moves {
+            Moves::Staged => widths(arguments),
+            Moves::Fours | Moves::Single => [0; 3],
+        };
+        ProductByRows {
+            moves,
+            rows: Rows::of(cut, self.lanes),
+            log_lanes: self.lanes.ilog2(),
+            first_width,
+            second_width,
+            product_width,
+        }
+    }
+}
+
+const fn product_in_places(arguments: &Arguments) -> Specialization {
+    let Arguments { r, a, b, .. } = arguments;
+    let room = placed_width(a.width as usize, b.width as usize, r.width as usize);
+    if room == 0 {
+        return Specialization::None;
+    }
+    let [first_width, second_width, product_width] = widths(arguments);
+    Specialization::ProductInPlaces(ProductInPlaces {
+        room: room as u32 / 8,
+        is_dense: are_dense(arguments),
+        first_width,
+        second_width,
+        product_width,
+    })
+}
+
+/// The widths of operands and product, where a kernel for them alone is worth it and the fields
+/// have room for them; else zeros, which say nothing.
+const fn widths(arguments: &Arguments) -> [u32; 3] {
+    let Arguments { r, a, b, count, .. } = arguments;
+    let are_held = ProductByRows::FIRST_WIDTH.holds(a.width)
+        && ProductByRows::SECOND_WIDTH.holds(b.width)
+        && ProductByRows::PRODUCT_WIDTH.holds(r.width);
+    match are_held && *count * (a.width + b.width) >= MANY {
+        true => [a.width as u32, b.width as u32, r.width as u32],
+        false => [0; 3],
+    }
+}

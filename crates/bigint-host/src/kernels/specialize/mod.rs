@@ -1,0 +1,269 @@
+//! The PTX of one kernel as the driver gets it: specialised to what is known of its launches.
+//!
+//! What can be known, and how a kernel reads it, says [`bigint_core::specialization`]. Here it is
+//! written into the text:
+//!
+//! * the word of the specialisation, wherever the kernel reads it, after which [`cases`] leaves out
+//!   the branches that are never taken;
+//! * how many threads and blocks are to share a multiprocessor's registers, for squares by
+//!   transforms and for long transforms;
+//! * for long transforms that begin before the last kernel has ended, the instructions that do so.
+
+mod cases;
+
+use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::{BLOCKS, LongTransform, Specialization, THREADS, UNKNOWN};
+use bigint_core::transform::squares;
+use bigint_core::weighted::long;
+use std::borrow::Cow;
+
+/// How the PTX of a kernel begins, up to its name.
+const ENTRY: &str = ".visible .entry ";
+
+/// The PTX of the kernel `entry` alone, out of that of its module, specialised to launches of which
+/// this is known.
+///
+/// What stands before the first kernel of the module holds for all of them, and is kept. Of a kernel
+/// that the module does not have there is no text.
+///
+/// ```
+/// use bigint_core::specialization::{Column, Specialization};
+/// use bigint_core::Kernel;
+///
+/// let kernel = Kernel::ALL.iter().find(|kernel| kernel.name == "gcd_lehmer_thread_interleaved");
+/// let entry = kernel.unwrap().entry_point();
+/// let module = bigint_host::ptx(entry.module).unwrap();
+/// let known = Column { are_neighbours: true, is_shared: true };
+/// let any = bigint_host::specialize(module, entry, &Specialization::None);
+/// let specialised = bigint_host::specialize(module, entry, &Specialization::Column(known));
+/// assert!(specialised.len() < any.len());
+/// ```
+pub fn specialize(ptx: &str, entry: EntryPoint, specialization: &Specialization) -> String {
+    let mut kernels = ptx.split(ENTRY);
+    let shared = kernels.next().unwrap_or_default();
+    let own = kernels.find(|kernel| kernel.split('(').next() == Some(entry.name));
+    let own = own.unwrap_or_default();
+    let is_read = own.contains(UNKNOWN);
+    let own = own.replace(UNKNOWN, &specialization.word().to_string());
+    let own = match specialization {
+        Specialization::LongTransform(known) if known.warps > 0 => {
+            with_number(own, THREADS, |_| 32 * known.warps)
+        }
+        // Squares take fewer registers, so that more blocks have room.
+        Specialization::BlockTransform(known) if known.is_square => {
+            with_number(own, BLOCKS, squares)
+        }
+        _ => own,
+    };
+    let own = match is_read {
+        true => cases::occurring(&own),
+        false => own,
+    };
+    match specialization {
+        Specialization::LongTransform(known) if known.is_early => early(shared, &own, known),
+        _ => [shared, ENTRY, &own].concat(),
+    }
+}
+
+/// The PTX with another number where it first says `key`, if it does.
+fn with_number(ptx: String, key: &str, other: impl Fn(u32) -> u32) -> String {
+    let Some((head, rest)) = ptx.split_once(key) else {
+        return ptx;
+    };
+    let end = rest.find(|digit: char| !digit.is_ascii_digit());
+    let (number, rest) = rest.split_at(end.unwrap_or(rest.len()));
+    let number = other(number.parse().unwrap_or_default()).to_string();
+    [head, key, &number, rest].concat()
+}
+
+/// The PTX of a long transform that begins before the last kernel has ended.
+fn early(shared: &str, own: &str, known: &LongTransform) -> String {
+    let own = match known.row {
+        1 => uncached(own),
+        _ => Cow::Borrowed(own),
+    };
+    let [version, target, waits] = long::WAITS;
+    let shared = shared.lines().map(|line| match line.split(' ').next() {
+        Some(".version") => version,
+        Some(".target") => target,
+        _ => line,
+    });
+    let shared: Vec<&str> = shared.collect();
+    // Behind the declarations of registers.
+    let is_declared = |line: &&str| line.starts_with(".reg") || line.starts_with(".local");
+    let (head, body) = own.split_once("\n{\n").unwrap_or_default();
+    let declared = body.lines().take_while(is_declared);
+    let (declared, body) = body.split_at(declared.map(|line| line.len() + 1).sum());
+    let shared = shared.join("\n");
+    [&shared, "\n", ENTRY, head, "\n{\n", declared, waits, body].concat()
+}
+
+/// The PTX of a kernel whose points go past the first cache.
+fn uncached(own: &str) -> Cow<'_, str> {
+    let replaced = |ptx: Cow<'_, str>, [cached, uncached]: [&str; 2]| {
+        Cow::Owned(ptx.replace(cached, uncached))
+    };
+    long::UNCACHED
+        .into_iter()
+        .fold(Cow::Borrowed(own), replaced)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::ptx::ptx;
+    use bigint_core::modules::OTHERS;
+    use bigint_core::specialization::{BlockTransform, Family};
+    use bigint_core::{Arguments, Kernel, MatrixArgument};
+
+    fn specialized(entry: EntryPoint, specialization: Specialization) -> String {
+        specialize(ptx(entry.module).unwrap(), entry, &specialization)
+    }
+
+    /// All entry points, with what each can be specialised to.
+    fn entries() -> impl Iterator<Item = (EntryPoint, Family)> {
+        let kernels = Kernel::ALL.iter();
+        let kernels = kernels.map(|kernel| (kernel.entry_point(), kernel.family));
+        let others = OTHERS.into_iter().map(|entry| match entry.module {
+            long::LONG_MODULE => (entry, Family::LongTransform),
+            _ => (entry, Family::None),
+        });
+        kernels.chain(others)
+    }
+
+    #[test]
+    fn every_kernel_stands_alone_in_its_module() {
+        for (entry, _) in entries() {
+            let ptx = specialized(entry, Specialization::None);
+            assert!(ptx.contains(".version") && ptx.contains(".target"));
+            assert_eq!(ptx.matches(".entry").count(), 1, "{entry:?}");
+            assert!(ptx.contains(&format!(".entry {}(", entry.name)));
+            assert_eq!(ptx.matches('{').count(), ptx.matches('}').count());
+        }
+    }
+
+    /// The places of the fields that a kernel reads: the lowest bit of each, and how many.
+    fn places_read(ptx: &str) -> Vec<(u32, u32)> {
+        let lines: Vec<&str> = ptx.lines().collect();
+        let constant = |register: &str| {
+            let set = format!("mov.b32 {register},");
+            let line = lines.iter().find(|line| line.starts_with(&set)).unwrap();
+            line[set.len()..].trim_end_matches(';').parse().unwrap()
+        };
+        let reads = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("bfe.u32 fact,fact,"));
+        let reads = reads.map(|read| read.trim_end_matches(';').split_once(',').unwrap());
+        reads
+            .map(|(at, bits)| (constant(at), constant(bits)))
+            .collect()
+    }
+
+    #[test]
+    fn kernels_read_fields_of_their_own_families_alone() {
+        let mut families = std::collections::HashSet::new();
+        for (entry, family) in entries() {
+            let ptx = ptx(entry.module).unwrap();
+            let mut kernels = ptx.split(ENTRY);
+            let own = kernels
+                .find(|own| own.split('(').next() == Some(entry.name))
+                .unwrap();
+            let read = places_read(own);
+            assert_eq!(read.len(), own.matches(UNKNOWN).count());
+            for place in &read {
+                assert!(family.places().contains(place), "{}: {place:?}", entry.name);
+            }
+            if !read.is_empty() {
+                families.insert(family);
+            }
+        }
+        // All that are declared.
+        assert_eq!(families.len(), 15);
+    }
+
+    #[test]
+    fn what_is_known_stands_where_it_is_read() {
+        let matrix = MatrixArgument::new(
+            0x1000,
+            40,
+            bigint_core::Strides {
+                number: 40,
+                limb: 1,
+            },
+        );
+        let arguments = Arguments::of(&[matrix; 2], &[matrix; 3]);
+        for kernel in Kernel::ALL {
+            let known = kernel.specialization(&arguments);
+            let ptx = specialized(kernel.entry_point(), known);
+            assert!(!ptx.contains(UNKNOWN), "{}", kernel.name);
+            let any = specialized(kernel.entry_point(), Specialization::None);
+            let word = format!("mov.b32 fact,{};", known.word());
+            assert_eq!(any.contains("fact"), ptx.contains(&word), "{}", kernel.name);
+        }
+    }
+
+    /// What is known of a long transform of short or long rows.
+    fn long_transform(row: u32, is_early: bool) -> Specialization {
+        Specialization::LongTransform(LongTransform {
+            factor: 0,
+            stage: 0,
+            row,
+            warps: 0,
+            radix_below: 15,
+            is_early,
+        })
+    }
+
+    #[test]
+    fn early_kernels_wait_behind_their_declarations() {
+        for entry in [long::LONG_ROWS, long::LONG_COLUMNS] {
+            let [ptx, late] =
+                [true, false].map(|is_early| specialized(entry, long_transform(2, is_early)));
+            let [version, target, waits] = long::WAITS;
+            assert!(ptx.contains(version) && ptx.contains(target));
+            let (before, after) = ptx.split_once(waits).unwrap();
+            assert!(before.ends_with(";\n") && !after.trim_start().starts_with('.'));
+            assert!(!late.contains(waits) && !late.contains(target));
+            assert_eq!(ptx.matches('{').count(), late.matches('{').count());
+        }
+    }
+
+    #[test]
+    fn points_of_short_rows_go_past_the_first_cache() {
+        for entry in [long::LONG_ROWS, long::LONG_COLUMNS] {
+            let ptx = |row, is_early| specialized(entry, long_transform(row, is_early));
+            let short = [ptx(1, true), ptx(1, false)];
+            for [from, to] in long::UNCACHED {
+                let [past, cached] = short.each_ref().map(|ptx| ptx.matches(to).count());
+                assert!(
+                    past >= 16 && cached == 0 && !short[0].contains(from),
+                    "{from}"
+                );
+                assert_eq!(short[1].matches(from).count(), past);
+                for long in [ptx(2, true), ptx(2, false)] {
+                    assert!(long.contains(from) && !long.contains(to));
+                }
+            }
+            assert!(short[0].contains("ld.global.nc.v2.f64"));
+        }
+    }
+
+    #[test]
+    fn more_blocks_that_square_share_a_multiprocessor() {
+        let transforms = Kernel::ALL.iter().filter(|kernel| kernel.takes_roots());
+        for kernel in transforms {
+            let blocks = kernel.bounds().unwrap()[1];
+            for (is_square, blocks) in [(true, squares(blocks)), (false, blocks)] {
+                let known = BlockTransform {
+                    are_neighbours: true,
+                    is_square,
+                    is_one_piece: true,
+                };
+                let known = Specialization::BlockTransform(known);
+                let ptx = specialized(kernel.entry_point(), known);
+                let bound = format!("{BLOCKS}{blocks}\n");
+                assert!(ptx.contains(&bound), "{}", kernel.name);
+            }
+        }
+    }
+}
