@@ -276,13 +276,11 @@ fn read_straight(
 }
 
 /// Reads lines of these classes, but those of none.
-fn read_mixed(
-    chunks: &[Chunk],
-    lines: Range<usize>,
-    classes: &[usize],
-) -> Result<Groups, Unread> {
+fn read_mixed(chunks: &[Chunk], lines: Range<usize>, classes: &[usize]) -> Result<Groups, Unread> {
     let known = classes.iter().filter(|&&class| class != usize::MAX).max();
-    let turns: Vec<_> = (0..known.map_or(0, |most| most + 1)).map(|class| (class, usize::MAX)).collect();
+    let turns: Vec<_> = (0..known.map_or(0, |most| most + 1))
+        .map(|class| (class, usize::MAX))
+        .collect();
     let bins = Bins::new(classes, &turns)?;
     let columns = bins.bins.iter().map(|bin| {
         let line = |&row: &usize| lines.start + row;
@@ -297,7 +295,12 @@ fn read_mixed(
     });
     let groups = columns.collect::<Result<_, _>>()?;
     let spots = bins.places.iter();
-    let spots = spots.map(|place| (u32::try_from(place.bin).unwrap_or(NOWHERE), place.row as u32));
+    let spots = spots.map(|place| {
+        (
+            u32::try_from(place.bin).unwrap_or(NOWHERE),
+            place.row as u32,
+        )
+    });
     Ok((groups, Order::Mixed(spots.collect())))
 }
 

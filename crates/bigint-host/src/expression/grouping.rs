@@ -7,7 +7,6 @@
 //! files are grouped alike.
 
 use super::cost::Extent;
-use crate::Error;
 use crate::expression::Formula;
 use bigint_core::{LIMB_BITS, Limb};
 use std::collections::HashMap;
@@ -189,8 +188,8 @@ impl Bins {
     /// and how many rows make one at most. A row whose class has no turn is in no bin.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn new(classes: &[usize], turns: &[(usize, usize)]) -> Result<Self, Error> {
+    /// [`OutOfMemory`](bigint_cpu::Error::OutOfMemory).
+    pub fn new(classes: &[usize], turns: &[(usize, usize)]) -> Result<Self, bigint_cpu::Error> {
         let known = turns.iter().map(|&(class, _)| class + 1).max().unwrap_or(0);
         let mut counts = vec![0; known];
         for &class in classes {
@@ -298,7 +297,10 @@ mod tests {
             grouping.widths(class)[0]
         };
         assert_eq!([1, 4, 5, 8].map(&mut width), [4, 4, 5, 8]);
-        assert_eq!([9, 10, 11, 33, 40, 41].map(&mut width), [10, 10, 12, 40, 40, 48]);
+        assert_eq!(
+            [9, 10, 11, 33, 40, 41].map(&mut width),
+            [10, 10, 12, 40, 40, 48]
+        );
         assert!((1..1000).all(|limbs| width(limbs) >= limbs));
         let mut grouping = Grouping::new(&[], Vec::new(), &|_| 0);
         let classes = (65..=128).map(|width| grouping.class([width, 1].into_iter()));
@@ -313,7 +315,8 @@ mod tests {
         let classes = [2, 0, 2, 2, 7, 0, 2, 1, 2];
         let bins = Bins::new(&classes, &[(2, 2), (3, 5), (0, 9)]).unwrap();
         let rows = bins.bins.iter().map(|bin| (bin.class, bins.rows(bin)));
-        let expected: [(usize, &[usize]); 4] = [(2, &[0, 2]), (2, &[3, 6]), (2, &[8]), (0, &[1, 5])];
+        let expected: [(usize, &[usize]); 4] =
+            [(2, &[0, 2]), (2, &[3, 6]), (2, &[8]), (0, &[1, 5])];
         assert_eq!(rows.collect::<Vec<_>>(), expected);
         for (row, place) in bins.places.iter().enumerate() {
             match bins.bins.get(place.bin) {

@@ -153,15 +153,19 @@ impl<'a> Rows<'a> {
             let inputs = self.inputs_of(grouping.widths(bin.class), rows)?;
             let made = compute(&inputs.iter().collect::<Vec<_>>());
             let made = made.map_err(|error| error.renumbered(|index| rows[index]))?;
-            made.into_iter().map(Made::of).collect::<Result<Vec<_>, _>>()
+            made.into_iter()
+                .map(Made::of)
+                .collect::<Result<Vec<_>, _>>()
         });
         let mut made = made.collect::<Result<Vec<_>, _>>()?;
         let result = |_| {
             // Nothing comes of rows that go into a total.
-            let of_bins = made.iter_mut().filter_map(|results| match results.is_empty() {
-                true => None,
-                false => Some(results.remove(0)),
-            });
+            let of_bins = made
+                .iter_mut()
+                .filter_map(|results| match results.is_empty() {
+                    true => None,
+                    false => Some(results.remove(0)),
+                });
             let of_bins: Vec<Made> = of_bins.collect();
             match of_bins.len() == bins.bins.len() {
                 true => in_order(of_bins, &bins.places, &self.engine.inner.pool),

@@ -444,7 +444,12 @@ pub(crate) fn in_order(
         let made = &made[places[row].bin];
         made.number(places[row].row, made.width)
     };
-    let column = Column::of_numbers(Some(pool), places.len(), limbs / places.len().max(1), number);
+    let column = Column::of_numbers(
+        Some(pool),
+        places.len(),
+        limbs / places.len().max(1),
+        number,
+    );
     made.into_iter().for_each(|made| pool.give(made.rows));
     Ok(column?.into())
 }
