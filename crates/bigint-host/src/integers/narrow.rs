@@ -1,7 +1,7 @@
 //! Products and quotients of narrow numbers, on the CPU: one after another where they stand, as
 //! batches of them take longer to be put together than to be computed.
 
-use crate::integers::passing::{Rows, count_of, count_of_three, mean, put, refuse_zeros};
+use crate::integers::passing::{Operand, count_of, count_of_three, mean, put, refuse_zeros};
 use crate::integers::short::{self, Rounding};
 use crate::values::column::{Column, trimmed};
 use crate::{Error, Integers};
@@ -88,8 +88,8 @@ pub(crate) fn products([a, b]: [&Integers; 2], c: Option<&Integers>) -> Result<I
     };
     let path = Cpu::current().path();
     let is_square = ptr::eq(a.column(), b.column());
-    let [x, y] = [a, b].map(Rows::of);
-    let z = c.map(Rows::of);
+    let [x, y] = [a, b].map(Operand::of);
+    let z = c.map(Operand::of);
     let columns = Column::gathered(count, 2 * mean(&[a, b]), |rows| {
         let of_c = z.map_or(0, |z| z.limbs(rows.clone()) + 3 * rows.len());
         let room = x.limbs(rows.clone()) + y.limbs(rows.clone()) + of_c;
@@ -171,7 +171,7 @@ pub(crate) fn divided(
         return divided;
     }
     let count = count_of(a, b)?;
-    let (x, y) = (Rows::of(a), Rows::of(b));
+    let (x, y) = (Operand::of(a), Operand::of(b));
     refuse_zeros(y, count)?;
     let columns = Column::gathered(count, 2 * mean(&[a, b]), |rows| {
         let room = x.limbs(rows.clone()) + 3 * rows.len();

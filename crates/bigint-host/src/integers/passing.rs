@@ -1,13 +1,15 @@
 //! What the CPU computes of integers of any lengths where they stand, in one pass: sums,
 //! differences, the lesser, the greater, orders and shifts.
 //!
-//! How long a result is, the top limbs of its operands tell, nearly always the topmost alone.
+//! The top limbs of the operands, nearly always the topmost alone, show how long a result is.
 //! So every result has its place before it is computed ([`Column::filled`]), and none is moved.
+//! Products and quotients of [narrow] numbers, and all results of [short] ones, are put one behind
+//! the other as they are computed.
 
 use crate::common::limbs::each_part;
 use crate::common::pool::Pool;
 use crate::expression::{Formula, Function, Term};
-use crate::integers::list::order;
+use crate::integers::list::{is_in_passing, order};
 use crate::integers::narrow;
 use crate::integers::shifts::{Floor, count, shift_left, shifted_length};
 use crate::integers::short::{self, Rounding, length, signed};
@@ -26,12 +28,8 @@ pub(crate) type Number<'a> = (&'a [Limb], bool);
 
 /// Whether an operation is computed in one pass over the rows.
 pub(crate) fn passes(operation: Operation) -> bool {
-    use Signs::{Difference, Greatest, Least, Order, Shifted, ShiftedFloor, Sum};
     let signs = operation.declaration().signs;
-    matches!(
-        signs,
-        Sum | Difference | Least | Greatest | Order | Shifted | ShiftedFloor
-    )
+    is_in_passing(operation) || matches!(signs, Signs::Shifted | Signs::ShiftedFloor)
 }
 
 /// What one pass computes of two numbers.
@@ -201,15 +199,15 @@ fn write_sum(place: &mut [Limb], x: Number<'_>, y: Number<'_>) {
 
 /// A column, or the one number that stands for all rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct Operand<'a> {
     column: &'a Column,
     /// All ones, or zero where one number stands for all rows.
     mask: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> Operand<'a> {
     pub fn of(integers: &'a Integers) -> Self {
-        Rows {
+        Operand {
             column: integers.column(),
             mask: if integers.len() == 1 { 0 } else { usize::MAX },
         }
@@ -232,7 +230,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Rows of two columns, one of which may be a number for all rows.
+/// How many rows two columns have, one of which may be a number for all rows.
 pub(crate) fn count_of(a: &Integers, b: &Integers) -> Result<usize, Error> {
     match (a.len(), b.len()) {
         (a, b) if a == b || b == 1 => Ok(a),
@@ -241,7 +239,7 @@ pub(crate) fn count_of(a: &Integers, b: &Integers) -> Result<usize, Error> {
     }
 }
 
-/// Rows of three columns, each of which may be a number for all rows.
+/// How many rows three columns have, each of which may be a number for all rows.
 pub(crate) fn count_of_three([a, b, c]: [&Integers; 3]) -> Result<usize, Error> {
     let both = count_of(a, b)?;
     match (both, c.len()) {
@@ -252,7 +250,7 @@ pub(crate) fn count_of_three([a, b, c]: [&Integers; 3]) -> Result<usize, Error> 
 }
 
 /// Refuses a divisor that is zero.
-pub(crate) fn refuse_zeros(divisors: Rows<'_>, count: usize) -> Result<(), Error> {
+pub(crate) fn refuse_zeros(divisors: Operand<'_>, count: usize) -> Result<(), Error> {
     let is_zero = |&row: &usize| divisors.number(row).0.is_empty();
     match (0..count).find(is_zero) {
         Some(index) => Err(Error::ZeroDivisor { index }),
@@ -284,7 +282,7 @@ pub(crate) fn computed(
     pool: &Arc<Pool>,
 ) -> Result<Integers, Error> {
     let count = count_of(a, b)?;
-    let (x, y) = (Rows::of(a), Rows::of(b));
+    let (x, y) = (Operand::of(a), Operand::of(b));
     let pass = Pass(operation.declaration().signs);
     if let Signs::Shifted | Signs::ShiftedFloor = pass.0 {
         check_shifts(operation, x, y, b.len(), count)?;
@@ -302,8 +300,8 @@ pub(crate) fn computed(
 /// Refuses to shift by less than nothing, and beyond the widest number.
 fn check_shifts(
     operation: Operation,
-    x: Rows<'_>,
-    bits: Rows<'_>,
+    x: Operand<'_>,
+    bits: Operand<'_>,
     bit_counts: usize,
     count_of_rows: usize,
 ) -> Result<(), Error> {
@@ -327,7 +325,7 @@ fn check_shifts(
 /// How each number of `a` compares with that of `b`.
 pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error> {
     let count = count_of(a, b)?;
-    let (x, y) = (Rows::of(a), Rows::of(b));
+    let (x, y) = (Operand::of(a), Operand::of(b));
     let mut orders = bigint_cpu::with_capacity(count)?;
     orders.resize(count, Ordering::Equal);
     let are_columns = a.len() == b.len();
@@ -392,8 +390,8 @@ fn compared_apart(a: &Column, b: &Column, row: usize) -> Ordering {
     compared(a.number(row), b.number(row))
 }
 
-/// The limbs of each part of a formula, at most, where all of its functions are computed in
-/// passing: products and quotients are where numbers are [narrow].
+/// Whether all functions of a formula are computed in passing: products and quotients are where
+/// numbers are [narrow], which the widths of the inputs decide.
 fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
     use Operation::{Div, Mul, MulAdd, Rem, Shl, Square};
     let mut widths: Vec<usize> = Vec::with_capacity(formula.terms.len());

@@ -6,7 +6,7 @@
 
 use crate::expression::cost::Extent;
 use crate::expression::evaluate::Evaluator;
-use crate::expression::grouping::{Bins, Grouping};
+use crate::expression::grouping::{Bin, Bins, Grouping};
 use crate::expression::{Formula, Function, Terms};
 use crate::integers::passing;
 use crate::integers::schedule::{Made, in_order};
@@ -30,7 +30,7 @@ impl Engine {
             return passed;
         }
         let inputs: Vec<&Integers> = inputs.iter().collect();
-        let rows = Rows::new(self, &inputs)?;
+        let rows = Inputs::new(self, &inputs)?;
         let mut evaluator = Evaluator::new(self, formula);
         let mut results = rows.computed(formula, 1, &mut |inputs| {
             Ok(evaluator.rows(inputs)?.into_iter().collect())
@@ -65,7 +65,7 @@ impl Engine {
         let root = terms.apply(function, &parts);
         let are_rows: Vec<bool> = inputs.iter().map(|input| input.len() != 1).collect();
         let formula = terms.formula(root, &are_rows)?;
-        Rows::new(self, inputs)?.computed(&formula, results, &mut compute)
+        Inputs::new(self, inputs)?.computed(&formula, results, &mut compute)
     }
 
     /// The number that stands for all rows; of a column, no rows.
@@ -90,17 +90,17 @@ fn needs_no_width(function: Function) -> Result<(), Error> {
 type Compute<'c> = dyn FnMut(&[&SignedBatch]) -> Result<Vec<SignedBatch>, Error> + 'c;
 
 /// Columns, and numbers that stand for all their rows.
-struct Rows<'a> {
+struct Inputs<'a> {
     engine: &'a Engine,
     inputs: &'a [&'a Integers],
     /// Where an input is no column, its number.
     ones: Vec<SignedBatch>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> Inputs<'a> {
     fn new(engine: &'a Engine, inputs: &'a [&'a Integers]) -> Result<Self, Error> {
         let ones = inputs.iter().map(|input| engine.one_of(input));
-        Ok(Rows {
+        Ok(Inputs {
             engine,
             inputs,
             ones: ones.collect::<Result<_, _>>()?,
@@ -148,16 +148,14 @@ impl<'a> Rows<'a> {
         let class = |row| grouping.class(self.columns().map(move |column| column.length(row)));
         let classes = collect((0..self.count()?).map(class))?;
         let bins = Bins::new(&classes, &grouping.classes())?;
-        let made = bins.bins.iter().map(|bin| {
+        let limbs = |bin: &Bin| bin.count * grouping.widths(bin.class).iter().sum::<usize>();
+        let limbs = bins.bins.iter().map(limbs).sum();
+        let mut made = self.engine.one_after_another(&bins.bins, limbs, |bin| {
             let rows = bins.rows(bin);
             let inputs = self.inputs_of(grouping.widths(bin.class), rows)?;
             let made = compute(&inputs.iter().collect::<Vec<_>>());
-            let made = made.map_err(|error| error.renumbered(|index| rows[index]))?;
-            made.into_iter()
-                .map(Made::of)
-                .collect::<Result<Vec<_>, _>>()
-        });
-        let mut made = made.collect::<Result<Vec<_>, _>>()?;
+            made.map_err(|error| error.renumbered(|index| rows[index]))
+        })?;
         let result = |_| {
             // Nothing comes of rows that go into a total.
             let of_bins = made
@@ -168,7 +166,9 @@ impl<'a> Rows<'a> {
                 });
             let of_bins: Vec<Made> = of_bins.collect();
             match of_bins.len() == bins.bins.len() {
-                true => in_order(of_bins, &bins.places, &self.engine.inner.pool),
+                true => in_order(of_bins, &bins.places, &self.engine.inner.pool, |_, width| {
+                    (width, None)
+                }),
                 false => Ok(Integers::new()),
             }
         };

@@ -1,7 +1,7 @@
 //! What the CPU computes of short numbers: by words, in one pass, with nothing done row by row
 //! but the word's own arithmetic.
 
-use crate::integers::passing::{Number, Rows, count_of, count_of_three, refuse_zeros};
+use crate::integers::passing::{Number, Operand, count_of, count_of_three, refuse_zeros};
 use crate::values::column::{Column, SIGNS_OF_BYTE as GROUP};
 use crate::{Error, Integers};
 use bigint_core::operation::Signs;
@@ -352,7 +352,7 @@ pub(crate) fn computed(
         Signs::Order => pairwise(a, b, |x, y| split(x.cmp(&y) as i128)),
         Signs::Product => count_of(a, b).and_then(|count| rowwise(count, [a, b], product)),
         // By more than 64 bits a word is too short.
-        Signs::Shifted if b.len() == 1 && signed(Rows::of(b).number(0)) <= 64 => {
+        Signs::Shifted if b.len() == 1 && signed(Operand::of(b).number(0)) <= 64 => {
             pairwise(a, b, |x, bits| (x.unsigned_abs() << bits, x < 0))
         }
         Signs::ShiftedFloor => pairwise(a, b, |x, bits| split(x >> bits.min(127))),
@@ -374,7 +374,7 @@ pub(crate) fn divided(
 ) -> Option<Result<[Integers; 2], Error>> {
     let are_words = |column: &&Integers| are_within(column, WORD_LIMBS);
     [a, b].iter().all(are_words).then(|| {
-        let (x, y) = (Rows::of(a), Rows::of(b));
+        let (x, y) = (Operand::of(a), Operand::of(b));
         let count = count_of(a, b)?;
         refuse_zeros(y, count)?;
         columns(count, |[quotients, remainders], group, rows| {

@@ -11,7 +11,7 @@ use bigint_cpu::{Cpu, LIMB_WORK, map};
 const MOST_OF_PART: usize = 1 << 13;
 
 /// Magnitudes that are added to a total together.
-const TOGETHER: usize = 8;
+const TOGETHER: usize = 4;
 
 /// The sum of magnitudes word by word, which carries at the end: 128 bits hold the sum of any 2^64
 /// words.
@@ -50,11 +50,10 @@ impl<'a> Total<'a> {
     fn add_together(&mut self) {
         let words = self.waiting.map(|x| x.as_chunks::<2>().0);
         let least = words.iter().map(|words| words.len()).min().unwrap_or(0);
-        let [a, b, c, d, e, f, g, h] = words.map(|words| &words[..least]);
+        let [a, b, c, d] = words.map(|words| &words[..least]);
         for (i, sum) in self.sums[..least].iter_mut().enumerate() {
             let with = |sum: u128, words: &[[Limb; 2]]| sum + u128::from(word(words[i]));
-            let half = with(with(with(with(*sum, a), b), c), d);
-            *sum = with(with(with(with(half, e), f), g), h);
+            *sum = with(with(with(with(*sum, a), b), c), d);
         }
         self.add_waiting(least);
     }
