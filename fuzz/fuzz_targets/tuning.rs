@@ -4,7 +4,7 @@
 use bigint_fuzz::damage::{Damage, damaged};
 use bigint_host::{Layout, Operation, Options, Shape, Tuning};
 
-const SHIPPED: &str = include_str!("../../crates/bigint-host/tuning/default.toml");
+const SHIPPED: &str = include_str!("../../crates/bigint-host/tuning/nvidia-h200.toml");
 
 libfuzzer_sys::fuzz_target!(|damages: Vec<Damage<'_>>| {
     let file = tempfile::NamedTempFile::new().expect("there is a folder for temporary files");

@@ -176,8 +176,14 @@ fn compare_with_sources(manifest: &Manifest) -> Result<()> {
 /// How an entry point begins, up to its name.
 const ENTRY: &str = ".visible .entry ";
 
-/// How a label begins; the number of its entry point follows.
-const LABEL: &str = "$L__BB";
+/// How names begin that differ with what else is compiled: those of labels, before the number of
+/// their entry point, of a thread's own memory, likewise, and of constants, before a hash; and how
+/// they begin without.
+const PLACED: [(&str, &str); 3] = [
+    ("$L__BB", "$L"),
+    ("__local_depot", "depot"),
+    ("anon_$_", "anon"),
+];
 
 /// Cuts the PTX of all kernels into modules: what stands before the first entry point
 /// holds for all and goes into each; the entry points follow in the order of the table.
@@ -230,8 +236,8 @@ fn bounded(part: &str, [threads, blocks]: [u32; 2]) -> String {
 
 /// The PTX without comments and blanks, which are a seventh of it, with names as short as
 /// they can be told apart, which are a sixth, and without what depends on an entry point's
-/// place among the others, so that a new operation leaves the modules of the old ones as they
-/// are: the numbers that labels, which hold within one, begin with.
+/// place among the others ([`PLACED`]), so that a new operation leaves the modules of the old ones
+/// as they are.
 fn without_places(ptx: &str) -> String {
     let lines = ptx.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
@@ -252,17 +258,24 @@ fn without_places(ptx: &str) -> String {
         if !parameter.is_empty() {
             line = line.replace(&parameter, "q");
         }
-        let line = scopes.shortened(&line);
-        let mut parts = line.split(LABEL);
-        text.push_str(parts.next().unwrap_or_default());
-        for part in parts {
-            let place = |digit: char| digit.is_ascii_digit();
-            text.push_str("$L");
-            text.push_str(part.trim_start_matches(place).trim_start_matches('_'));
-        }
+        let line = PLACED
+            .into_iter()
+            .fold(scopes.shortened(&line), |line, of| unplaced(&line, of));
+        text.push_str(&line);
         text.push('\n');
     }
     text
+}
+
+/// A line whose names that begin with `begin` begin with `short` instead, without the place that
+/// follows.
+fn unplaced(line: &str, (begin, short): (&str, &str)) -> String {
+    let mut parts = line.split(begin);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let name = part.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
+        text + short + name.trim_start_matches('_')
+    })
 }
 
 /// The names that blocks of assembly have for themselves, each of which begins with `{`.
@@ -363,6 +376,9 @@ mod tests {
         let line = "\t@%p1 bra \t$L__BB17_4;\n\t// .globl\tmul_school\n$L__BB17_4:\n\
             \t// begin inline asm\n//\n";
         let text = "@p1 bra $L4;\n$L4:\n";
+        assert_eq!(without_places(line), text);
+        let line = "\t.local .b8 \t__local_depot161[144];\n\tmov.b64 \t%rd1, anon_$_a39_$_1;\n";
+        let text = ".local .b8 depot[144];\nmov.b64 d1,anon$_1;\n";
         assert_eq!(without_places(line), text);
     }
 

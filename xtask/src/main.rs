@@ -2,6 +2,7 @@
 
 mod book;
 mod build_ptx;
+mod circles;
 mod cuda_tools;
 mod device_toolchain;
 mod gpu_pack;

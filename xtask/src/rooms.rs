@@ -2,7 +2,8 @@
 //! none above.
 //!
 //! The order is that of the `mod` lines. A path `crate::room::…` leads to its room, and
-//! `crate::Name` to the room from which `lib.rs` exports the name. Tests may use any room.
+//! `crate::Name` to the room from which `lib.rs` exports the name. Tests may use any room, and a
+//! `pub use` gives a public name to what another room has.
 
 use std::collections::BTreeMap;
 

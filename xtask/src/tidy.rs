@@ -4,11 +4,12 @@
 //! says what to do. The checks are the starred invariants of ARCHITECTURE.md and the
 //! checklist of CONTRIBUTING.md, as far as they can be seen in the text of the tree.
 
+mod operations;
+
 use crate::manifest::Manifest;
 use crate::{rooms, workspace};
 use anyhow::{Context, Result, bail, ensure};
 use bigint_core::Operation;
-use bigint_core::operation::Row;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,11 +28,12 @@ type Check = fn(&Tree) -> Findings;
 /// Runs every check; the error has all findings.
 pub fn run() -> Result<()> {
     let tree = Tree::read(&workspace::root())?;
-    let checks: [(&str, Check); 11] = [
-        ("operations", operations),
+    let checks: [(&str, Check); 12] = [
+        ("operations", operations::operations),
         ("headers", headers),
         ("dependencies", dependencies),
         ("rooms", rooms),
+        ("circles", circles),
         ("unsafe code", unsafe_code),
         ("leftovers", leftovers),
         ("lengths", lengths),
@@ -128,41 +130,6 @@ impl Tree {
     }
 }
 
-/// One operation, one name, everywhere: what a declaration asks for and the compiler
-/// does not miss.
-fn operations(tree: &Tree) -> Findings {
-    let mut findings = Findings::new();
-    for operation in Operation::ALL {
-        let declared = operation.declaration();
-        let name = declared.name;
-        let mut folders = vec!["crates/bigint-cpu/src/reference".to_owned()];
-        let is_own = |row: &&Row| row.text.is_none();
-        for row in declared.rows.iter().filter(is_own) {
-            let folder = format!("crates/bigint-kernels/src/{}", row.level.name());
-            if !folders.contains(&folder) {
-                folders.push(folder);
-            }
-        }
-        for folder in folders {
-            let file = format!("{folder}/{name}.rs");
-            if !tree.has(&file) && !tree.has(&format!("{folder}/{name}/mod.rs")) {
-                findings.push(format!("{file} is missing: see CONTRIBUTING.md"));
-            }
-        }
-        let variant = format!("Operation::{operation:?} ");
-        let said_in = [
-            ("crates/bigint-testing/src/oracle.rs", variant),
-            ("CHANGELOG.md", format!("`{name}`")),
-        ];
-        for (file, word) in said_in {
-            if !tree.text(file).contains(&word) {
-                findings.push(format!("{file} has no {word}: see CONTRIBUTING.md"));
-            }
-        }
-    }
-    findings
-}
-
 /// Every source file opens by saying what it is.
 fn headers(tree: &Tree) -> Findings {
     let silent = tree.sources().filter(|(_, text)| {
@@ -222,6 +189,22 @@ fn dependencies(tree: &Tree) -> Findings {
         if manifest.get("lints").is_none() {
             findings.push(format!("{file} does not take the workspace's lints"));
         }
+    }
+    findings
+}
+
+/// Crates whose files know one another in no circle.
+fn circles(tree: &Tree) -> Findings {
+    const WITHOUT: [&str; 2] = ["cuda-sim", "cuda-sim-driver"];
+    let mut findings = Findings::new();
+    for krate in WITHOUT {
+        let folder = format!("crates/{krate}/src/");
+        let files: Vec<_> = tree
+            .rust()
+            .filter_map(|(name, text)| Some((name.strip_prefix(&folder)?, text)))
+            .collect();
+        let circles = crate::circles::find(&files);
+        findings.extend(circles.iter().map(|circle| format!("{folder}: {circle}")));
     }
     findings
 }

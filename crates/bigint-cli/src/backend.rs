@@ -52,7 +52,7 @@ impl fmt::Display for BackendName {
 }
 
 /// The variable that names a file of thresholds and costs of GPUs, in the form of
-/// `crates/bigint-host/tuning/default.toml`.
+/// `crates/bigint-host/tuning/nvidia-h200.toml`.
 const TUNING_VARIABLE: &str = "BIGINT_GPU_TUNING";
 
 impl BackendName {

@@ -183,6 +183,18 @@ struct Record<'r> {
     ceilings: Option<Ceilings>,
 }
 
+impl<'r> Record<'r> {
+    fn new(hardware: &'r Hardware, ceilings: Option<Ceilings>) -> Self {
+        Record {
+            version: env!("CARGO_PKG_VERSION"),
+            date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            hardware,
+            ptx: bigint_host::ptx_hashes(),
+            ceilings,
+        }
+    }
+}
+
 /// One measurement. Times are for one number of the batch, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
@@ -252,13 +264,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let ceilings = Ceilings::of(&engine, bytes);
     let ceilings = ceilings.map_err(|error| Failure::Running(error.to_string()))?;
-    let record = || Record {
-        version: env!("CARGO_PKG_VERSION"),
-        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        hardware: &hardware,
-        ptx: bigint_host::ptx_hashes(),
-        ceilings,
-    };
+    let record = || Record::new(&hardware, ceilings);
     let mut rows = Rows::new(arguments.json.then(record))?;
     let measured = measure_all(&engine, arguments, &teams, bytes, ceilings, &mut rows);
     for warning in engine.warnings() {

@@ -100,7 +100,7 @@ pub struct Arguments {
     #[arg(long)]
     time: bool,
 
-    /// The same, and which back end did what
+    /// The same, which back end did what, how each operation was computed and which threshold says so
     #[arg(short, long)]
     verbose: bool,
 }
@@ -185,6 +185,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_algorithm(&operands, arguments.algorithm)?;
     let engine = arguments.backend.engine()?.using(arguments.algorithm);
     let engine = engine.keeping(arguments.memory / WINDOW_PART);
+    if arguments.verbose {
+        engine.note_choices();
+    }
     let paths = sources.readers.iter().map(|r| r.path().to_owned());
     let computation = Computation::new(
         &engine,
@@ -216,6 +219,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if arguments.verbose {
         Profile::print_tallies(computation.tallies());
+        for choice in engine.noted_choices() {
+            output::tell(choice);
+        }
     }
     outcome
 }

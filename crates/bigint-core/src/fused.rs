@@ -21,7 +21,7 @@ pub const MOST_INPUTS: usize = 16;
 pub const MOST_STEPS: usize = 32;
 
 /// The widest value between steps of a program that multiplies, in limbs.
-pub const MOST_STEP_WIDTH: usize = 1024;
+pub const MOST_STEP_WIDTH: usize = 128;
 
 /// Warps from which on a launch of sums fills any device.
 const MANY_WARPS: usize = 1 << 12;
@@ -170,21 +170,18 @@ pub enum FusedKernel {
 }
 
 /// The lanes that share a number in a kernel that multiplies.
-pub const STEPS_LANES: [u32; 6] = [1, 2, 4, 8, 16, 32];
+pub const STEPS_LANES: [u32; 3] = [1, 2, 4];
 
 /// The module of the fused kernels.
 pub const FUSED_MODULE: &str = "fused";
 
 impl FusedKernel {
     /// Every one.
-    pub const ALL: [FusedKernel; 7] = [
+    pub const ALL: [FusedKernel; 4] = [
         FusedKernel::Sums,
         FusedKernel::Steps(1),
         FusedKernel::Steps(2),
         FusedKernel::Steps(4),
-        FusedKernel::Steps(8),
-        FusedKernel::Steps(16),
-        FusedKernel::Steps(32),
     ];
 
     /// The steps of a program of this kernel, [`MOST_STEPS`] at most, and how many: what is
@@ -216,12 +213,12 @@ impl FusedKernel {
         if !multiplies {
             return Some(FusedKernel::Sums);
         }
-        // A lane has up to eight limbs of a number; where there are 32 lanes, more. (Of four
+        // A lane has up to eight limbs of a number; where there are four lanes, more. (Of four
         // a lane has too little to do: on an H200 twice as many lanes take a third longer.)
         let lanes = STEPS_LANES
             .into_iter()
             .find(|lanes| width <= 8 * *lanes as usize);
-        let wide = (width <= MOST_STEP_WIDTH).then_some(32);
+        let wide = (width <= MOST_STEP_WIDTH).then_some(4);
         lanes.or(wide).map(FusedKernel::Steps)
     }
 
@@ -232,10 +229,7 @@ impl FusedKernel {
                 FusedKernel::Sums => "fused_sums",
                 FusedKernel::Steps(1) => "fused_steps1",
                 FusedKernel::Steps(2) => "fused_steps2",
-                FusedKernel::Steps(4) => "fused_steps4",
-                FusedKernel::Steps(8) => "fused_steps8",
-                FusedKernel::Steps(16) => "fused_steps16",
-                FusedKernel::Steps(_) => "fused_steps32",
+                FusedKernel::Steps(_) => "fused_steps4",
             },
             module: FUSED_MODULE,
         }
@@ -300,7 +294,7 @@ mod tests {
             let Some(FusedKernel::Steps(lanes)) = FusedKernel::of(true, width) else {
                 panic!("{width}");
             };
-            assert!(8 * lanes as usize >= width.min(256));
+            assert!(8 * lanes as usize >= width.min(32));
             let (launch, _) = FusedKernel::Steps(lanes).launch(1000, width, width);
             assert!(launch.shared_bytes <= 48 << 10, "{width}");
         }

@@ -4,14 +4,12 @@
 //! the kernels and their entry points, dispatch on every back end, the engine's methods,
 //! the conformance suite, the benchmarks, and the command's operators and functions.
 
-use crate::algorithm::{Algorithm, Level};
-use crate::shape::Layout;
-use crate::specialization::Family;
-
 mod declaration;
+mod expand;
 mod properties;
 
 pub use declaration::*;
+pub use expand::Operation;
 
 /// Expands `$callback!` once, over the declarations of all operations. An entry reads
 ///
@@ -102,8 +100,8 @@ macro_rules! for_each_operation {
                     comba thread [1] [interleaved]
                     karatsuba thread [1] [contiguous interleaved]
                     school warp {4 8 16 32} [contiguous interleaved]: ProductByRows
-                    comba warp [4 8 16 32] [contiguous interleaved]
-                    karatsuba warp [4 8 16 32] [interleaved]
+                    comba warp [32] [contiguous interleaved]
+                    karatsuba warp [32] [interleaved]
                     fft block [16 32 64 128 256 512 1024] {interleaved}: BlockTransform
                     ntt grid [] [contiguous interleaved]
                 }
@@ -141,7 +139,6 @@ macro_rules! for_each_operation {
                 properties: [OfWidths],
                 kernels: {
                     comba thread [1] [contiguous interleaved]
-                    comba warp [4 8 16 32] [contiguous interleaved]
                 }
             }
             /// `a b + c`.
@@ -158,7 +155,6 @@ macro_rules! for_each_operation {
                 cost: Product,
                 kernels: {
                     comba thread [1] [contiguous interleaved]
-                    comba warp [4 8 16 32] [contiguous interleaved]
                 }
             }
             /// Quotient and remainder of `a` by `b`: `a = q b + r`, `0 <= r < b`.
@@ -319,7 +315,7 @@ macro_rules! for_each_operation {
                 methods: and [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -331,7 +327,7 @@ macro_rules! for_each_operation {
                 methods: or [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -343,7 +339,7 @@ macro_rules! for_each_operation {
                 methods: xor [] [],
                 syntax: Unwritten,
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -357,7 +353,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 properties: [OfWidths],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -372,7 +368,7 @@ macro_rules! for_each_operation {
                 signs: Shifted,
                 properties: [CountsBits Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -387,7 +383,7 @@ macro_rules! for_each_operation {
                 signs: ShiftedFloor,
                 properties: [CountsBits Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -401,7 +397,6 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 properties: [CountsBits Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -415,7 +410,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 properties: [OfWidths CountsBits Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -429,7 +424,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 properties: [Guided],
                 kernels: {
-                    limbwise thread [1] [contiguous interleaved]
+                    limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
@@ -446,7 +441,7 @@ macro_rules! for_each_operation {
                 signs: Order,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// Whether `a` equals `b`: 1 or 0.
@@ -458,7 +453,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The lesser of `a` and `b`.
@@ -471,7 +466,7 @@ macro_rules! for_each_operation {
                 signs: Least,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The greater of `a` and `b`.
@@ -484,7 +479,7 @@ macro_rules! for_each_operation {
                 signs: Greatest,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The lesser and the greater of `a` and `b`.
@@ -496,7 +491,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The absolute difference of `a` and `b`.
@@ -508,7 +503,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The sum of two signed numbers: `a` and `b` are their absolute values, bit 0 of
@@ -525,7 +520,7 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// Sums and differences of numbers that lie one behind the other in `a` and in `b`,
@@ -558,7 +553,7 @@ macro_rules! for_each_operation {
                 properties: [CountsBits],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The zeros below the lowest 1 of `a`; for 0 as many as it is wide, in bits.
@@ -572,7 +567,7 @@ macro_rules! for_each_operation {
                 properties: [OfWidths CountsBits],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// The ones among the bits of `a` (its population count).
@@ -586,7 +581,7 @@ macro_rules! for_each_operation {
                 properties: [CountsBits],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// `a + b` modulo `m`, of operands below `m`.
@@ -600,7 +595,7 @@ macro_rules! for_each_operation {
                 properties: [BelowModulus],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// `a - b` modulo `m`, of operands below `m`.
@@ -614,7 +609,7 @@ macro_rules! for_each_operation {
                 properties: [BelowModulus],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8 32] [contiguous interleaved]: ScanByLanes
+                    scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
             /// Montgomery's product: `a b / 2^(32 n)` modulo an odd `m` of `n` limbs, of operands
@@ -693,101 +688,3 @@ macro_rules! for_each_operation {
         }
     };
 }
-
-/// A list of the declaration, in brackets or braces, and whether it stands in braces.
-macro_rules! list {
-    ([$($one:literal)*]) => { &[$($one),*] };
-    ({$($one:literal)*}) => { &[$($one),*] };
-    ([$($layout:ident)*]) => { &[$(Layout::named(stringify!($layout))),*] };
-    ({$($layout:ident)*}) => { &[$(Layout::named(stringify!($layout))),*] };
-    (is_one_text [$($one:tt)*]) => { false };
-    (is_one_text {$($one:tt)*}) => { true };
-}
-
-/// The first of what a declaration may say, and else what holds where it says nothing.
-macro_rules! or {
-    ($said:expr; $else:expr) => {
-        $said
-    };
-    (; $else:expr) => {
-        $else
-    };
-}
-
-macro_rules! operations {
-    ($(
-        $(#[$doc:meta])*
-        $variant:ident $name:ident ($($operand:ident),*) -> ($($result:ident),*) {
-            exact: [$($exact:ident($limbs:literal)),*],
-            flag: $flag:ident,
-            methods: $method:ident [$($wrapping:ident)?] [$($overflowing:ident)?],
-            syntax: $syntax:ident$(($symbol:literal))?,
-            $(signs: $signs:ident,)?
-            $(cost: $cost:ident,)?
-            $(properties: [$($property:ident)*],)?
-            kernels: {$(
-                $algorithm:ident $level:ident $lanes:tt $layouts:tt
-                $(: $family:ident)? $(@ $blocks:literal)? $(= $text:ident $by:ident)?
-            )*}
-        }
-    )*) => {
-        /// An operation on batches, number by number.
-        ///
-        /// Every operation takes operands of any widths and results of any width `w`: it
-        /// computes the exact value modulo 2^(32 w). Exact forms are those whose result is
-        /// wide enough; wrapping forms choose a narrower one.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Operation {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl Operation {
-            /// Every operation, in the order of their declarations.
-            pub const ALL: [Operation; [$(stringify!($variant)),*].len()] =
-                [$(Operation::$variant),*];
-
-            /// Whether all that it makes of a number is one limb. (A constant for each operation:
-            /// kernels ask for it, which have no declarations.)
-            #[inline(always)]
-            pub const fn makes_one_limb(self) -> bool {
-                match self {
-                    $(Operation::$variant => const {
-                        matches!(&[$(Width::$exact($limbs)),*] as &[Width], [Width::Limbs(1)])
-                    },)*
-                }
-            }
-
-            /// What the operation is.
-            pub const fn declaration(self) -> &'static Declaration {
-                match self {
-                    $(Operation::$variant => const { &Declaration {
-                        name: stringify!($name),
-                        operands: &[$(stringify!($operand)),*],
-                        results: &[$(stringify!($result)),*],
-                        exact: &[$(Width::$exact($limbs)),*],
-                        flag: Flag::$flag,
-                        wraps: !<[&str]>::is_empty(&[$(stringify!($wrapping))?]),
-                        syntax: Syntax::$syntax$(($symbol))?,
-                        signs: or!($(Signs::$signs)?; Signs::Natural),
-                        cost: or!($(Cost::$cost)?; Cost::Linear),
-                        properties: &[$($(Property::$property),*)?],
-                        rows: &[$(Row {
-                            algorithm: Algorithm::named(stringify!($algorithm)),
-                            level: Level::named(stringify!($level)),
-                            lanes: list!($lanes),
-                            is_one_text: list!(is_one_text $lanes),
-                            layouts: list!($layouts),
-                            family: or!($(Family::$family)?; Family::None),
-                            blocks: or!($(Some($blocks))?; None),
-                            text: or!(
-                                $(Some((stringify!($text), Algorithm::named(stringify!($by)))))?;
-                                None
-                            ),
-                        }),*],
-                    } },)*
-                }
-            }
-        }
-    };
-}
-for_each_operation!(operations);

@@ -16,8 +16,8 @@ pub const LIMB_BITS: usize = Limb::BITS as usize;
 /// this wide: 2^28 terms below 2^64 sum to less than 2^92.
 pub const MAX_WIDTH: usize = 1 << 28;
 
-/// The widest number whose bits a limb counts, in limbs: what takes or tells places of bits
-/// ([`Operation::counts_bits`](crate::Operation::counts_bits)) takes none wider.
+/// The widest number whose bits a limb counts, in limbs: what takes or gives numbers of bits
+/// ([`CountsBits`](crate::operation::Property::CountsBits)) takes none wider.
 pub const WIDEST_COUNTED: usize = (1 << 27) - 1;
 
 /// Numbers that neighbouring limbs of an interleaved batch are padded to, so

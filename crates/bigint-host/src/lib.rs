@@ -65,12 +65,9 @@ pub use operations::forms::{Form, Outcome};
 pub use operations::residues::{MontgomeryParams, Residues};
 pub use tuning::cpu::CpuTuning;
 pub use tuning::gpu::{
-    AddTuning, DevicesTuning, FusedTuning, LimbwiseTuning, MulTuning, Provenance, ScanTuning,
-    Tuning,
+    AddTuning, CoreTuning, DevicesTuning, FewTuning, FusedTuning, LanesTuning, LimbwiseTuning,
+    MersenneTuning, ModularTuning, MulTuning, Provenance, ScanTuning, StartTuning, Tuning,
 };
-pub use tuning::lanes::LanesTuning;
-pub use tuning::modular::{FewTuning, ModularTuning};
-pub use tuning::start::{CoreTuning, StartTuning};
 pub use values::batch::Batch;
 pub use values::integers::Integers;
 pub use values::signed::SignedBatch;

@@ -1,17 +1,17 @@
 //! Every entry point, generated from the declarations of [`for_each_operation!`]. A row
 //!
 //! ```text
-//! comba warp [4 8 16 32] [contiguous interleaved]
+//! comba thread [1] [contiguous interleaved]
 //! ```
 //!
-//! of `Mul` becomes eight of them, the first of which is
+//! of `Mul` becomes two of them, the first of which is
 //!
 //! ```text
 //! const _: () = {
-//!     #[unsafe(export_name = "mul_comba_warp4_contiguous")]
+//!     #[unsafe(export_name = "mul_comba_thread_contiguous")]
 //!     unsafe extern "ptx-kernel" fn entry(arguments: Arguments) {
 //!         // SAFETY: ...
-//!         warp::mul::comba::<4, Unit>(unsafe { warp::Batches::new(&arguments) })
+//!         thread::mul::comba::<Unit>(unsafe { thread::Batches::new(&arguments) })
 //!     }
 //! };
 //! ```
@@ -181,9 +181,6 @@ fused! {
     ("steps", 1) warp::steps::steps::<1>;
     ("steps", 2) warp::steps::steps::<2>;
     ("steps", 4) warp::steps::steps::<4>;
-    ("steps", 8) warp::steps::steps::<8>;
-    ("steps", 16) warp::steps::steps::<16>;
-    ("steps", 32) warp::steps::steps::<32>;
 }
 
 // SAFETY, of both: who launches them passes the arguments of `GatherArguments::launch`.

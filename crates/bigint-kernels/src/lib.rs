@@ -3,6 +3,8 @@
     target_arch = "nvptx64",
     feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, link_llvm_intrinsics)
 )]
+// Without entry points, as another device crate has it, some of them stand unused.
+#![cfg_attr(not(feature = "entry-points"), allow(unused_features))]
 // The intrinsics of LLVM have no other name in Rust yet.
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 #![doc = include_str!("../README.md")]

@@ -1,4 +1,5 @@
-//! Kernels that `auto` takes move whole sectors of memory and meet in no bank of shared
+//! Every kernel is one that `auto` takes, or that a paper's benchmark names. Those that `auto`
+//! takes move whole sectors of memory and meet in no bank of shared
 //! memory, counted by the simulator. What does not is listed, with how far it goes and why.
 //!
 //! Sectors that a warp finds in its share of the caches do not move; how many requests ask for
@@ -7,10 +8,11 @@
 #[path = "../benches/count/launch.rs"]
 mod launch;
 
-use bigint_core::{Layout, Operation, Shape};
+use bigint_core::fused::FusedKernel;
+use bigint_core::{Kernel, Layout, Operation, Shape};
 use bigint_host::{Options, Tuning};
 use launch::{MANY, Modules, Row, count, widths};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sectors moved over the fewest, at most.
 const SECTORS: f64 = 1.05;
@@ -152,5 +154,84 @@ fn kernels_that_auto_takes_move_whole_sectors_and_meet_in_no_bank() {
             "mended: {}",
             known.why
         );
+    }
+}
+
+/// Kernels that no threshold takes: the benchmarks of these papers name them
+/// (`bigint bench honda`, `bigint bench carlessi`), and products by an algorithm's name.
+const NAMED_BY_PAPERS: [(&str, &[&str]); 2] = [
+    (
+        "Honda, Ito and Nakano",
+        &[
+            "mul_comba_warp32_contiguous",
+            "mul_comba_warp32_interleaved",
+            "mul_karatsuba_warp32_interleaved",
+        ],
+    ),
+    (
+        "Carlessi and Kashani",
+        &[
+            "add_ripple_thread_contiguous",
+            "sub_ripple_thread_contiguous",
+            "mul_karatsuba_thread_contiguous",
+            "mul_karatsuba_thread_interleaved",
+        ],
+    ),
+];
+
+/// Widths in limbs: all that registers and places of a thread hold, then powers of two, what lies
+/// between them, and their neighbours.
+fn all_widths() -> impl Iterator<Item = usize> + Clone {
+    let wide = (6..14).flat_map(|log| [1 << log, (1 << log) + 1, 3 << (log - 1)]);
+    (1..=50).chain(wide)
+}
+
+/// The names of the kernels that `auto` takes for an operation.
+fn taken(operation: Operation) -> BTreeSet<&'static str> {
+    let tuning = Tuning::default();
+    let mut names = BTreeSet::new();
+    let mut take = |widths: &[usize], result| {
+        if tuning.takes_whole_product(operation, widths[0], widths[widths.len() - 1]) {
+            return;
+        }
+        for count in [1, 1 << 12, MANY] {
+            for layout in Layout::ALL {
+                let shape = Shape::new(count, result, layout);
+                let kernel = tuning.kernel(operation, widths, shape, Options::default());
+                names.extend(kernel.ok().map(|kernel| kernel.name));
+            }
+        }
+    };
+    let operands = operation.declaration().operands.len();
+    for n in all_widths() {
+        for m in [1, n.div_ceil(2), n, 2 * n] {
+            let widths = &[n, m, n.max(m)][..operands];
+            let exact = operation.exact_width(widths);
+            for result in [1, exact.div_ceil(2), exact] {
+                take(widths, result);
+            }
+        }
+    }
+    names
+}
+
+#[test]
+fn every_kernel_is_taken_by_auto_for_some_numbers_or_named_by_a_paper() {
+    let has_kernels = |operation: &Operation| !operation.declaration().rows.is_empty();
+    let operations = Operation::ALL.into_iter().filter(has_kernels);
+    let taken: BTreeSet<_> = operations.flat_map(taken).collect();
+    let all: BTreeSet<_> = Kernel::ALL.iter().map(|kernel| kernel.name).collect();
+    let idle: BTreeSet<_> = all.difference(&taken).copied().collect();
+    let named = NAMED_BY_PAPERS.iter().flat_map(|(_, names)| *names);
+    assert_eq!(idle, named.copied().collect());
+}
+
+#[test]
+fn every_fused_kernel_is_taken_by_auto_for_values_of_some_width() {
+    let widest = Tuning::default().fused.product_max_width;
+    let products = (1..=widest).map(|width| FusedKernel::of(true, width));
+    let taken: Vec<_> = products.chain([FusedKernel::of(false, 1)]).collect();
+    for kernel in FusedKernel::ALL {
+        assert!(taken.contains(&Some(kernel)), "{kernel:?}");
     }
 }

@@ -12,6 +12,8 @@ pub mod oracle;
 mod suite;
 pub mod trial;
 
+use std::collections::BTreeSet;
+
 /// `long` where the environment variable `BIGINT_SWEEPS` is set, as `.ci/run` sets it; else
 /// `short`, which keeps `cargo test --workspace` to a few minutes.
 pub fn sweep<T>(short: T, long: T) -> T {
@@ -19,6 +21,17 @@ pub fn sweep<T>(short: T, long: T) -> T {
         Some(value) if !value.is_empty() => long,
         _ => short,
     }
+}
+
+/// Which of a program's `all` requests for memory a test has fail, in turn: in sweeps each of the first
+/// `first`, then `rest` more as far as the last; else some, further and further apart.
+pub fn failing_requests(all: u64, first: u64, rest: u64) -> BTreeSet<u64> {
+    let apart = std::iter::successors(Some(2), |at| Some(at + at / 2 + 1));
+    let short = apart.take_while(|&at| at <= all);
+    let short = short.chain([1, all.saturating_sub(3).max(1)]).collect();
+    let step = (all.saturating_sub(first) / rest).max(1) as usize;
+    let long = (1..=all.min(first)).chain((first..=all).rev().step_by(step));
+    sweep(short, long.collect())
 }
 
 pub use suite::{Extent, Failure, Mismatch, Oracle, Report, Tally, run, run_against};

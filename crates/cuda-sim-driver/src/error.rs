@@ -1,5 +1,7 @@
-//! The driver's answers: `CUresult` with CUDA's numbers, names and words.
+//! The driver's answers: `CUresult` with CUDA's numbers, names and texts, and the reason of
+//! the latest one, in words: a code alone does not say which of a call's arguments is wrong.
 
+use std::cell::RefCell;
 use std::ffi::CStr;
 use std::fmt;
 
@@ -131,6 +133,35 @@ impl Code {
             Err(self)
         }
     }
+}
+
+thread_local! {
+    /// The last reason that was given on this thread.
+    static REASON: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// The reason of every call after the one that lost the context.
+pub const CONTEXT_LOST: &str = "earlier work failed, and its context or device with it; every \
+                                later call there answers the same";
+
+impl Code {
+    /// This code, with the reason that is logged if the call under way answers it.
+    #[must_use]
+    pub fn because(self, why: impl Into<String>) -> Code {
+        // A thread that ends has no reasons any more; the code alone will do then.
+        let _ = REASON.try_with(|reason| *reason.borrow_mut() = Some(why.into()));
+        self
+    }
+}
+
+/// The error for an argument that makes no sense.
+pub fn invalid(why: impl Into<String>) -> Code {
+    Code::INVALID_VALUE.because(why)
+}
+
+/// Takes the last reason that was given on this thread.
+pub fn take_reason() -> Option<String> {
+    REASON.try_with(RefCell::take).ok().flatten()
 }
 
 impl fmt::Display for Code {

@@ -44,6 +44,21 @@ cudaErrorIllegalAddress
 ";
 
 #[test]
+fn the_example_of_the_readme_computes_on_plain_python() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("SKIPPED: there is no python3");
+        return;
+    }
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/saxpy.py");
+    let mut python = Command::new("python3");
+    python.arg(example).arg(support::library());
+    assert_eq!(
+        run(python.env("CUDA_SIM_LEAKS", "fail")),
+        "1000 numbers, 0 wrong\n"
+    );
+}
+
+#[test]
 fn numba_computes_what_numpy_does() {
     let Some(folder) = fetched("numba", &NUMBA) else {
         return;

@@ -184,6 +184,27 @@ impl Counts {
     pub fn bank_conflicts(&self) -> u64 {
         self.shared_wavefronts - self.shared_wavefronts_fewest
     }
+
+    /// What is counted apart from instruction classes, by name.
+    pub fn totals(&self) -> [(&'static str, u64); 15] {
+        [
+            ("warp_instructions", self.warp_instructions()),
+            ("lane_instructions", self.lane_instructions()),
+            ("multiply_adds", self.multiply_adds),
+            ("multiply_lows", self.multiply_lows),
+            ("load_sectors", self.load_sectors),
+            ("load_sectors_moved", self.load_sectors_moved),
+            ("load_sectors_fewest", self.load_sectors_fewest),
+            ("store_sectors", self.store_sectors),
+            ("store_sectors_moved", self.store_sectors_moved),
+            ("store_sectors_fewest", self.store_sectors_fewest),
+            ("shared_wavefronts", self.shared_wavefronts),
+            ("shared_wavefronts_fewest", self.shared_wavefronts_fewest),
+            ("branches", self.branches),
+            ("divergent_branches", self.divergent_branches),
+            ("barriers", self.barriers),
+        ]
+    }
 }
 
 impl AddAssign<&Counts> for Counts {

@@ -8,14 +8,12 @@
 //! Arithmetic is a pointer to a function on all 32 lanes, chosen once when the
 //! instruction is decoded.
 
-mod registers;
-
-pub(crate) use registers::pred;
+pub(crate) mod registers;
 
 use crate::count::Class;
 use crate::memory::CODE_WINDOW;
-use crate::ptx::syntax::Locations;
-use crate::ptx::types::Space;
+use crate::syntax::tree::Locations;
+use crate::syntax::types::Space;
 
 /// One 32-bit value per lane.
 pub(crate) type Words = [u32; 32];
@@ -71,7 +69,7 @@ pub(crate) enum Reg {
 
 /// How an instruction uses a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum Use {
     Read,
     Write,
 }
@@ -308,9 +306,9 @@ pub(crate) enum Factors {
     Doubles(L3),
 }
 
-/// An argument of a call: memory of the caller's parameter area, or a register.
+/// Where an argument or a result of a call lies: in memory of the parameter area, or in a register.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Slot {
     Memory { offset: u32, bytes: u32 },
     Register(Reg),
 }
@@ -324,8 +322,8 @@ pub(crate) enum Callee {
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub callee: Callee,
-    pub arguments: Vec<Place>,
-    pub results: Vec<Place>,
+    pub arguments: Vec<Slot>,
+    pub results: Vec<Slot>,
 }
 
 /// Functions that the driver gives to every kernel.
@@ -340,8 +338,8 @@ pub(crate) enum SystemCall {
 #[derive(Clone, Debug)]
 pub(crate) struct System {
     pub function: SystemCall,
-    pub arguments: Vec<Place>,
-    pub results: Vec<Place>,
+    pub arguments: Vec<Slot>,
+    pub results: Vec<Slot>,
 }
 
 #[derive(Clone, Debug)]
@@ -573,8 +571,8 @@ pub(crate) struct Function {
     /// Registers that may be read before they are written: they begin as zero.
     pub undefined: Vec<Reg>,
     pub undefined_names: Vec<String>,
-    pub formals: Vec<Place>,
-    pub returns: Vec<Place>,
+    pub formals: Vec<Slot>,
+    pub returns: Vec<Slot>,
     /// Bytes of the parameter area: formals, returns and arguments of calls.
     pub param_bytes: u32,
     /// Bytes of local memory of one frame, a multiple of 16.

@@ -14,6 +14,7 @@ mod lanes;
 mod memory;
 pub mod occupancy;
 pub mod ptx;
+mod syntax;
 
 pub use arch::Arch;
 pub use check::{Checks, Fault, FaultKind, SourceLine};

@@ -67,6 +67,7 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
+    /// Zeroed memory from the system; nothing where it has no more.
     fn new(start: u64, len: u64, writable: bool, shadowed: bool) -> Option<Self> {
         let words = usize::try_from(granules(len)?).ok()? / 4;
         let shadows = if shadowed { words } else { 0 };
@@ -143,6 +144,7 @@ impl Allocation {
         }
     }
 
+    /// Copies bytes out.
     fn read(&self, offset: u64, bytes: &mut [u8]) {
         for (at, part) in pieces(offset, bytes.len()) {
             let word = self.word(at).load(Relaxed).to_le_bytes();
@@ -151,6 +153,7 @@ impl Allocation {
         }
     }
 
+    /// Copies bytes in, which are initialised then.
     fn write(&self, offset: u64, bytes: &[u8]) {
         for (at, part) in pieces(offset, bytes.len()) {
             let first = (at % 4) as usize;
@@ -168,6 +171,7 @@ impl Allocation {
         self.mark_initialised(offset, bytes.len() as u64);
     }
 
+    /// Notes that bytes are initialised.
     fn mark_initialised(&self, offset: u64, len: u64) {
         if self.shadow.is_empty() {
             return;
@@ -194,6 +198,7 @@ fn pieces(offset: u64, len: usize) -> impl Iterator<Item = (u64, std::ops::Range
     })
 }
 
+/// The bytes that an allocation of so many takes up.
 fn granules(len: u64) -> Option<u64> {
     len.checked_next_multiple_of(ALLOCATION_ALIGN)
 }
@@ -222,6 +227,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// The memory of a device: so many bytes, none of them allocated.
     pub fn new(total: u64, checks: Checks, ordinal: u32) -> Self {
         let shadowed = checks.uninitialised || checks.races;
         Memory {
@@ -235,10 +241,12 @@ impl Memory {
         }
     }
 
+    /// Bytes that are free, and bytes in all.
     pub fn info(&self) -> (u64, u64) {
         (self.total - self.used, self.total)
     }
 
+    /// An allocation at an address of its own.
     pub fn alloc(&mut self, len: u64, writable: bool) -> Result<Arc<Allocation>, OutOfMemory> {
         let allocation = self.alloc_at(self.next, len, writable)?;
         // One granule stays free between neighbours, so that an end is never
@@ -269,6 +277,7 @@ impl Memory {
         Ok(allocation)
     }
 
+    /// Frees the allocation that begins at an address.
     pub fn free(&mut self, start: u64) -> Result<(), Fault> {
         let Some(allocation) = self.live.remove(&start) else {
             return Err(Fault::of_host(
@@ -285,6 +294,7 @@ impl Memory {
         Ok(())
     }
 
+    /// All allocations, by ascending address.
     pub fn live(&self) -> impl Iterator<Item = &Arc<Allocation>> {
         self.live.values()
     }
@@ -316,6 +326,7 @@ impl Memory {
         }
     }
 
+    /// The allocation that holds a whole range, and the range's offset there.
     fn span(&self, address: u64, len: u64, what: &str) -> Result<(&Allocation, u64), Fault> {
         let allocation = self.live.range(..=address).next_back().map(|(_, a)| a);
         if let Some(allocation) = allocation {
@@ -334,18 +345,21 @@ impl Memory {
         ))
     }
 
+    /// Copies bytes to the host.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Fault> {
         let (allocation, offset) = self.span(address, bytes.len() as u64, "read")?;
         allocation.read(offset, bytes);
         Ok(())
     }
 
+    /// Copies bytes from the host.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Fault> {
         let (allocation, offset) = self.span(address, bytes.len() as u64, "write")?;
         allocation.write(offset, bytes);
         Ok(())
     }
 
+    /// Repeats a pattern over a range.
     pub fn fill(&self, address: u64, pattern: &[u8], len: u64) -> Result<(), Fault> {
         let (allocation, mut offset) = self.span(address, len, "fill")?;
         if pattern.is_empty() {
@@ -377,6 +391,7 @@ impl Memory {
         Ok(found.map(|at| allocation.start + at))
     }
 
+    /// Copies between ranges, which may overlap.
     pub fn copy(&self, to: u64, from: u64, len: u64) -> Result<(), Fault> {
         let (source, source_offset) = self.span(from, len, "copy")?;
         let (target, target_offset) = self.span(to, len, "copy")?;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Weighted};
 use bigint_cpu::fast::trial::Trial;
+use bigint_host::plan::mersenne_by_doubles;
 use bigint_host::{Engine, MersenneSquares, TrialFactors};
 
 use crate::{Error, Number, Residue, Runner, Tries};
@@ -108,11 +109,6 @@ pub struct Cpu {
     pub lengths: Vec<usize>,
 }
 
-/// Exponents from which on transforms in doubles are the faster ones. With AVX-512, as
-/// tests are compiled, a product took 2.9 us and a transform 8.7 at 4423, both took 10 at
-/// 9689; optimised, the transform takes half of that there.
-const FP64_FROM: u32 = 5000;
-
 impl Default for Cpu {
     fn default() -> Self {
         Cpu {
@@ -149,7 +145,7 @@ impl Backend for Cpu {
             return Ok(Exact::boxed(number));
         };
         let exact = match self.arithmetic {
-            Arithmetic::Auto => p < FP64_FROM,
+            Arithmetic::Auto => !mersenne_by_doubles(p),
             Arithmetic::Exact => true,
             Arithmetic::Fp64 => false,
         };
@@ -243,18 +239,6 @@ impl Squaring for Transformed {
     }
 }
 
-/// Bits of a word that a device's transforms in two launches take beyond
-/// [`Length::most_bits`], so that 77,232,917 is one for `2^22`: a squaring of `2^22` words of
-/// 18.5 bits was off by 0.27. Errors above 0.4 are caught as everywhere.
-const MORE_BITS: f64 = 0.03;
-
-/// Words from which on a longer transform in two launches takes less time than
-/// one in three does: on an H200 24 us for `2^20` words, and 24 for `5 2^15`.
-const LEAST_LONG: usize = 5 << 15;
-
-/// Bits that a word has there at least: with 9.5 a carry was more than a word takes on an H200.
-const LEAST_BITS: usize = 11;
-
 /// A CUDA device: transforms of the words that [`Engine::mersenne_words`] says.
 #[derive(Debug)]
 pub struct Cuda {
@@ -285,35 +269,13 @@ impl Backend for Cuda {
         let Some(p) = number.exponent() else {
             return Ok(Exact::boxed(number));
         };
+        // Very short numbers need no transform.
+        if longer_than.is_none() && Length::for_exponent(p).is_none() && p < 1 << 16 {
+            return Ok(Exact::boxed(number));
+        }
         let limit = Runner::LIMIT;
         let too_long = Error::TooLong { p, limit };
-        let least = match (longer_than, Length::for_exponent(p)) {
-            (Some(words), _) => words + 1,
-            (None, Some(length)) => length.words(),
-            // Very short numbers need no transform.
-            (None, None) if p < 1 << 16 => return Ok(Exact::boxed(number)),
-            (None, None) => return Err(too_long),
-        };
-        let lengths = self.engine.mersenne_words();
-        let in_two_launches = |&words: &usize| self.engine.mersenne_takes_two_launches(words);
-        let suits = |words: usize| {
-            let most = words as f64 * (Length::most_bits(words) + MORE_BITS);
-            longer_than.is_none() && in_two_launches(&words) && f64::from(p) <= most
-        };
-        let mut longer = lengths
-            .iter()
-            .copied()
-            .filter(|&words| words >= least || suits(words));
-        // Two launches for a longer one may take less than three for this.
-        let longer = longer.next().map(|first| {
-            let next = longer.find(in_two_launches);
-            let worth_it = |next: &usize| first >= LEAST_LONG && p as usize >= LEAST_BITS * next;
-            match in_two_launches(&first) {
-                true => first,
-                false => next.filter(worth_it).unwrap_or(first),
-            }
-        });
-        let Some(words) = longer.filter(|&words| words <= p as usize) else {
+        let Some(words) = self.engine.mersenne_transform(p, longer_than) else {
             return Err(too_long);
         };
         match self.engine.mersenne_squares(p, words)? {

@@ -9,6 +9,7 @@ mod lucas_lehmer;
 mod number;
 mod p_minus_1;
 pub mod primenet;
+pub mod program;
 mod proof;
 mod prp;
 mod residue;

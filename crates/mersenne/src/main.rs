@@ -1,7 +1,5 @@
 //! The `mersenne` program.
 
-mod program;
-
 use std::alloc::System;
 use std::process::ExitCode;
 
@@ -11,5 +9,5 @@ use bigint_cpu::program::Memory;
 static MEMORY: Memory<System> = Memory(System);
 
 fn main() -> ExitCode {
-    program::main()
+    mersenne::program::main()
 }

@@ -2,14 +2,10 @@
 //! on; nothing is lost.
 //!
 //! This is the program itself with an allocator that fails, where it is told to be, and a test that
-//! starts it again and again. `BIGINT_SWEEPS=1` takes more requests.
+//! starts it again and again: `bigint_testing::failing_requests` says for which requests.
 
 #[path = "../../../tests/src/failing.rs"]
 mod failing;
-// Its unit tests are not run here.
-#[allow(dead_code, unused_imports)]
-#[path = "../src/program/mod.rs"]
-mod program;
 
 use std::env;
 use std::fs;
@@ -28,7 +24,7 @@ const IS_PROGRAM: &str = "MERSENNE_TEST_PROGRAM";
 fn main() -> ExitCode {
     if env::var_os(IS_PROGRAM).is_some() {
         Failing::arm();
-        let code = program::main();
+        let code = mersenne::program::main();
         Failing::tell();
         return code;
     }
@@ -67,63 +63,77 @@ fn said(output: &Output) -> String {
 /// A folder with work of three kinds, and a proof.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let lines = "PRP=N/A,1,2,127,-1\nTest=89,60,1\nFactor=N/A,29,1,12\nhello\n";
+    let lines = "PRP=N/A,1,2,31,-1\nTest=61,60,1\nFactor=N/A,29,1,9\nhello\n";
     fs::write(folder.path().join("worktodo.txt"), lines).unwrap();
     folder
 }
 
 fn memory_that_ends_is_told_and_costs_nothing() {
     let made = folder();
-    assert!(run(made.path(), &["prp", "521"], None).status.success());
-    let proof = made.path().join("521-4.proof");
+    assert!(run(made.path(), &["prp", "31"], None).status.success());
+    let proof = made.path().join("31-2.proof");
     let proof = proof.to_str().unwrap();
-    let commands: [&[&str]; 11] = [
+    let commands: [&[&str]; 13] = [
         &["work"],
-        &["ll", "521", "--json"],
-        &["prp", "521", "--json"],
-        &["pm1", "131", "--b1", "1000"],
-        &["tf", "29", "--from", "1", "--to", "12"],
-        &["llr", "3", "391"],
-        &["proth", "9", "461"],
+        &["ll", "31", "--json"],
+        &["prp", "31", "--json"],
+        &["pm1", "67", "--b1", "20"],
+        &["tf", "29", "--from", "1", "--to", "9"],
+        &["llr", "3", "43"],
+        &["proth", "9", "7"],
         &["verify", proof],
-        &["bench", "127", "--time", "1ms"],
-        &["tune", "--from", "64", "--to", "64", "--time", "1ms"],
-        &["selftest", "--to", "31"],
+        &["bench", "31", "--time", "1us"],
+        &["tune", "--from", "64", "--to", "64", "--time", "1us"],
+        &["selftest", "--to", "3"],
+        &["--help"],
+        &["--version"],
     ];
-    let tries = match env::var_os("BIGINT_SWEEPS") {
-        Some(_) => 120,
-        None => 10,
-    };
-    for command in commands {
-        let good = run(folder().path(), command, None);
-        assert!(good.status.success(), "{command:?}: {}", said(&good));
-        let told = said(&good);
-        let told = told.lines().find_map(|line| line.strip_prefix("memory: "));
-        let (requests, _) = told.unwrap().split_once(' ').unwrap();
-        let requests: u64 = requests.parse().unwrap();
-        for i in 0..tries {
-            // The first ones, and steps that are no multiples of a loop's requests.
-            let at = if i < 2 {
-                i + 1
-            } else {
-                1 + (i * 7919 + 13) * requests / tries % requests
-            };
-            for most in [1, 0] {
-                let folder = folder();
-                let output = run(folder.path(), command, Some((at, most)));
-                let said = said(&output);
-                let told = said.lines().any(|line| line.starts_with("error: "));
-                match output.status.code() {
-                    Some(0) => {}
-                    Some(1) if told => {}
-                    _ => panic!("{command:?}, request {at} and {most}: {output:?}"),
-                }
-                if command == ["work"] {
-                    nothing_is_lost(folder.path(), &format!("request {at} and {most}: {said}"));
-                }
-            }
+    // Two processes at a time, whatever the machine has.
+    let of_half = |half| commands.into_iter().skip(half).step_by(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| of_half(0).for_each(ends_well));
+        of_half(1).for_each(ends_well);
+    });
+}
+
+/// Runs a command with one request for memory after another failing.
+fn ends_well(command: &[&str]) {
+    let good = run(folder().path(), command, None);
+    assert!(good.status.success(), "{command:?}: {}", said(&good));
+    let requests = requests(&good).expect("who comes to an end tells them");
+    let chosen = bigint_testing::failing_requests(requests, 2500, 300);
+    println!("{command:?}: {} of {requests} requests", chosen.len());
+    for at in chosen {
+        let ended = ends_well_at(command, at, 1);
+        // Who ended at once has made no other request.
+        if self::requests(&ended).is_some() {
+            ends_well_at(command, at, 0);
         }
     }
+}
+
+/// The requests for memory of a run that came to an end.
+fn requests(output: &Output) -> Option<u64> {
+    let said = said(output);
+    let told = said.lines().find_map(|line| line.strip_prefix("memory: "));
+    let (requests, _) = told?.split_once(' ')?;
+    requests.parse().ok()
+}
+
+fn ends_well_at(command: &[&str], at: u64, most: u64) -> Output {
+    let folder = folder();
+    let output = run(folder.path(), command, Some((at, most)));
+    let said = said(&output);
+    let told = said.lines().any(|line| line.starts_with("error: "));
+    match output.status.code() {
+        Some(0) => {}
+        Some(1) if told => {}
+        _ => panic!("{command:?}, request {at} and {most}: {output:?}"),
+    }
+    if command == ["work"] {
+        nothing_is_lost(folder.path(), &format!("request {at} and {most}: {said}"));
+    }
+    output
 }
 
 /// What was not done is done by the next run, and every result stands there once.

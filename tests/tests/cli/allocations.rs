@@ -1,11 +1,11 @@
 //! Every command where the system has no memory for its n-th request.
 
-use std::collections::BTreeSet;
+use std::fs::{self, File};
 
 use crate::common::{Ended, Workplace, ended};
 
-/// The commands; `a` is also their standard input.
-const COMMANDS: [&str; 14] = [
+/// The commands, split at their spaces; `a` is also their standard input.
+const COMMANDS: [&str; 20] = [
     "calc 6*7",
     "calc a*b+a --let a=a --let b=a --backend cpu",
     "calc a/b --let a=a --let b=7 --format hex -o result",
@@ -15,25 +15,28 @@ const COMMANDS: [&str; 14] = [
     "bench --backend cpu --operations add,mul --widths 64 --count 9 --samples 1",
     "bench --backend cpu --operations pow_mod --widths 64 --samples 1 --time-limit 1ms --json",
     "bench honda --backend cpu --widths 64 --count 2 --samples 1 --svg result",
+    "bench bringgaard --backend cpu --widths 64 --count 2 --samples 1",
+    "bench carlessi --backend cpu --widths 64 --count 2 --samples 1",
+    "bench langer --backend cpu --widths 64 --count 2 --samples 1",
     "info",
-    "selftest --backend cpu --operations mul --cases 20",
-    "completions bash",
-    "man calc",
+    "selftest --backend cpu --operations not --cases 1",
+    "tune -o result",
+    "completions fish",
+    "man info",
+    "help calc",
     "--help",
+    "--version",
 ];
 
 /// Runs a command, of which request `at` and as many as are said in all fail.
 fn run(place: &Workplace, arguments: &str, faults: Option<(u64, u64)>) -> Ended {
-    let quoted = ["*", "(", ")"]
-        .iter()
-        .fold(arguments.to_owned(), |text, sign| {
-            text.replace(sign, &format!("\\{sign}"))
-        });
     // What hangs is killed.
-    let script = format!(r#"exec timeout -s KILL 60 "$bigint" {quoted} <a"#);
-    let mut command = place.script(&script);
+    let mut command = place.program("timeout");
+    command.args(["--signal=KILL", "60", env!("CARGO_BIN_EXE_bigint-e2e")]);
+    command.args(arguments.split(' '));
     command
-        .env("RAYON_NUM_THREADS", "2")
+        .stdin(File::open(place.path().join("a")).unwrap())
+        .env("RAYON_NUM_THREADS", bigint_testing::sweep("2", "1"))
         .env("BIGINT_TELL_MEMORY", "1");
     if let Some((at, most)) = faults {
         command
@@ -43,80 +46,84 @@ fn run(place: &Workplace, arguments: &str, faults: Option<(u64, u64)>) -> Ended 
     ended(command.output().unwrap())
 }
 
-/// The requests of a run that ended well.
-fn requests(ended: &Ended) -> u64 {
-    let line = ended
-        .stderr
-        .lines()
-        .find(|line| line.starts_with("memory: "));
-    let count = line.and_then(|line| line.split_whitespace().nth(1));
-    count.expect("it is told").parse().unwrap()
+/// The requests for memory of a run that came to an end.
+fn requests(ended: &Ended) -> Option<u64> {
+    let mut lines = ended.stderr.lines();
+    let told = lines.find_map(|line| line.strip_prefix("memory: "))?;
+    told.split_once(' ')?.0.parse().ok()
 }
 
 fn place() -> Workplace {
     let place = Workplace::new();
     let number = |i: u64| format!("{i}{}\n", "7".repeat(i as usize % 300));
-    place.file("a", (1..500).map(number).collect::<String>());
+    place.file("a", (1..12).map(number).collect::<String>());
     place
-}
-
-/// Which requests fail, of so many: the first ones, and others further and further apart.
-fn chosen(requests: u64) -> BTreeSet<u64> {
-    if std::env::var_os("BIGINT_SWEEPS").is_some() {
-        let step = (requests / 500).max(1);
-        return (1..200.min(requests))
-            .chain((1..=requests).step_by(step as usize))
-            .collect();
-    }
-    let mut chosen = BTreeSet::from([1, requests.saturating_sub(3).max(1)]);
-    let mut at = 2;
-    while at <= requests {
-        chosen.insert(at);
-        at += at / 2 + 1;
-    }
-    chosen
 }
 
 #[test]
 fn a_request_that_fails_ends_the_command_with_a_word_or_not_at_all() {
-    for arguments in COMMANDS {
-        let place = place();
-        let whole = run(&place, arguments, None);
-        let files = place.files();
-        let result = std::fs::read(place.path().join("result")).ok();
-        for (i, at) in chosen(requests(&whole)).into_iter().enumerate() {
-            let place = self::place();
-            place.file("result", "old\n");
-            // In turn this request alone, and all from it on.
-            let most = (i % 2 == 0).into();
-            let ended = run(&place, arguments, Some((at, most)));
-            let what = format!("{arguments:?}, request {at}, {most}: {}", ended.stderr);
-            assert!(
-                ended.code == whole.code || ended.code == 1,
-                "{}: {what}",
-                ended.code
-            );
-            assert!(!ended.stderr.contains("panicked"), "{what}");
-            if ended.code == 1 {
-                assert!(ended.stderr.contains("error: "), "{what}");
-            }
-            let written = std::fs::read(place.path().join("result")).unwrap();
-            let is_old = written == b"old\n";
-            // What is measured is another thing each time.
-            let is_new = Some(&written) == result.as_ref() || arguments.contains("--svg");
-            assert!(is_old || is_new, "{what}");
-            if ended.code == 0 {
-                assert!(is_new || result.is_none(), "{what}");
-                let is_measured = ["bench", "info"]
-                    .iter()
-                    .any(|word| arguments.starts_with(word));
-                assert!(is_measured || ended.stdout == whole.stdout, "{what}");
-            }
-            assert!(
-                files.len() <= 2 && place.files().len() == 2,
-                "{what}: {:?}",
-                place.files()
-            );
+    // Two processes at a time, whatever the machine has.
+    let of_half = |half| COMMANDS.into_iter().skip(half).step_by(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| of_half(0).for_each(ends_well));
+        of_half(1).for_each(ends_well);
+    });
+}
+
+/// Runs a command with one request for memory after another failing.
+fn ends_well(arguments: &str) {
+    let place = place();
+    let whole = run(&place, arguments, None);
+    let requests = requests(&whole).expect("who comes to an end tells them");
+    let result = fs::read(place.path().join("result")).ok();
+    // What measures has begun to before the 1500th, and takes up to a second for each run.
+    let measures = arguments.starts_with("bench") || arguments.starts_with("tune");
+    let first = if measures { 1500 } else { 2500 };
+    let chosen = bigint_testing::failing_requests(requests, first, 50);
+    println!("{arguments}: {} of {requests} requests", chosen.len());
+    for at in chosen {
+        let ended = ends_well_at(arguments, &whole, result.as_deref(), (at, 1));
+        // Who ended at once has made no other request.
+        if self::requests(&ended).is_some() {
+            ends_well_at(arguments, &whole, result.as_deref(), (at, 0));
         }
     }
+}
+
+/// Runs a command with some requests failing, which says `whole` and writes `result` without.
+fn ends_well_at(
+    arguments: &str,
+    whole: &Ended,
+    result: Option<&[u8]>,
+    faults: (u64, u64),
+) -> Ended {
+    let place = place();
+    place.file("result", "old\n");
+    let ended = run(&place, arguments, Some(faults));
+    let what = format!("{arguments:?}, request {faults:?}: {}", ended.stderr);
+    assert!(
+        ended.code == whole.code || ended.code == 1,
+        "{}: {what}",
+        ended.code
+    );
+    assert!(!ended.stderr.contains("panicked"), "{what}");
+    if ended.code == 1 {
+        assert!(ended.stderr.contains("error: "), "{what}");
+    }
+    // What is measured is another thing each time, with the same end.
+    let is_measured = ["bench", "info", "tune"]
+        .iter()
+        .any(|word| arguments.starts_with(word));
+    let written = fs::read(place.path().join("result")).unwrap();
+    let is_old = written == b"old\n";
+    let ends_alike = |result: &[u8]| is_measured && written.ends_with(&result[result.len() - 7..]);
+    let is_new = result.is_some_and(|result| written == result || ends_alike(result));
+    assert!(is_old || is_new, "{what}");
+    if ended.code == 0 {
+        assert!(is_new || result.is_none(), "{what}");
+        assert!(is_measured || ended.stdout == whole.stdout, "{what}");
+    }
+    // `a` and `result`: nothing is left over.
+    assert_eq!(place.files().len(), 2, "{what}: {:?}", place.files());
+    ended
 }

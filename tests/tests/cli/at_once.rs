@@ -11,7 +11,7 @@ pub fn tuning() -> &'static Path {
     static WRITTEN: OnceLock<()> = OnceLock::new();
     let file = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/at_once.toml"));
     WRITTEN.get_or_init(|| {
-        let shipped = include_str!("../../../crates/bigint-host/tuning/default.toml");
+        let shipped = include_str!("../../../crates/bigint-host/tuning/nvidia-h200.toml");
         let free = |line: &str| {
             let key = ["driver_ms", "module_ms"];
             let key = key.into_iter().find(|key| line.starts_with(key));

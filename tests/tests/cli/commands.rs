@@ -103,7 +103,12 @@ fn verbose_tells_which_back_end_did_what() {
         "--verbose",
     ]);
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "6\n12\n"));
-    for word in ["parse", "compute", "format", "cpu", "fused"] {
+    let choice = "fused of 1 limbs, 2 numbers\n  cpu: 2 by auto: on ";
+    let why = "who: sums and products in one pass";
+    let file = "which `bigint tune` measures";
+    for word in [
+        "parse", "compute", "format", "cpu", "fused", choice, why, file,
+    ] {
         assert!(
             ended.stderr.contains(word),
             "{word} is not in {}",

@@ -95,7 +95,8 @@ impl Workplace {
         command
     }
 
-    fn program(&self, program: &str) -> Command {
+    /// Another program, about to run in this folder.
+    pub fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         // No GPU and no thresholds of the user's here, whatever the machine has.
         command

@@ -208,7 +208,7 @@ fn an_exponent_below_zero_is_told_with_its_line() {
 #[test]
 fn primes_are_told_and_found() {
     let place = Workplace::new();
-    let prime = (BigInt::from(1) << 127) - 1;
+    let prime: BigInt = (BigInt::from(1) << 127u32) - 1u32;
     let square = &prime * &prime;
     place.file("n", format!("-7\n0\n1\n2\n3\n561\n{prime}\n{square}\n"));
     let told = place.calc(&["is_prime(n)", "--let", "n=n"]);

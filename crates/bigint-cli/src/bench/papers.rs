@@ -9,9 +9,7 @@ mod langer;
 mod lists;
 mod measure;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH};
 use bigint_host::BackEnd;
@@ -98,12 +96,8 @@ fn width(bits: &str) -> Result<usize, String> {
 /// What `--json` prints before the rows.
 #[derive(Serialize)]
 struct Record<'r> {
-    version: &'static str,
-    date: String,
-    hardware: &'r Hardware,
-    /// Hash of each module of the kernels' PTX.
-    ptx: BTreeMap<String, String>,
-    ceilings: Option<Ceilings>,
+    #[serde(flatten)]
+    machine: super::Record<'r>,
     benchmark: &'static str,
     authors: &'static str,
     title: &'static str,
@@ -140,11 +134,7 @@ pub fn run(paper: &Paper) -> Result<(), Failure> {
     let ceilings = Ceilings::of(&engine, most);
     let ceilings = ceilings.map_err(|error| Failure::Running(error.to_string()))?;
     let record = || Record {
-        version: env!("CARGO_PKG_VERSION"),
-        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        hardware: &hardware,
-        ptx: bigint_host::ptx_hashes(),
-        ceilings,
+        machine: super::Record::new(&hardware, ceilings),
         benchmark: benchmark.name,
         authors: benchmark.authors,
         title: benchmark.title,

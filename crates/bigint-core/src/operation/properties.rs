@@ -105,12 +105,19 @@ impl Operation {
         false
     }
 
-    /// The numbers of lanes that its kernels at `level` come in, fewest first. Additions
+    /// The numbers of lanes that its kernels at `level` come in, fewest first; of the
+    /// algorithm that its declaration names first where there are several. Additions
     /// and subtractions at warp level take whole warps: their lanes share a stretch of
     /// limbs, whether that is of one number or of many.
     pub fn lanes(self, level: Level) -> &'static [u32] {
+        let first = self.algorithms(level).next();
+        first.map_or(&[], |algorithm| self.lanes_by(algorithm, level))
+    }
+
+    /// The numbers of lanes that its kernels by `algorithm` at `level` come in, fewest first.
+    pub fn lanes_by(self, algorithm: Algorithm, level: Level) -> &'static [u32] {
         let mut rows = self.declaration().rows.iter();
-        rows.find(|row| row.level == level)
+        rows.find(|row| (row.algorithm, row.level) == (algorithm, level))
             .map_or(&[], |row| row.lanes)
     }
 }

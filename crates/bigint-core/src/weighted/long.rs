@@ -1,7 +1,7 @@
 //! Long transforms, in two launches a squaring: carries are handed on inside the second.
 //!
 //! `n = 2 f 16 m r` words are a matrix of `f 16 m` rows of `r` complex points: word `2 (s r + c)` and
-//! the next are point `c` of row `s`. Which `f`, `m` and `r` there are, [`Shape::of`] says.
+//! the next are point `c` of row `s`. Which `f`, `m` and `r` there are, [`Radices::of`] says.
 //!
 //! | kernel | a block has | reads and writes |
 //! |---|---|---|
@@ -38,7 +38,7 @@ pub const LONG_COLUMNS: EntryPoint = EntryPoint {
 
 /// The radices of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct Radices {
     /// `f`, of a column's first pass.
     pub radix: u32,
     /// `m`, of its last.
@@ -47,22 +47,22 @@ pub struct Shape {
     pub row: u32,
 }
 
-impl Shape {
+impl Radices {
     /// How so many words are transformed. `m` is 1, 2, 4 or 8, and `f` 16, or 9 to 16 for the latter
     /// two; with `m` 8, and 9 and 10 and `f` 16, rows may be twice as long.
-    pub fn of(words: usize) -> Option<Shape> {
+    pub fn of(words: usize) -> Option<Radices> {
         let unit = 32 * POINTS as usize;
         let units = u32::try_from(words / unit)
             .ok()
             .filter(|_| words.is_multiple_of(unit))?;
         let shapes = [1, 2].into_iter().flat_map(|row| {
-            [1, 2, 4, 8, 9, 10].map(|factor| Shape {
+            [1, 2, 4, 8, 9, 10].map(|factor| Radices {
                 radix: units / (factor * row),
                 factor,
                 row,
             })
         });
-        shapes.into_iter().find(|&Shape { radix, factor, row }| {
+        shapes.into_iter().find(|&Radices { radix, factor, row }| {
             let are_radices = match factor {
                 1 | 2 => radix == 16 && row == 1,
                 4 | 8 => (9..=16).contains(&radix) && (row == 1 || factor == 8),
@@ -419,11 +419,12 @@ mod tests {
 
     #[test]
     fn every_frequency_has_a_row_and_every_point_of_a_block_a_place() {
-        let shapes = (1..=1 << 10).filter_map(|units| Some((units << 16, Shape::of(units << 16)?)));
+        let shapes =
+            (1..=1 << 10).filter_map(|units| Some((units << 16, Radices::of(units << 16)?)));
         assert_eq!(shapes.clone().count(), 28);
         for (
             words,
-            Shape {
+            Radices {
                 radix,
                 factor: m,
                 row,

@@ -1,4 +1,5 @@
-//! What every room names: errors, options, jobs, limbs in host memory, and the trait that
+//! What every room names: errors, options, what is computed ([`job`], [`program`]), limbs in host
+//! memory, and the trait that
 //! a device implements ([`device`]).
 //!
 //! This room is at the bottom: it uses no other room of the crate.
@@ -10,5 +11,6 @@ pub(crate) mod job;
 pub(crate) mod limbs;
 pub(crate) mod options;
 pub(crate) mod pool;
+pub(crate) mod program;
 pub(crate) mod reach;
 pub(crate) mod threads;

@@ -20,7 +20,7 @@ use crate::common::device::{Buffer, Device};
 use crate::common::job::Job;
 use crate::device::grid::{add, operand};
 use crate::device::ntt;
-use crate::device::transform::{Pieces, Step};
+use crate::device::transform::{Pieces, Split};
 use crate::values::made::Made;
 use crate::values::node::Operands;
 use bigint_core::kernel::MatrixArgument;
@@ -128,19 +128,19 @@ impl Products<'_> {
             (a, b)
         };
         let pieces = Pieces::of(a.width(), b.width(), self.longest);
-        match pieces.step().0 {
-            Step::Whole(plan) => {
+        match pieces.split().0 {
+            Split::Whole(plan) => {
                 let buffers = [r.buffer, a.buffer, b.buffer];
                 ntt::multiply(self.device, plan, r.limbs, [a.limbs, b.limbs], &buffers)
             }
-            Step::Longer(h) => {
+            Split::Longer(h) => {
                 let [below, above] = a.halves(h);
                 let [low, high] = [self.product(below, b)?, self.product(above, b)?];
                 let ([r_low, r_high], [low, carried]) = (r.halves(h), Part::of(&low).halves(h));
                 self.sum(Operation::Add, r_low, &[low], None)?;
                 self.sum(Operation::Add, r_high, &[Part::of(&high), carried], None)
             }
-            Step::Both(h) => {
+            Split::Both(h) => {
                 let outer = self.device.allocate(r.width())?;
                 let outer = Part::of(&outer);
                 let middle = {

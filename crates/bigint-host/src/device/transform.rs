@@ -55,8 +55,8 @@ pub(crate) struct Pieces {
     pub longest: usize,
 }
 
-/// What a product is made of.
-pub(crate) enum Step {
+/// How a product is split.
+pub(crate) enum Split {
     /// A transform.
     Whole(NttPlan),
     /// Two products of the shorter operand, by so many limbs of the longer and by the others.
@@ -72,15 +72,15 @@ impl Pieces {
 
     /// Limbs of all transforms' lengths together.
     pub fn transformed(&self) -> usize {
-        self.step().1
+        self.split().1
     }
 
-    /// The first step, and limbs of all transforms' lengths together.
-    pub fn step(&self) -> (Step, usize) {
+    /// How the product is split first, and limbs of all transforms' lengths together.
+    pub fn split(&self) -> (Split, usize) {
         let Pieces { n, m, longest } = *self;
         let plan = NttPlan::of(n, m).filter(|plan| plan.length() as usize <= longest);
         if let Some(plan) = plan {
-            return (Step::Whole(plan), plan.length() as usize);
+            return (Split::Whole(plan), plan.length() as usize);
         }
         let (n, m) = (n.max(m), n.min(m));
         let h = n.div_ceil(2).next_multiple_of(LINE);
@@ -89,10 +89,10 @@ impl Pieces {
         if m > h {
             let both = 2 * of(h, h) + of(n - h, m - h);
             if both < longer {
-                return (Step::Both(h), both);
+                return (Split::Both(h), both);
             }
         }
-        (Step::Longer(h), longer)
+        (Split::Longer(h), longer)
     }
 
     /// Whether blocks of every transform fit a device that has so many bytes of shared memory
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(transformed(1 << 12, 1 << 11), 2 * longest);
         assert_eq!(transformed(1 << 12, 1), 2 * transformed(1 << 11, 1));
         // Little more than half as long: three products would take 512 limbs more.
-        let step = Pieces::of(3000, 1600, longest).step().0;
-        assert!(matches!(step, Step::Longer(1536)));
+        let split = Pieces::of(3000, 1600, longest).split().0;
+        assert!(matches!(split, Split::Longer(1536)));
     }
 }

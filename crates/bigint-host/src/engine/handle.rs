@@ -266,6 +266,17 @@ impl Engine {
         })
     }
 
+    /// Notes how the operations to come are computed, for [`Engine::noted_choices`].
+    pub fn note_choices(&self) {
+        self.inner.choices.want();
+    }
+
+    /// How operations were computed since [`Engine::note_choices`], oldest first, each way
+    /// once and the first 50 ways, in the words of [`Engine::explain`].
+    pub fn noted_choices(&self) -> Vec<String> {
+        self.inner.choices.take()
+    }
+
     /// What went wrong and was made good, oldest first; each is told once.
     pub fn warnings(&self) -> Vec<String> {
         self.inner.take_warnings()

@@ -4,11 +4,13 @@
 use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
 use crate::common::pool::Pool;
+use crate::common::threads::lock;
 use crate::engine::members::{self, Members};
 use crate::engine::start::Devices;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning};
 use bigint_core::{Limb, Shape};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What an engine does where its devices fail, or are no good.
@@ -28,8 +30,43 @@ pub(crate) struct Inner {
     pub resort: Resort,
     tuning: Tuning,
     warnings: Mutex<Vec<String>>,
+    /// How operations were computed, where that is wanted.
+    pub choices: Arc<Choices>,
     /// Host memory for results.
     pub pool: Arc<Pool>,
+}
+
+/// Numbers of many lengths are computed in many ways; a reader wants no more of them.
+const MOST_NOTED: usize = 50;
+
+/// How operations were computed, in words: each way once.
+#[derive(Default)]
+pub(crate) struct Choices {
+    is_wanted: AtomicBool,
+    noted: Mutex<Vec<String>>,
+}
+
+impl Choices {
+    /// Has operations to come noted.
+    pub fn want(&self) {
+        self.is_wanted.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_wanted(&self) -> bool {
+        self.is_wanted.load(Ordering::Relaxed)
+    }
+
+    pub fn note(&self, choice: String) {
+        let mut noted = lock(&self.noted);
+        if noted.len() < MOST_NOTED && !noted.contains(&choice) {
+            noted.push(choice);
+        }
+    }
+
+    /// Hands over what was noted.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.noted))
+    }
 }
 
 impl Inner {
@@ -39,6 +76,7 @@ impl Inner {
             resort,
             tuning,
             warnings: Mutex::default(),
+            choices: Arc::default(),
             pool: Arc::default(),
         }
     }
@@ -71,6 +109,7 @@ impl Inner {
         let warnings = Mutex::new(self.take_warnings());
         Inner {
             warnings,
+            choices: Arc::clone(&self.choices),
             pool: Arc::new(self.pool.alike()),
             ..Inner::new(self.devices.again(), self.resort, tuning)
         }
@@ -80,6 +119,7 @@ impl Inner {
     /// one time, of which none may wait for a device.
     pub fn on_cpu(&self) -> Self {
         Inner {
+            choices: Arc::clone(&self.choices),
             pool: Arc::clone(&self.pool),
             ..Inner::new(
                 Devices::open(Members::NOBODY),

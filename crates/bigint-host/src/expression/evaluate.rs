@@ -3,18 +3,15 @@
 use super::cost::{Extent, bits_of, limbs};
 use super::segment::{self, Segment};
 use crate::common::limbs;
+use crate::common::program::Program;
 use crate::expression::{Formula, Function, Term};
 use crate::operations::forms::Form;
-use crate::plan::program::Program;
-use crate::plan::spread;
-use crate::plan::task::Task;
 use crate::{Batch, Engine, Error, Options, SignedBatch};
 use bigint_core::fused::StepKind;
 use bigint_core::operation::Signs;
 use bigint_core::{Algorithm, LIMB_BITS, MAX_WIDTH, Operation};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Calls, numbers and time of one operation on one back end.
@@ -377,13 +374,12 @@ impl<'a> Evaluator<'a> {
             }
             program.count = common_count(&inputs)?;
             let nodes: Vec<_> = inputs.iter().map(|input| input.node().clone()).collect();
-            let kernel = program.kernel(&inner.tuning().fused, &nodes);
-            if kernel.is_none() && inner.device().is_some() {
+            let shape = program.shape();
+            let Some(task) = inner.task_of(program, &nodes) else {
                 return Ok(None);
-            }
-            limbs::checked_limbs(program.shape())?;
-            let task = Task::Program(Arc::new(program), kernel);
-            let mut computed = spread::compute(inner, &task, &nodes)?;
+            };
+            limbs::checked_limbs(shape)?;
+            let mut computed = inner.compute(&task, &nodes)?;
             made = Some(Batch::new(computed.results.swap_remove(0)));
         }
         let made = made.expect("a segment has steps");

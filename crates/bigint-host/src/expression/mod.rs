@@ -19,8 +19,8 @@
 //!
 //! What cannot be written with batches in hand, as what a command's user types, is built of
 //! [`Terms`] and computed by an [`Evaluator`]: it
-//! takes a [`Formula`] operation by operation, or a chain of them at a time ([`segment`]), and
-//! [`cost`] and [`grouping`] say beforehand how much memory rows take.
+//! takes a [`Formula`] operation by operation, or a chain of them at a time (`segment`), and
+//! `cost` and `grouping` say beforehand how much memory rows take.
 
 pub(crate) mod cost;
 pub(crate) mod evaluate;
@@ -72,18 +72,6 @@ impl Value for Batch {
 impl Value for SignedBatch {
     fn evaluated(engine: &Engine, expression: &Expression<Self>) -> Result<Self, Error> {
         expression.of_batches(engine, None)
-    }
-}
-
-impl Value for Integers {
-    fn evaluated(engine: &Engine, expression: &Expression<Self>) -> Result<Self, Error> {
-        let (formula, leaves) = expression.formula()?;
-        let integers = leaves.iter().map(|leaf| match leaf {
-            Node::Integers(integers) => Ok(integers.clone()),
-            Node::Number(number) => Integers::from_bigints(std::slice::from_ref(number)),
-            _ => unreachable!("an expression of integers is of nothing else"),
-        });
-        engine.eval_rows(&formula, &integers.collect::<Result<Vec<_>, _>>()?)
     }
 }
 
@@ -250,6 +238,18 @@ impl<V> Expression<V> {
         let are_rows: Vec<bool> = leaves.iter().map(is_column).collect();
         let root = parts[&Arc::as_ptr(&self.node)];
         Ok((terms.formula(root, &are_rows)?, leaves))
+    }
+
+    /// The formula of an expression of integers, and its columns.
+    pub(crate) fn of_integers(&self) -> Result<(Formula, Vec<Integers>), Error> {
+        let (formula, leaves) = self.formula()?;
+        let columns = leaves.iter().map(|leaf| match leaf {
+            Node::Integers(integers) => Ok(integers.clone()),
+            Node::Number(number) => Integers::from_bigints(std::slice::from_ref(number)),
+            _ => unreachable!("an expression of integers is of nothing else"),
+        });
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        Ok((formula, columns))
     }
 
     /// The result of an expression of batches, modulo `2^(32 limbs)` if so many are wanted.

@@ -1,3 +1,6 @@
 //! What the CPU does: a task on limbs that the host has, by `bigint-cpu`, on all cores.
+//!
+//! [`job`] computes one operation, [`program`] a chain of sums and products, block by block.
 
-pub(crate) mod on_host;
+pub(crate) mod job;
+mod program;

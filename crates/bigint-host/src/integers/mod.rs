@@ -18,3 +18,13 @@ pub(crate) mod segments;
 pub(crate) mod shifts;
 pub(crate) mod short;
 pub(crate) mod total;
+
+use crate::expression::{Expression, Value};
+use crate::{Engine, Error, Integers};
+
+impl Value for Integers {
+    fn evaluated(engine: &Engine, expression: &Expression<Self>) -> Result<Self, Error> {
+        let (formula, columns) = expression.of_integers()?;
+        engine.eval_rows(&formula, &columns)
+    }
+}

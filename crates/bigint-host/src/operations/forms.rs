@@ -1,6 +1,8 @@
 //! The engine's operations, one method for each form of each declaration.
 
 use crate::common::job::{Job, Wanted};
+use crate::plan::explain::Explanation;
+use crate::plan::task::Task;
 use crate::values::batch::Batch;
 use crate::{BigUint, Engine, Error};
 use bigint_core::operation::{Flag, Width};
@@ -217,6 +219,28 @@ impl Engine {
         Ok(outcome)
     }
 
+    /// How the exact form of an operation on these operands is computed, and why: by the CPU or
+    /// by devices, by which algorithm and launches, and which thresholds say so. Nothing is
+    /// computed, and no device is opened.
+    ///
+    /// ```
+    /// use bigint_host::{BackEnd, Engine, Operation};
+    /// let engine = Engine::cpu();
+    /// let a = engine.batch_from_biguints(&[3u32.into(), 5u32.into()])?;
+    /// let explanation = engine.explain(Operation::Mul, &[&a, &a])?;
+    /// assert_eq!(explanation.parts[0].back_end, BackEnd::Cpu);
+    /// assert!(explanation.to_string().starts_with("mul of 1 x 1 limbs, 2 numbers\n  cpu: 2 by auto"));
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::compute`], but for what depends on the numbers.
+    pub fn explain(&self, operation: Operation, operands: &[&Batch]) -> Result<Explanation, Error> {
+        let job = self.job(operation, Form::Exact, operands)?;
+        let nodes: Vec<_> = operands.iter().map(|batch| batch.node().clone()).collect();
+        self.inner.explain(&Task::Job(job), &nodes)
+    }
+
     /// [`Engine::compute`], for the first result alone.
     pub(crate) fn first_of(
         &self,
@@ -273,7 +297,7 @@ impl Engine {
         let adopted = operands.iter().map(|operand| self.adopt(operand));
         let adopted = adopted.collect::<Result<Vec<_>, _>>()?;
         let nodes: Vec<_> = adopted.iter().map(|batch| batch.node().clone()).collect();
-        let computed = self.inner.compute(job, &nodes)?;
+        let computed = self.inner.compute(&Task::Job(job), &nodes)?;
         match computed.first {
             Some(index) if job.wanted == Wanted::First => {
                 let is_zero = |modulus: &&Batch| {

@@ -7,8 +7,6 @@
 use crate::common::limbs;
 use crate::device::gather::{Gather, Order, Run};
 use crate::operations::forms::Form;
-use crate::plan::spread;
-use crate::plan::task::Task;
 use crate::values::batch::Batch;
 use crate::{Engine, Error, Options};
 use bigint_core::transform::Plan;
@@ -178,22 +176,7 @@ impl Engine {
     fn gathered(&self, gather: Gather, batches: &[&Batch]) -> Result<Batch, Error> {
         limbs::checked_limbs(gather.shape)?;
         let operands: Vec<_> = batches.iter().map(|a| Arc::clone(a.node())).collect();
-        let gather = Arc::new(gather);
-        let task = Task::Gather(Arc::clone(&gather));
-        if gather
-            .shares(
-                &self.inner,
-                &operands,
-                task.work(&self.inner.tuning().start.device, &operands),
-            )
-            .is_empty()
-        {
-            let numbers = 0..gather.shape.count;
-            let limbs = gather.limbs(&self.inner, &operands, numbers)?;
-            return self.inner.admit(gather.shape, limbs);
-        }
-        let mut made = spread::compute(&self.inner, &task, &operands)?;
-        Ok(Batch::new(made.results.swap_remove(0)))
+        self.inner.gather(gather, &operands)
     }
 
     /// All numbers by `operation`, which may take them in any order and any parentheses;

@@ -107,7 +107,7 @@ impl Engine {
         self.signed_in(operation, Form::Exact, operands)
     }
 
-    /// [`Engine::signed_compute`] with results as wide as `form` says, who knows that they
+    /// [`Engine::signed_compute`] with results as wide as `form` says; the caller knows that they
     /// fit.
     pub(crate) fn signed_in(
         &self,
@@ -148,21 +148,7 @@ impl Engine {
                 self.signed_in(Operation::Add, form, &[&product, c])
             }
             (Signs::Least | Signs::Greatest, [a, b]) if have_signs => {
-                let (x, y) = match signs {
-                    Signs::Least => (a, b),
-                    _ => (b, a),
-                };
-                let word = self.signs_to_subtract(x, y)?;
-                // Of the difference nothing but its sign is wanted, and so it is cut.
-                let pair = [&x.magnitude, &y.magnitude, &word];
-                let difference = self.compute(Operation::AddSigned, SIGN, &pair)?;
-                let takes_a = &difference.results[1];
-                let pair = [&a.magnitude, &b.magnitude, takes_a];
-                let magnitude = self.first_of(Operation::Select, form, &pair)?;
-                let zero = self.mask(&[false])?;
-                let [of_a, of_b] = [a, b].map(|x| x.signs.as_ref().unwrap_or(&zero));
-                let signs = self.select(of_a, of_b, takes_a)?;
-                Ok(SignedBatch::of(magnitude, Some(signs)))
+                self.extreme(form, signs, a, b)
             }
             (Signs::Order, [a, b]) => {
                 let difference = self.signed_sub(a, b)?;
@@ -185,53 +171,107 @@ impl Engine {
             (Signs::Power, [a, e, m]) => {
                 self.refuse_negatives(operation, operands, 1)?;
                 self.refuse_negatives(operation, operands, 2)?;
-                let power = of_magnitudes()?;
-                let Some(signs) = &a.signs else {
-                    return Ok(SignedBatch::natural(power));
-                };
-                // Of an odd exponent the residue is that of the magnitude's negative.
-                let turned = self.first_of(Operation::And, SIGN, &[&e.magnitude, signs])?;
-                let zero = self.mask(&[false])?;
-                let residues = [&zero, &power, &m.magnitude];
-                let negative = self.of_residues(Operation::ModSub, &residues)?;
-                let power = self.select(&negative, &power, &turned)?;
-                Ok(SignedBatch::natural(power))
+                self.power_of_sign(of_magnitudes()?, a, e, m)
             }
             (Signs::Residue, [a, modulus]) => {
                 self.refuse_negatives(operation, operands, 1)?;
-                let residue = of_magnitudes()?;
-                let Some(signs) = &a.signs else {
-                    return Ok(SignedBatch::natural(residue));
-                };
-                // 1 where the sign is, and the residue is not 0.
-                let one = self.first_of(Operation::Min, SIGN, &[&residue, signs])?;
-                let other = self.wrapping_sub(&modulus.magnitude, &residue)?;
-                let residue = self.select(&other, &residue, &one)?;
-                Ok(SignedBatch::natural(residue))
+                self.residue_of_sign(of_magnitudes()?, a, modulus)
             }
             (Signs::Symbol, [a, n]) => {
                 self.refuse_negatives(operation, operands, 1)?;
-                // Who computes it is the host, and so this is done there.
-                let (told, moduli, signs) = (of_magnitudes()?, n.magnitude.rows()?, a.negative()?);
-                let lowest = |i: usize| match n.len() {
-                    1 => moduli[0],
-                    _ => moduli[i * n.magnitude.width()],
-                };
-                let sign = |i: usize| signs[if signs.len() == 1 { 0 } else { i }];
-                let told = told.rows()?;
-                let symbols = told.iter().enumerate();
-                let symbols = symbols.map(|(i, &told)| match sign(i) && lowest(i) % 4 == 3 {
-                    true => 1 - told as i32,
-                    false => told as i32 - 1,
-                });
-                let symbols: Vec<i32> = symbols.collect();
-                let magnitudes: Vec<bool> = symbols.iter().map(|&symbol| symbol != 0).collect();
-                let negative: Vec<bool> = symbols.iter().map(|&symbol| symbol < 0).collect();
-                SignedBatch::new(self.mask(&magnitudes)?, &negative)
+                self.symbol_of_sign(&of_magnitudes()?, a, n)
             }
             // Signs mean nothing, or there are none.
             _ => Ok(SignedBatch::natural(of_magnitudes()?)),
         }
+    }
+
+    /// The lesser or the greater of both.
+    fn extreme(
+        &self,
+        form: Form,
+        signs: Signs,
+        a: &SignedBatch,
+        b: &SignedBatch,
+    ) -> Result<SignedBatch, Error> {
+        let (x, y) = match signs {
+            Signs::Least => (a, b),
+            _ => (b, a),
+        };
+        let word = self.signs_to_subtract(x, y)?;
+        // Of the difference nothing but its sign is wanted, and so it is cut.
+        let pair = [&x.magnitude, &y.magnitude, &word];
+        let difference = self.compute(Operation::AddSigned, SIGN, &pair)?;
+        let takes_a = &difference.results[1];
+        let pair = [&a.magnitude, &b.magnitude, takes_a];
+        let magnitude = self.first_of(Operation::Select, form, &pair)?;
+        let zero = self.mask(&[false])?;
+        let [of_a, of_b] = [a, b].map(|x| x.signs.as_ref().unwrap_or(&zero));
+        let signs = self.select(of_a, of_b, takes_a)?;
+        Ok(SignedBatch::of(magnitude, Some(signs)))
+    }
+
+    /// The residues of powers of `a` modulo `m`, from those of the magnitudes.
+    fn power_of_sign(
+        &self,
+        power: Batch,
+        a: &SignedBatch,
+        e: &SignedBatch,
+        m: &SignedBatch,
+    ) -> Result<SignedBatch, Error> {
+        let Some(signs) = &a.signs else {
+            return Ok(SignedBatch::natural(power));
+        };
+        // Of an odd exponent the residue is that of the magnitude's negative.
+        let turned = self.first_of(Operation::And, SIGN, &[&e.magnitude, signs])?;
+        let zero = self.mask(&[false])?;
+        let residues = [&zero, &power, &m.magnitude];
+        let negative = self.of_residues(Operation::ModSub, &residues)?;
+        let power = self.select(&negative, &power, &turned)?;
+        Ok(SignedBatch::natural(power))
+    }
+
+    /// The residues of `a`, from those of the magnitudes.
+    fn residue_of_sign(
+        &self,
+        residue: Batch,
+        a: &SignedBatch,
+        modulus: &SignedBatch,
+    ) -> Result<SignedBatch, Error> {
+        let Some(signs) = &a.signs else {
+            return Ok(SignedBatch::natural(residue));
+        };
+        // 1 where the sign is, and the residue is not 0.
+        let one = self.first_of(Operation::Min, SIGN, &[&residue, signs])?;
+        let other = self.wrapping_sub(&modulus.magnitude, &residue)?;
+        let residue = self.select(&other, &residue, &one)?;
+        Ok(SignedBatch::natural(residue))
+    }
+
+    /// The Jacobi symbols of `a` over `n`, from those of the magnitudes: `(-1 / n)` is -1 where `n` is
+    /// 3 modulo 4. The CPU computes symbols, and so this is done there.
+    fn symbol_of_sign(
+        &self,
+        symbols: &Batch,
+        a: &SignedBatch,
+        n: &SignedBatch,
+    ) -> Result<SignedBatch, Error> {
+        let (symbols, moduli, signs) = (symbols.rows()?, n.magnitude.rows()?, a.negative()?);
+        let lowest = |i: usize| match n.len() {
+            1 => moduli[0],
+            _ => moduli[i * n.magnitude.width()],
+        };
+        let sign = |i: usize| signs[if signs.len() == 1 { 0 } else { i }];
+        // Written as 0, 1 and 2 for -1, 0 and 1.
+        let symbols = symbols.iter().enumerate();
+        let symbols = symbols.map(|(i, &symbol)| match sign(i) && lowest(i) % 4 == 3 {
+            true => 1 - symbol as i32,
+            false => symbol as i32 - 1,
+        });
+        let symbols: Vec<i32> = symbols.collect();
+        let magnitudes: Vec<bool> = symbols.iter().map(|&symbol| symbol != 0).collect();
+        let negative: Vec<bool> = symbols.iter().map(|&symbol| symbol < 0).collect();
+        SignedBatch::new(self.mask(&magnitudes)?, &negative)
     }
 
     /// How each number of `a` compares with that of `b`. Waits for the device.

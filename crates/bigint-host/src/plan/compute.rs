@@ -2,30 +2,81 @@
 
 use crate::Error;
 use crate::common::job::Job;
-use crate::device::transform::Transform;
+use crate::common::program::Program;
+use crate::device::gather::Gather;
 use crate::engine::inner::{Inner, Resort};
-use crate::host::on_host;
+use crate::host;
+use crate::plan::choose::{self, Inputs, Who};
 use crate::plan::readiness::{Choice, Load, State};
 use crate::plan::task::Task;
+use crate::plan::why::Why;
 use crate::plan::{spread, whole_product};
+use crate::values::batch::Batch;
 use crate::values::made::Computed;
 use crate::values::node::Operands;
-use bigint_core::Level;
-use bigint_core::kernel::WIDEST_MODULUS;
-use bigint_core::operation::Cost;
 use std::sync::Arc;
 use std::time::Instant;
 
 impl Inner {
-    /// Computes a job, on the devices where there are any and it suits, else on the CPU.
-    pub fn compute(self: &Arc<Self>, job: Job, operands: Operands<'_>) -> Result<Computed, Error> {
-        if !self.suits_device(job, operands) {
-            return on_host::compute(self, job, operands);
+    /// Computes a task, on the devices where there are any and it suits, else on the CPU: the one
+    /// door to either.
+    pub fn compute(
+        self: &Arc<Self>,
+        task: &Task,
+        operands: Operands<'_>,
+    ) -> Result<Computed, Error> {
+        self.note(task, operands);
+        if let Task::Job(job) = task {
+            match self.who(*job, operands).0 {
+                Who::Cpu => return host::job::compute(self, *job, operands),
+                Who::WholeProduct => return whole_product::compute(self, *job, operands),
+                Who::Devices => {}
+            }
         }
-        if let Some(computed) = whole_product::compute(self, job, operands)? {
-            return Ok(computed);
+        spread::compute(self, task, operands)
+    }
+
+    /// Notes how a task is computed, if that is wanted.
+    fn note(&self, task: &Task, operands: Operands<'_>) {
+        if self.choices.is_wanted()
+            && !matches!(task, Task::Gather(_))
+            && let Ok(explanation) = self.explain(task, operands)
+        {
+            self.choices.note(explanation.to_string());
         }
-        spread::compute(self, &Task::Job(job), operands)
+    }
+
+    /// Numbers of batches in another order: where devices have them, or on the host.
+    pub fn gather(
+        self: &Arc<Self>,
+        gather: Gather,
+        operands: Operands<'_>,
+    ) -> Result<Batch, Error> {
+        let gather = Arc::new(gather);
+        let task = Task::Gather(Arc::clone(&gather));
+        if spread::shares(self, &task, operands).is_empty() {
+            let limbs = gather.limbs(self, operands, 0..gather.shape.count)?;
+            return self.admit(gather.shape, limbs);
+        }
+        let mut made = self.compute(&task, operands)?;
+        Ok(Batch::new(made.results.swap_remove(0)))
+    }
+
+    /// Who computes a job, and why, whether or not devices are ready.
+    pub fn who(&self, job: Job, operands: Operands<'_>) -> (Who, Why) {
+        let shared_bytes = self.devices().map(|device| device.shared_bytes()).min();
+        let may_use_cpu = self.resort == Resort::Always;
+        let inputs = Inputs::of(operands);
+        choose::who(self.tuning(), may_use_cpu, shared_bytes, job, &inputs)
+    }
+
+    /// The task of a program in one launch, or, on the CPU, block by block; none where devices
+    /// take its steps one by one.
+    pub fn task_of(&self, program: Program, inputs: Operands<'_>) -> Option<Task> {
+        let shapes = inputs.iter().map(|input| input.shape);
+        let kernel = choose::fused(self.tuning(), &program, shapes);
+        let is_for_steps = kernel.is_none() && self.device().is_some();
+        (!is_for_steps).then(|| Task::Program(Arc::new(program), kernel))
     }
 
     /// Who computes a task that suits devices.
@@ -118,43 +169,5 @@ impl Inner {
         let done = work();
         self.devices.spend(started.elapsed());
         done
-    }
-
-    /// Whether the device should be used: not for what has no kernels, and by `auto` not for
-    /// products wider than a block multiplies well, nor for divisors wider than a thread or
-    /// moduli wider than a warp holds, unless a level is forced.
-    fn suits_device(&self, job: Job, operands: Operands<'_>) -> bool {
-        if job.operation.declaration().rows.is_empty() {
-            return false;
-        }
-        if self.resort != Resort::Always || job.options.level.is_some() {
-            return true;
-        }
-        if let [.., modulus] = operands
-            && job.operation.multiplies_modulo()
-        {
-            return modulus.shape.width <= WIDEST_MODULUS;
-        }
-        let mut widths = operands.iter().map(|operand| operand.shape.width).take(2);
-        let by_transform = |n: usize, m: usize| {
-            let longest = self.tuning().mul.ntt.longest;
-            Transform::of(n, m, n.saturating_add(m), longest).any(|plan| {
-                let mut devices = self.devices();
-                devices.all(|device| plan.fits(device.shared_bytes()))
-            })
-        };
-        if job.operation.multiplies() {
-            let (n, m) = (widths.clone().min(), widths.max());
-            n <= Some(self.tuning().mul.device_max_width)
-                || n.zip(m).is_some_and(|(n, m)| by_transform(n, m))
-        } else if job.operation.divides() {
-            widths.nth(1) <= Some(self.tuning().div.device_max_width)
-        } else if job.operation.cost() == Cost::Root {
-            widths.max() <= Some(self.tuning().div.root_device_max_width)
-        } else if job.operation.lanes(Level::Warp).is_empty() {
-            widths.max() <= Some(self.tuning().div.gcd_device_max_width)
-        } else {
-            true
-        }
     }
 }

@@ -1,20 +1,28 @@
 //! Who computes a job, and how: the room that chooses.
 //!
-//! [`compute`] takes a job from the operations, [`readiness`] says whether the CPU or devices compute
-//! it, and [`spread`] gives each device its share and makes good what a device cannot do.
-//! [`task`] is what is given to them; [`work`] estimates how long it takes, [`transform_tuning`] chooses
-//! among transforms of long products.
+//! `compute` is the door: it takes a task from the operations. `choose` answers, from lengths and
+//! thresholds alone, whether the CPU or devices compute it and by which launches, with the help of
+//! `products` (transforms of long products) and `kernels` (one launch); `why` and `explain` put
+//! the answer into words. `readiness` says whether devices are worth their start, `spread` gives
+//! each its share and makes good what it cannot do, and `task` is what they are given.
 //!
 //! In public the room also shows what formulas cost and how they are evaluated, row after row.
 
+pub(crate) mod choose;
 pub(crate) mod compute;
-pub(crate) mod program;
+pub(crate) mod explain;
+mod kernels;
+mod mersenne;
+mod products;
 pub(crate) mod readiness;
-pub(crate) mod spread;
+mod spread;
 pub(crate) mod task;
-mod transform_tuning;
 pub(crate) mod whole_product;
+pub(crate) mod why;
 pub(crate) mod work;
+
+pub use explain::{Explanation, Part};
+pub use mersenne::mersenne_by_doubles;
 
 pub use crate::expression::cost::{Cost, Extent};
 pub use crate::expression::evaluate::{Blame, Evaluator, Tallies, Tally, Totals};

@@ -9,7 +9,7 @@
 //!    devices take the rest when they are ready.
 //! 3. What only devices have is computed by them.
 
-use crate::tuning::start::StartTuning;
+use crate::tuning::gpu::StartTuning;
 
 /// What a task would take, in milliseconds.
 #[derive(Clone, Copy, Debug)]

@@ -4,12 +4,13 @@ use crate::Error;
 use crate::common::device::Device;
 use crate::common::job::{Job, Wanted};
 use crate::common::limbs;
+use crate::common::program::Program;
+use crate::device;
 use crate::device::gather::Gather;
-use crate::device::on_device;
 use crate::engine::inner::Inner;
-use crate::host::on_host;
-use crate::plan::program::Program;
-use crate::tuning::start::CoreTuning;
+use crate::host;
+use crate::plan::choose::{self, Chosen, Inputs};
+use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
 use bigint_core::Shape;
@@ -77,7 +78,10 @@ impl Task {
         count: usize,
     ) -> Option<(EntryPoint, Specialization)> {
         match self {
-            Task::Job(job) => on_device::module(engine.tuning(), device, *job, operands, count),
+            Task::Job(job) => {
+                let chosen = chosen(engine, device, *job, operands, count).ok()?;
+                device::job::module(*job, operands, count, &chosen.launches)
+            }
             Task::Program(_, kernel) => {
                 kernel.map(|kernel| (kernel.entry_point(), Specialization::None))
             }
@@ -109,7 +113,10 @@ impl Task {
         numbers: Range<usize>,
     ) -> Result<Option<Made>, Error> {
         match self {
-            Task::Job(job) => on_device::compute(engine.tuning(), device, *job, operands, numbers),
+            Task::Job(job) => {
+                let chosen = chosen(engine, device, *job, operands, numbers.len())?;
+                device::job::compute(device, *job, operands, numbers, &chosen.launches)
+            }
             Task::Program(program, kernel) => {
                 let kernel = kernel.expect("a program on a device has a kernel");
                 let made = program.run_on_device(device, kernel, operands, numbers)?;
@@ -157,7 +164,7 @@ impl Task {
         };
         let mut computed = match self {
             Task::Gather(_) => unreachable!("it is done by now"),
-            Task::Job(job) => on_host::compute(engine, job.with_count(count), operands)?,
+            Task::Job(job) => host::job::compute(engine, job.with_count(count), operands)?,
             Task::Program(program, _) => {
                 Computed::of(program.with_count(count).run_on_host(engine, operands)?)
             }
@@ -178,6 +185,18 @@ impl Task {
             first,
         }
     }
+}
+
+/// By which launches a device computes so many of a job's numbers.
+pub(crate) fn chosen(
+    engine: &Inner,
+    device: &Arc<dyn Device>,
+    job: Job,
+    operands: Operands<'_>,
+    count: usize,
+) -> Result<Chosen, Error> {
+    let (job, inputs) = (job.with_count(count), Inputs::of(operands));
+    choose::launches(engine.tuning(), device.shared_bytes(), job, &inputs)
 }
 
 #[cfg(test)]

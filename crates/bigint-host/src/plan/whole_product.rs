@@ -4,36 +4,24 @@
 use crate::Error;
 use crate::common::job::{Job, Wanted};
 use crate::engine::inner::Inner;
-use crate::host::on_host;
 use crate::plan::spread;
 use crate::plan::task::Task;
 use crate::values::made::Computed;
 use crate::values::node::{Node, Operands};
-use bigint_core::{LIMB_BITS, Limb, Operation, Shape, WIDEST_COUNTED};
+use bigint_core::{LIMB_BITS, Limb, Operation, Shape};
 use std::sync::Arc;
 
-/// Computes the job by its operands' whole product, if that takes less time on devices than
-/// the kernels of the operation, whose products are by columns.
+/// Computes the high half of a product, or a product with a sum, by the operands' whole product.
 pub(crate) fn compute(
     engine: &Arc<Inner>,
     job: Job,
     operands: Operands<'_>,
-) -> Result<Option<Computed>, Error> {
-    let ([a, b], rest) = match (job.operation, operands) {
-        (Operation::MulHigh, [a, b]) => ([a, b], None),
-        (Operation::MulAdd, [a, b, c]) => ([a, b], Some(c)),
-        _ => return Ok(None),
+) -> Result<Computed, Error> {
+    let ([a, b], rest) = match operands {
+        [a, b, rest @ ..] => ([a, b], rest.first()),
+        _ => unreachable!("a product has two operands"),
     };
     let (n, m) = (a.shape.width, b.shape.width);
-    let is_left_open = job.leaves_open(Operation::Mul);
-    let is_wide = engine.tuning().takes_whole_product(job.operation, n, m);
-    if !is_left_open || engine.device().is_none() || !is_wide {
-        return Ok(None);
-    }
-    if rest.is_none() && n + m > WIDEST_COUNTED {
-        // No shift takes the product.
-        return on_host::compute(engine, job, operands).map(Some);
-    }
     let run = |operation, operands: &[Arc<Node>], width| {
         let shapes: Vec<_> = operands.iter().map(|operand| operand.shape).collect();
         let job = Job::new(operation, &shapes, &[width], job.options, Wanted::Nothing)?;
@@ -72,5 +60,5 @@ pub(crate) fn compute(
             Node::on_devices(engine, result.shape, shares, recipe)
         }
     };
-    Ok(Some(Computed::of(result)))
+    Ok(Computed::of(result))
 }

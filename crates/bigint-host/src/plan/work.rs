@@ -1,7 +1,7 @@
 //! About how long an operation takes, on a device or on a core of the CPU, from the lengths of its
 //! operands: within a factor of two or three, which is enough to say who computes.
 
-use crate::tuning::start::{CoreTuning, StartTuning};
+use crate::tuning::gpu::{CoreTuning, StartTuning};
 use bigint_core::Operation;
 use bigint_core::operation::Cost;
 

@@ -1,14 +1,10 @@
 //! Thresholds of the CPU back end: measured on the user's machine, kept in a file.
 
+use crate::tuning::{parse, read_file, refused};
 use crate::{Error, Provenance};
 use bigint_cpu::Cpu;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
-
-/// A file of this length is none of thresholds, which take less than 4 KiB.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// Where one algorithm of the CPU back end takes over from another, and on which
 /// machine that was found.
@@ -60,8 +56,7 @@ impl CpuTuning {
     /// with the line and column where it is wrong: a threshold that is no number, is negative or is below what can be split, a name
     /// that is not one.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = read_to_string(path).map_err(|error| refused(path, &error))?;
-        toml::from_str(&text).map_err(|error| refused(path, &error))
+        parse(&read_file(path)?, &path.display().to_string())
     }
 
     /// What a file of these thresholds holds.
@@ -69,7 +64,7 @@ impl CpuTuning {
     /// # Errors
     /// [`Error::Tuning`] where they cannot be written down.
     pub fn text(&self) -> Result<String, Error> {
-        toml::to_string_pretty(self).map_err(|error| refused(Path::new("thresholds"), &error))
+        toml::to_string_pretty(self).map_err(|error| refused("thresholds", error))
     }
 
     /// Writes a file, over the one that may be there, and the folders to it.
@@ -79,9 +74,9 @@ impl CpuTuning {
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let text = self.text()?;
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| refused(path, &error))?;
+            std::fs::create_dir_all(folder).map_err(|error| refused(path.display(), error))?;
         }
-        std::fs::write(path, text).map_err(|error| refused(path, &error))
+        std::fs::write(path, text).map_err(|error| refused(path.display(), error))
     }
 
     /// Makes every engine of this process compute by these thresholds.
@@ -92,26 +87,6 @@ impl CpuTuning {
     pub fn install(self) -> Result<(), Error> {
         let cpu = Cpu::detect().with_tuning(self.thresholds);
         cpu.install().map_err(|_| Error::TuningInUse)
-    }
-}
-
-/// Reads a file that may be anything: a pipe would be waited for, a device may never end.
-fn read_to_string(path: &Path) -> io::Result<String> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not an ordinary file"));
-    }
-    let mut text = String::new();
-    let file = File::open(path)?;
-    if file.take(MOST_BYTES).read_to_string(&mut text)? as u64 == MOST_BYTES {
-        return Err(io::Error::other("it is too long to be one"));
-    }
-    Ok(text)
-}
-
-fn refused(path: &Path, error: &dyn std::error::Error) -> Error {
-    Error::Tuning {
-        path: path.display().to_string(),
-        message: error.to_string().trim_end().to_owned(),
     }
 }
 

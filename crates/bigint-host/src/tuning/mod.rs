@@ -1,12 +1,50 @@
 //! Thresholds: measured data in files, and their reader.
 //!
-//! Every table names its machine, its date and how it was measured. [`gpu`] is the table of the
-//! kernels, of which one ships in `tuning/` and users may read another; [`cpu`] is the table of the
-//! CPU's algorithms, which `bigint tune` writes.
+//! Every table names its machine, its date and how it was measured. [`gpu`] is the form of the
+//! table of a GPU's kernels: one file a machine stands in `tuning/` beside the sources, the one
+//! that ships is built in, and users may read another. [`cpu`] is the table of the CPU's
+//! algorithms, which `bigint tune` writes. What follows from the thresholds is `plan`'s.
 
 pub(crate) mod cpu;
 pub(crate) mod gpu;
-pub(crate) mod lanes;
-pub(crate) mod modular;
-pub(crate) mod start;
-pub(crate) mod transforms;
+
+use crate::Error;
+use serde::de::DeserializeOwned;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A file of this length is none of thresholds, which take less than 4 KiB.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A file of thresholds, as text.
+fn read_file(path: &Path) -> Result<String, Error> {
+    read_to_string(path).map_err(|error| refused(path.display(), error))
+}
+
+/// Reads a file that may be anything: a pipe would be waited for, a device may never end.
+fn read_to_string(path: &Path) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not an ordinary file"));
+    }
+    let mut text = String::new();
+    let file = File::open(path)?;
+    if file.take(MOST_BYTES).read_to_string(&mut text)? as u64 == MOST_BYTES {
+        return Err(io::Error::other("it is too long to be one"));
+    }
+    Ok(text)
+}
+
+/// Thresholds from the text of a file; the error names file, line and column.
+fn parse<T: DeserializeOwned>(text: &str, path: &str) -> Result<T, Error> {
+    toml::from_str(text).map_err(|error| refused(path, error))
+}
+
+/// What is wrong with a file.
+fn refused(path: impl Display, message: impl Display) -> Error {
+    Error::Tuning {
+        path: path.to_string(),
+        message: message.to_string().trim_end().to_owned(),
+    }
+}

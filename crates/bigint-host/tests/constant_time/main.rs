@@ -3,15 +3,12 @@
 //! [`promises`] lists all that promises it. Two judges look at each on machine code, as the compiler
 //! has made it: [`memcheck`] marks secrets as undefined and has valgrind say what branches or addresses
 //! depend on them, on the portable path, as it says that it has no ADX and no AVX-512; [`steps`] goes
-//! through two runs with different secrets instruction by instruction, on the machine's best path or
-//! the one that `BIGINT_CPU_PATH` names, and compares where they are and what memory they name. Both
-//! must find the leaks that [`promises::LEAKS`] has.
-//!
-//! Valgrind looks at batches of one shape, in release of three; the steps of one promise are compared.
-//! `BIGINT_CONSTANT_TIME=all` compares those of every promise, in minutes, and makes it a failure that
-//! there is no valgrind.
+//! through two runs with different secrets instruction by instruction, on every path that the machine
+//! has, and compares where they are and what memory they name. Both must find the leaks that
+//! [`promises::LEAKS`] has.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+mod follow;
 mod memcheck;
 mod promises;
 mod steps;
@@ -21,12 +18,10 @@ use promises::Setting;
 use std::env;
 use std::process::{Command, Output};
 
-const CHILD: &str = "BIGINT_TEST_CHILD";
+#[global_allocator]
+static MEMORY: follow::Apart = follow::Apart;
 
-/// Whether everything is to be looked at, and what cannot be is a failure.
-fn is_all() -> bool {
-    env::var("BIGINT_CONSTANT_TIME").is_ok_and(|all| all == "all")
-}
+const CHILD: &str = "BIGINT_TEST_CHILD";
 
 /// Runs the test `name` again on a path, in a process of its own, behind the words of `wrapper`.
 fn on_path(name: &str, path: Path, wrapper: &[String]) -> Output {
@@ -96,7 +91,6 @@ fn valgrind_finds_no_branch_and_no_address_that_depends_on_secrets() {
         return settings.for_each(|setting| judge(&setting, is_judged, memcheck::leaks));
     }
     let Some(wrapper) = memcheck::wrapper() else {
-        assert!(!is_all(), "there is no valgrind: install it");
         return eprintln!("there is no valgrind: the CPU's constant time was not looked at so");
     };
     assert_passed(Path::Portable, &on_path(name, Path::Portable, &wrapper));
@@ -106,20 +100,17 @@ fn valgrind_finds_no_branch_and_no_address_that_depends_on_secrets() {
 fn every_step_and_every_address_is_the_same_for_other_secrets() {
     let name = "every_step_and_every_address_is_the_same_for_other_secrets";
     if env::var_os(CHILD).is_some() {
-        // Each instruction takes as long as thousands: what valgrind cannot look at comes first.
-        let is_first = |name: &str| name == "Engine::pow_mod of wide bases";
-        let is_judged = |name: &str| is_all() || is_first(name);
-        let setting = promises::settings().next().expect("a setting");
-        return judge(&setting, is_judged, steps::leaks);
-    }
-    let path = Cpu::current().path();
-    if path != Path::Avx512Ifma {
-        eprintln!(
-            "on {}: the lanes of AVX-512 IFMA were not looked at",
-            path.name()
-        );
+        let settings = promises::settings().take(if cfg!(debug_assertions) { 1 } else { 5 });
+        return settings.for_each(|setting| judge(&setting, |_| true, steps::leaks));
     }
     // Threads that a child starts would not be followed.
     let alone = ["env", "RAYON_NUM_THREADS=1"].map(String::from);
-    assert_passed(path, &on_path(name, path, &alone));
+    for path in Path::ALL {
+        if !path.is_supported() {
+            eprintln!("this machine has no {}: it was not looked at", path.name());
+            continue;
+        }
+        assert_passed(path, &on_path(name, path, &alone));
+        eprintln!("{}: every promise is kept", path.name());
+    }
 }

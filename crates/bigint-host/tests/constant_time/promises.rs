@@ -22,24 +22,30 @@ pub struct Setting {
     other: bool,
 }
 
-/// As many numbers as lanes take at once, one more, and one, in both layouts.
+/// As many numbers as lanes take at once, one more, and one, in both layouts; then wider ones, of 1024
+/// and of 2048 bits.
 pub fn settings() -> impl Iterator<Item = Setting> {
     [
         (8, 4, Layout::Contiguous),
         (9, 3, Layout::Interleaved),
         (1, 4, Layout::Contiguous),
+        (2, 32, Layout::Contiguous),
+        (1, 64, Layout::Contiguous),
     ]
     .into_iter()
     .map(|(count, width, layout)| Setting::new(Shape::new(count, width, layout)))
 }
 
 /// The lowest limb of the modulus of `width` limbs, whose others are all ones: primes are 2^64 - 59,
-/// 2^96 - 17, 2^128 - 159.
+/// 2^96 - 17, 2^128 - 159, 2^1024 - 105, 2^2048 -
+/// 1942289.
 fn lowest(width: usize) -> Limb {
     match width {
         2 => 59_u32.wrapping_neg(),
         3 => 17_u32.wrapping_neg(),
-        _ => 159_u32.wrapping_neg(),
+        4 => 159_u32.wrapping_neg(),
+        32 => 105_u32.wrapping_neg(),
+        _ => 1_942_289_u32.wrapping_neg(),
     }
 }
 
@@ -274,13 +280,14 @@ pub const PROMISES: &[(&str, Work)] = &[
 /// A branch and an address that depend on a secret: what judges must find.
 pub const LEAKS: &[(&str, Work)] = &[
     ("a branch", |s| {
-        let limb = s.below(1).rows().unwrap()[0];
-        if black_box(limb) & 2 == 0 {
+        // 1, or one less than an odd modulus.
+        let limb = s.below(0).rows().unwrap()[0];
+        if black_box(limb) & 1 == 0 {
             black_box(s);
         }
     }),
     ("an address", |s| {
-        let limb = s.below(1).rows().unwrap()[0];
+        let limb = s.below(0).rows().unwrap()[0];
         black_box(black_box(&[1; 64])[limb as usize % 64]);
     }),
 ];

@@ -1,11 +1,186 @@
-//! Loads and stores of limbs at addresses in device memory, which callers vouch for.
+//! Loads and stores of limbs at addresses in device memory and in shared memory, which callers vouch
+//! for.
 
 // Device memory is reached through `ld.global` and `st.global`: addresses come
-// from the launch as integers, which the compiler would take for generic ones.
+// from the launch as integers, which the compiler would take for generic ones. Shared memory
+// is reached through `ld.shared` and `st.shared`, with 32-bit addresses of its own.
 #![allow(unsafe_code)]
 
 use bigint_core::Limb;
 use core::arch::asm;
+
+/// Loads and stores in a space of memory, whose addresses are of this type and come in registers of
+/// this class. What is at an address that a function is given, of one limb, or of two or four that
+/// begin at a multiple of as many, the caller vouches for; of those `_below` where `at < reach`, and
+/// elsewhere they load zeros and store nothing, without a branch. These have the operands of a name
+/// each in this order.
+macro_rules! accesses {
+    (
+        $space:literal, $address:ty, $register:ident,
+        $at:ident, $reach:ident, $of:ident: $($operand:tt)*
+    ) => {
+        use bigint_core::Limb;
+        use core::arch::asm;
+
+        #[inline(always)]
+        pub unsafe fn load(address: $address) -> Limb {
+            let limb;
+            // SAFETY: the caller vouches for a limb at `address`.
+            unsafe {
+                asm!(concat!("ld.", $space, ".u32 {limb}, [{address}];"),
+                    limb = out(reg32) limb, address = in($register) address,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            limb
+        }
+
+        #[inline(always)]
+        pub unsafe fn load_below($at: u32, $reach: u32, $of: $address) -> Limb {
+            let limb;
+            // SAFETY: the caller vouches for a limb at `address` where `at < reach`.
+            unsafe {
+                asm!("{{",
+                    ".reg .pred inside;",
+                    "setp.lt.u32 inside, {at}, {reach};",
+                    "mov.u32 {limb}, 0;",
+                    concat!("@inside ld.", $space, ".u32 {limb}, [{address}];"),
+                    "}}",
+                    limb = out(reg32) limb, $($operand)*,
+                    options(pure, readonly, nostack));
+            }
+            limb
+        }
+
+        #[inline(always)]
+        pub unsafe fn load_four(address: $address) -> [Limb; 4] {
+            let (a, b, c, d);
+            // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16.
+            unsafe {
+                asm!(concat!("ld.", $space, ".v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];"),
+                    a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+                    address = in($register) address,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            [a, b, c, d]
+        }
+
+        #[inline(always)]
+        pub unsafe fn load_four_below($at: u32, $reach: u32, $of: $address) -> [Limb; 4] {
+            let (a, b, c, d);
+            // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16, where
+            // `at < reach`.
+            unsafe {
+                asm!("{{",
+                    ".reg .pred inside;",
+                    "setp.lt.u32 inside, {at}, {reach};",
+                    "mov.u32 {a}, 0;",
+                    "mov.u32 {b}, 0;",
+                    "mov.u32 {c}, 0;",
+                    "mov.u32 {d}, 0;",
+                    concat!("@inside ld.", $space, ".v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];"),
+                    "}}",
+                    a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+                    $($operand)*,
+                    options(pure, readonly, nostack));
+            }
+            [a, b, c, d]
+        }
+
+        #[inline(always)]
+        pub unsafe fn store_below($at: u32, $reach: u32, $of: $address, limb: Limb) {
+            // SAFETY: as in `load_below`.
+            unsafe {
+                asm!("{{",
+                    ".reg .pred inside;",
+                    "setp.lt.u32 inside, {at}, {reach};",
+                    concat!("@inside st.", $space, ".u32 [{address}], {limb};"),
+                    "}}",
+                    limb = in(reg32) limb, $($operand)*,
+                    options(nostack));
+            }
+        }
+
+        #[inline(always)]
+        pub unsafe fn store_four(address: $address, [a, b, c, d]: [Limb; 4]) {
+            // SAFETY: as in `load_four`.
+            unsafe {
+                asm!(concat!("st.", $space, ".v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};"),
+                    a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
+                    address = in($register) address,
+                    options(nostack, preserves_flags));
+            }
+        }
+
+        #[inline(always)]
+        pub unsafe fn store_four_below(
+            $at: u32,
+            $reach: u32,
+            $of: $address,
+            [a, b, c, d]: [Limb; 4],
+        ) {
+            // SAFETY: as in `load_four_below`.
+            unsafe {
+                asm!("{{",
+                    ".reg .pred inside;",
+                    "setp.lt.u32 inside, {at}, {reach};",
+                    concat!("@inside st.", $space, ".v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};"),
+                    "}}",
+                    a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
+                    $($operand)*,
+                    options(nostack));
+            }
+        }
+    };
+}
+
+/// In device memory.
+mod global {
+    accesses! {
+        "global", u64, reg64,
+        at, reach, address: address = in(reg64) address, at = in(reg32) at, reach = in(reg32) reach
+    }
+    #[inline(always)]
+    pub unsafe fn load_two(address: u64) -> [Limb; 2] {
+        let (a, b);
+        // SAFETY: the caller vouches for two limbs at `address`, a multiple of 8.
+        unsafe {
+            asm!("ld.global.v2.u32 {{{a}, {b}}}, [{address}];",
+                a = out(reg32) a, b = out(reg32) b, address = in(reg64) address,
+                options(pure, readonly, nostack, preserves_flags));
+        }
+        [a, b]
+    }
+
+    #[inline(always)]
+    pub unsafe fn store_two(address: u64, [a, b]: [Limb; 2]) {
+        // SAFETY: as in `load_two`.
+        unsafe {
+            asm!("st.global.v2.u32 [{address}], {{{a}, {b}}};",
+                a = in(reg32) a, b = in(reg32) b, address = in(reg64) address,
+                options(nostack, preserves_flags));
+        }
+    }
+}
+
+/// In shared memory.
+pub(super) mod shared {
+    accesses! {
+        "shared", u32, reg32,
+        at, reach, address: at = in(reg32) at, reach = in(reg32) reach, address = in(reg32) address
+    }
+
+    #[inline(always)]
+    pub unsafe fn store(address: u32, limb: Limb) {
+        // SAFETY: as in `load`.
+        unsafe {
+            asm!("st.shared.u32 [{address}], {limb};",
+                limb = in(reg32) limb, address = in(reg32) address,
+                options(nostack, preserves_flags));
+        }
+    }
+}
+
+pub(super) use global::*;
 
 /// Sets the 64 bits at `address` to the lesser of themselves and `x`, whoever else does
 /// so at the same time.
@@ -17,37 +192,6 @@ pub(super) unsafe fn least(address: u64, x: u64) {
             address = in(reg64) address, x = in(reg64) x,
             options(nostack, preserves_flags));
     }
-}
-
-#[inline(always)]
-pub(super) unsafe fn load(address: u64) -> Limb {
-    let limb;
-    // SAFETY: the caller vouches for a limb at `address`.
-    unsafe {
-        asm!("ld.global.u32 {limb}, [{address}];",
-            limb = out(reg32) limb, address = in(reg64) address,
-            options(pure, readonly, nostack, preserves_flags));
-    }
-    limb
-}
-
-/// The limb at `address` where `at < reach`, else zero, without a branch.
-#[inline(always)]
-pub(super) unsafe fn load_below(at: u32, reach: u32, address: u64) -> Limb {
-    let limb;
-    // SAFETY: the caller vouches for a limb at `address` where `at < reach`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "mov.u32 {limb}, 0;",
-            "@inside ld.global.u32 {limb}, [{address}];",
-            "}}",
-            limb = out(reg32) limb, address = in(reg64) address,
-            at = in(reg32) at, reach = in(reg32) reach,
-            options(pure, readonly, nostack));
-    }
-    limb
 }
 
 /// `x y + z` by one instruction: the compiler forgets in a loop that `y` has 32 bits.
@@ -84,20 +228,8 @@ pub(super) unsafe fn load_below_both(first: (u32, u32), second: (u32, u32), addr
     limb
 }
 
-#[inline(always)]
-pub(super) unsafe fn load_four(address: u64) -> [Limb; 4] {
-    let (a, b, c, d);
-    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16.
-    unsafe {
-        asm!("ld.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
-            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-            address = in(reg64) address,
-            options(pure, readonly, nostack, preserves_flags));
-    }
-    [a, b, c, d]
-}
-
-/// The same of limbs that are many and not wanted again soon: in caches they make room for others first.
+/// The four limbs at `address`, of limbs that are many and not wanted again soon: in caches they make
+/// room for others first.
 #[inline(always)]
 pub(super) unsafe fn load_four_of_many(address: u64) -> [Limb; 4] {
     let (a, b, c, d);
@@ -109,95 +241,6 @@ pub(super) unsafe fn load_four_of_many(address: u64) -> [Limb; 4] {
             options(pure, readonly, nostack, preserves_flags));
     }
     [a, b, c, d]
-}
-
-/// Stores `limb` at `address` where `at < reach`, without a branch.
-#[inline(always)]
-pub(super) unsafe fn store_below(at: u32, reach: u32, address: u64, limb: Limb) {
-    // SAFETY: the caller vouches for a limb at `address` where `at < reach`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "@inside st.global.u32 [{address}], {limb};",
-            "}}",
-            limb = in(reg32) limb, address = in(reg64) address,
-            at = in(reg32) at, reach = in(reg32) reach,
-            options(nostack));
-    }
-}
-
-#[inline(always)]
-pub(super) unsafe fn store_four(address: u64, [a, b, c, d]: [Limb; 4]) {
-    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16.
-    unsafe {
-        asm!("st.global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-            a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
-            address = in(reg64) address,
-            options(nostack, preserves_flags));
-    }
-}
-
-/// The four limbs at `address` where `at < reach`, else zeros, without a branch.
-#[inline(always)]
-pub(super) unsafe fn load_four_below(at: u32, reach: u32, address: u64) -> [Limb; 4] {
-    let (a, b, c, d);
-    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16, where
-    // `at < reach`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "mov.u32 {a}, 0;",
-            "mov.u32 {b}, 0;",
-            "mov.u32 {c}, 0;",
-            "mov.u32 {d}, 0;",
-            "@inside ld.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
-            "}}",
-            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-            address = in(reg64) address, at = in(reg32) at, reach = in(reg32) reach,
-            options(pure, readonly, nostack));
-    }
-    [a, b, c, d]
-}
-
-/// Stores four limbs at `address` where `at < reach`, without a branch.
-#[inline(always)]
-pub(super) unsafe fn store_four_below(at: u32, reach: u32, address: u64, [a, b, c, d]: [Limb; 4]) {
-    // SAFETY: as in `load_four_below`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "@inside st.global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-            "}}",
-            a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
-            address = in(reg64) address, at = in(reg32) at, reach = in(reg32) reach,
-            options(nostack));
-    }
-}
-
-/// Two limbs at `address`.
-#[inline(always)]
-pub(super) unsafe fn load_two(address: u64) -> [Limb; 2] {
-    let (a, b);
-    // SAFETY: the caller vouches for two limbs at `address`, a multiple of 8.
-    unsafe {
-        asm!("ld.global.v2.u32 {{{a}, {b}}}, [{address}];",
-            a = out(reg32) a, b = out(reg32) b, address = in(reg64) address,
-            options(pure, readonly, nostack, preserves_flags));
-    }
-    [a, b]
-}
-
-#[inline(always)]
-pub(super) unsafe fn store_two(address: u64, [a, b]: [Limb; 2]) {
-    // SAFETY: as in `load_two`.
-    unsafe {
-        asm!("st.global.v2.u32 [{address}], {{{a}, {b}}};",
-            a = in(reg32) a, b = in(reg32) b, address = in(reg64) address,
-            options(nostack, preserves_flags));
-    }
 }
 
 /// Limbs of a batch, all as far apart.

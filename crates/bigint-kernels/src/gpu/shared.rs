@@ -9,6 +9,7 @@
 // its own.
 #![allow(unsafe_code)]
 
+use super::access::shared::{load, load_below, load_four, store, store_below, store_four};
 use super::thread;
 use bigint_core::Limb;
 use bigint_core::kernel::{PIECE, place};
@@ -467,58 +468,15 @@ impl Place {
     /// Limb `at`.
     #[inline(always)]
     pub fn limb(self, at: u32) -> Limb {
-        let limb;
         // SAFETY: by the contract of `Places::new`, where `at` is below the width.
-        unsafe {
-            asm!("{{",
-                ".reg .pred inside;",
-                "setp.lt.u32 inside, {at}, {width};",
-                "mov.u32 {limb}, 0;",
-                "@inside ld.shared.u32 {limb}, [{address}];",
-                "}}",
-                limb = out(reg32) limb, at = in(reg32) at, width = in(reg32) self.width,
-                address = in(reg32) self.address + LIMB_BYTES * at,
-                options(pure, readonly, nostack));
-        }
-        limb
+        unsafe { load_below(at, self.width, self.address + LIMB_BYTES * at) }
     }
 
     /// Sets limb `at`.
     #[inline(always)]
     pub fn set(self, at: u32, limb: Limb) {
         // SAFETY: as in `limb`.
-        unsafe {
-            asm!("{{",
-                ".reg .pred inside;",
-                "setp.lt.u32 inside, {at}, {width};",
-                "@inside st.shared.u32 [{address}], {limb};",
-                "}}",
-                limb = in(reg32) limb, at = in(reg32) at, width = in(reg32) self.width,
-                address = in(reg32) self.address + LIMB_BYTES * at,
-                options(nostack));
-        }
-    }
-}
-
-#[inline(always)]
-pub(super) unsafe fn load(address: u32) -> Limb {
-    let limb;
-    // SAFETY: the caller vouches for a limb at `address`.
-    unsafe {
-        asm!("ld.shared.u32 {limb}, [{address}];",
-            limb = out(reg32) limb, address = in(reg32) address,
-            options(pure, readonly, nostack, preserves_flags));
-    }
-    limb
-}
-
-#[inline(always)]
-pub(super) unsafe fn store(address: u32, limb: Limb) {
-    // SAFETY: as in `load`.
-    unsafe {
-        asm!("st.shared.u32 [{address}], {limb};",
-            limb = in(reg32) limb, address = in(reg32) address,
-            options(nostack, preserves_flags));
+        unsafe { store_below(at, self.width, self.address + LIMB_BYTES * at, limb) }
     }
 }
 
@@ -559,29 +517,5 @@ impl Region {
     pub unsafe fn set_four(self, at: u32, limbs: [Limb; 4]) {
         // SAFETY: as in `four`.
         unsafe { store_four(self.address + at * FOUR_BYTES, limbs) }
-    }
-}
-
-#[inline(always)]
-pub(super) unsafe fn load_four(address: u32) -> [Limb; 4] {
-    let (a, b, c, d);
-    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16.
-    unsafe {
-        asm!("ld.shared.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
-            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-            address = in(reg32) address,
-            options(pure, readonly, nostack, preserves_flags));
-    }
-    [a, b, c, d]
-}
-
-#[inline(always)]
-pub(super) unsafe fn store_four(address: u32, [a, b, c, d]: [Limb; 4]) {
-    // SAFETY: as in `load_four`.
-    unsafe {
-        asm!("st.shared.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-            a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
-            address = in(reg32) address,
-            options(nostack, preserves_flags));
     }
 }

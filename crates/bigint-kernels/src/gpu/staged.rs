@@ -8,14 +8,13 @@
 //! end, as numbers are no narrower. Where widths are known it moves them number by number, 32
 //! limbs at a time: lines are not whole then, but nothing is reckoned.
 
-// Shared memory is reached through `ld.shared` and `st.shared`, with 32-bit addresses of
-// its own.
+// Loads and stores at addresses.
 #![allow(unsafe_code)]
 
+use super::access::shared::{load_below, load_four_below, store_below, store_four_below};
 use super::flat::Row;
 use super::{shared, thread};
 use bigint_core::Limb;
-use core::arch::asm;
 
 /// Lanes of a warp.
 const WARP: u32 = 32;
@@ -341,79 +340,5 @@ impl Staged {
         let at = self.width + lane;
         // SAFETY: as in `fours`.
         unsafe { store_below(at, self.reach, self.address + LIMB_BYTES * at, 0) };
-    }
-}
-
-/// The limb at `address` where `at < end`, else zero, without a branch.
-#[inline(always)]
-unsafe fn load_below(at: u32, end: u32, address: u32) -> Limb {
-    let limb;
-    // SAFETY: the caller vouches for a limb at `address` where `at < end`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {end};",
-            "mov.u32 {limb}, 0;",
-            "@inside ld.shared.u32 {limb}, [{address}];",
-            "}}",
-            limb = out(reg32) limb, at = in(reg32) at, end = in(reg32) end,
-            address = in(reg32) address,
-            options(pure, readonly, nostack));
-    }
-    limb
-}
-
-/// Sets the limb at `address` where `at < end`, likewise.
-#[inline(always)]
-unsafe fn store_below(at: u32, end: u32, address: u32, limb: Limb) {
-    // SAFETY: as in `load_below`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {end};",
-            "@inside st.shared.u32 [{address}], {limb};",
-            "}}",
-            limb = in(reg32) limb, at = in(reg32) at, end = in(reg32) end,
-            address = in(reg32) address,
-            options(nostack));
-    }
-}
-
-/// The four limbs at `address` where `at < reach`, else zeros, without a branch.
-#[inline(always)]
-unsafe fn load_four_below(at: u32, reach: u32, address: u32) -> [Limb; 4] {
-    let (a, b, c, d);
-    // SAFETY: the caller vouches for four limbs at `address`, a multiple of 16, where
-    // `at < reach`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "mov.u32 {a}, 0;",
-            "mov.u32 {b}, 0;",
-            "mov.u32 {c}, 0;",
-            "mov.u32 {d}, 0;",
-            "@inside ld.shared.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
-            "}}",
-            a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-            at = in(reg32) at, reach = in(reg32) reach, address = in(reg32) address,
-            options(pure, readonly, nostack));
-    }
-    [a, b, c, d]
-}
-
-/// Sets four limbs at `address` where `at < reach`, likewise.
-#[inline(always)]
-unsafe fn store_four_below(at: u32, reach: u32, address: u32, [a, b, c, d]: [Limb; 4]) {
-    // SAFETY: as in `load_four_below`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "@inside st.shared.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-            "}}",
-            a = in(reg32) a, b = in(reg32) b, c = in(reg32) c, d = in(reg32) d,
-            at = in(reg32) at, reach = in(reg32) reach, address = in(reg32) address,
-            options(nostack));
     }
 }

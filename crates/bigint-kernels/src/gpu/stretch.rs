@@ -4,8 +4,9 @@
 // its own.
 #![allow(unsafe_code)]
 
+use super::access::shared::{load, load_four, store, store_four};
 use super::block::Team;
-use super::shared::{load, load_four, start, store, store_four};
+use super::shared::start;
 use bigint_core::Limb;
 use core::arch::asm;
 

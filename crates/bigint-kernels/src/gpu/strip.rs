@@ -21,8 +21,9 @@
 // its own.
 #![allow(unsafe_code)]
 
+use super::access::shared::{load, store};
 use super::flat::Row;
-use super::shared::{Fours, load, part_of_warp, store};
+use super::shared::{Fours, part_of_warp};
 use super::thread;
 use bigint_core::Limb;
 

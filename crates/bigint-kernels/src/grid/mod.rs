@@ -5,6 +5,52 @@ pub mod ntt;
 pub mod trial;
 pub mod weighted;
 
+use crate::gpu::memory::{Any, Number};
+use bigint_core::MatrixArgument;
+
+/// A tree's levels over points in shared memory, of which passes take one to three.
+trait Levels: Copy {
+    /// `log2 R` levels from `depth` on, down or up, in place.
+    fn pass_in_place<const R: usize, const UP: bool>(self, depth: u32);
+
+    /// Levels `from` to `to` down.
+    #[inline(always)]
+    fn downs(self, from: u32, to: u32) {
+        let mut depth = from;
+        match (to - from) % 3 {
+            1 => {
+                self.pass_in_place::<2, false>(depth);
+                depth += 1;
+            }
+            2 => {
+                self.pass_in_place::<4, false>(depth);
+                depth += 2;
+            }
+            _ => {}
+        }
+        while depth < to {
+            self.pass_in_place::<8, false>(depth);
+            depth += 3;
+        }
+    }
+
+    /// The same levels up.
+    #[inline(always)]
+    fn ups(self, from: u32, to: u32) {
+        let rest = (to - from) % 3;
+        let mut depth = to;
+        while depth > from + rest {
+            depth -= 3;
+            self.pass_in_place::<8, true>(depth);
+        }
+        match rest {
+            1 => self.pass_in_place::<2, true>(from),
+            2 => self.pass_in_place::<4, true>(from),
+            _ => {}
+        }
+    }
+}
+
 /// The columns of a matrix that a block has, in launches that have such of every operand.
 #[derive(Clone, Copy)]
 struct Columns {
@@ -38,5 +84,16 @@ impl Columns {
     fn place(self, i: u32) -> u32 {
         let column = i & ((1 << self.log) - 1);
         (i >> self.log << self.log_row) + self.first + column
+    }
+    /// The number that has them, of one of these operands.
+    ///
+    /// # Safety
+    /// As for [`Number::new`], of every number of the launch.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    unsafe fn of_operands(self, a: &MatrixArgument, b: &MatrixArgument) -> Number<Any> {
+        let matrix = if self.operand == 0 { a } else { b };
+        // SAFETY: by this function's own contract.
+        unsafe { Number::new(matrix, u64::from(self.number)) }
     }
 }

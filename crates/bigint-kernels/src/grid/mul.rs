@@ -19,14 +19,14 @@
 //! **Cost**: about `30 log2 L` operations in FP64 a point; eight times 16 bytes a digit from and
 //! to device memory. **Scratch**: the points.
 
-use super::Columns;
+use super::{Columns, Levels};
 use crate::gpu::block::Team;
 use crate::gpu::float::{NEAREST_OFFSET, Pairs, Roots, nearest, signed};
 use crate::gpu::memory::{Any, Number, Unit};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::transform::butterflies::{down, merge_up, multiply_fours};
-use crate::transform::complex::Complex;
+use crate::transform::complex::{Complex, complex};
 use bigint_core::transform::grid::{
     CARRIES_AT, CHUNK, CHUNK_LIMBS, CHUNKS, GridArguments, HALF_WORDS, LIMBS_AT, THREADS, TREE,
     padded,
@@ -105,10 +105,10 @@ impl<'a> Block<'a> {
         let out = |i: u32, v: Complex| points.set(columns.place(i), v);
         if plan.log_part >= 3 {
             let last = plan.log_part - 3;
-            self.downs(parts, 0, last);
+            self.tree(parts).downs(0, last);
             self.pass::<8, false>(parts, last, |i| self.get(i), out);
         } else {
-            self.downs(parts, 0, plan.log_part);
+            self.tree(parts).downs(0, plan.log_part);
             let mut i = self.team.thread();
             while i < parts.count << parts.log {
                 out(i, self.get(i));
@@ -160,7 +160,7 @@ impl<'a> Block<'a> {
             g += THREADS;
         }
         self.team.sync();
-        self.downs(parts, 3, plan.log_row - 2);
+        self.tree(parts).downs(3, plan.log_row - 2);
         let mut f = self.team.thread();
         while f < 1 << (plan.log_row - 2) {
             let parent = self.root((1 << eighth) + (f >> 1));
@@ -179,7 +179,8 @@ impl<'a> Block<'a> {
             f += THREADS;
         }
         self.team.sync();
-        self.ups(Parts { count: 1, ..parts }, 3, plan.log_row - 2);
+        self.tree(Parts { count: 1, ..parts })
+            .ups(3, plan.log_row - 2);
         let points = self.points(number, 0);
         let mut c = self.team.thread();
         while c < 1 << eighth {
@@ -208,7 +209,7 @@ impl<'a> Block<'a> {
         if plan.log_part >= 3 {
             let last = plan.log_part - 3;
             self.pass::<8, true>(parts, last, given, |i, v| self.set(i, v));
-            self.ups(parts, 0, last);
+            self.tree(parts).ups(0, last);
         } else {
             let mut i = self.team.thread();
             while i < parts.count << parts.log {
@@ -216,7 +217,7 @@ impl<'a> Block<'a> {
                 i += THREADS;
             }
             self.team.sync();
-            self.ups(parts, 0, plan.log_part);
+            self.tree(parts).ups(0, plan.log_part);
         }
         let round = |x| f64::from_bits(nearest(x, scale));
         let coefficient = |v: Complex| Complex::new(round(v.re), round(v.im));
@@ -324,6 +325,12 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// The levels of these parts.
+    #[inline(always)]
+    fn tree(self, parts: Parts) -> Tree<'a> {
+        Tree { block: self, parts }
+    }
+
     /// Which columns the block has, of so many operands.
     #[inline(always)]
     fn columns(self, operands: u32) -> Columns {
@@ -341,50 +348,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Levels `from` to `to` down, of all parts.
-    #[inline(always)]
-    fn downs(self, parts: Parts, from: u32, to: u32) {
-        let mut depth = from;
-        match (to - from) % 3 {
-            1 => {
-                self.pass_in_place::<2, false>(parts, depth);
-                depth += 1;
-            }
-            2 => {
-                self.pass_in_place::<4, false>(parts, depth);
-                depth += 2;
-            }
-            _ => {}
-        }
-        while depth < to {
-            self.pass_in_place::<8, false>(parts, depth);
-            depth += 3;
-        }
-    }
-
-    /// The same levels up.
-    #[inline(always)]
-    fn ups(self, parts: Parts, from: u32, to: u32) {
-        let rest = (to - from) % 3;
-        let mut depth = to;
-        while depth > from + rest {
-            depth -= 3;
-            self.pass_in_place::<8, true>(parts, depth);
-        }
-        match rest {
-            1 => self.pass_in_place::<2, true>(parts, from),
-            2 => self.pass_in_place::<4, true>(parts, from),
-            _ => {}
-        }
-    }
-
-    /// `log2 R` levels from `depth` on, down or up.
-    #[inline(always)]
-    fn pass_in_place<const R: usize, const UP: bool>(self, parts: Parts, depth: u32) {
-        self.pass::<R, UP>(parts, depth, |i| self.get(i), |i, v| self.set(i, v));
-    }
-
-    /// The same, of points that come and go otherwise.
+    /// `log2 R` levels from `depth` on, down or up, of points that come from `get` and go to `set`.
     #[inline(always)]
     fn pass<const R: usize, const UP: bool>(
         self,
@@ -469,8 +433,7 @@ impl<'a> Block<'a> {
 
     #[inline(always)]
     fn get(self, i: u32) -> Complex {
-        let [re, im] = self.x.pair(padded(i));
-        Complex::new(re, im)
+        complex(self.x.pair(padded(i)))
     }
 
     #[inline(always)]
@@ -534,12 +497,8 @@ impl<'a> Block<'a> {
     #[inline(always)]
     #[allow(unsafe_code)]
     fn operand(self, columns: Columns) -> Number<Any> {
-        let matrix = match columns.operand {
-            0 => &self.arguments.a,
-            _ => &self.arguments.b,
-        };
         // SAFETY: `new`'s caller vouches for the operands.
-        unsafe { Number::new(matrix, u64::from(columns.number)) }
+        unsafe { columns.of_operands(&self.arguments.a, &self.arguments.b) }
     }
 
     #[inline(always)]
@@ -573,6 +532,21 @@ impl<'a> Block<'a> {
     }
 }
 
+/// Parts whose points stand in the block's shared memory.
+#[derive(Clone, Copy)]
+struct Tree<'a> {
+    block: Block<'a>,
+    parts: Parts,
+}
+
+impl Levels for Tree<'_> {
+    #[inline(always)]
+    fn pass_in_place<const R: usize, const UP: bool>(self, depth: u32) {
+        let Tree { block, parts } = self;
+        block.pass::<R, UP>(parts, depth, |i| block.get(i), |i, v| block.set(i, v));
+    }
+}
+
 /// Points in device memory.
 #[derive(Clone, Copy)]
 struct Points(Pairs);
@@ -580,8 +554,7 @@ struct Points(Pairs);
 impl Points {
     #[inline(always)]
     fn get(self, at: u32) -> Complex {
-        let [re, im] = self.0.pair(at);
-        Complex::new(re, im)
+        complex(self.0.pair(at))
     }
 
     #[inline(always)]

@@ -22,7 +22,7 @@
 //! the length 12 bytes of residues, each operand's written once and read once, the product's
 //! read and written twice. **Scratch**: the residues.
 
-use super::Columns;
+use super::{Columns, Levels};
 use crate::gpu::block::Team;
 use crate::gpu::memory::{Any, Number, Unit};
 use crate::gpu::residues::Residues;
@@ -125,7 +125,7 @@ impl<'a> Block<'a> {
         }
         self.team.sync();
         let last = plan.log_part - 3;
-        self.downs(field, parts, 0, last);
+        self.tree(field, parts).downs(0, last);
         self.pass::<8, false>(
             field,
             parts,
@@ -188,7 +188,7 @@ impl<'a> Block<'a> {
             g += THREADS;
         }
         self.team.sync();
-        self.downs(field, parts, 3, eighth);
+        self.tree(field, parts).downs(3, eighth);
         let points = self.points(number, 0, prime);
         let kept = self.kept(number, prime);
         let mut f = thread;
@@ -236,7 +236,7 @@ impl<'a> Block<'a> {
             return;
         }
         self.team.sync();
-        self.ups(field, Parts { count: 1, ..parts }, 3, eighth);
+        self.tree(field, Parts { count: 1, ..parts }).ups(3, eighth);
         let roots = field.roots::<8, true>(0);
         let scale = one_of(prime, self.arguments.scales);
         let scale = Factor {
@@ -274,7 +274,7 @@ impl<'a> Block<'a> {
             |i| points.get(self.place_apart(columns, i)),
             |i, v| self.set_apart(i, v),
         );
-        self.ups(field, parts, 0, last);
+        self.tree(field, parts).ups(0, last);
         let part = plan.log_part + plan.log_row;
         let mut i = self.team.thread();
         while i < 1 << parts.log {
@@ -392,6 +392,16 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// The levels of these parts, modulo a prime.
+    #[inline(always)]
+    fn tree(self, field: Field, parts: Parts) -> Tree<'a> {
+        Tree {
+            block: self,
+            field,
+            parts,
+        }
+    }
+
     /// Which columns the block has, of so many operands, modulo which prime, and the points.
     #[inline(always)]
     fn columns(self, operands: u32) -> (Field, Residues, Columns) {
@@ -426,56 +436,7 @@ impl<'a> Block<'a> {
         columns.place(first) + (k << (log - columns.log + self.arguments.plan.log_row))
     }
 
-    /// Levels `from` to `to` down, of all parts.
-    #[inline(always)]
-    fn downs(self, field: Field, parts: Parts, from: u32, to: u32) {
-        let mut depth = from;
-        match (to - from) % 3 {
-            1 => {
-                self.pass_in_place::<2, false>(field, parts, depth);
-                depth += 1;
-            }
-            2 => {
-                self.pass_in_place::<4, false>(field, parts, depth);
-                depth += 2;
-            }
-            _ => {}
-        }
-        while depth < to {
-            self.pass_in_place::<8, false>(field, parts, depth);
-            depth += 3;
-        }
-    }
-
-    /// The same levels up.
-    #[inline(always)]
-    fn ups(self, field: Field, parts: Parts, from: u32, to: u32) {
-        let rest = (to - from) % 3;
-        let mut depth = to;
-        while depth > from + rest {
-            depth -= 3;
-            self.pass_in_place::<8, true>(field, parts, depth);
-        }
-        match rest {
-            1 => self.pass_in_place::<2, true>(field, parts, from),
-            2 => self.pass_in_place::<4, true>(field, parts, from),
-            _ => {}
-        }
-    }
-
-    /// `log2 R` levels from `depth` on, down or up.
-    #[inline(always)]
-    fn pass_in_place<const R: usize, const UP: bool>(self, field: Field, parts: Parts, depth: u32) {
-        self.pass::<R, UP>(
-            field,
-            parts,
-            depth,
-            |i| self.apart(i),
-            |i, v| self.set_apart(i, v),
-        );
-    }
-
-    /// The same, of residues that come and go otherwise.
+    /// `log2 R` levels from `depth` on, down or up, of residues that come from `get` and go to `set`.
     #[inline(always)]
     fn pass<const R: usize, const UP: bool>(
         self,
@@ -584,12 +545,8 @@ impl<'a> Block<'a> {
     #[inline(always)]
     #[allow(unsafe_code)]
     fn operand(self, columns: Columns) -> Number<Any> {
-        let matrix = match columns.operand {
-            0 => &self.arguments.a,
-            _ => &self.arguments.b,
-        };
         // SAFETY: `new`'s caller vouches for the operands.
-        unsafe { Number::new(matrix, u64::from(columns.number)) }
+        unsafe { columns.of_operands(&self.arguments.a, &self.arguments.b) }
     }
 
     #[inline(always)]
@@ -628,5 +585,26 @@ impl<'a> Block<'a> {
         let before = u64::from(number) * 3 + u64::from(prime);
         // SAFETY: as in `points`; nobody writes there.
         unsafe { Residues::new(kept + 4 * before * u64::from(plan.length())) }
+    }
+}
+
+/// Parts whose residues, modulo a prime, stand in the block's shared memory.
+#[derive(Clone, Copy)]
+struct Tree<'a> {
+    block: Block<'a>,
+    field: Field,
+    parts: Parts,
+}
+
+impl Levels for Tree<'_> {
+    #[inline(always)]
+    fn pass_in_place<const R: usize, const UP: bool>(self, depth: u32) {
+        let Tree {
+            block,
+            field,
+            parts,
+        } = self;
+        let (get, set) = (|i| block.apart(i), |i, v| block.set_apart(i, v));
+        block.pass::<R, UP>(field, parts, depth, get, set);
     }
 }

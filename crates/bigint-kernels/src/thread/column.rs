@@ -1,6 +1,8 @@
 //! Columns of pairs of digits, in shared memory or scratch: what Euclid's algorithm and division
 //! steps keep their numbers in, two side by side.
 
+use super::{Batches, Work};
+use crate::gpu::known::column_is_shared;
 use crate::gpu::memory::{self, Number, Stride};
 use crate::gpu::shared;
 use bigint_core::Limb;
@@ -32,6 +34,38 @@ pub trait Column: Copy {
         self.set_pair(i + 1, b);
         self.set_pair(i + 2, c);
         self.set_pair(i + 3, d);
+    }
+}
+
+/// What is computed of two numbers in a column.
+pub trait InColumn {
+    /// The pairs of a column for operands of so many limbs.
+    fn pairs(n: u32, m: u32) -> u32;
+
+    /// Whether each number has a flag.
+    const HAS_FLAG: bool;
+
+    /// The first of these numbers of the two others, by a column of so many pairs; answers the number's
+    /// flag.
+    fn number<S: Stride>(numbers: [Number<S>; 3], column: impl Column, pairs: u32) -> Limb;
+}
+
+/// The results that fall to the calling thread, by columns in shared memory, or in scratch where the
+/// launch has that.
+#[inline(always)]
+pub fn numbers<O: InColumn, S: Stride>(batches: Batches<'_, S>) {
+    for work in batches.numbers() {
+        let Work {
+            r, a, b, scratch, ..
+        } = work;
+        let pairs = O::pairs(a.width(), b.width());
+        let flag = match column_is_shared(scratch.width()) {
+            true => O::number([r, a, b], batches.column(pairs), pairs),
+            false => O::number([r, a, b], batches.column_in_scratch(), pairs),
+        };
+        if O::HAS_FLAG {
+            work.carry.set(flag);
+        }
     }
 }
 

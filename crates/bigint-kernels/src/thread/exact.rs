@@ -17,6 +17,7 @@
 use super::column::{Column, Limbs};
 use super::division::right;
 use crate::gpu::carry::Accumulator;
+use crate::montgomery::inverse;
 use bigint_core::Limb;
 
 /// `q = a / b`, where `a` is what stands where `q` is to be, and `b` divides it, or `a` is zero; `b`
@@ -57,15 +58,4 @@ pub fn quotient(q: Limbs<impl Column>, b: Limbs<impl Column>) {
         q.set(i, digit);
         i += 1;
     }
-}
-
-/// The inverse of an odd limb modulo 2^32: `3 x ^ 2` is right in five bits, and every step of
-/// Newton's doubles them.
-#[inline(always)]
-fn inverse(odd: Limb) -> Limb {
-    let mut inverse = odd.wrapping_mul(3) ^ 2;
-    for _ in 0..3 {
-        inverse = inverse.wrapping_mul(2_u32.wrapping_sub(odd.wrapping_mul(inverse)));
-    }
-    inverse
 }

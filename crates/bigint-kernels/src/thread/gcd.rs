@@ -4,10 +4,9 @@
 //! Scratch: a column of digits for both operands, or none where the launch has shared
 //! memory for it.
 
-use super::column::{Above, Column};
+use super::Batches;
+use super::column::{Above, Column, InColumn, numbers};
 use super::lehmer::Pair;
-use super::{Batches, Work};
-use crate::gpu::known::column_is_shared;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 use bigint_core::kernel::gcd_digits;
@@ -15,30 +14,26 @@ use bigint_core::kernel::gcd_digits;
 /// The divisors that fall to the calling thread.
 #[inline(always)]
 pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
-        let Work {
-            r, a, b, scratch, ..
-        } = work;
-        let pairs = gcd_digits(a.width() as usize, b.width() as usize) as u32;
-        match column_is_shared(scratch.width()) {
-            true => number(r, a, b, batches.column(pairs), pairs),
-            false => number(r, a, b, batches.column_in_scratch(), pairs),
-        }
-    }
+    numbers::<Divisor, S>(batches);
 }
 
-/// `r` is the greatest number that divides both, cut or extended to its width. The column has so
-/// many pairs.
-#[inline(always)]
-fn number(
-    r: Number<impl Stride>,
-    a: Number<impl Stride>,
-    b: Number<impl Stride>,
-    column: impl Column,
-    pairs: u32,
-) {
-    let column = Above::zeros(column);
-    divisor(a, b, column, pairs, r.width(), |i, limb| r.set(i, limb));
+/// The greatest number that divides both, cut or extended to the width of the result.
+struct Divisor;
+
+impl InColumn for Divisor {
+    const HAS_FLAG: bool = false;
+
+    #[inline(always)]
+    fn pairs(n: u32, m: u32) -> u32 {
+        gcd_digits(n as usize, m as usize) as u32
+    }
+
+    #[inline(always)]
+    fn number<S: Stride>([r, a, b]: [Number<S>; 3], column: impl Column, pairs: u32) -> Limb {
+        let column = Above::zeros(column);
+        divisor(a, b, column, pairs, r.width(), |i, limb| r.set(i, limb));
+        0
+    }
 }
 
 /// The greatest number that divides both, 0 of zeros: so many limbs of it for `store`. It has so many

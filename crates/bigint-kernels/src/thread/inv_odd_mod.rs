@@ -21,9 +21,8 @@
 //! of pairs, `f` beside `g`, then `d` beside `e`, then two digits of `m` to each; none where the
 //! launch has shared memory for it.
 
-use super::column::{Above, Column, digit_of};
-use super::{Batches, Work};
-use crate::gpu::known::column_is_shared;
+use super::Batches;
+use super::column::{Above, Column, InColumn, digit_of, numbers};
 use crate::gpu::memory::{Number, Stride, multiply_add};
 use crate::montgomery::inverse;
 use bigint_core::kernel::{
@@ -37,78 +36,75 @@ const MASK: u32 = (1 << DIGIT_BITS) - 1;
 /// The inverses that fall to the calling thread.
 #[inline(always)]
 pub fn divsteps<S: Stride>(batches: Batches<'_, S>) {
-    for work in batches.numbers() {
-        let Work {
-            r,
-            a,
-            b: m,
-            scratch,
-            ..
-        } = work;
-        let pairs = divstep_pairs(a.width().max(m.width()) as usize) as u32;
-        let flag = match column_is_shared(scratch.width()) {
-            true => number(r, a, m, batches.column(pairs)),
-            false => number(r, a, m, batches.column_in_scratch()),
-        };
-        work.carry.set(flag);
-    }
+    numbers::<Inverse, S>(batches);
 }
 
-/// `r` is the inverse of `a`, cut or extended to its width; answers 1, and zero, where there
-/// is none, or `m` is even.
-#[inline(always)]
-fn number<S: Stride>(r: Number<S>, a: Number<S>, m: Number<S>, column: impl Column) -> Limb {
-    let width = a.width().max(m.width()) as usize;
-    let digits = divstep_digits(width).next_multiple_of(2) as u32;
-    let [numbers, cofactors, modulus] = [0, 1, 2].map(|k| Above {
-        column,
-        from: k * digits,
-    });
-    let (mut i, mut is_not_one) = (0, 0);
-    while i < digits {
-        let of_m = [digit(m, i), digit(m, i + 1)];
-        is_not_one |= of_m[0] ^ Limb::from(i == 0) | of_m[1];
-        modulus.set_pair(i / 2, of_m.map(|digit| digit as i32));
-        for k in 0..2 {
-            numbers.set_pair(i + k, [of_m[k as usize] as i32, digit(a, i + k) as i32]);
-            cofactors.set_pair(i + k, [0, 0]);
-        }
-        i += 2;
-    }
-    // 1 modulo `m`.
-    cofactors.set_pair(0, [0, i32::from(is_not_one != 0)]);
-    let inverse = inverse(m.limb(0));
-    let (mut delta, mut round) = (1, divstep_rounds(width));
-    while round > 0 {
-        // The lowest two digits, as far as they fit.
-        let (low, high) = (numbers.pair(0), numbers.pair(1));
-        let lowest = |i: usize| low[i] as u32 | (high[i] as u32) << DIGIT_BITS;
-        let matrix;
-        (delta, matrix) = steps(delta, lowest(0), lowest(1));
-        apply(numbers, matrix, digits, [0, 0], None);
-        let multiples = multiples(cofactors, matrix, digits, inverse);
-        apply(cofactors, matrix, digits, multiples, Some(modulus));
-        round -= 1;
+/// The inverse of the first number modulo the second, cut or extended to the width of the result; the
+/// flag is 1, and the result zero, where there is none, or the modulus is even.
+struct Inverse;
+
+impl InColumn for Inverse {
+    const HAS_FLAG: bool = true;
+
+    #[inline(always)]
+    fn pairs(n: u32, m: u32) -> u32 {
+        divstep_pairs(n.max(m) as usize) as u32
     }
 
-    // 1, or -1, whose digits are all ones.
-    let sign = numbers.pair(digits - 1)[0] >> 31;
-    let (mut i, mut other) = (0, !m.limb(0) & 1);
-    while i < digits {
-        let one = Limb::from(i == 0) & !sign as Limb;
-        let ones = if i + 1 < digits { MASK } else { Limb::MAX };
-        other |= numbers.pair(i)[0] as Limb ^ (one | sign as Limb & ones);
-        i += 1;
+    #[inline(always)]
+    fn number<S: Stride>([r, a, m]: [Number<S>; 3], column: impl Column, _: u32) -> Limb {
+        let width = a.width().max(m.width()) as usize;
+        let digits = divstep_digits(width).next_multiple_of(2) as u32;
+        let [both, cofactors, modulus] = [0, 1, 2].map(|k| Above {
+            column,
+            from: k * digits,
+        });
+        let (mut i, mut is_not_one) = (0, 0);
+        while i < digits {
+            let of_m = [digit(m, i), digit(m, i + 1)];
+            is_not_one |= of_m[0] ^ Limb::from(i == 0) | of_m[1];
+            modulus.set_pair(i / 2, of_m.map(|digit| digit as i32));
+            for k in 0..2 {
+                both.set_pair(i + k, [of_m[k as usize] as i32, digit(a, i + k) as i32]);
+                cofactors.set_pair(i + k, [0, 0]);
+            }
+            i += 2;
+        }
+        // 1 modulo `m`.
+        cofactors.set_pair(0, [0, i32::from(is_not_one != 0)]);
+        let inverse = inverse(m.limb(0));
+        let (mut delta, mut round) = (1, divstep_rounds(width));
+        while round > 0 {
+            // The lowest two digits, as far as they fit.
+            let (low, high) = (both.pair(0), both.pair(1));
+            let lowest = |i: usize| low[i] as u32 | (high[i] as u32) << DIGIT_BITS;
+            let matrix;
+            (delta, matrix) = steps(delta, lowest(0), lowest(1));
+            apply(both, matrix, digits, [0, 0], None);
+            let multiples = multiples(cofactors, matrix, digits, inverse);
+            apply(cofactors, matrix, digits, multiples, Some(modulus));
+            round -= 1;
+        }
+
+        // 1, or -1, whose digits are all ones.
+        let sign = both.pair(digits - 1)[0] >> 31;
+        let (mut i, mut other) = (0, !m.limb(0) & 1);
+        while i < digits {
+            let one = Limb::from(i == 0) & !sign as Limb;
+            let ones = if i + 1 < digits { MASK } else { Limb::MAX };
+            other |= both.pair(i)[0] as Limb ^ (one | sign as Limb & ones);
+            i += 1;
+        }
+        let has_none = (other | other.wrapping_neg()) >> 31;
+        settle(cofactors, modulus, digits, sign);
+        settle(cofactors, modulus, digits, 0);
+        let mut i = 0;
+        while i < r.width() {
+            r.set(i, limb(cofactors, digits, i) & has_none.wrapping_sub(1));
+            i += 1;
+        }
+        has_none
     }
-    let has_none = (other | other.wrapping_neg()) >> 31;
-    settle(cofactors, modulus, digits, sign);
-    settle(cofactors, modulus, digits, 0);
-    let mut i = 0;
-    while i < r.width() {
-        r.set(i, limb(cofactors, digits, i) & has_none.wrapping_sub(1));
-        i += 1;
-    }
-    has_none
 }
 
 /// What of `m` each row of a round's matrix takes with it, where `inverse` is that of `m` modulo

@@ -1,10 +1,10 @@
 //! One bit of each number (Limbwise): with `place = 32 q + s`, `0 <= s < 32`, bit `s` of
 //! `a[q]` is limb 0 of the result.
 //!
-//! [`limbwise`](super::limbwise) says how, and at what cost.
+//! Lanes of a [warp](crate::warp::test_bit) have it: of one limb there is nothing for a thread to do
+//! that they do not do faster.
 
-use super::Batches;
-use super::limbwise::{self, Limbwise};
+use super::limbwise::Limbwise;
 use super::place::Place;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{Limb, Operation};
@@ -30,10 +30,4 @@ impl Limbwise for TestBit {
             0
         }
     }
-}
-
-/// The numbers that fall to the calling thread.
-#[inline(always)]
-pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
-    limbwise::numbers::<TestBit, S>(batches);
 }

@@ -64,6 +64,26 @@ impl Complex {
     }
 }
 
+/// The number of these parts.
+#[inline(always)]
+pub fn complex([re, im]: [f64; 2]) -> Complex {
+    Complex::new(re, im)
+}
+
+/// Four times the squared transform at a frequency, and at its mirror conjugated, where `z` and `w`
+/// are what transforms of numbers in pairs `E + i O` have there: `E^2 + y O^2` and `2 E O`.
+#[inline(always)]
+pub fn square_mirrored(z: Complex, w: Complex, y: Complex) -> (Complex, Complex) {
+    let s = Complex::new(z.re + w.re, z.im + w.im);
+    let d = Complex::new(z.re - w.re, z.im - w.im);
+    let p = s.times(s).plus_product(y.negated(), d.times(d));
+    let g = Complex::new(s.re + s.re, s.im + s.im).times(d);
+    (
+        Complex::new(p.re + g.re, p.im + g.im),
+        Complex::new(p.re - g.re, p.im - g.im),
+    )
+}
+
 /// `a + w b` to place `i`, `a - w b` to place `j`, by six fused operations.
 #[inline(always)]
 pub fn butterfly<const N: usize>(v: &mut [Complex; N], i: usize, j: usize, w: Complex) {

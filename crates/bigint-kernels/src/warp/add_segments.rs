@@ -29,8 +29,8 @@
 //! Cost: two votes a chunk, 96 bits of marks to 32 limbs, and one chunk in `stretch / 32 + 1`
 //! loaded twice. No scratch.
 
-use super::Batches;
 use super::lookahead::{Place, Step, carries, carry_into, of_lane};
+use super::{Batches, LANES};
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Batch, Stride};
 use crate::gpu::thread;
@@ -38,9 +38,6 @@ use crate::gpu::warp::Group;
 use bigint_core::kernel::{MARKS, TILE};
 use bigint_core::{LIMB_BITS, Limb};
 use core::num::NonZero;
-
-/// Lanes of a warp.
-const LANES: u32 = 32;
 
 /// Chunks that are loaded before any is computed.
 const CHUNKS: u32 = 2;

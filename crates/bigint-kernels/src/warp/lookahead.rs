@@ -42,7 +42,7 @@
 //! Cost: two votes a chunk, and one chunk in `stretch / 32 + 1` loaded twice. No
 //! scratch.
 
-use super::Batches;
+use super::{Batches, LANES};
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Batch, CarryOut, Number, Stride};
 use crate::gpu::thread;
@@ -163,9 +163,6 @@ pub fn number_in_fours<D: Digit, const LANES: u32>(
     }
     carry
 }
-
-/// Lanes of a warp, all of which work together here.
-const LANES: u32 = 32;
 
 /// Chunks of a tile.
 const CHUNKS: usize = (TILE / LANES as u64) as usize;

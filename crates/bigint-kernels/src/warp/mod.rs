@@ -29,8 +29,6 @@ pub mod mod_add;
 pub mod mod_sub;
 pub mod mont_mul;
 pub mod mul;
-pub mod mul_add;
-pub mod mul_high;
 pub mod not;
 pub mod or;
 pub mod pow_mod;
@@ -56,6 +54,9 @@ use crate::squares::digits::Tiles;
 use bigint_core::Arguments;
 use bigint_core::kernel::BLOCK;
 use core::marker::PhantomData;
+
+/// Lanes of a warp.
+pub const LANES: u32 = 32;
 
 /// One number's operands and where its results go.
 pub struct Work<const LANES: u32, S> {

@@ -1,7 +1,7 @@
 //! A fused program that multiplies ([`bigint_core::fused`]): a value of each number that
 //! stays in shared memory from its first step to its last.
 //!
-//! `LANES` lanes share a number, 1 to 32 of them, and each has every `LANES`th four of its
+//! `LANES` lanes share a number, 1, 2 or 4 of them, and each has every `LANES`th four of its
 //! limbs. A group has three regions of shared memory:
 //!
 //! ```text

@@ -46,6 +46,7 @@
 //! Cost: for each limb of an input a multiply-add, and for four of them, or for one, a load; for
 //! as many of the result a shuffle, two votes and a store. No scratch.
 
+use super::LANES;
 use super::lookahead::carries;
 use super::program::Program;
 use crate::gpu::flat::Row;
@@ -56,8 +57,6 @@ use bigint_core::fused::{FusedArguments, Step, StepKind};
 use bigint_core::kernel::TILE;
 use bigint_core::{LIMB_BITS, Limb, MatrixArgument};
 use core::num::NonZero;
-
-const LANES: u32 = 32;
 
 /// Neighbouring limbs of a lane.
 const FOUR: u32 = 4;

@@ -2,13 +2,12 @@
 //! into C, a call that `CUDA_SIM_FAULT` names fails, a dead context answers what
 //! killed it.
 
-use crate::context::{self, Context};
-use crate::driver::{Device, Driver, driver, environment};
-use crate::error::{Code, Result};
-use crate::failures;
-use crate::faults;
-use crate::ffi::runtime;
-use crate::schedule;
+use super::failures;
+use crate::environment::{environment, faults};
+use crate::error::{Code, Result, take_reason};
+use crate::state::context::Context;
+use crate::state::driver::{Device, Driver, driver};
+use crate::state::{schedule, thread};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,10 +18,12 @@ thread_local! {
     static PER_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Runs the body of an entry point, and reports what it answers if that is an error.
 fn guarded(name: &str, body: impl FnOnce() -> Result) -> Code {
     let outermost = DEPTH.replace(DEPTH.get() + 1) == 0;
     if outermost {
-        failures::forget();
+        // That of an earlier call.
+        take_reason();
     }
     // The body's own state is behind locks that outlive a panic.
     let code = match catch_unwind(AssertUnwindSafe(body)) {
@@ -32,7 +33,7 @@ fn guarded(name: &str, body: impl FnOnce() -> Result) -> Code {
     };
     DEPTH.set(DEPTH.get() - 1);
     if outermost {
-        failures::tell(name, code);
+        failures::report(name, code);
     }
     code
 }
@@ -63,7 +64,7 @@ pub fn bare(name: &'static str, body: impl FnOnce() -> Result) -> Code {
     guarded(name, || {
         // A bad environment is `cuInit`'s to report.
         if let Ok(environment) = environment()
-            && let Some(injected) = environment.faults.strike(name, None)
+            && let Some(injected) = environment.faults.count_call(name, None)
         {
             return Err(injected.code.because(faults::ASKED_FOR));
         }
@@ -71,28 +72,12 @@ pub fn bare(name: &'static str, body: impl FnOnce() -> Result) -> Code {
     })
 }
 
-/// An entry point that answers what an earlier call did: no failure of its own.
-pub fn memory_of(_name: &'static str, body: impl FnOnce() -> Result) -> Code {
-    body().err().unwrap_or(Code::SUCCESS)
-}
-
-/// An entry point of the CUDA runtime that needs no context.
-pub fn runtime_wide(name: &'static str, body: impl FnOnce() -> Result) -> Code {
-    runtime::remember(bare(name, body))
-}
-
-/// An entry point of the CUDA runtime that works in the calling thread's context, which
-/// it may be the first to need.
-pub fn runtime(name: &'static str, body: impl FnOnce() -> Result) -> Code {
-    runtime_wide(name, || runtime::ready().and_then(|()| body()))
-}
-
 /// An entry point that concerns no device and no context.
 pub fn driver_wide(name: &'static str, body: impl FnOnce(&'static Driver) -> Result) -> Code {
     guarded(name, || {
         not_from_a_host_function()?;
         let driver = driver()?;
-        driver.strike(name, None)?;
+        driver.count_call(name, None)?;
         body(driver)
     })
 }
@@ -109,7 +94,7 @@ pub fn device(
         let device = driver.device(ordinal)?;
         let ordinal = ordinal as usize;
         device.state()?;
-        driver.strike(name, Some(ordinal))?;
+        driver.count_call(name, Some(ordinal))?;
         body(driver, device, ordinal)
     })
 }
@@ -126,7 +111,7 @@ pub fn device_release(
         let device = driver.device(ordinal)?;
         let ordinal = ordinal as usize;
         if device.state().is_ok() {
-            driver.strike(name, Some(ordinal))?;
+            driver.count_call(name, Some(ordinal))?;
         }
         body(driver, device, ordinal)
     })
@@ -138,7 +123,7 @@ pub fn context(name: &'static str, body: impl FnOnce(&Arc<Context>) -> Result) -
         not_from_a_host_function()?;
         let context = living_context()?;
         context.state()?;
-        strike(name, &context)?;
+        count_call(name, &context)?;
         body(&context)
     })
 }
@@ -149,23 +134,23 @@ pub fn release(name: &'static str, body: impl FnOnce(&Arc<Context>) -> Result) -
     guarded(name, || {
         not_from_a_host_function()?;
         let context = living_context()?;
-        let struck = match context.state() {
-            Ok(()) => strike(name, &context),
+        let refused = match context.state() {
+            Ok(()) => count_call(name, &context),
             dead => dead,
         };
-        if let Err(code) = struck
+        if let Err(code) = refused
             && context.state().is_ok()
         {
             return Err(code);
         }
         let done = body(&context);
-        struck.and(done)
+        refused.and(done)
     })
 }
 
 fn living_context() -> Result<Arc<Context>> {
     driver()?;
-    let context = context::current()?.ok_or_else(context::none)?;
+    let context = thread::current()?;
     match context.state() {
         Err(Code::CONTEXT_IS_DESTROYED) => Err(Code::CONTEXT_IS_DESTROYED),
         _ => Ok(context),
@@ -173,10 +158,10 @@ fn living_context() -> Result<Arc<Context>> {
 }
 
 /// Counts the call; one that fails with a sticky code takes the context with it.
-fn strike(name: &str, context: &Context) -> Result {
+fn count_call(name: &str, context: &Context) -> Result {
     context
         .driver
-        .strike(name, Some(context.ordinal))
+        .count_call(name, Some(context.ordinal))
         .inspect_err(|code| {
             if code.is_sticky() {
                 context.fail(*code);

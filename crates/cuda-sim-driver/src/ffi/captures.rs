@@ -1,14 +1,15 @@
 //! Captures: the work that a program puts on streams becomes a graph.
 
-use super::entries;
+use super::call;
+use super::entries::entries;
 use super::graphs::handles;
 use super::raw::{HostPointer, Out, Values};
 use super::streams::target;
-use crate::context::{Context, Target};
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::graph::Capture;
-use crate::handle::Handle;
+use crate::error::{Code, Result, invalid};
+use crate::state::context::Context;
+use crate::state::graph::Capture;
+use crate::state::handle::Handle;
+use crate::state::stream::Target;
 use std::sync::Arc;
 
 entries! {
@@ -107,6 +108,7 @@ fn lane(context: &Context, stream: Handle) -> Result<Handle> {
     }
 }
 
+/// The capture that a stream takes part in.
 fn capture(context: &Context, stream: Handle) -> Result<Option<Arc<Capture>>> {
     Ok(context.capture_of(target(context, stream)?))
 }
@@ -120,16 +122,17 @@ fn status_of(capture: Option<&Capture>) -> u32 {
     }
 }
 
-fn begin_capture(context: &Arc<Context>, stream: Handle, mode: u32) -> Result {
+fn begin_capture(context: &Context, stream: Handle, mode: u32) -> Result {
     if mode > 2 {
         return Err(invalid(format!("{mode} is no capture mode")));
     }
     let lane = lane(context, stream)?;
+    let target = target(context, stream)?;
     let mut captures = context.captures();
-    if captures.contains_key(&lane) {
+    if captures.contains_key(&target) {
         return Err(Code::ILLEGAL_STATE.because("the stream captures already"));
     }
-    captures.insert(lane, Arc::new(Capture::new(lane)));
+    captures.insert(target, Arc::new(Capture::new(lane)));
     Ok(())
 }
 

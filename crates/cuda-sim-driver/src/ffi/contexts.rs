@@ -1,14 +1,16 @@
 //! Contexts: primary, created, and the calling thread's stack of them.
 
-use super::entries;
+use super::call;
+use super::entries::entries;
 use super::modules::{bank_config, cache_config};
 use super::raw::{HostPointer, Out};
-use crate::context::{self, Context};
-use crate::driver::{Device, Driver};
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::handle::Handle;
-use crate::stream::PRIORITIES;
+use crate::error::{Code, Result, invalid};
+use crate::state::context::Context;
+use crate::state::contexts::{self, known};
+use crate::state::driver::Driver;
+use crate::state::handle::Handle;
+use crate::state::stream::PRIORITIES;
+use crate::state::thread;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -18,19 +20,18 @@ const ALL_FLAGS: u32 = 0xff;
 const API_VERSION: u32 = 3020;
 
 entries! {
-    device(dev) fn cuDevicePrimaryCtxRetain(out: Out<Handle>, dev: i32) |driver, device, ordinal| {
+    device(dev) fn cuDevicePrimaryCtxRetain(out: Out<Handle>, dev: i32) |driver, _device, ordinal| {
         out.check()?;
-        let context = retain(driver, device, ordinal)?;
-        out.set(context.handle)
+        out.set(contexts::retain(driver, ordinal)?.handle)
     }
 
-    device_release(dev) fn cuDevicePrimaryCtxRelease_v2(dev: i32) |_driver, device, _ordinal| {
-        release(device)
+    device_release(dev) fn cuDevicePrimaryCtxRelease_v2(dev: i32) |_driver, _device, ordinal| {
+        contexts::release(ordinal)
     }
 
-    device(dev) fn cuDevicePrimaryCtxSetFlags_v2(dev: i32, flags: u32) |_driver, device, _ordinal| {
+    device(dev) fn cuDevicePrimaryCtxSetFlags_v2(dev: i32, flags: u32) |_driver, _device, ordinal| {
         valid_flags(flags)?;
-        let mut primary = device.primary();
+        let mut primary = contexts::primary(ordinal);
         primary.flags = flags;
         if let Some(context) = &primary.context {
             context.flags.store(flags, Ordering::Relaxed);
@@ -38,18 +39,14 @@ entries! {
         Ok(())
     }
 
-    device(dev) fn cuDevicePrimaryCtxGetState(dev: i32, flags: Out<u32>, active: Out<i32>) |_driver, device, _ordinal| {
-        let primary = device.primary();
+    device(dev) fn cuDevicePrimaryCtxGetState(dev: i32, flags: Out<u32>, active: Out<i32>) |_driver, _device, ordinal| {
+        let primary = contexts::primary(ordinal);
         flags.set(primary.flags)?;
         active.set(i32::from(primary.context.is_some()))
     }
 
-    device_release(dev) fn cuDevicePrimaryCtxReset_v2(dev: i32) |_driver, device, _ordinal| {
-        let mut primary = device.primary();
-        primary.retained = 0;
-        if let Some(context) = primary.context.take() {
-            context.destroy();
-        }
+    device_release(dev) fn cuDevicePrimaryCtxReset_v2(dev: i32) |_driver, _device, ordinal| {
+        contexts::reset(ordinal);
         Ok(())
     }
 
@@ -77,8 +74,8 @@ entries! {
         create(driver, ordinal, &out, flags)
     }
 
-    driver_wide fn cuCtxGetId(handle: Handle, id: Out<u64>) |driver| {
-        id.set(given(driver, handle)?.handle.0 as u64)
+    driver_wide fn cuCtxGetId(handle: Handle, id: Out<u64>) |_driver| {
+        id.set(given(handle)?.handle.0 as u64)
     }
 
     // There is no profiler to start.
@@ -90,37 +87,37 @@ entries! {
         Ok(())
     }
 
-    driver_wide fn cuCtxDestroy_v2(handle: Handle) |driver| {
-        let context = known(driver, handle)?;
+    driver_wide fn cuCtxDestroy_v2(handle: Handle) |_driver| {
+        let context = known(handle)?;
         if context.is_primary {
             return Err(Code::INVALID_CONTEXT.because("a primary context is released, not destroyed"));
         }
-        if context::current()?.is_some_and(|current| current.handle == handle) {
-            context::pop()?;
+        if thread::top()?.is_some_and(|current| current.handle == handle) {
+            thread::pop()?;
         }
-        context.destroy();
+        contexts::destroy(&context);
         Ok(())
     }
 
-    driver_wide fn cuCtxPushCurrent_v2(handle: Handle) |driver| {
-        context::push(known(driver, handle)?)
+    driver_wide fn cuCtxPushCurrent_v2(handle: Handle) |_driver| {
+        thread::push(known(handle)?)
     }
 
     driver_wide fn cuCtxPopCurrent_v2(out: Out<Handle>) |_driver| {
-        let context = context::pop()?;
+        let context = thread::pop()?;
         out.set_if_asked(context.handle);
         Ok(())
     }
 
-    driver_wide fn cuCtxSetCurrent(handle: Handle) |driver| {
-        context::replace(match handle {
+    driver_wide fn cuCtxSetCurrent(handle: Handle) |_driver| {
+        thread::replace(match handle {
             Handle::NULL => None,
-            handle => Some(known(driver, handle)?),
+            handle => Some(known(handle)?),
         })
     }
 
     driver_wide fn cuCtxGetCurrent(out: Out<Handle>) |_driver| {
-        out.set(context::current()?.map_or(Handle::NULL, |context| context.handle))
+        out.set(thread::top()?.map_or(Handle::NULL, |context| context.handle))
     }
 
     context fn cuCtxGetDevice(out: Out<i32>) |context| {
@@ -175,9 +172,9 @@ entries! {
         Ok(())
     }
 
-    driver_wide fn cuCtxGetApiVersion(handle: Handle, version: Out<u32>) |driver| {
+    driver_wide fn cuCtxGetApiVersion(handle: Handle, version: Out<u32>) |_driver| {
         if handle != Handle::NULL {
-            known(driver, handle)?;
+            known(handle)?;
         }
         version.set(API_VERSION)
     }
@@ -196,8 +193,8 @@ entries! {
 fn create(driver: &'static Driver, ordinal: usize, out: &Out<Handle>, flags: u32) -> Result {
     out.check()?;
     valid_flags(flags)?;
-    let context = Context::new(driver, ordinal, Handle::fresh(), flags, false);
-    context::push(Arc::clone(&context))?;
+    let context = contexts::create(driver, ordinal, flags);
+    thread::push(Arc::clone(&context))?;
     out.set(context.handle)
 }
 
@@ -211,10 +208,10 @@ fn synchronize(context: &Context) -> Result {
 }
 
 /// The context with this handle; null stands for the current one.
-fn given(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
+fn given(handle: Handle) -> Result<Arc<Context>> {
     match handle {
-        Handle::NULL => context::current()?.ok_or_else(context::none),
-        handle => known(driver, handle),
+        Handle::NULL => thread::current(),
+        handle => known(handle),
     }
 }
 
@@ -223,8 +220,8 @@ fn given(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
 /// and pass no context.
 fn given_since_13(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
     match driver.environment.version.0 {
-        13000.. => given(driver, handle),
-        _ => given(driver, Handle::NULL),
+        13000.. => given(handle),
+        _ => given(Handle::NULL),
     }
 }
 
@@ -239,42 +236,4 @@ fn valid_flags(flags: u32) -> Result {
     } else {
         Err(invalid(format!("{flags:#x} are no flags of contexts")))
     }
-}
-
-pub(super) fn known(driver: &Driver, handle: Handle) -> Result<Arc<Context>> {
-    let context = driver.contexts.get(handle);
-    context.ok_or_else(|| handle.is_no(Code::INVALID_CONTEXT, "context"))
-}
-
-pub(super) fn retain(
-    driver: &'static Driver,
-    device: &Device,
-    ordinal: usize,
-) -> Result<Arc<Context>> {
-    let mut primary = device.primary();
-    let handle = *primary.handle.get_or_insert_with(Handle::fresh);
-    let context = match &primary.context {
-        Some(context) => {
-            context.state()?;
-            Arc::clone(context)
-        }
-        None => Context::new(driver, ordinal, handle, primary.flags, true),
-    };
-    primary.retained += 1;
-    primary.context = Some(Arc::clone(&context));
-    Ok(context)
-}
-
-fn release(device: &Device) -> Result {
-    let mut primary = device.primary();
-    if primary.retained == 0 {
-        return Err(Code::INVALID_CONTEXT.because("the primary context is not retained"));
-    }
-    primary.retained -= 1;
-    if primary.retained == 0
-        && let Some(context) = primary.context.take()
-    {
-        context.destroy();
-    }
-    Ok(())
 }

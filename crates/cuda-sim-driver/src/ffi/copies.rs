@@ -1,15 +1,17 @@
 //! Copies and fills.
 
-use super::entries;
-use super::raw::{Access, HostPointer, Values};
+use super::call;
+use super::entries::entries;
+use super::raw::{HostPointer, Values};
 use super::streams::{default_target, target};
-use crate::context::{Context, Target};
-use crate::copy::{self, Source};
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::graph::{Work, kind};
-use crate::handle::Handle;
-use crate::memory::{Kind, Place};
+use crate::error::{Code, Result, invalid};
+use crate::state::context::Context;
+use crate::state::copy::{self, Source};
+use crate::state::graph::{Work, kind};
+use crate::state::handle::Handle;
+use crate::state::host::Access;
+use crate::state::memory::{Kind, Location};
+use crate::state::stream::Target;
 use std::sync::Arc;
 
 entries! {
@@ -183,17 +185,22 @@ entries! {
 }
 
 /// Where a device pointer's range lies.
-fn on_device(context: &Context, address: u64, bytes: usize) -> Result<Place> {
-    context.driver.memory.place(address, bytes as u64)
+fn on_device(context: &Context, address: u64, bytes: usize) -> Result<Location> {
+    context.driver.memory.locate(address, bytes as u64)
 }
 
 /// Where a host pointer's range lies; an error unless the program has it to read or
 /// write.
-fn on_host(context: &Context, pointer: HostPointer, bytes: usize, access: Access) -> Result<Place> {
+fn on_host(
+    context: &Context,
+    pointer: HostPointer,
+    bytes: usize,
+    access: Access,
+) -> Result<Location> {
     if bytes == 0 {
         // Nothing is touched, so null will do.
         let nothing = HostPointer::from_address(1).span(0)?;
-        return Ok(Place::Host(nothing));
+        return Ok(Location::Host(nothing));
     }
     let span = pointer.span(bytes)?;
     let (memory, address) = (&context.driver.memory, pointer.address());
@@ -203,7 +210,7 @@ fn on_host(context: &Context, pointer: HostPointer, bytes: usize, access: Access
         }
         return Err(invalid(format!(
             "the host pointer {address:#x} leads to memory of device {}",
-            block.ordinal
+            block.gpu.ordinal()
         )));
     }
     if memory.host_block(address).is_none() && !span.allows(access) {
@@ -215,16 +222,16 @@ fn on_host(context: &Context, pointer: HostPointer, bytes: usize, access: Access
             "{bytes} bytes from the host pointer {address:#x} on cannot all be {use_of}"
         )));
     }
-    Ok(Place::Host(span))
+    Ok(Location::Host(span))
 }
 
 /// Where the ranges of two pointers lie that may be either: unified addressing.
-fn anywhere(context: &Context, to: u64, from: u64, bytes: usize) -> Result<(Place, Place)> {
-    let place = |address, access| either(context, address, bytes, access);
-    Ok((place(to, Access::Write)?, place(from, Access::Read)?))
+fn anywhere(context: &Context, to: u64, from: u64, bytes: usize) -> Result<(Location, Location)> {
+    let located = |address, access| either(context, address, bytes, access);
+    Ok((located(to, Access::Write)?, located(from, Access::Read)?))
 }
 
-fn either(context: &Context, address: u64, bytes: usize, access: Access) -> Result<Place> {
+fn either(context: &Context, address: u64, bytes: usize, access: Access) -> Result<Location> {
     match context.driver.memory.block(address) {
         Some(_) => on_device(context, address, bytes),
         None => on_host(context, HostPointer::from_address(address), bytes, access),
@@ -232,10 +239,10 @@ fn either(context: &Context, address: u64, bytes: usize, access: Access) -> Resu
 }
 
 /// Copies, and returns when that is done.
-fn copy_now(context: &Arc<Context>, to: Place, from: Place, bytes: usize) -> Result {
+fn copy_now(context: &Arc<Context>, to: Location, from: Location, bytes: usize) -> Result {
     let target = default_target(context)?;
     if bytes > 0 {
-        submit(context, target, to, Source::Place(from), bytes)?;
+        submit(context, target, to, Source::Memory(from), bytes)?;
     }
     context.synchronize_stream(target)
 }
@@ -246,25 +253,20 @@ fn copy_now(context: &Arc<Context>, to: Place, from: Place, bytes: usize) -> Res
 fn copy_later(
     context: &Arc<Context>,
     target: Target,
-    to: Place,
-    from: Place,
+    to: Location,
+    from: Location,
     bytes: usize,
 ) -> Result {
     if bytes == 0 {
         return Ok(());
     }
-    let driver = context.driver;
     if context.capture_of(target).is_some() {
         // Each launch of the graph reads and writes what is there then.
-        let from = Source::Place(from);
-        return context.enqueue(
-            target,
-            Work::new(kind::COPY, move || copy::copy(driver, to, &from, bytes)),
-        );
+        return submit(context, target, to, Source::Memory(from), bytes);
     }
-    let pageable = |place: &Place| match place {
-        Place::Device { .. } => false,
-        Place::Host(span) => {
+    let pageable = |location: &Location| match location {
+        Location::Device { .. } => false,
+        Location::Host(span) => {
             let memory = &context.driver.memory;
             let known = memory.host_block(span.address()).is_some();
             !known && memory.block(span.address()).is_none()
@@ -272,8 +274,8 @@ fn copy_later(
     };
     let waits = pageable(&to);
     let source = match from {
-        Place::Host(span) if pageable(&from) => Source::Staged(span.with_bytes(<[u8]>::to_vec)),
-        from => Source::Place(from),
+        Location::Host(span) if pageable(&from) => Source::Staged(span.with_bytes(<[u8]>::to_vec)),
+        from => Source::Memory(from),
     };
     submit(context, target, to, source, bytes)?;
     if waits {
@@ -282,9 +284,14 @@ fn copy_later(
     Ok(())
 }
 
-fn submit(context: &Arc<Context>, target: Target, to: Place, from: Source, bytes: usize) -> Result {
-    let driver = context.driver;
-    let work = move || copy::copy(driver, to, &from, bytes);
+fn submit(
+    context: &Arc<Context>,
+    target: Target,
+    to: Location,
+    from: Source,
+    bytes: usize,
+) -> Result {
+    let work = move || copy::copy(to, &from, bytes);
     context.enqueue(target, Work::new(kind::COPY, work))
 }
 
@@ -305,12 +312,16 @@ fn fill_rows(
     if fills.is_empty() {
         return Ok(());
     }
-    let (driver, unit) = (context.driver, unit.to_vec());
-    let work = move || {
+    context.enqueue(target, fill_work(fills, unit))
+}
+
+/// The work of filling ranges.
+pub(super) fn fill_work(fills: Vec<(Location, usize)>, unit: &[u8]) -> Work {
+    let unit = unit.to_vec();
+    Work::new(kind::FILL, move || {
         let mut fills = fills.iter();
-        fills.try_for_each(|&(to, bytes)| copy::fill(driver, to, &unit, bytes))
-    };
-    context.enqueue(target, Work::new(kind::FILL, work))
+        fills.try_for_each(|&(to, bytes)| copy::fill(to, &unit, bytes))
+    })
 }
 
 /// The ranges of `height` rows of `width` units, all of them valid.
@@ -319,7 +330,7 @@ pub(super) fn plan_fill(
     (to, pitch): (u64, usize),
     unit: &[u8],
     (width, height): (usize, usize),
-) -> Result<Vec<(Place, usize)>> {
+) -> Result<Vec<(Location, usize)>> {
     let bytes = width.checked_mul(unit.len()).ok_or_else(too_large)?;
     let misaligned = || {
         let bytes = unit.len();
@@ -374,7 +385,7 @@ struct Side {
 
 impl Side {
     /// Where row `row` of the rectangle lies.
-    fn row(&self, context: &Context, row: usize, width: usize, access: Access) -> Result<Place> {
+    fn row(&self, context: &Context, row: usize, width: usize, access: Access) -> Result<Location> {
         // Zero: the rows lie close.
         let pitch = if self.pitch == 0 { width } else { self.pitch };
         let start = self
@@ -420,7 +431,7 @@ impl Copy2D {
     }
 
     /// The rows to copy, all of them valid: nothing is copied otherwise.
-    fn rows(&self, context: &Context) -> Result<Vec<(Place, Place, usize)>> {
+    fn rows(&self, context: &Context) -> Result<Vec<(Location, Location, usize)>> {
         let narrow = |side: &Side| side.pitch != 0 && side.pitch < self.width;
         if narrow(&self.from) || narrow(&self.to) {
             return Err(invalid("a pitch is less than the width of the copy"));
@@ -465,7 +476,7 @@ struct Side3D {
 
 impl Copy3D {
     /// The rows to copy, all of them valid: nothing is copied otherwise.
-    pub(super) fn rows(&self, context: &Context) -> Result<Vec<(Place, Place, usize)>> {
+    pub(super) fn rows(&self, context: &Context) -> Result<Vec<(Location, Location, usize)>> {
         let mut rows = Vec::new();
         for z in 0..self.depth {
             let flat = |side: &Side3D| -> Result<Side> {

@@ -1,11 +1,12 @@
 //! Initialisation, versions, error texts and devices.
 
-use super::entries;
+use super::entries::entries;
 use super::raw::{HostPointer, Out, Text, Values};
-use crate::driver::{Driver, environment, initialise};
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::gpu::Gpu;
+use super::{call, exit};
+use crate::environment::environment;
+use crate::error::{Code, Result, invalid};
+use crate::state::driver::{Driver, initialise};
+use crate::state::gpu::Gpu;
 use std::ffi::{CStr, c_char};
 
 /// A `CUuuid`.
@@ -31,7 +32,9 @@ entries! {
         if flags != 0 {
             return Err(invalid(format!("cuInit takes no flags, and these are {flags:#x}")));
         }
-        initialise().map(|_| ())
+        initialise()?;
+        exit::report_leaks_at_exit();
+        Ok(())
     }
 
     bare fn cuDriverGetVersion(version: Out<i32>) | | {
@@ -193,6 +196,7 @@ pub(super) fn attribute_of(
     i32::try_from(value).map_err(|_| invalid("an attribute is too large for its type"))
 }
 
+/// A name of the device that no other has.
 pub(super) fn uuid_of(gpu: &Gpu, ordinal: usize) -> Uuid {
     let mut uuid = *b"cuda-sim device\0";
     uuid[14] = gpu.arch().sm() as u8;

@@ -23,7 +23,8 @@ pub struct Symbol {
 /// }
 /// ```
 ///
-/// The first word names the function of [`call`](super::call) that the body goes through;
+/// The first word names the function that the body goes through, of the module `call` that
+/// is in scope: the driver's or the runtime's;
 /// `device(dev)` passes the parameter `dev` to it first.
 macro_rules! entries {
     ($(
@@ -39,7 +40,7 @@ macro_rules! entries {
             /// The contract of the CUDA driver or runtime API's function of this name.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($arg: $type),*) -> $crate::error::Code {
-                $crate::ffi::call::$kind(
+                call::$kind(
                     stringify!($name),
                     $($first,)?
                     move |$($state),*| -> $crate::error::Result { $body },
@@ -47,7 +48,8 @@ macro_rules! entries {
             }
         )*
         /// The entry points of this module, and where they are.
-        pub const SYMBOLS: &[$crate::ffi::Symbol] = &[$($crate::ffi::Symbol {
+        #[allow(dead_code, reason = "those of the runtime are not looked up by name")]
+        pub const SYMBOLS: &[$crate::ffi::entries::Symbol] = &[$($crate::ffi::entries::Symbol {
             name: stringify!($name),
             address: $name as *const (),
             per_thread: $crate::ffi::entries::per_thread!(

@@ -1,16 +1,17 @@
 //! First forms of functions that have a later one with the same parameters.
 
+use super::call;
 use super::captures::cuStreamBeginCapture_v2;
 use super::contexts::{
     cuCtxCreate_v2, cuCtxDestroy_v2, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2,
     cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxSetFlags_v2,
 };
-use super::entries;
+use super::entries::entries;
 use super::linkers::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkCreate_v2};
 use super::memories::cuMemHostRegister_v2;
 use super::raw::{HostPointer, Out, Text, Values};
 use super::streams::{cuEventDestroy_v2, cuStreamDestroy_v2};
-use crate::handle::Handle;
+use crate::state::handle::Handle;
 
 /// Declares functions by the later ones that they are.
 macro_rules! first {

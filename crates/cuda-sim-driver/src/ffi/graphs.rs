@@ -1,18 +1,18 @@
 //! Graphs, node by node.
 
-use super::contexts;
-use super::copies::{Copy3D, plan_fill};
-use super::entries;
+use super::call;
+use super::copies::{Copy3D, fill_work, plan_fill};
+use super::entries::entries;
 use super::launches::prepare;
 use super::raw::{HostFunction, HostPointer, Out, ParamBlock, UserData, Values};
 use super::streams::target;
-use crate::context::Context;
-use crate::copy::{self, Source};
-use crate::driver::Driver;
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::graph::{Executable, Graph, Work, kind};
-use crate::handle::Handle;
+use crate::error::{Code, Result, invalid};
+use crate::state::context::Context;
+use crate::state::contexts;
+use crate::state::copy::{self, Source};
+use crate::state::driver::Driver;
+use crate::state::graph::{Executable, Graph, Work, kind};
+use crate::state::handle::Handle;
 use sim::Grid;
 use std::sync::Arc;
 
@@ -238,17 +238,13 @@ entries! {
         params: Values<FillParams>,
         context: Handle,
     ) |driver| {
-        let context = contexts::known(driver, context)?;
+        let context = contexts::known(context)?;
         let FillParams { to, pitch, value, element, width, height } = params.get(0)?;
         let (unit, rows) = (value.to_ne_bytes(), (width, height));
         let too_wide = || invalid(format!("elements of {element} bytes cannot be filled"));
         let unit = unit.get(..element as usize).ok_or_else(too_wide)?;
         let fills = plan_fill(&context, (to, pitch), unit, rows)?;
-        let unit = unit.to_vec();
-        let work = Work::new(kind::FILL, move || {
-            fills.iter().try_for_each(|&(to, bytes)| copy::fill(driver, to, &unit, bytes))
-        });
-        add(driver, &out, graph, (&after, count), work)
+        add(driver, &out, graph, (&after, count), fill_work(fills, unit))
     }
 
     driver_wide fn cuGraphAddMemcpyNode(
@@ -259,11 +255,11 @@ entries! {
         copy: Values<Copy3D>,
         context: Handle,
     ) |driver| {
-        let context = contexts::known(driver, context)?;
+        let context = contexts::known(context)?;
         let rows = copy.get(0)?.rows(&context)?;
         let work = Work::new(kind::COPY, move || {
             rows.iter().try_for_each(|&(to, from, bytes)| {
-                copy::copy(driver, to, &Source::Place(from), bytes)
+                copy::copy(to, &Source::Memory(from), bytes)
             })
         });
         add(driver, &out, graph, (&after, count), work)
@@ -475,6 +471,7 @@ fn insert(driver: &Driver, graph: Graph) -> Handle {
     handle
 }
 
+/// The graph with this handle.
 fn known(driver: &Driver, handle: Handle) -> Result<Arc<Graph>> {
     let graph = driver.graphs.get(handle);
     graph.ok_or_else(|| handle.is_no(Code::INVALID_VALUE, "graph"))
@@ -541,7 +538,7 @@ fn update(driver: &Driver, executable: Handle, graph: Handle) -> Result<(u32, Ha
 }
 
 impl KernelParams {
-    fn work(&self, context: &Arc<Context>) -> Result<Work> {
+    fn work(&self, context: &Context) -> Result<Work> {
         let grid = Grid {
             grid: self.grid,
             block: self.block,
@@ -556,7 +553,7 @@ impl KernelParams2 {
     fn work(&self, current: &Arc<Context>) -> Result<Work> {
         let given = match self.context {
             Handle::NULL => None,
-            handle => Some(contexts::known(current.driver, handle)?),
+            handle => Some(contexts::known(handle)?),
         };
         let mut params = self.first;
         if params.function == Handle::NULL {
@@ -573,14 +570,14 @@ fn kernel_params(driver: &Driver, node: Handle) -> Result<KernelParams> {
     let Some(Work::Kernel(launch)) = known.map(|node| &node.work) else {
         return Err(no_kernel(node));
     };
-    let places = launch.function.kernel.params.iter();
-    let places: Vec<usize> = places.map(|param| param.offset as usize).collect();
+    let params = launch.function.kernel.params.iter();
+    let offsets: Vec<usize> = params.map(|param| param.offset as usize).collect();
     Ok(KernelParams {
         function: launch.function.handle,
         grid: launch.grid.grid,
         block: launch.grid.block,
         shared_bytes: launch.grid.shared_bytes,
-        params: ParamBlock::keep(&launch.params, &places),
+        params: ParamBlock::keep(&launch.params, &offsets),
         extra: HostPointer::NULL,
     })
 }

@@ -1,19 +1,18 @@
 //! Launches and occupancy.
 
-use super::entries;
+use super::call;
+use super::entries::entries;
 use super::modules::{known_function, max_threads};
 use super::raw::{HostPointer, Out, SharedOfBlock, Values, shared_of_block};
 use super::streams::{record, target};
-use crate::context::Context;
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::graph::Work;
-use crate::handle::Handle;
-use crate::launch::Launch;
-use crate::module::Function;
+use crate::error::{Code, Result, invalid};
+use crate::state::context::Context;
+use crate::state::graph::Work;
+use crate::state::handle::Handle;
+use crate::state::launch::Launch;
+use crate::state::module::Function;
 use sim::occupancy::{self, BlockNeeds};
 use sim::{Grid, LaunchOptions};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// `CU_LAUNCH_PARAM_END`, `..._BUFFER_POINTER`, `..._BUFFER_SIZE`.
@@ -62,7 +61,7 @@ entries! {
             shared_bytes,
         };
         let mut launch = prepare(context, function, grid, &params, &Values::NONE)?;
-        cooperate(&mut launch)?;
+        cooperate(context, &mut launch)?;
         context.enqueue(target(context, stream)?, Work::Kernel(launch))
     }
 
@@ -85,7 +84,7 @@ entries! {
         for index in 0..config.count as usize {
             let Attribute { id, value, .. } = attributes.get(index)?;
             match id {
-                COOPERATIVE if value[0] as u32 != 0 => cooperate(&mut launch)?,
+                COOPERATIVE if value[0] as u32 != 0 => cooperate(context, &mut launch)?,
                 // Three dimensions of 32 bits; none means that nothing is asked for.
                 CLUSTER if value[0] != 0 => {
                     let shape = [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32];
@@ -242,7 +241,7 @@ const COMPLETION_EVENT: u32 = 12;
 /// A launch whose shape and parameters are good. Parameters are read now: the program
 /// may change them after the call.
 pub(super) fn prepare(
-    context: &Arc<Context>,
+    context: &Context,
     function: Handle,
     grid: Grid,
     params: &Values<HostPointer>,
@@ -259,7 +258,7 @@ pub(super) fn prepare(
     }
     let params = read_params(&function, params, extra)?;
     Ok(Launch {
-        context: Arc::clone(context),
+        memory: &context.driver.memory,
         function,
         grid,
         options: LaunchOptions::default(),
@@ -269,8 +268,8 @@ pub(super) fn prepare(
 
 /// Makes a launch cooperative; an error where its blocks are more than the device has
 /// room for at once.
-fn cooperate(launch: &mut Launch) -> Result {
-    let (context, grid) = (&launch.context, &launch.grid);
+fn cooperate(context: &Context, launch: &mut Launch) -> Result {
+    let grid = &launch.grid;
     let (threads, dynamic) = (grid.threads() as u32, u64::from(grid.shared_bytes));
     let each = resident(context, &launch.function, threads, dynamic);
     let most = u64::from(each) * u64::from(context.device().gpu.arch().multiprocessors);

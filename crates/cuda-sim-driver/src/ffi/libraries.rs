@@ -1,16 +1,18 @@
 //! Libraries, which belong to no context, and their kernels.
 
-use super::entries;
-use super::modules::{
-    Log, attribute_of, cache_config, parameter, read_file, read_image, set_attribute, variable,
-};
+use super::call;
+use super::entries::entries;
+use super::images::{Log, read_file, read_image, text};
+use super::modules::{attribute_of, cache_config, parameter, set_attribute, variable};
 use super::raw::{HostPointer, Out, Text, Values};
-use crate::context::{self, Context};
-use crate::driver::Driver;
 use crate::error::{Code, Result};
-use crate::handle::Handle;
-use crate::library::{Kernel, Library};
-use crate::module::Module;
+use crate::state::context::Context;
+use crate::state::contexts;
+use crate::state::driver::Driver;
+use crate::state::handle::Handle;
+use crate::state::library::{Kernel, Library};
+use crate::state::module::Module;
+use crate::state::thread;
 use std::ffi::c_char;
 use std::sync::Arc;
 
@@ -42,8 +44,7 @@ entries! {
         _library_count: u32,
     ) |driver| {
         out.check()?;
-        let file = read_file(&path.string()?)?;
-        let source = crate::fatbin::unpack(file).map_err(|(code, why)| code.because(why))?;
+        let source = read_file(path)?;
         let mut log = Log::read(count, &options, values)?;
         out.set(load(driver, source, &mut log)?)
     }
@@ -119,7 +120,7 @@ entries! {
 
     context fn cuKernelGetFunction(out: Out<Handle>, kernel: Handle) |context| {
         let kernel = known_kernel(context.driver, kernel)?;
-        out.set(kernel.function(context)?.handle)
+        out.set(context.function_of(&kernel)?.handle)
     }
 
     driver_wide fn cuKernelGetLibrary(out: Out<Handle>, kernel: Handle) |driver| {
@@ -128,7 +129,7 @@ entries! {
 
     context fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) |context| {
         let kernel = known_kernel(context.driver, kernel)?;
-        name.set(kernel.function(context)?.name().as_ptr())
+        name.set(context.function_of(&kernel)?.name().as_ptr())
     }
 
     context fn cuKernelGetParamInfo(
@@ -138,18 +139,18 @@ entries! {
         bytes: Out<usize>,
     ) |context| {
         let kernel = known_kernel(context.driver, kernel)?;
-        parameter(&kernel.function(context)?.kernel, index, &offset, &bytes)
+        parameter(&context.function_of(&kernel)?.kernel, index, &offset, &bytes)
     }
 
     driver_wide fn cuKernelGetAttribute(value: Out<i32>, attribute: u32, kernel: Handle, device: i32) |driver| {
         let context = context_on(driver, device)?;
-        let function = known_kernel(driver, kernel)?.function(&context)?;
+        let function = context.function_of(&*known_kernel(driver, kernel)?)?;
         value.set(attribute_of(&context, &function, attribute)?)
     }
 
     driver_wide fn cuKernelSetAttribute(attribute: u32, value: i32, kernel: Handle, device: i32) |driver| {
         let context = context_on(driver, device)?;
-        let function = known_kernel(driver, kernel)?.function(&context)?;
+        let function = context.function_of(&*known_kernel(driver, kernel)?)?;
         set_attribute(&context, &function, attribute, value)
     }
 
@@ -160,6 +161,7 @@ entries! {
     }
 }
 
+/// The library with this handle.
 pub(super) fn known(driver: &Driver, handle: Handle) -> Result<Arc<Library>> {
     driver
         .libraries
@@ -176,16 +178,18 @@ fn known_kernel(driver: &Driver, handle: Handle) -> Result<Arc<Kernel>> {
     kernel.ok_or_else(|| handle.is_no(Code::INVALID_HANDLE, "kernel of a library"))
 }
 
+/// The module of a library in a context.
 pub(super) fn module(context: &Context, library: Handle) -> Result<Arc<Module>> {
-    known(context.driver, library)?.module(context)
+    context.module_of(&*known(context.driver, library)?)
 }
 
 /// The current context, if it is on the device, or the device's primary one.
 fn context_on(driver: &Driver, device: i32) -> Result<Arc<Context>> {
-    let primary = driver.device(device)?.primary().context.clone();
-    let current = context::current()?;
-    let there = |context: &Arc<Context>| context.ordinal == device as usize;
-    current.filter(there).or(primary).ok_or_else(context::none)
+    driver.device(device)?;
+    let ordinal = device as usize;
+    let primary = contexts::primary(ordinal).context.clone();
+    let current = thread::top()?.filter(|context| context.ordinal == ordinal);
+    current.or(primary).ok_or_else(thread::no_context)
 }
 
 /// The handle of a kernel, the same every time.
@@ -200,24 +204,10 @@ pub(super) fn kernel_of(driver: &Driver, library: &Arc<Library>, name: String) -
     handle
 }
 
+/// Loads a library, and returns its handle.
 pub(super) fn load(driver: &Driver, source: Vec<u8>, log: &mut Log) -> Result<Handle> {
-    let text = String::from_utf8(source);
-    let library = text
-        .map_err(|_| (Code::INVALID_IMAGE, "the image is not text".to_owned()))
-        .and_then(|text| Library::new(text.trim_end_matches('\0').to_owned()));
-    match library {
-        Ok(library) => {
-            let handle = library.handle;
-            driver.libraries.insert(handle, Arc::new(library));
-            log.error("")?;
-            Ok(handle)
-        }
-        Err((code, why)) => {
-            log.error(&why)?;
-            if !log.has_error_buffer() {
-                return Err(code.because(why));
-            }
-            Err(code.because("why is in the log that the program asked for"))
-        }
-    }
+    let library = log.close(text(source).and_then(Library::new))?;
+    let handle = library.handle;
+    driver.libraries.insert(handle, Arc::new(library));
+    Ok(handle)
 }

@@ -1,12 +1,13 @@
 //! The linker.
 
-use super::entries;
-use super::modules::{Log, read_file, read_image};
+use super::call;
+use super::entries::entries;
+use super::images::{Log, read_file, read_image, text};
 use super::raw::{HostPointer, Out, Text, Values};
-use crate::driver::Driver;
 use crate::error::{Code, Result};
-use crate::handle::Handle;
-use crate::linker::Linker;
+use crate::state::driver::Driver;
+use crate::state::handle::Handle;
+use crate::state::linker::Linker;
 use std::sync::Arc;
 
 /// `CU_JIT_INPUT_PTX`, `..._FATBINARY`.
@@ -22,7 +23,7 @@ entries! {
     ) |context| {
         out.check()?;
         // Nothing is ever to be said.
-        Log::read(count, &options, values)?.error("")?;
+        Log::read(count, &options, values)?.close(Ok(()))?;
         let handle = Handle::fresh();
         context.driver.linkers.insert(handle, Arc::new(Linker::default()));
         out.set(handle)
@@ -56,12 +57,8 @@ entries! {
         _values: Values<HostPointer>,
     ) |context| {
         let linker = known(context.driver, linker)?;
-        let file = read_file(&path.string()?)?;
         match kind {
-            PTX | FAT_BINARY => {
-                let source = crate::fatbin::unpack(file);
-                add(&linker, source.map_err(|(code, why)| code.because(why))?)
-            }
+            PTX | FAT_BINARY => add(&linker, read_file(path)?),
             _ => Err(no_ptx()),
         }
     }
@@ -93,10 +90,7 @@ fn no_ptx() -> Code {
 }
 
 fn add(linker: &Linker, source: Vec<u8>) -> Result {
-    let source = String::from_utf8(source)
-        .map_err(|_| Code::INVALID_IMAGE.because("the image is not text"))?;
-    linker
-        .sources()
-        .add(source.trim_end_matches('\0').to_owned());
+    let source = text(source).map_err(|(code, why)| code.because(why))?;
+    linker.sources().add(source);
     Ok(())
 }

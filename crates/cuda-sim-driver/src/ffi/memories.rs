@@ -1,13 +1,14 @@
 //! Memory: of the device, of the host, and both.
 
-use super::entries;
-use super::raw::{Access, HostPointer, Out, PageLocked, Values};
+use super::call;
+use super::entries::entries;
+use super::raw::{HostPointer, Out, Values};
 use super::streams::target;
-use crate::context::Context;
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::handle::Handle;
-use crate::memory::{self, HostBlock, Kind, PAGE};
+use crate::error::{Code, Result, invalid};
+use crate::state::context::Context;
+use crate::state::handle::Handle;
+use crate::state::host::{Access, PAGE, PageLocked};
+use crate::state::memory::{HostBlock, Kind};
 use std::sync::Arc;
 
 /// `CU_MEMHOSTALLOC_*`: portable, mapped, write-combined.
@@ -55,15 +56,15 @@ entries! {
         }
         some(bytes)?;
         let whole = bytes.checked_next_multiple_of(PAGE as usize).ok_or_else(too_much)?;
-        if whole as u64 > context.device().gpu.memory_info().0 {
-            return Err(context.device().gpu.full(bytes as u64));
+        let gpu = &context.device().gpu;
+        if whole as u64 > gpu.memory_info().0 {
+            return Err(gpu.full(bytes as u64));
         }
         let host = PageLocked::new(bytes).ok_or_else(too_much)?;
         let base = host.span().address();
-        context.device().gpu.alloc_at(base, bytes as u64)?;
-        let owner = (context.ordinal, context.handle);
+        gpu.alloc_at(base, bytes as u64)?;
         let managed = Kind::Managed(host);
-        context.driver.memory.add(base, bytes as u64, owner, managed, "cuMemAllocManaged");
+        context.driver.memory.add(base, bytes as u64, context.place(), managed, "cuMemAllocManaged");
         address.set(base)
     }
 
@@ -74,7 +75,7 @@ entries! {
         let block = context.driver.memory.remove(address)?;
         // Memory under way is not pulled away.
         context.driver.scheduler.finish();
-        memory::release(context.driver, &block);
+        block.release();
         context.state()
     }
 
@@ -204,9 +205,8 @@ entries! {
 fn alloc(context: &Context, bytes: usize, function: &'static str) -> Result<u64> {
     some(bytes)?;
     let base = context.device().gpu.alloc(bytes as u64)?;
-    let owner = (context.ordinal, context.handle);
     let memory = &context.driver.memory;
-    memory.add(base, bytes as u64, owner, Kind::Device, function);
+    memory.add(base, bytes as u64, context.place(), Kind::Device, function);
     Ok(base)
 }
 
@@ -220,10 +220,10 @@ fn alloc_host(
     pointer.check()?;
     some(bytes)?;
     let host = PageLocked::new(bytes).ok_or_else(too_much)?;
-    let (span, start) = (host.span(), host.pointer());
+    let span = host.span();
     let memory = &context.driver.memory;
     memory.add_host(span, context.handle, flags, Some(host), function)?;
-    pointer.set(start)
+    pointer.set(HostPointer::from_address(span.address()))
 }
 
 fn host_block(context: &Context, pointer: HostPointer) -> Result<Arc<HostBlock>> {
@@ -258,7 +258,7 @@ fn some(bytes: usize) -> Result {
 /// An invalid value unless the range is managed memory.
 fn managed_range(context: &Context, address: u64, bytes: usize) -> Result {
     let memory = &context.driver.memory;
-    memory.place(address, bytes as u64)?;
+    memory.locate(address, bytes as u64)?;
     match memory
         .block(address)
         .map(|block| matches!(block.kind, Kind::Managed(_)))
@@ -325,7 +325,7 @@ fn attribute_of(context: &Context, attribute: u32, address: u64) -> Result<Attri
         9 => {
             let device = block
                 .as_ref()
-                .map_or(context.ordinal, |block| block.ordinal);
+                .map_or(context.ordinal, |block| block.gpu.ordinal());
             Attribute::Number(device as u32)
         }
         11 => Attribute::Wide(base),

@@ -1,45 +1,29 @@
 //! Modules and functions.
 
-use super::entries;
+use super::call;
+use super::entries::entries;
+use super::images::{Log, read_file, read_image, text};
 use super::raw::{HostPointer, Out, Text, Values};
-use crate::context::Context;
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::fatbin;
-use crate::handle::Handle;
-use crate::memory::Kind;
-use crate::module::{Function, Module};
+use crate::error::{Code, Result, invalid};
+use crate::state::context::Context;
+use crate::state::handle::Handle;
+use crate::state::memory::Kind;
+use crate::state::module::{Function, Module};
 use sim::occupancy;
 use sim::ptx::Kernel;
 use std::ffi::c_char;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// `CU_JIT_INFO_LOG_BUFFER`, `..._SIZE_BYTES`, and the same for errors.
-const INFO_LOG: u32 = 3;
-const INFO_LOG_BYTES: u32 = 4;
-const ERROR_LOG: u32 = 5;
-const ERROR_LOG_BYTES: u32 = 6;
-
-/// What machine code begins with: a cubin is an ELF file.
-const ELF: [u8; 4] = *b"\x7fELF";
-const MACHINE_CODE: &str = "the image is machine code; the simulator takes PTX";
-
 entries! {
     context fn cuModuleLoad(out: Out<Handle>, path: Text) |context| {
         out.check()?;
-        let path = path.string()?;
-        let source = read_file(&path)?;
-        if source.starts_with(&ELF) {
-            return Err(Code::NO_BINARY_FOR_GPU.because(MACHINE_CODE));
-        }
-        let source = fatbin::unpack(source).map_err(|(code, why)| code.because(why))?;
-        out.set(load(context, &source, &mut Log::none())?)
+        out.set(load(context, read_file(path)?, &mut Log::none())?)
     }
 
     context fn cuModuleLoadData(out: Out<Handle>, image: Text) |context| {
         out.check()?;
-        out.set(load_image(context, image, &mut Log::none())?)
+        out.set(load_image(context, image, Log::none())?)
     }
 
     context fn cuModuleLoadDataEx(
@@ -50,13 +34,13 @@ entries! {
         values: Values<HostPointer>,
     ) |context| {
         out.check()?;
-        let mut log = Log::read(count, &options, values)?;
-        out.set(load_image(context, image, &mut log)?)
+        let log = Log::read(count, &options, values)?;
+        out.set(load_image(context, image, log)?)
     }
 
     context fn cuModuleLoadFatBinary(out: Out<Handle>, image: Text) |context| {
         out.check()?;
-        out.set(load_image(context, image, &mut Log::none())?)
+        out.set(load_image(context, image, Log::none())?)
     }
 
     driver_wide fn cuModuleGetLoadingMode(mode: Out<u32>) |_driver| {
@@ -210,7 +194,7 @@ pub(super) fn variable(context: &Context, module: &Module, name: &str) -> Result
     let (start, size) = variable.ok_or_else(none)?;
     let memory = &context.driver.memory;
     if memory.block(start).is_none() {
-        let owner = (module.ordinal, module.context);
+        let owner = (module.gpu, module.context);
         let kind = Kind::Variable(module.handle);
         memory.add(start, size, owner, kind, "cuModuleGetGlobal_v2");
     }
@@ -267,7 +251,7 @@ pub(super) fn known_function(context: &Context, handle: Handle) -> Result<Arc<Fu
     }
     let kernel = context.driver.kernels.get(handle);
     let none = || handle.is_no(Code::INVALID_HANDLE, "function");
-    kernel.ok_or_else(none)?.function(context)
+    context.function_of(&*kernel.ok_or_else(none)?)
 }
 
 fn no_module(handle: Handle) -> Code {
@@ -292,127 +276,15 @@ pub(super) fn bank_config(config: u32) -> Result {
     }
 }
 
-/// What a file holds.
-pub(super) fn read_file(path: &str) -> Result<Vec<u8>> {
-    let read = std::fs::read(path);
-    read.map_err(|why| Code::FILE_NOT_FOUND.because(format!("cannot read {path}: {why}")))
+fn load_image(context: &Context, image: Text, mut log: Log) -> Result<Handle> {
+    let source = read_image(image, &mut log)?;
+    load(context, source, &mut log)
 }
 
-fn load_image(context: &Arc<Context>, image: Text, log: &mut Log) -> Result<Handle> {
-    let source = read_image(image, log)?;
-    load(context, &source, log)
-}
-
-/// The PTX of an image: a text, or what a fat binary has of it.
-pub(super) fn read_image(image: Text, log: &mut Log) -> Result<Vec<u8>> {
-    let magic = image.magic()?;
-    if fatbin::MAGICS.contains(&magic) {
-        return fatbin::ptx(image).map_err(|(code, why)| match log.error(why) {
-            Ok(()) => code.because(why),
-            Err(code) => code,
-        });
-    }
-    if magic == ELF {
-        log.error(MACHINE_CODE)?;
-        return Err(Code::NO_BINARY_FOR_GPU.because(MACHINE_CODE));
-    }
-    image.bytes()
-}
-
-fn load(context: &Arc<Context>, source: &[u8], log: &mut Log) -> Result<Handle> {
-    let Ok(source) = std::str::from_utf8(source) else {
-        let why = "the image is not text";
-        log.error(why)?;
-        return Err(Code::INVALID_IMAGE.because(why));
-    };
-    match Module::load(context, source.trim_end_matches('\0'), false) {
-        Ok(module) => {
-            let handle = module.handle;
-            context.driver.modules.insert(handle, module);
-            log.error("")?;
-            Ok(handle)
-        }
-        Err((code, why)) => {
-            log.error(&why)?;
-            if !log.has_error_buffer() {
-                return Err(code.because(why));
-            }
-            Err(code.because("why is in the log that the program asked for"))
-        }
-    }
-}
-
-/// The log buffers that a program passed among the JIT options.
-pub(super) struct Log {
-    values: Option<Values<HostPointer>>,
-    info: Buffer,
-    error: Buffer,
-}
-
-/// A buffer, and the option that takes back how much of it was used.
-#[derive(Default)]
-struct Buffer {
-    start: Option<HostPointer>,
-    bytes: Option<(usize, u32)>,
-}
-
-impl Log {
-    pub(super) fn none() -> Log {
-        Log {
-            values: None,
-            info: Buffer::default(),
-            error: Buffer::default(),
-        }
-    }
-
-    /// Other options steer a compiler that is not there, so their values are not
-    /// looked at.
-    pub(super) fn read(
-        count: u32,
-        options: &Values<u32>,
-        values: Values<HostPointer>,
-    ) -> Result<Log> {
-        let mut log = Log::none();
-        for index in 0..count as usize {
-            let buffer = match options.get(index)? {
-                INFO_LOG | INFO_LOG_BYTES => &mut log.info,
-                ERROR_LOG | ERROR_LOG_BYTES => &mut log.error,
-                _ => continue,
-            };
-            let value = values.get(index)?;
-            match options.get(index)? {
-                INFO_LOG | ERROR_LOG => buffer.start = Some(value),
-                // The size is passed in place of a pointer, and is 32 bits wide.
-                _ => buffer.bytes = Some((index, value.address() as u32)),
-            }
-        }
-        log.values = Some(values);
-        Ok(log)
-    }
-
-    pub(super) fn has_error_buffer(&self) -> bool {
-        matches!((&self.error.start, self.error.bytes), (Some(_), Some((_, bytes))) if bytes > 0)
-    }
-
-    /// Writes the error log; the info log stays empty.
-    pub(super) fn error(&mut self, text: &str) -> Result {
-        let Some(values) = &self.values else {
-            return Ok(());
-        };
-        for (buffer, text) in [(&self.info, ""), (&self.error, text)] {
-            let (Some(start), Some((index, bytes))) = (buffer.start, buffer.bytes) else {
-                continue;
-            };
-            if bytes == 0 {
-                continue;
-            }
-            let shown = text.len().min(bytes as usize - 1);
-            start.span(shown + 1)?.with_bytes_mut(|target| {
-                target[..shown].copy_from_slice(&text.as_bytes()[..shown]);
-                target[shown] = 0;
-            });
-            values.set(index, HostPointer::from_address(shown as u64))?;
-        }
-        Ok(())
-    }
+fn load(context: &Context, source: Vec<u8>, log: &mut Log) -> Result<Handle> {
+    let module = text(source).and_then(|text| Module::load(context.place(), &text, false));
+    let module = log.close(module)?;
+    let handle = module.handle;
+    context.driver.modules.insert(handle, module);
+    Ok(handle)
 }

@@ -1,15 +1,15 @@
 //! Memory pools, and allocations in the order of streams.
 
-use super::entries;
+use super::call;
+use super::entries::entries;
 use super::raw::{HostPointer, Out, Values};
 use super::streams::target;
-use crate::context::Context;
-use crate::driver::Driver;
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::handle::Handle;
-use crate::memory::{self, Kind};
-use crate::pool::Pool;
+use crate::error::{Code, Result, invalid};
+use crate::state::context::Context;
+use crate::state::driver::Driver;
+use crate::state::handle::Handle;
+use crate::state::memory::Kind;
+use crate::state::pool::Pool;
 use std::sync::Arc;
 
 /// The head of a `CUmemPoolProps`, which is 88 bytes long: kind of allocation, types
@@ -162,15 +162,15 @@ entries! {
         let target = target(context, stream)?;
         context.refuse_capture(target)?;
         let block = context.driver.memory.remove(address)?;
-        let driver = context.driver;
         context.submit(target, &[], move |_| {
-            memory::release(driver, &block);
+            block.release();
             Ok(())
         })?;
         Ok(())
     }
 }
 
+/// The pool with this handle.
 fn known(driver: &Driver, handle: Handle) -> Result<Arc<Pool>> {
     let pool = driver.pools.get(handle);
     pool.ok_or_else(|| handle.is_no(Code::INVALID_VALUE, "memory pool"))
@@ -204,9 +204,8 @@ fn alloc(
     }
     let base = context.device().gpu.alloc(bytes as u64)?;
     pool.take(bytes as u64);
-    let owner = (context.ordinal, context.handle);
     let kind = Kind::Pooled(pool);
     let memory = &context.driver.memory;
-    memory.add(base, bytes as u64, owner, kind, function);
+    memory.add(base, bytes as u64, context.place(), kind, function);
     address.set(base)
 }

@@ -11,9 +11,9 @@
 
 #![allow(unsafe_code)] // Reads and writes the memory of C callers; see above.
 
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use crate::error::{Code, Result, invalid};
+use crate::state::handle::Handle;
+use crate::state::host::HostSpan;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
@@ -107,8 +107,8 @@ impl Text {
     }
 
     /// Where it begins: what is no text after all may be read as what it is.
-    pub fn pointer(self) -> HostPointer {
-        HostPointer(self.0.cast_mut().cast())
+    pub fn address(self) -> u64 {
+        self.0.expose_provenance() as u64
     }
 
     /// The string, if it is UTF-8.
@@ -167,185 +167,9 @@ impl HostPointer {
 
     /// `bytes` bytes from here on, which by the contract the caller has there.
     pub fn span(self, bytes: usize) -> Result<HostSpan> {
-        match NonNull::new(self.0.cast()) {
-            Some(start) => Ok(HostSpan { start, bytes }),
-            None => Err(null()),
-        }
-    }
-}
-
-/// Host memory that a copy reads or writes.
-#[derive(Clone, Copy, Debug)]
-pub struct HostSpan {
-    start: NonNull<u8>,
-    bytes: usize,
-}
-
-// SAFETY: the memory belongs to nobody here; what the contract says of it holds
-// on every thread.
-unsafe impl Send for HostSpan {}
-// SAFETY: as above; a shared reference reads and writes nothing by itself.
-unsafe impl Sync for HostSpan {}
-
-impl HostSpan {
-    /// The first address.
-    pub fn address(&self) -> u64 {
-        self.start.as_ptr().expose_provenance() as u64
-    }
-
-    /// The length in bytes.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// `bytes` bytes from `offset` on.
-    ///
-    /// # Panics
-    /// If they are not all within.
-    pub fn part(&self, offset: u64, bytes: u64) -> HostSpan {
-        let (offset, bytes) = (offset as usize, bytes as usize);
-        assert!(offset <= self.bytes && bytes <= self.bytes - offset);
-        // SAFETY: `offset` is within the span, as was just made sure.
-        let start = unsafe { self.start.add(offset) };
-        HostSpan { start, bytes }
-    }
-
-    /// Gives `f` the bytes to read.
-    pub fn with_bytes<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
-        // SAFETY: by the contract the span is readable until the work that it is
-        // an operand of is done, and the program does not write it meanwhile.
-        f(unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) })
-    }
-
-    /// Gives `f` the bytes to write.
-    pub fn with_bytes_mut<R>(&self, f: impl FnOnce(&mut [u8]) -> R) -> R {
-        // SAFETY: by the contract the span is writable until the work that it is
-        // an operand of is done, and the program does not touch it meanwhile.
-        // Byte slices may be of uninitialised memory only here, where `f` is a
-        // copy or a fill, which write and do not read.
-        f(unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) })
-    }
-
-    /// Copies from another span of the same length; they may overlap.
-    pub fn copy_from(&self, from: HostSpan) {
-        let bytes = self.bytes.min(from.bytes);
-        // SAFETY: both spans are as long at least, and good for it by the contract;
-        // `copy` allows overlap.
-        unsafe {
-            self.start
-                .as_ptr()
-                .copy_from(from.start.as_ptr().cast_const(), bytes);
-        }
-    }
-}
-
-/// What a copy does with host memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
-    /// Reads it.
-    Read,
-    /// Writes it.
-    Write,
-}
-
-impl HostSpan {
-    /// Whether every page of the span is there to be read or written, for all that the
-    /// kernel says: it is asked to move a byte of each. A program's mistake is then an
-    /// error code and not its end.
-    pub fn allows(&self, access: Access) -> bool {
-        let first = self.address() as usize;
-        let last = first + (self.bytes - 1);
-        let page = crate::memory::PAGE as usize;
-        let pages = (first / page + 1..=last / page).map(|number| number * page);
-        let places: Vec<_> = std::iter::once(first).chain(pages).collect();
-        // The most that the kernel takes at a time.
-        places.chunks(libc::UIO_MAXIOV as usize).all(|places| {
-            let piece = |address: &usize| libc::iovec {
-                iov_base: std::ptr::with_exposed_provenance_mut(*address),
-                iov_len: 1,
-            };
-            let theirs: Vec<_> = places.iter().map(piece).collect();
-            let mut bytes = vec![0_u8; places.len()];
-            let ours = libc::iovec {
-                iov_base: bytes.as_mut_ptr().cast(),
-                iov_len: bytes.len(),
-            };
-            let count = theirs.len() as libc::c_ulong;
-            // SAFETY: the kernel writes `bytes` alone, whose length `ours` has, and
-            // says which of the other addresses it cannot read.
-            let moved = unsafe {
-                let own = libc::getpid();
-                libc::process_vm_readv(own, &ours, 1, theirs.as_ptr(), count, 0)
-            };
-            if moved < 0 && !matches!(errno(), libc::EFAULT) {
-                // It does not answer such questions here.
-                return true;
-            }
-            if moved != places.len() as isize || access == Access::Read {
-                return moved == places.len() as isize;
-            }
-            // SAFETY: each byte of the program's is overwritten with itself, in memory
-            // that by the contract is the call's to write.
-            let moved = unsafe {
-                let own = libc::getpid();
-                libc::process_vm_writev(own, &ours, 1, theirs.as_ptr(), count, 0)
-            };
-            moved == places.len() as isize
-        })
-    }
-}
-
-fn errno() -> i32 {
-    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
-}
-
-/// Host memory that the driver allocated: zeroed, whole pages.
-pub struct PageLocked {
-    start: NonNull<u8>,
-    layout: Layout,
-    bytes: usize,
-}
-
-// SAFETY: the block is owned, and only ever reached through spans, which see to
-// their own synchronisation.
-unsafe impl Send for PageLocked {}
-// SAFETY: as above; a shared reference gives nothing but spans.
-unsafe impl Sync for PageLocked {}
-
-impl PageLocked {
-    /// Allocates `bytes` bytes; `None` if the system has no more.
-    pub fn new(bytes: usize) -> Option<PageLocked> {
-        let layout = Layout::from_size_align(bytes.max(1), crate::memory::PAGE as usize)
-            .ok()?
-            .pad_to_align();
-        // SAFETY: the layout's size is not zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(PageLocked {
-            start,
-            layout,
-            bytes,
-        })
-    }
-
-    /// All of it. Those who keep a span wait for their work before the block is
-    /// dropped.
-    pub fn span(&self) -> HostSpan {
-        HostSpan {
-            start: self.start,
-            bytes: self.bytes,
-        }
-    }
-
-    /// What the program is given.
-    pub fn pointer(&self) -> HostPointer {
-        HostPointer(self.start.as_ptr().cast())
-    }
-}
-
-impl Drop for PageLocked {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout, and freed here only.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        let start = NonNull::new(self.0.cast()).ok_or_else(null)?;
+        // SAFETY: the caller's by the contract, for as long as the work is under way.
+        Ok(unsafe { HostSpan::new(start, bytes) })
     }
 }
 
@@ -361,14 +185,14 @@ pub struct ParamBlock {
 unsafe impl Send for ParamBlock {}
 
 impl ParamBlock {
-    /// Keeps parameters for as long as the process lives, each from its place on, and
-    /// returns what CUDA calls `kernelParams`.
-    pub fn keep(bytes: &[u8], places: &[usize]) -> HostPointer {
+    /// Keeps parameters for as long as the process lives, each at its offset, and returns
+    /// what CUDA calls `kernelParams`.
+    pub fn keep(bytes: &[u8], offsets: &[usize]) -> HostPointer {
         static KEPT: std::sync::Mutex<Vec<ParamBlock>> = std::sync::Mutex::new(Vec::new());
         let mut bytes: Box<[u8]> = bytes.into();
-        let pointers = places
+        let pointers = offsets
             .iter()
-            .map(|&place| HostPointer(bytes[place..].as_mut_ptr().cast()))
+            .map(|&offset| HostPointer(bytes[offset..].as_mut_ptr().cast()))
             .collect();
         let mut block = ParamBlock {
             _bytes: bytes,
@@ -384,8 +208,8 @@ impl ParamBlock {
 
 /// A function that the program wants called: `CUhostFn`.
 pub type HostFunction = Option<unsafe extern "C" fn(HostPointer)>;
-/// A function that the program wants told how its stream fares: `CUstreamCallback`.
-pub type StreamCallback = Option<unsafe extern "C" fn(crate::handle::Handle, Code, HostPointer)>;
+/// A function that the program wants called with the state of its stream: `CUstreamCallback`.
+pub type StreamCallback = Option<unsafe extern "C" fn(Handle, Code, HostPointer)>;
 /// `CUoccupancyB2DSize`: the dynamic shared memory of a block of so many threads.
 pub type SharedOfBlock = Option<unsafe extern "C" fn(i32) -> usize>;
 
@@ -414,8 +238,8 @@ impl UserData {
     /// Calls a stream callback with it.
     pub fn call_back(
         self,
-        function: unsafe extern "C" fn(crate::handle::Handle, Code, HostPointer),
-        stream: crate::handle::Handle,
+        function: unsafe extern "C" fn(Handle, Code, HostPointer),
+        stream: Handle,
         status: Code,
     ) {
         // SAFETY: the program asked for this very call.
@@ -427,31 +251,4 @@ impl UserData {
 pub fn shared_of_block(function: unsafe extern "C" fn(i32) -> usize, threads: u32) -> u64 {
     // SAFETY: the program passed the function to be called with block sizes.
     unsafe { function(threads.cast_signed()) as u64 }
-}
-
-/// Has `f` called when the process exits, but not where one that was forked from it does.
-pub fn at_exit(f: fn()) {
-    /// A process, and what is to be called at its end.
-    type Ending = (u32, fn());
-    static CALLED: std::sync::Mutex<Vec<Ending>> = std::sync::Mutex::new(Vec::new());
-    extern "C" fn call() {
-        // A panic must not cross into the C library.
-        let _ = std::panic::catch_unwind(|| {
-            if let Ok(mut functions) = CALLED.lock() {
-                let here = |(process, f): Ending| (process == std::process::id()).then_some(f);
-                functions.drain(..).filter_map(here).for_each(|f| f());
-            }
-        });
-    }
-    if let Ok(mut functions) = CALLED.lock() {
-        functions.push((std::process::id(), f));
-        // SAFETY: `call` lives as long as the process: the library is never unmapped.
-        unsafe { libc::atexit(call) };
-    }
-}
-
-/// Ends the process at once, from within [`at_exit`].
-pub fn exit_now(code: i32) -> ! {
-    // SAFETY: has no precondition; ends the process.
-    unsafe { libc::_exit(code) }
 }

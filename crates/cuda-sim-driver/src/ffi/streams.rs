@@ -1,13 +1,15 @@
 //! Streams, events, and host functions on streams.
 
+use super::call;
+use super::entries::entries;
 use super::raw::{HostFunction, HostPointer, Out, StreamCallback, UserData};
-use super::{call, entries};
-use crate::context::{Context, Target, own_stream};
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::graph::{Work, kind};
-use crate::handle::Handle;
-use crate::stream::{Event, NON_BLOCKING, PRIORITIES, Stream};
+use crate::error::{Code, Result, invalid};
+use crate::state::context::Context;
+use crate::state::contexts;
+use crate::state::graph::{Work, kind};
+use crate::state::handle::Handle;
+use crate::state::stream::{Event, NON_BLOCKING, PRIORITIES, Stream, Target};
+use crate::state::thread::own_stream;
 use std::sync::Arc;
 
 /// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`: names of the default streams.
@@ -37,7 +39,7 @@ entries! {
 
     context fn cuStreamGetCtx + _ptsz(stream: Handle, out: Out<Handle>) |context| {
         let created = created(context, stream)?;
-        out.set(created.map_or(context.handle, |stream| stream.context.handle))
+        out.set(created.map_or(context.handle, |stream| stream.context))
     }
 
     context fn cuStreamWaitEvent + _ptsz(stream: Handle, event: Handle, flags: u32) |context| {
@@ -71,7 +73,7 @@ entries! {
     release fn cuStreamDestroy_v2(stream: Handle) |context| {
         let destroyed = context.driver.streams.remove(stream);
         let destroyed = destroyed.ok_or_else(|| no_stream(stream))?;
-        destroyed.context.retire(stream);
+        contexts::known(destroyed.context)?.retire(stream);
         Ok(())
     }
 
@@ -113,7 +115,7 @@ entries! {
 
     context fn cuStreamGetDevice + _ptsz(stream: Handle, device: Out<i32>) |context| {
         let created = created(context, stream)?;
-        device.set(created.map_or(context.ordinal, |stream| stream.context.ordinal) as i32)
+        device.set(created.map_or(context.ordinal, |stream| stream.ordinal) as i32)
     }
 
     context fn cuStreamAttachMemAsync + _ptsz(stream: Handle, address: u64, _bytes: usize, _flags: u32) |context| {
@@ -194,7 +196,7 @@ fn created(context: &Context, handle: Handle) -> Result<Option<Arc<Stream>>> {
 /// Where work for the stream `handle` of the current context goes.
 pub(super) fn target(context: &Context, handle: Handle) -> Result<Target> {
     match created(context, handle)? {
-        Some(stream) if stream.context.handle != context.handle => {
+        Some(stream) if stream.context != context.handle => {
             let why = "the stream is of another context than the current one";
             Err(Code::INVALID_HANDLE.because(why))
         }
@@ -226,7 +228,7 @@ fn no_flags(flags: u32) -> Code {
     invalid(format!("there are no such flags as {flags:#x} here"))
 }
 
-fn create(context: &Arc<Context>, out: &Out<Handle>, flags: u32, priority: i32) -> Result {
+fn create(context: &Context, out: &Out<Handle>, flags: u32, priority: i32) -> Result {
     out.check()?;
     if flags & !NON_BLOCKING != 0 {
         return Err(no_flags(flags));
@@ -234,7 +236,8 @@ fn create(context: &Arc<Context>, out: &Out<Handle>, flags: u32, priority: i32) 
     let (least, greatest) = PRIORITIES;
     let handle = Handle::fresh();
     let stream = Stream {
-        context: Arc::clone(context),
+        context: context.handle,
+        ordinal: context.ordinal,
         flags,
         priority: priority.clamp(greatest, least),
     };
@@ -293,7 +296,7 @@ fn wait_in_capture(context: &Context, target: Target, event: &Event) -> Result<b
         }
     }
     drop(lanes);
-    context.captures().insert(handle, capture);
+    context.captures().insert(target, capture);
     Ok(true)
 }
 
@@ -309,7 +312,7 @@ pub(super) fn record(context: &Arc<Context>, event: Handle, stream: Handle) -> R
         let why = "the event is of another context than the current one";
         return Err(Code::INVALID_HANDLE.because(why));
     }
-    event.record(context, target)
+    context.record(&event, target)
 }
 
 /// What a query answers.

@@ -1,10 +1,13 @@
 //! Entry points by name: what programs that link nothing look everything up with.
 
-use super::entries;
+use super::call;
+use super::entries::{Symbol, entries};
 use super::raw::{Out, Text};
-use crate::driver::environment;
+use super::{captures, contexts, copies, devices, first, graphs, launches, libraries, linkers};
+use super::{memories, modules, pools, streams, unsupported};
+use crate::environment::environment;
+use crate::environment::version::DriverVersion;
 use crate::error::{Code, Result};
-use crate::version::DriverVersion;
 
 entries! {
     bare fn cuGetProcAddress(symbol: Text, function: Out<*const ()>, version: i32, flags: u64) | | {
@@ -27,6 +30,25 @@ entries! {
         found.map_err(|_| Code::NOT_FOUND)
     }
 }
+
+/// The entry points of the driver API, by file.
+const ALL: &[&[Symbol]] = &[
+    SYMBOLS,
+    captures::SYMBOLS,
+    contexts::SYMBOLS,
+    copies::SYMBOLS,
+    devices::SYMBOLS,
+    first::SYMBOLS,
+    graphs::SYMBOLS,
+    launches::SYMBOLS,
+    libraries::SYMBOLS,
+    linkers::SYMBOLS,
+    memories::SYMBOLS,
+    modules::SYMBOLS,
+    pools::SYMBOLS,
+    streams::SYMBOLS,
+    unsupported::SYMBOLS,
+];
 
 /// A `CUdriverProcAddressQueryResult` other than success.
 #[derive(Clone, Copy)]
@@ -76,7 +98,10 @@ fn look_up(
         "cuGraphInstantiate_v2" if newest >= 12000 => "cuGraphInstantiateWithFlags",
         form => form,
     };
-    let found = super::any_symbol(form).ok_or(Missing::Symbol)?;
+    let mut all = ALL.iter().copied().flatten();
+    let found = all
+        .find(|symbol| symbol.name == form)
+        .ok_or(Missing::Symbol)?;
     let per_thread = found.per_thread.filter(|_| flags & PER_THREAD != 0);
     function.set_if_asked(per_thread.unwrap_or(found.address));
     Ok(())

@@ -7,6 +7,7 @@
 
 use super::call;
 use super::entries::Symbol;
+use super::runtime::call::runtime_wide;
 use crate::error::{Code, Result};
 
 /// Declares them, by the name of their API's function of [`call`], each with its form
@@ -45,7 +46,7 @@ fn driver(name: &'static str) -> Code {
 }
 
 fn runtime(name: &'static str) -> Code {
-    call::runtime_wide(name, refuse)
+    runtime_wide(name, refuse)
 }
 
 fn refuse() -> Result {

@@ -3,27 +3,6 @@
 use cuda_sim::{Class, Counts};
 use std::fmt::Write;
 
-/// What is counted apart from instruction classes: name and number.
-fn totals(counts: &Counts) -> [(&'static str, u64); 15] {
-    [
-        ("warp_instructions", counts.warp_instructions()),
-        ("lane_instructions", counts.lane_instructions()),
-        ("multiply_adds", counts.multiply_adds),
-        ("multiply_lows", counts.multiply_lows),
-        ("load_sectors", counts.load_sectors),
-        ("load_sectors_moved", counts.load_sectors_moved),
-        ("load_sectors_fewest", counts.load_sectors_fewest),
-        ("store_sectors", counts.store_sectors),
-        ("store_sectors_moved", counts.store_sectors_moved),
-        ("store_sectors_fewest", counts.store_sectors_fewest),
-        ("shared_wavefronts", counts.shared_wavefronts),
-        ("shared_wavefronts_fewest", counts.shared_wavefronts_fewest),
-        ("branches", counts.branches),
-        ("divergent_branches", counts.divergent_branches),
-        ("barriers", counts.barriers),
-    ]
-}
-
 /// A table to read.
 pub fn table(counts: &Counts) -> String {
     let mut text = format!(
@@ -43,7 +22,7 @@ pub fn table(counts: &Counts) -> String {
             );
         }
     }
-    for (name, value) in totals(counts) {
+    for (name, value) in counts.totals() {
         let _ = writeln!(text, "{name:24} {value:>14}");
     }
     let _ = writeln!(
@@ -70,7 +49,7 @@ pub fn json(counts: &Counts) -> String {
         );
     }
     text.push('}');
-    for (name, value) in totals(counts) {
+    for (name, value) in counts.totals() {
         let _ = write!(text, ",\"{name}\":{value}");
     }
     text.push('}');

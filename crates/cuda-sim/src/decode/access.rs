@@ -7,8 +7,8 @@ use super::vectors::registers_of;
 use crate::count::Class;
 use crate::ir::{Address, AtomicOp, Element, Inst, Op, Order, Reg};
 use crate::lanes::lanes;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Space, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Space, Type};
 
 /// Modifiers that say how caches should behave, which changes no value.
 fn is_cache_hint(modifier: &str) -> Option<()> {
@@ -137,6 +137,7 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
+    /// `ld` and `ldu`
     fn load(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let hinted = opcode.has("L2::cache_hint");
         let (space, order, lanes, ty) = self.qualifiers(opcode)?;
@@ -177,9 +178,10 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `st`
     fn store(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         if opcode.take("async") {
-            return self.store_and_tell(opcode, operands);
+            return self.store_and_complete(opcode, operands);
         }
         let hinted = opcode.has("L2::cache_hint");
         let (space, order, lanes, ty) = self.qualifiers(opcode)?;
@@ -237,8 +239,8 @@ impl<'m, 's> Decoder<'m, 's> {
         self.formals
             .iter()
             .map(|place| match *place {
-                crate::ir::Place::Memory { offset, bytes } => offset + bytes,
-                crate::ir::Place::Register(_) => 0,
+                crate::ir::Slot::Memory { offset, bytes } => offset + bytes,
+                crate::ir::Slot::Register(_) => 0,
             })
             .max()
             .unwrap_or(0)
@@ -265,7 +267,7 @@ impl<'m, 's> Decoder<'m, 's> {
         operands: &'m [Operand<'s>],
     ) -> Result<()> {
         if opcode.base == "red" && opcode.take("async") {
-            return self.change_and_tell(opcode, operands);
+            return self.change_and_complete(opcode, operands);
         }
         if ["v2", "v4", "v8"].iter().any(|lanes| opcode.has(lanes)) {
             return opcode.fail("an atomic operation on a vector");

@@ -7,9 +7,9 @@ use super::products::Multiply;
 use crate::count::Class;
 use crate::ir::{Op, Outcome, Reg};
 use crate::lanes::{carry, float, integer, wide};
-use crate::ptx::error::ParseError;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::error::ParseError;
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Type};
 
 const S32: Type = Type {
     kind: Kind::Signed,

@@ -7,8 +7,8 @@ use crate::count::Class;
 use crate::ir::{AtomicOp, Field3, Narrow1, Op, Preset, Reg, Special, W, W2, W3};
 use crate::lanes::lanes;
 use crate::memory::RANK_SHIFT;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Space, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Space, Type};
 
 /// What an address has above its place in a block's memory, for a block of that rank.
 const fn mark(rank: u32, own: u32) -> u32 {
@@ -115,13 +115,13 @@ impl<'m, 's> Decoder<'m, 's> {
     }
 
     /// `st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.type [d], a, [barrier]`
-    pub(super) fn store_and_tell(
+    pub(super) fn store_and_complete(
         &mut self,
         opcode: &mut Opcode<'s>,
         operands: &'m [Operand<'s>],
     ) -> Result<()> {
         if !opcode.take("mbarrier::complete_tx::bytes") {
-            return opcode.fail("a store that tells nobody");
+            return opcode.fail("a store that completes at no barrier");
         }
         let (space, order, lanes, ty) = self.qualifiers(opcode)?;
         if !matches!(space, Space::Cluster | Space::Generic) {
@@ -132,28 +132,28 @@ impl<'m, 's> Decoder<'m, 's> {
         };
         let rest = self.operands(rest)?;
         self.store_to((Space::Cluster, order), (ty, lanes), rest)?;
-        self.tell(barrier, ty.bytes() * lanes as u32)
+        self.complete(barrier, ty.bytes() * lanes as u32)
     }
 
     /// `red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.op.type`
-    pub(super) fn change_and_tell(
+    pub(super) fn change_and_complete(
         &mut self,
         opcode: &mut Opcode<'s>,
         operands: &'m [Operand<'s>],
     ) -> Result<()> {
         if !opcode.take("mbarrier::complete_tx::bytes") {
-            return opcode.fail("a change that tells nobody");
+            return opcode.fail("a change that completes at no barrier");
         }
         let bytes = opcode.type_ahead().map_or(4, Type::bytes);
         let Some((barrier, rest)) = operands.split_last() else {
             return self.fail("operands are missing");
         };
         self.atomic(opcode, rest)?;
-        self.tell(barrier, bytes)
+        self.complete(barrier, bytes)
     }
 
-    /// Tells a barrier in a cluster's shared memory that so many bytes have come.
-    fn tell(&mut self, barrier: &'m Operand<'s>, bytes: u32) -> Result<()> {
+    /// Has a barrier in a cluster's shared memory count bytes that have come.
+    fn complete(&mut self, barrier: &'m Operand<'s>, bytes: u32) -> Result<()> {
         let bytes = self.constant_long(u64::from(bytes));
         self.barrier_step_in(Space::Cluster, AtomicOp::Landed, None, barrier, bytes)
     }

@@ -6,12 +6,12 @@ use super::operands::{B64, U32};
 use super::symbols::Symbol;
 use crate::count::Class;
 use crate::ir::{
-    BarrierKind, Call, Callee, Cond, Op, P, Place, Reduce, Reg, Shuffle, System, SystemCall, Vote,
+    BarrierKind, Call, Callee, Cond, Op, P, Reduce, Reg, Shuffle, Slot, System, SystemCall, Vote,
     WarpOp,
 };
-use crate::ptx::error::ParseError;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::error::ParseError;
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Type};
 
 const B32: Type = Type {
     kind: Kind::Bits,
@@ -137,6 +137,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(true)
     }
 
+    /// The label with this name.
     fn label(&mut self, name: &'s str) -> Result<u32> {
         match self.lookup(name) {
             Some(Symbol::Label(label)) => Ok(label as u32),
@@ -172,6 +173,7 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
+    /// `call`
     fn call(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         opcode.take("uni");
         let (results, operands) = match operands.split_first() {
@@ -226,25 +228,26 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
-    fn places(&mut self, operands: &[Operand<'s>]) -> Result<Vec<Place>> {
+    fn places(&mut self, operands: &[Operand<'s>]) -> Result<Vec<Slot>> {
         operands.iter().map(|operand| self.place(operand)).collect()
     }
 
-    fn place(&mut self, operand: &Operand<'s>) -> Result<Place> {
+    fn place(&mut self, operand: &Operand<'s>) -> Result<Slot> {
         match *operand {
             Operand::Name(name) => match self.lookup(name) {
-                Some(Symbol::Param { offset, bytes }) => Ok(Place::Memory { offset, bytes }),
-                Some(Symbol::Register(reg, _)) => Ok(Place::Register(reg)),
+                Some(Symbol::Param { offset, bytes }) => Ok(Slot::Memory { offset, bytes }),
+                Some(Symbol::Register(reg, _)) => Ok(Slot::Register(reg)),
                 _ => self.fail(format!("`{name}` cannot be passed")),
             },
             Operand::Integer(_) | Operand::Single(_) => {
-                Ok(Place::Register(self.source(operand, B32)?))
+                Ok(Slot::Register(self.source(operand, B32)?))
             }
-            Operand::Double(_) => Ok(Place::Register(self.source(operand, B64)?)),
+            Operand::Double(_) => Ok(Slot::Register(self.source(operand, B64)?)),
             _ => self.fail("an operand that cannot be passed"),
         }
     }
 
+    /// `bar` and `barrier`
     fn barrier(
         &mut self,
         opcode: &mut Opcode<'s>,
@@ -307,6 +310,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `shfl.sync`
     fn shuffle(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let mode = match self.half(opcode, &["up", "down", "bfly", "idx"])? {
             "up" => Shuffle::Up,
@@ -337,6 +341,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `vote.sync`
     fn vote(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let which = self.half(opcode, &["all", "any", "uni", "ballot"])?;
         opcode.take_type()?;
@@ -367,6 +372,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `match.sync`
     fn matching(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let all = self.half(opcode, &["any", "all"])? == "all";
         let ty = opcode.take_type()?;
@@ -382,6 +388,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// `redux.sync`
     fn reduce(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
         let name = self.half(opcode, &["add", "min", "max", "and", "or", "xor"])?;
         let ty = opcode.take_type()?;

@@ -9,8 +9,8 @@ use crate::lanes::half::Half;
 use crate::lanes::rounding::Rounding;
 use crate::lanes::{float, lanes, wide};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Space, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Space, Type};
 
 /// How a test's outcome is combined with another predicate, if it is.
 pub(super) type Combination = Option<(Logic2, Cond)>;

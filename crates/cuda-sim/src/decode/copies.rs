@@ -10,8 +10,8 @@ use crate::ir::{
     Wait, Widen1,
 };
 use crate::lanes::{lanes, test};
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::Space;
+use crate::syntax::tree::Operand;
+use crate::syntax::types::Space;
 
 /// Threads that a barrier in memory may wait for.
 const MOST_ARRIVALS: u32 = (1 << 20) - 1;

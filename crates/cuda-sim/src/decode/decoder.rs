@@ -4,11 +4,11 @@
 use super::products::Multiply;
 use super::symbols::Scope;
 use crate::count::Class;
-use crate::ir::{Cond, Flow, Inst, L, Op, P, Place, Preset, Reg, SharedVariable, W};
-use crate::ptx::error::{ParseError, Position};
-use crate::ptx::syntax::Function as Written;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::ir::{Cond, Flow, Inst, L, Op, P, Preset, Reg, SharedVariable, Slot, W};
+use crate::syntax::error::{ParseError, Position};
+use crate::syntax::tree::Function as Written;
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
@@ -58,8 +58,8 @@ pub(super) struct Decoder<'m, 's> {
     pub names: HashMap<Reg, &'s str>,
     /// Registers declared with 16 bits or fewer, whose upper half stays zero.
     pub narrow: HashSet<Reg>,
-    pub formals: Vec<Place>,
-    pub returns: Vec<Place>,
+    pub formals: Vec<Slot>,
+    pub returns: Vec<Slot>,
     pub param_end: u32,
     pub param_most: u32,
     pub local_end: u32,
@@ -71,6 +71,7 @@ pub(super) struct Decoder<'m, 's> {
 }
 
 impl<'m, 's> Decoder<'m, 's> {
+    /// A decoder of one function of a module.
     pub(super) fn new(common: &'m mut Shared<'s>, source: &'m Written<'s>) -> Self {
         Decoder {
             common,
@@ -139,6 +140,7 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
+    /// A register of its own for values of a type.
     pub(super) fn new_register(&mut self, ty: Type) -> Reg {
         let class = class_of(ty);
         let index = self.counts[class as usize];
@@ -165,6 +167,7 @@ impl<'m, 's> Decoder<'m, 's> {
         P(self.counts[PRED as usize] - 1)
     }
 
+    /// The register that holds this value from the beginning.
     pub(super) fn preset(&mut self, class: u8, preset: Preset) -> Reg {
         if let Some(&reg) = self.presets.get(&(class, preset)) {
             return reg;

@@ -6,8 +6,8 @@ use crate::count::Class;
 use crate::ir::{L1, Op, W, W1};
 use crate::lanes::rounding::Rounding;
 use crate::lanes::{approximate, float};
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::Type;
+use crate::syntax::tree::Operand;
+use crate::syntax::types::Type;
 
 impl<'m, 's> Decoder<'m, 's> {
     fn rounding(&self, opcode: &mut Opcode<'s>) -> Option<Rounding> {

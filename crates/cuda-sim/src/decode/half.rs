@@ -9,8 +9,8 @@ use crate::ir::{Cond, Narrow1, Op, Outcome, P, Reg, W, W1, W2, Widen1};
 use crate::lanes::half::{self, Half};
 use crate::lanes::rounding::Rounding;
 use crate::lanes::{float, lanes};
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Type};
 
 const B16: Type = Type {
     kind: Kind::Bits,

@@ -8,8 +8,8 @@ use crate::count::Class;
 use crate::ir::{Address, Factors, Matrix, Op, Reg, Rows, W, WarpOp};
 use crate::lanes::float;
 use crate::lanes::rounding::Rounding;
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Space, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Space, Type};
 
 fn as_word(reg: Reg) -> Option<W> {
     match reg {

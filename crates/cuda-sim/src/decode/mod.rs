@@ -20,10 +20,10 @@ mod requirements;
 mod symbols;
 mod vectors;
 
-use crate::ir::{Cond, Entry, Flow, Function, Op, Place, Program, SharedVariable};
-use crate::ptx::error::ParseError;
-use crate::ptx::syntax::{Formal, Instruction, Operand, Source, Statement, Variable};
-use crate::ptx::types::{Space, Type};
+use crate::ir::{Cond, Entry, Flow, Function, Op, Program, SharedVariable, Slot};
+use crate::syntax::error::ParseError;
+use crate::syntax::tree::{Formal, Instruction, Operand, Source, Statement, Variable};
+use crate::syntax::types::{Space, Type};
 use decoder::{Decoder, Result, Shared, Uses};
 use opcode::Opcode;
 use std::collections::{BTreeSet, HashMap};
@@ -49,6 +49,7 @@ impl Decoded {
     }
 }
 
+/// Decodes a module.
 pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
     let defined = || source.functions.iter().filter(|f| f.body.is_some());
     let mut common = Shared {
@@ -129,6 +130,7 @@ pub(crate) fn module(source: &Source<'_>) -> Result<Decoded> {
     })
 }
 
+/// A variable in shared memory, as it is laid out.
 fn shared_variable(variable: &Variable<'_>) -> SharedVariable {
     SharedVariable {
         bytes: variable.bytes as u32,
@@ -195,6 +197,7 @@ fn entry(
 const MOST_BYTES: u32 = 1 << 24;
 
 impl<'m, 's> Decoder<'m, 's> {
+    /// Decodes a function, and says what it uses of the module.
     fn function(mut self, body: &'m [Statement<'s>]) -> Result<(Function, Uses)> {
         let source = self.source;
         for formal in &source.returns {
@@ -244,13 +247,14 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok((function, self.uses))
     }
 
-    fn formal(&mut self, formal: &Formal<'s>) -> Result<Place> {
+    /// Declares a parameter or a result.
+    fn formal(&mut self, formal: &Formal<'s>) -> Result<Slot> {
         match formal {
             Formal::Register(name, ty) => {
                 let reg = self.new_register(*ty);
                 self.names.insert(reg, name);
                 self.declare(name, Symbol::Register(reg, *ty))?;
-                Ok(Place::Register(reg))
+                Ok(Slot::Register(reg))
             }
             Formal::Memory(variable) => {
                 // A kernel's parameters lie as the launch lays them out; all
@@ -261,16 +265,18 @@ impl<'m, 's> Decoder<'m, 's> {
         }
     }
 
-    fn param_variable(&mut self, variable: &Variable<'s>, align: u32) -> Result<Place> {
+    /// Lays out a variable in the parameter area.
+    fn param_variable(&mut self, variable: &Variable<'s>, align: u32) -> Result<Slot> {
         let align = align.max(variable.align as u32);
         let offset = self.param_end.next_multiple_of(align);
         let bytes = variable.bytes as u32;
         self.param_end = within_most(offset + bytes, variable)?;
         self.param_most = self.param_most.max(self.param_end);
         self.declare(variable.name, Symbol::Param { offset, bytes })?;
-        Ok(Place::Memory { offset, bytes })
+        Ok(Slot::Memory { offset, bytes })
     }
 
+    /// Decodes the statements of a scope.
     fn body(&mut self, statements: &'m [Statement<'s>]) -> Result<()> {
         let param_end = self.param_end;
         // Labels may be used before they stand.
@@ -350,6 +356,7 @@ impl<'m, 's> Decoder<'m, 's> {
         self.uses.unknown.get_or_insert(why);
     }
 
+    /// Declares a variable within a function.
     fn variable(&mut self, variable: &Variable<'s>) -> Result<()> {
         self.at = variable.at;
         match variable.space {
@@ -376,6 +383,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(())
     }
 
+    /// Decodes an instruction.
     fn instruction(&mut self, instruction: &'m Instruction<'s>) -> Result<()> {
         self.at = instruction.at;
         self.counted = false;

@@ -2,8 +2,8 @@
 //! left over is an error, so that nothing is silently ignored.
 
 use crate::lanes::half::Half;
-use crate::ptx::error::{ParseError, Position};
-use crate::ptx::types::{Space, Type};
+use crate::syntax::error::{ParseError, Position};
+use crate::syntax::types::{Space, Type};
 
 pub(super) struct Opcode<'s> {
     pub base: &'s str,

@@ -3,8 +3,8 @@
 use super::decoder::{Decoder, LONG, PRED, Result, WORD, class_of};
 use super::symbols::{Range, Scope, Symbol};
 use crate::ir::{Cond, L, P, Preset, Reg, Special, W};
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Type};
 
 pub(super) const U32: Type = Type {
     kind: Kind::Unsigned,
@@ -194,6 +194,7 @@ impl<'s> Decoder<'_, 's> {
         }
     }
 
+    /// The register that an operand is read from.
     pub(super) fn source(&mut self, operand: &Operand<'s>, ty: Type) -> Result<Reg> {
         self.source_with(operand, ty, false)
     }
@@ -331,6 +332,7 @@ pub(super) enum AddressOperand {
     Param(i64),
 }
 
+/// The special register with this name.
 fn special(name: &str) -> Option<Special> {
     let axis = |suffix: &str| match suffix {
         "x" => Some(0),

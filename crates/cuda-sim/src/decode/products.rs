@@ -1,7 +1,7 @@
 //! Which instructions are the two halves of one product, so that multiply-adds
 //! are counted once.
 
-use crate::ir::{Access, Inst, Reg};
+use crate::ir::{Inst, Reg, Use};
 
 /// Which multiplication an instruction is.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ pub(super) fn count(insts: &mut [Inst], multiplies: &[Multiply], labels: &[usize
             }
         }
         insts[i].op.registers(&mut |reg, access| {
-            if access == Access::Write {
+            if access == Use::Write {
                 open.retain(|&(_, _, a, b)| a != *reg && b != *reg);
             }
         });

@@ -5,7 +5,8 @@
 //! written, and those that copies of them reach, are kept apart: they begin as
 //! zero, they share their place with nothing, and their uses are watched.
 
-use crate::ir::{Access, Block, Files, Inst, L, Op, P, Place, Preset, Reg, W, pred};
+use crate::ir::registers::pred;
+use crate::ir::{Block, Files, Inst, L, Op, P, Preset, Reg, Slot, Use, W};
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Allocated {
@@ -18,9 +19,9 @@ pub(super) struct Allocated {
 }
 
 /// Sees every register of an instruction, its guard included.
-fn each(inst: &mut Inst, visit: &mut dyn FnMut(&mut Reg, Access)) {
+fn each(inst: &mut Inst, visit: &mut dyn FnMut(&mut Reg, Use)) {
     if let Some(guard) = &mut inst.guard {
-        pred(visit, &mut guard.p, Access::Read);
+        pred(visit, &mut guard.p, Use::Read);
     }
     inst.op.registers(visit);
 }
@@ -65,12 +66,13 @@ impl Set {
     }
 }
 
+/// Gives registers that are never live at once the same index.
 pub(super) fn allocate(
     mut insts: Vec<Inst>,
     blocks: &mut [Block],
     presets: Vec<(Reg, Preset)>,
-    formals: &mut [Place],
-    returns: &mut [Place],
+    formals: &mut [Slot],
+    returns: &mut [Slot],
     names: &HashMap<Reg, &str>,
 ) -> Allocated {
     let mut numbers: HashMap<Reg, usize> = HashMap::new();
@@ -84,7 +86,7 @@ pub(super) fn allocate(
     // What is set before the first instruction.
     let mut fixed: HashSet<usize> = presets.iter().map(|&(reg, _)| number(reg)).collect();
     for place in formals.iter().chain(returns.iter()) {
-        if let Place::Register(reg) = place {
+        if let Slot::Register(reg) = place {
             fixed.insert(number(*reg));
         }
     }
@@ -92,7 +94,7 @@ pub(super) fn allocate(
     let constants: HashSet<usize> = presets.iter().map(|&(reg, _)| number(reg)).collect();
     let mut arrive = constants.clone();
     for place in formals.iter() {
-        if let Place::Register(reg) = place {
+        if let Slot::Register(reg) = place {
             arrive.insert(number(*reg));
         }
     }
@@ -106,8 +108,8 @@ pub(super) fn allocate(
     let results: Vec<usize> = returns
         .iter()
         .filter_map(|place| match place {
-            Place::Register(reg) => Some(number(*reg)),
-            Place::Memory { .. } => None,
+            Slot::Register(reg) => Some(number(*reg)),
+            Slot::Memory { .. } => None,
         })
         .collect();
     let n = regs.len();
@@ -140,7 +142,7 @@ pub(super) fn allocate(
         block.live = live.map(|i| renamed(regs[i])).collect();
     }
     for place in formals.iter_mut().chain(returns) {
-        if let Place::Register(reg) = place {
+        if let Slot::Register(reg) = place {
             *reg = renamed(*reg);
         }
     }
@@ -197,13 +199,13 @@ fn liveness(
             }
             each(inst, &mut |reg, access| {
                 let i = numbers[reg];
-                if access != Access::Write && !defines[b].has(i) {
+                if access != Use::Write && !defines[b].has(i) {
                     uses[b].insert(i);
                 }
             });
             each(inst, &mut |reg, access| {
                 // A guarded write leaves the lanes without the guard as they were.
-                if access == Access::Write && !guarded {
+                if access == Use::Write && !guarded {
                     defines[b].insert(numbers[reg]);
                 }
             });
@@ -260,12 +262,12 @@ fn drop_unused(
             }
             let guarded = inst.guard.is_some();
             each(inst, &mut |reg, access| {
-                if access == Access::Write && !guarded {
+                if access == Use::Write && !guarded {
                     live.remove(numbers[reg]);
                 }
             });
             each(inst, &mut |reg, access| {
-                if access != Access::Write {
+                if access != Use::Write {
                     live.insert(numbers[reg]);
                 }
             });
@@ -320,7 +322,7 @@ fn intervals(
             let guarded = inst.guard.is_some();
             each(inst, &mut |reg, access| {
                 let i = numbers[reg];
-                if access == Access::Write {
+                if access == Use::Write {
                     touch(i, point + 1);
                     if !guarded && live.has(i) {
                         live.remove(i);
@@ -330,7 +332,7 @@ fn intervals(
             });
             each(inst, &mut |reg, access| {
                 let i = numbers[reg];
-                if access != Access::Write {
+                if access != Use::Write {
                     touch(i, point);
                     if !live.has(i) {
                         live.insert(i);

@@ -1,7 +1,7 @@
 //! What names mean: the symbols of scopes, one within the other.
 
 use crate::ir::Reg;
-use crate::ptx::types::Type;
+use crate::syntax::types::Type;
 use std::collections::HashMap;
 
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use super::operands::B64;
 use super::symbols::Symbol;
 use crate::count::Class;
 use crate::ir::{Op, Reg};
-use crate::ptx::syntax::Operand;
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::tree::Operand;
+use crate::syntax::types::{Kind, Type};
 
 /// The type and number of the registers that hold `lanes` values of a type.
 pub(super) fn registers_of(ty: Type, lanes: usize) -> (Type, usize) {

@@ -3,16 +3,18 @@
 //! An access moves up to 32 bytes per lane, aligned to their number. They pass
 //! through a buffer of words, so that every space knows one kind of transfer only.
 
-use super::frame::{Frame, put, put_long};
+use super::frame::Frame;
+use super::mask::{FULL, lanes_of, put, put_long};
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::tally::digest;
 use super::transfer::{ALL_WORDS, Buffer, Rows, Transfer};
 use super::undefined::Origin;
-use super::{FULL, Mistake, Step, lanes_of};
+use super::warp::Warp;
 use crate::check::FaultKind;
 use crate::ir::{Address, Element, L, Longs, Op, Reg, W, Words};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
-use crate::ptx::types::Space;
+use crate::syntax::types::Space;
 
 /// The words of a vector whose elements have a register to go to.
 fn wanted(d: &[Option<Reg>], element: Element) -> u8 {
@@ -27,6 +29,7 @@ fn wanted(d: &[Option<Reg>], element: Element) -> u8 {
         .fold(0, |words, (i, _)| words | ones << (i * each))
 }
 
+/// The address of each lane.
 pub(super) fn addresses(frame: &Frame, address: &Address) -> Longs {
     let offset = address.offset as u64;
     let mut out = [0; 32];
@@ -199,13 +202,13 @@ impl Worker<'_> {
     /// Runs a memory instruction; `mask` is not empty.
     pub(super) fn memory(
         &mut self,
-        warp: &mut super::warp::Warp,
+        warp: &mut Warp,
         frame: usize,
         op: &Op,
         mask: u32,
         line: u32,
     ) -> Step {
-        if mask == FULL && !self.launch.trace && self.shared_row(warp, frame, op, line) {
+        if mask == FULL && !self.launch.trace && self.shared_by_stride(warp, frame, op, line)? {
             return Ok(());
         }
         match op {
@@ -228,6 +231,25 @@ impl Worker<'_> {
                 frame.write_param(*offset, bytes, &buffer, mask);
                 Ok(())
             }
+            Op::Load { .. } | Op::Store { .. } => self.transfer(warp, frame, op, mask, line),
+            Op::Atomic { .. } | Op::Exchange { .. } => self.change(warp, frame, op, mask, line),
+            Op::ClusterArrive => self.arrive_in_cluster(warp, mask),
+            Op::Rows(rows) => self.rows(warp, frame, rows, mask, line),
+            Op::Release => {
+                let block = &mut *self.block;
+                block.clocks.release();
+                self.global.released(block.number, &block.clocks);
+                Ok(())
+            }
+            Op::System(call) => self.system(warp, frame, call, mask, line),
+            Op::Copy(copy) => self.copy(warp, frame, copy, mask, line),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a load or a store.
+    fn transfer(&mut self, warp: &mut Warp, frame: usize, op: &Op, mask: u32, line: u32) -> Step {
+        match op {
             Op::Load {
                 space,
                 element,
@@ -257,7 +279,6 @@ impl Worker<'_> {
                     let first = addresses[mask.trailing_zeros() as usize];
                     self.polled(warp, first, mask, line);
                 }
-                Ok(())
             }
             Op::Store {
                 space,
@@ -283,21 +304,10 @@ impl Worker<'_> {
                 } else if *space != Space::Local {
                     self.changed(warp);
                 }
-                Ok(())
             }
-            Op::Atomic { .. } | Op::Exchange { .. } => self.change(warp, frame, op, mask, line),
-            Op::ClusterArrive => self.arrive_in_cluster(warp, mask),
-            Op::Rows(rows) => self.rows(warp, frame, rows, mask, line),
-            Op::Release => {
-                let block = &mut *self.block;
-                block.clocks.release();
-                self.global.released(block.number, &block.clocks);
-                Ok(())
-            }
-            Op::System(call) => self.system(warp, frame, call, mask, line),
-            Op::Copy(copy) => self.copy(warp, frame, copy, mask, line),
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(())
     }
 
     /// Writes to one space, or to each that generic addresses lie in.
@@ -305,7 +315,7 @@ impl Worker<'_> {
         &mut self,
         space: Space,
         transfer: &Transfer<'_>,
-        warp: &mut super::warp::Warp,
+        warp: &mut Warp,
         buffer: &Buffer,
     ) -> Step {
         self.in_spaces(space, transfer, |worker, space, transfer| match space {
@@ -324,7 +334,7 @@ impl Worker<'_> {
         &mut self,
         space: Space,
         transfer: &Transfer<'_>,
-        warp: &mut super::warp::Warp,
+        warp: &mut Warp,
         frame: usize,
         buffer: &mut Buffer,
     ) -> Step {
@@ -405,6 +415,7 @@ impl Worker<'_> {
     }
 }
 
+/// The mistake of a write to memory that cannot be written.
 pub(super) fn read_only(transfer: &Transfer<'_>, space: Space) -> Box<Mistake> {
     let lane = transfer.mask.trailing_zeros();
     Mistake::at(

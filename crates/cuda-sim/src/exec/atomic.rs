@@ -3,14 +3,15 @@
 
 use super::access::{addresses, read_only};
 use super::copies::barrier_step;
-use super::frame::{Frame, put, put_long};
+use super::frame::Frame;
+use super::mask::{put, put_long};
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::{ALL_WORDS, Transfer};
 use super::warp::Warp;
-use super::{Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{AtomicOp, Longs, Op, Order, Reg};
-use crate::ptx::types::Space;
+use crate::syntax::types::Space;
 use std::cell::Cell;
 
 impl Worker<'_> {
@@ -170,6 +171,7 @@ impl Worker<'_> {
     }
 }
 
+/// The value of an operand.
 fn value_of(frame: &Frame, reg: Reg) -> Longs {
     match reg {
         Reg::Word(a) => frame.words[a.0 as usize].map(u64::from),

@@ -1,6 +1,6 @@
 //! Bank conflicts of shared memory: a word of each of its 32 banks moves in one pass.
 
-use super::lanes_of;
+use super::mask::lanes_of;
 use crate::ir::Longs;
 
 /// Which words an access touches.

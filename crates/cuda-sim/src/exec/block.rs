@@ -1,9 +1,10 @@
 //! A block that is resident: its warps, its shared memory and its barriers.
 
 use super::clocks::Clocks;
+use super::launch::Launch;
+use super::mistake::Mistake;
 use super::shared::Shared;
 use super::warp::{Part, Reduced, State, Warp};
-use super::{Launch, Mistake};
 use crate::check::{Fault, FaultKind};
 use crate::ir::{Inst, Op};
 
@@ -40,6 +41,7 @@ pub(crate) struct Block<'l> {
 }
 
 impl<'l> Block<'l> {
+    /// A block that has not begun.
     pub fn new(launch: &'l Launch<'l>) -> Self {
         Block {
             launch,

@@ -8,7 +8,7 @@
 //! (an atomic operation, a volatile, relaxed or acquiring load). What a thread has seen,
 //! all have seen with whom it meets at a barrier.
 
-use super::lanes_of;
+use super::mask::lanes_of;
 
 #[derive(Default)]
 pub(crate) struct Clocks {
@@ -96,6 +96,7 @@ impl Clocks {
         self.raise_floor();
     }
 
+    /// Takes the earliest of the warps' barriers anew.
     fn raise_floor(&mut self) {
         self.floor = self.barriers.iter().copied().min().unwrap_or(self.now);
     }

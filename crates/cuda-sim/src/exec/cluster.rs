@@ -5,10 +5,11 @@
 //! are checked; races between blocks of a cluster in shared memory are not looked for.
 
 use super::block::Block;
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::Transfer;
 use super::warp::{State, Warp};
-use super::{Mistake, Step, lanes_of};
 use crate::check::{Fault, FaultKind};
 use crate::memory::RANK_SHIFT;
 use std::mem;
@@ -72,7 +73,7 @@ impl Worker<'_> {
             return Err(Mistake::at(FaultKind::OutOfBounds, lane, address, detail));
         };
         mem::swap(&mut self.block.shared, &mut self.resident[other].shared);
-        let races = mem::replace(&mut self.block.shared.races, false);
+        let races = self.block.shared.races.take();
         let done = act(self);
         self.block.shared.races = races;
         mem::swap(&mut self.block.shared, &mut self.resident[other].shared);
@@ -159,6 +160,7 @@ impl Block<'_> {
         parts.any(|part| part.state == State::Barrier(BARRIER))
     }
 
+    /// Lets all lanes through that wait for the cluster.
     fn open_cluster(&mut self) {
         self.waits = false;
         let mut through = Vec::with_capacity(self.warps.len());

@@ -24,6 +24,7 @@ impl Clusters {
         (k * y + j) * x + i
     }
 
+    /// Where a block lies in its cluster.
     fn within(&self, block: [u32; 3]) -> [u32; 3] {
         std::array::from_fn(|axis| block[axis] % self.shape[axis])
     }

@@ -1,10 +1,12 @@
 //! Where lanes meet: shuffles, votes and their like within a warp, and barriers
 //! of the block.
 
-use super::frame::{Frame, put};
+use super::frame::Frame;
+use super::mask::{lanes_of, put};
+use super::matrix;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::warp::{Part, Reduced, State, Warp, absent};
-use super::{Mistake, Step, lanes_of, matrix};
 use crate::check::FaultKind;
 use crate::ir::{BarrierKind, Inst, Longs, Op, Reduce, Reg, Shuffle, Vote, W, WarpOp, Words};
 
@@ -69,6 +71,7 @@ impl Worker<'_> {
         }
     }
 
+    /// Has lanes arrive at a barrier of the block; where they wait, if they do.
     fn arrive(
         &mut self,
         warp: &mut Warp,
@@ -186,6 +189,7 @@ fn deliver(frame: &mut Frame, kind: &BarrierKind, reduced: Reduced, mask: u32) {
     }
 }
 
+/// Does an operation of a warp for the lanes that are here.
 fn collective(frame: &mut Frame, op: &WarpOp, masks: &Words, here: u32, check: bool) -> Step {
     let put_pred = |frame: &mut Frame, p: crate::ir::P, bits: u32| {
         let d = &mut frame.preds[p.0 as usize];
@@ -201,22 +205,8 @@ fn collective(frame: &mut Frame, op: &WarpOp, masks: &Words, here: u32, check: b
             b,
             c,
         } => {
-            let a = frame.words[a.0 as usize];
-            let (b, c) = (&frame.words[b.0 as usize], &frame.words[c.0 as usize]);
-            let mut out = [0; 32];
-            let mut in_range = 0;
-            for lane in lanes_of(here) {
-                let (from, inside) = source_lane(mode, lane as u32, b[lane], c[lane]);
-                if check && here & masks[lane] & 1 << from == 0 {
-                    return Err(Mistake::new(
-                        FaultKind::InactiveLane,
-                        lane as u32,
-                        format!("it reads from lane {from}, which does not take part"),
-                    ));
-                }
-                out[lane] = a[from as usize];
-                in_range |= u32::from(inside) << lane;
-            }
+            let [a, b, c] = [a, b, c].map(|r| frame.words[r.0 as usize]);
+            let (out, in_range) = shuffle(mode, [&a, &b, &c], masks, here, check)?;
             put(&mut frame.words[d.0 as usize], &out, here);
             if let Some(p) = p {
                 put_pred(frame, p, in_range);
@@ -290,6 +280,31 @@ fn collective(frame: &mut Frame, op: &WarpOp, masks: &Words, here: u32, check: b
     Ok(())
 }
 
+/// What each lane reads from another, and the lanes for which that one is in range.
+fn shuffle(
+    mode: Shuffle,
+    [a, b, c]: [&Words; 3],
+    masks: &Words,
+    here: u32,
+    check: bool,
+) -> Step<(Words, u32)> {
+    let mut out = [0; 32];
+    let mut in_range = 0;
+    for lane in lanes_of(here) {
+        let (from, inside) = source_lane(mode, lane as u32, b[lane], c[lane]);
+        if check && here & masks[lane] & 1 << from == 0 {
+            return Err(Mistake::new(
+                FaultKind::InactiveLane,
+                lane as u32,
+                format!("it reads from lane {from}, which does not take part"),
+            ));
+        }
+        out[lane] = a[from as usize];
+        in_range |= u32::from(inside) << lane;
+    }
+    Ok((out, in_range))
+}
+
 /// The lane that a shuffle reads, and whether it lies within the segment, as the
 /// PTX manual computes them.
 fn source_lane(mode: Shuffle, lane: u32, b: u32, c: u32) -> (u32, bool) {
@@ -311,6 +326,7 @@ fn source_lane(mode: Shuffle, lane: u32, b: u32, c: u32) -> (u32, bool) {
     (if inside { from & 31 } else { lane }, inside)
 }
 
+/// Joins two values.
 fn reduce(op: Reduce, x: u32, y: u32) -> u32 {
     match op {
         Reduce::Add => x.wrapping_add(y),

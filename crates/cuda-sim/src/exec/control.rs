@@ -1,13 +1,15 @@
 //! Where a part of a warp goes next: branches, calls, returns, exits and traps.
 
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::run::{Next, Worker};
 use super::warp::{Part, Warp};
-use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Callee, Inst, Op};
 use crate::memory::CODE_WINDOW;
 
 impl Worker<'_> {
+    /// Executes the last instruction of a basic block.
     pub(super) fn control(
         &mut self,
         warp: &mut Warp,
@@ -115,6 +117,7 @@ impl Worker<'_> {
         Ok(groups)
     }
 
+    /// Returns from a call, or ends lanes that return from the kernel.
     fn give_back(
         &mut self,
         warp: &mut Warp,

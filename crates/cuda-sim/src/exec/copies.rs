@@ -1,8 +1,8 @@
 //! Asynchronous copies, and the barriers in memory that their users wait at.
 //!
 //! `cp.async` reads its source when it is issued, and its target is as good as
-//! unwritten until the thread waits for the copy's group: whoever reads it before is
-//! told so. Bulk copies are done when they are issued, which is one of the times at
+//! unwritten until the thread waits for the copy's group: a use of what is read
+//! before is a fault. Bulk copies are done when they are issued, which is one of the times at
 //! which they may be.
 //!
 //! The 64 bits of an `mbarrier` object are nobody's business; here, from the lowest:
@@ -12,10 +12,11 @@
 
 use super::access::addresses;
 use super::in_flight::{Copies, InFlight};
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::{ALL_WORDS, Buffer, Transfer};
 use super::warp::Warp;
-use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{AtomicOp, CopyOp, Longs, Order, Transit, Wait};
 
@@ -66,6 +67,7 @@ impl Worker<'_> {
         }
     }
 
+    /// Starts copies of single lanes.
     fn start(
         &mut self,
         warp: &mut Warp,
@@ -164,11 +166,13 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Reads what is to be copied.
     fn read_global(&mut self, warp: usize, from: &Transfer<'_>, buffer: &mut Buffer) -> Step {
         let clocks = &mut self.block.clocks;
         self.global.read(clocks, warp, from, buffer)
     }
 
+    /// Copies many bytes for one lane.
     fn bulk(
         &mut self,
         warp: usize,

@@ -1,10 +1,12 @@
 //! The registers and parameters of a call, and how lanes write them.
 
+use super::launch::Launch;
+use super::mask::{hand_over_bytes, lanes_of, put, put_long};
+use super::mistake::{Mistake, Step};
 use super::transfer::{Buffer, Rows, Transfer};
 use super::undefined::Undefined;
-use super::{FULL, Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
-use crate::ir::{Longs, Place, Preset, Reg, Special, Words, code_address};
+use crate::ir::{Longs, Preset, Reg, Slot, Special, Words, code_address};
 
 /// Registers and parameters of one call.
 #[derive(Default)]
@@ -32,47 +34,12 @@ pub(crate) struct Frame {
     pub ready: bool,
 }
 
-/// A bit per lane, as an array: masks become vector compares.
-const BITS: Words = {
-    let mut bits = [0; 32];
-    let mut i = 0;
-    while i < 32 {
-        bits[i] = 1 << i;
-        i += 1;
-    }
-    bits
-};
-
-/// Writes the lanes of `mask`.
-#[inline(always)]
-pub(super) fn put(d: &mut Words, value: &Words, mask: u32) {
-    if mask == FULL {
-        *d = *value;
-        return;
-    }
-    for i in 0..32 {
-        d[i] = if mask & BITS[i] != 0 { value[i] } else { d[i] };
-    }
-}
-
-/// Writes the lanes of `mask`.
-#[inline(always)]
-pub(super) fn put_long(d: &mut Longs, value: &Longs, mask: u32) {
-    if mask == FULL {
-        *d = *value;
-        return;
-    }
-    for i in 0..32 {
-        d[i] = if mask & BITS[i] != 0 { value[i] } else { d[i] };
-    }
-}
-
 /// Copies an argument or result between frames.
 pub(super) fn hand_over(
     from: &Frame,
-    source: Place,
+    source: Slot,
     to: &mut Frame,
-    target: Place,
+    target: Slot,
     mask: u32,
 ) -> Step {
     let mismatch = || {
@@ -84,8 +51,8 @@ pub(super) fn hand_over(
     };
     match (source, target) {
         (
-            Place::Memory { offset, bytes },
-            Place::Memory {
+            Slot::Memory { offset, bytes },
+            Slot::Memory {
                 offset: start,
                 bytes: room,
             },
@@ -95,7 +62,7 @@ pub(super) fn hand_over(
             }
             hand_over_bytes(&from.params, offset, &mut to.params, start, bytes, mask);
         }
-        (Place::Register(a), Place::Register(d)) => match (a, d) {
+        (Slot::Register(a), Slot::Register(d)) => match (a, d) {
             (Reg::Word(a), Reg::Word(d)) => {
                 put(&mut to.words[d.0 as usize], &from.words[a.0 as usize], mask);
             }
@@ -115,28 +82,6 @@ pub(super) fn hand_over(
     to.undefined
         .hand_over(&from.undefined, source, target, to.params.len(), mask);
     Ok(())
-}
-
-/// Copies bytes between parameter areas.
-pub(super) fn hand_over_bytes(
-    from: &[Words],
-    offset: u32,
-    to: &mut [Words],
-    start: u32,
-    bytes: u32,
-    mask: u32,
-) {
-    for byte in (0..bytes).step_by(4) {
-        let row = from[(offset + byte) as usize / 4];
-        let shift = 8 * (offset % 4);
-        let take = (bytes - byte).min(4);
-        let ones = u32::MAX >> (32 - 8 * take);
-        let place = 8 * (start % 4);
-        let d = &mut to[(start + byte) as usize / 4];
-        for lane in lanes_of(mask) {
-            d[lane] = d[lane] & !(ones << place) | (row[lane] >> shift & ones) << place;
-        }
-    }
 }
 
 /// Writes bytes of a parameter area.
@@ -197,6 +142,7 @@ impl Frame {
         }
     }
 
+    /// Sets a register in all lanes.
     fn fill(&mut self, reg: Reg, value: &Longs) {
         match reg {
             Reg::Word(d) => self.words[d.0 as usize] = value.map(|long| long as u32),
@@ -205,6 +151,7 @@ impl Frame {
         }
     }
 
+    /// The value of a register that is filled before the call.
     fn preset(&self, launch: &Launch<'_>, preset: Preset, block: [u32; 3], warp: usize) -> Longs {
         let value = match preset {
             Preset::Value(value) => value,
@@ -221,6 +168,7 @@ impl Frame {
         [value; 32]
     }
 
+    /// The value of a special register.
     fn special(
         &self,
         launch: &Launch<'_>,
@@ -326,6 +274,7 @@ impl Frame {
         Ok(())
     }
 
+    /// Writes parameters at a fixed offset.
     pub fn write_param(&mut self, offset: u32, bytes: u32, buffer: &Buffer, mask: u32) {
         put_bytes(&mut self.params, offset, bytes, &buffer.rows, mask);
         let undefined = &mut self.undefined.params;

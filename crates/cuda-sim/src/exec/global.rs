@@ -14,6 +14,9 @@
 //! order in which blocks run.
 
 use super::clocks::Clocks;
+use super::launch::Launch;
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::sectors::{Caches, Sectors};
 use super::threads;
 use super::touch::{
@@ -21,7 +24,6 @@ use super::touch::{
     is_of_many, strongest,
 };
 use super::transfer::{Buffer, Transfer};
-use super::{Launch, Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::count::Counts;
 use crate::ir::Order;
@@ -84,6 +86,7 @@ pub(crate) struct Global<'l> {
 }
 
 impl<'l> Global<'l> {
+    /// Global memory as a worker of a launch sees it; with `log` writes can be undone.
     pub fn new(launch: &Launch<'l>, log: bool) -> Self {
         Global {
             allocations: launch.allocations,
@@ -121,10 +124,12 @@ impl<'l> Global<'l> {
         }
     }
 
+    /// How to undo what was written.
     pub fn into_undo(self) -> Vec<Undo> {
         self.undo
     }
 
+    /// Whether an allocation holds `low..high`.
     fn contains(&self, index: usize, low: u64, high: u64) -> bool {
         self.allocations.get(index).is_some_and(|allocation| {
             low >= allocation.start && high <= allocation.start + allocation.extent(self.exact)
@@ -187,6 +192,7 @@ impl<'l> Global<'l> {
         }
     }
 
+    /// Loads from global memory.
     pub fn read(
         &mut self,
         clocks: &mut Clocks,
@@ -231,6 +237,7 @@ impl<'l> Global<'l> {
         Ok(())
     }
 
+    /// Stores to global memory.
     pub fn write(
         &mut self,
         clocks: &mut Clocks,
@@ -331,6 +338,7 @@ impl<'l> Global<'l> {
         Ok(())
     }
 
+    /// An error unless kernels may write the allocation.
     fn check_writable(&self, allocation: &Allocation, transfer: &Transfer<'_>, mask: u32) -> Step {
         if allocation.writable {
             return Ok(());
@@ -402,17 +410,17 @@ impl<'l> Global<'l> {
                 if settled && (!self.races || thread.load(Relaxed) == alone) {
                     continue;
                 }
-                let place = Place {
+                let touched = TouchedWord {
                     allocation,
                     index,
                     word: (offset / 4) as usize + k,
                     lane,
                 };
                 if !settled {
-                    let missing = self.touch_word(&place, shadow, bytes, touch)?;
+                    let missing = self.touch_word(&touched, shadow, bytes, touch)?;
                     if missing != 0 {
                         let Some(buffer) = &mut found else {
-                            return Err(unwritten(&place, missing));
+                            return Err(unwritten(&touched, missing));
                         };
                         buffer.mark(k, lane, missing >> (offset % 4));
                     }
@@ -429,9 +437,9 @@ impl<'l> Global<'l> {
                 // Which bytes of a word each thread touched is not known.
                 if bytes == INITIALISED
                     && let Some(conflict) = conflict
-                    && !same_value(&place, transfer, k, party)
+                    && !same_value(&touched, transfer, k, party)
                 {
-                    return Err(race_within(&place, conflict, party.writes));
+                    return Err(race_within(&touched, conflict, party.writes));
                 }
             }
         }
@@ -441,7 +449,7 @@ impl<'l> Global<'l> {
     /// Which of the bytes nobody wrote, where they are read.
     fn touch_word(
         &mut self,
-        place: &Place<'_>,
+        touched: &TouchedWord<'_>,
         shadow: &AtomicU64,
         bytes: u64,
         touch: Touch,
@@ -459,8 +467,8 @@ impl<'l> Global<'l> {
                 if state == WRITTEN && seen >> BYTES_SHIFT & bytes != 0 {
                     return Err(Mistake::at(
                         FaultKind::StaleRead,
-                        place.lane as u32,
-                        place.address(),
+                        touched.lane as u32,
+                        touched.address(),
                         "by ld.global.nc",
                     ));
                 }
@@ -470,7 +478,7 @@ impl<'l> Global<'l> {
             } else {
                 seen & INITIALISED | bytes
             };
-            let (state, block, covered) = self.transition(seen, here, bytes, touch, place)?;
+            let (state, block, covered) = self.transition(seen, here, bytes, touch, touched)?;
             let next = initialised
                 | covered << BYTES_SHIFT
                 | state << STATE_SHIFT
@@ -482,13 +490,16 @@ impl<'l> Global<'l> {
             let wrote = here && seen >> STATE_SHIFT & 0xf >= WRITTEN;
             let first_write = !matches!(touch, Touch::Read | Touch::ReadOnly) && !wrote;
             // Read before the shadow is claimed: nobody has written the word by then.
-            let value = place.allocation.word(4 * place.word as u64).load(Relaxed);
+            let value = touched
+                .allocation
+                .word(4 * touched.word as u64)
+                .load(Relaxed);
             match shadow.compare_exchange(seen, next, AcqRel, Relaxed) {
                 Ok(_) => {
                     if self.log && first_write {
                         self.undo.push(Undo {
-                            allocation: place.index as u32,
-                            word: place.word as u32,
+                            allocation: touched.index as u32,
+                            word: touched.word as u32,
                             value,
                             initialised: (seen & INITIALISED) as u8,
                         });
@@ -501,9 +512,9 @@ impl<'l> Global<'l> {
     }
 
     /// Whether a block has released its last write to a word to others.
-    fn is_released(&self, block: u64, place: &Place<'_>) -> bool {
-        let offset = 4 * place.word as u64;
-        let threads = place.allocation.threads(offset);
+    fn is_released(&self, block: u64, touched: &TouchedWord<'_>) -> bool {
+        let offset = 4 * touched.word as u64;
+        let threads = touched.allocation.threads(offset);
         let wrote = threads.map_or(0, |word| threads::wrote(word.load(Relaxed)));
         wrote == 0 || self.releases.get(&block).is_some_and(|&at| at >= wrote)
     }
@@ -515,7 +526,7 @@ impl<'l> Global<'l> {
         here: bool,
         bytes: u64,
         touch: Touch,
-        place: &Place<'_>,
+        touched: &TouchedWord<'_>,
     ) -> Step<(u64, u64, u64)> {
         let fresh = touch.state();
         if !here || !self.races {
@@ -546,7 +557,7 @@ impl<'l> Global<'l> {
         }
         let mut unreleased = "";
         if self.synchronised {
-            if state != WRITTEN || self.is_released(block, place) {
+            if state != WRITTEN || self.is_released(block, touched) {
                 return Ok((fresh, self.block, bytes));
             }
             unreleased = ", which no fence (membar.gl) followed";
@@ -564,8 +575,8 @@ impl<'l> Global<'l> {
         };
         Err(Mistake::at(
             FaultKind::GlobalRace,
-            place.lane as u32,
-            place.address() + u64::from((covered & bytes).trailing_zeros()),
+            touched.lane as u32,
+            touched.address() + u64::from((covered & bytes).trailing_zeros()),
             format!(
                 "{} by block number {}, {before} by {others} in the same launch{unreleased}",
                 touch.describe(),
@@ -585,14 +596,15 @@ struct Party<'a> {
 }
 
 /// A word that a lane touches.
-struct Place<'a> {
+struct TouchedWord<'a> {
     allocation: &'a Allocation,
     index: usize,
     word: usize,
     lane: usize,
 }
 
-impl Place<'_> {
+impl TouchedWord<'_> {
+    /// Its address.
     fn address(&self) -> u64 {
         self.allocation.start + 4 * self.word as u64
     }
@@ -611,39 +623,53 @@ fn forget_undefined(allocation: &Allocation, transfer: &Transfer<'_>, mask: u32,
     }
 }
 
-fn unwritten(place: &Place<'_>, missing: u8) -> Box<Mistake> {
+/// The mistake of an atomic operation on what nothing has written.
+fn unwritten(touched: &TouchedWord<'_>, missing: u8) -> Box<Mistake> {
     Mistake::at(
         FaultKind::UninitialisedMemory,
-        place.lane as u32,
-        place.address() + u64::from(missing.trailing_zeros()),
+        touched.lane as u32,
+        touched.address() + u64::from(missing.trailing_zeros()),
         "by an atomic operation on global memory",
     )
 }
 
-fn race_within(place: &Place<'_>, (other, did): threads::Conflict, writes: bool) -> Box<Mistake> {
+/// The mistake of a race between threads of one block.
+fn race_within(
+    touched: &TouchedWord<'_>,
+    (other, did): threads::Conflict,
+    writes: bool,
+) -> Box<Mistake> {
     let now = if writes { "written" } else { "read" };
     Mistake::at(
         FaultKind::GlobalRace,
-        place.lane as u32,
-        place.address(),
+        touched.lane as u32,
+        touched.address(),
         format!("{now} while unordered with thread number {other} of the block, which {did} it"),
     )
 }
 
 /// Whether a write leaves a word as it is, or as another lane of the same
 /// instruction leaves it.
-fn same_value(place: &Place<'_>, transfer: &Transfer<'_>, k: usize, party: &Party<'_>) -> bool {
+fn same_value(
+    touched: &TouchedWord<'_>,
+    transfer: &Transfer<'_>,
+    k: usize,
+    party: &Party<'_>,
+) -> bool {
     let Some(buffer) = party.buffer else {
         return false;
     };
-    let lane = place.lane;
+    let lane = touched.lane;
     let other = lanes_of(transfer.mask & ((1 << lane) - 1))
         .filter(|&other| transfer.addresses[other] == transfer.addresses[lane])
         .last();
     if let Some(other) = other {
         return buffer[k][other] == buffer[k][lane];
     }
-    let word = place.allocation.word(4 * place.word as u64).load(Relaxed);
+    let word = touched
+        .allocation
+        .word(4 * touched.word as u64)
+        .load(Relaxed);
     if transfer.bytes >= 4 {
         return word == buffer[k][lane];
     }

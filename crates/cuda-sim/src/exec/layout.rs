@@ -10,8 +10,8 @@ const GAP: u32 = 1 << 10;
 pub(crate) struct Layout {
     /// Of each shared variable of the program; unreached ones have none.
     pub offsets: Vec<u32>,
-    /// First byte and end of what may be touched, ascending.
-    pub places: Vec<(u32, u32)>,
+    /// First byte and end of each range that may be touched, ascending.
+    pub ranges: Vec<(u32, u32)>,
     /// The end of all.
     pub bytes: u32,
 }
@@ -25,17 +25,17 @@ impl Layout {
             let bytes = start + dynamic;
             return Layout {
                 offsets,
-                places: vec![(0, bytes)],
+                ranges: vec![(0, bytes)],
                 bytes,
             };
         }
-        let mut places = Vec::new();
+        let mut ranges = Vec::new();
         let mut gaps = 0;
         for &(i, bytes) in &entry.shared_sizes {
             if let Some(bytes) = bytes {
                 let offset = &mut offsets[i as usize];
                 *offset += gaps;
-                places.push((*offset, *offset + bytes));
+                ranges.push((*offset, *offset + bytes));
                 gaps += GAP;
             }
         }
@@ -45,10 +45,10 @@ impl Layout {
             }
         }
         let start = start + gaps;
-        places.push((start, start + dynamic));
+        ranges.push((start, start + dynamic));
         Layout {
             offsets,
-            places,
+            ranges,
             bytes: start + dynamic,
         }
     }

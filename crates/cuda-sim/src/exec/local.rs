@@ -1,9 +1,9 @@
 //! Local memory of a warp: each word stands 32 times side by side, so that lanes
 //! which use the same offset, as they mostly do, move a whole row at once.
 
-use super::frame::put;
+use super::mask::{lanes_of, put};
+use super::mistake::{Mistake, Step};
 use super::transfer::{Buffer, Transfer};
-use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
 use crate::ir::{Longs, Words};
 
@@ -29,6 +29,7 @@ impl Local {
         self.written.fill([0; 4]);
     }
 
+    /// Where the memory of the topmost frame ends.
     pub fn top(&self) -> u32 {
         self.top
     }
@@ -59,10 +60,12 @@ impl Local {
         Ok(base)
     }
 
+    /// Gives back the memory from `base` on.
     pub fn pop(&mut self, base: u32) {
         self.top = base;
     }
 
+    /// An error unless every lane's bytes lie in some frame.
     fn check(&self, addresses: &Longs, mask: u32, bytes: u32) -> Step {
         for lane in lanes_of(mask) {
             let at = addresses[lane];
@@ -85,6 +88,7 @@ impl Local {
         Ok(())
     }
 
+    /// Loads from each lane's own memory.
     pub fn read(&mut self, transfer: &Transfer<'_>, buffer: &mut Buffer) -> Step {
         let &Transfer {
             addresses,
@@ -142,6 +146,7 @@ impl Local {
         }
     }
 
+    /// Stores to each lane's own memory.
     pub fn write(&mut self, transfer: &Transfer<'_>, buffer: &Buffer) -> Step {
         let &Transfer {
             addresses,

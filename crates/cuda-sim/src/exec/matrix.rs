@@ -13,14 +13,16 @@
 
 use super::access::addresses;
 use super::frame::Frame;
+use super::mask::FULL;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::{ALL_WORDS, Buffer, Transfer};
 use super::undefined::Origin;
 use super::warp::Warp;
-use super::{FULL, Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{Factors, L3, Longs, Matrix, Order, Reg, Rows, Words};
 
+/// An error unless all lanes are here.
 fn all_lanes(here: u32, what: &str) -> Step {
     if here == FULL {
         return Ok(());
@@ -143,6 +145,7 @@ fn words(frame: &Frame, regs: &[Reg]) -> Vec<Words> {
         .collect()
 }
 
+/// The values of longs.
 fn longs(frame: &Frame, regs: &[Reg]) -> Vec<Longs> {
     regs.iter()
         .map(|reg| match reg {
@@ -159,6 +162,7 @@ fn place_in_a(rows: usize, width: usize, row: usize, k: usize) -> (usize, usize,
     (half + block * (rows / 8), lane, k % width)
 }
 
+/// The same of B.
 fn place_in_b(width: usize, k: usize, column: usize) -> (usize, usize, usize) {
     let lane = 4 * column + k % (4 * width) / width;
     (k / (4 * width), lane, k % width)
@@ -169,6 +173,7 @@ fn place_in_c(lane: usize, r: usize) -> (usize, usize) {
     (lane / 4 + 8 * (r / 2), 2 * (lane % 4) + r % 2)
 }
 
+/// Multiplies matrices of bytes.
 fn bytes(frame: &mut Frame, matrix: &Matrix, signed: (bool, bool), saturate: bool) {
     let rows = matrix.rows;
     let (a, b) = (words(frame, &matrix.a), words(frame, &matrix.b));
@@ -203,6 +208,7 @@ fn bytes(frame: &mut Frame, matrix: &Matrix, signed: (bool, bool), saturate: boo
     }
 }
 
+/// Multiplies matrices of doubles.
 fn doubles(frame: &mut Frame, matrix: &Matrix, fused: L3) {
     let rows = matrix.rows;
     let (a, b) = (longs(frame, &matrix.a), longs(frame, &matrix.b));

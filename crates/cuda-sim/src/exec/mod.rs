@@ -27,20 +27,25 @@ mod clusters;
 mod collective;
 mod control;
 mod copies;
+mod follow;
 mod frame;
 mod global;
 mod in_flight;
 mod launch;
 mod layout;
 mod local;
+mod mask;
 mod matrix;
+mod mistake;
+mod races;
 mod run;
 mod schedule;
 mod sectors;
 mod shared;
 mod shared_access;
-mod shared_row;
+mod shared_stride;
 mod step;
+mod stride;
 mod system;
 mod tally;
 mod threads;
@@ -49,13 +54,14 @@ mod transfer;
 mod turns;
 mod undefined;
 mod warp;
+mod written;
 
 use crate::check::Fault;
 use crate::count::Counts;
 pub(crate) use clusters::Clusters;
 pub(crate) use global::EPOCHS;
 use global::Undo;
-pub(crate) use launch::{FULL, Launch, Mistake, Step, lanes_of};
+pub(crate) use launch::Launch;
 pub(crate) use layout::Layout;
 use run::Worker;
 pub use schedule::Schedule;
@@ -88,6 +94,7 @@ pub(crate) fn run(
     }
 }
 
+/// Runs the blocks one after the other.
 fn in_order(launch: &Launch<'_>) -> Result<Counts, Fault> {
     let mut worker = Worker::new(launch, false);
     for block in 0..launch.grid.blocks() {
@@ -99,6 +106,7 @@ fn in_order(launch: &Launch<'_>) -> Result<Counts, Fault> {
 /// What is needed to undo a launch, where that is wanted.
 type Undoing = Option<Vec<Undo>>;
 
+/// Runs the blocks on so many threads.
 fn in_parallel(launch: &Launch<'_>, workers: u64) -> Result<Counts, (Box<Fault>, Undoing)> {
     let next = AtomicU64::new(0);
     let lowest_fault = AtomicU64::new(u64::MAX);

@@ -3,10 +3,11 @@
 use super::banks::Banks;
 use super::block::Block;
 use super::global::{Global, Undo};
+use super::launch::Launch;
+use super::mistake::Mistake;
 use super::schedule::Dice;
 use super::tally::{Tally, digest};
 use super::warp::{Part, State, Warp};
-use super::{Launch, Mistake};
 use crate::check::{Fault, FaultKind};
 use crate::count::Counts;
 
@@ -30,7 +31,7 @@ pub(crate) struct Worker<'l> {
     pub(super) banks: Banks,
     pub dice: Dice,
     /// What the current basic block did that others may wait for or have done.
-    pub seen: Seen,
+    pub seen: Effect,
     /// Accesses in a row that looked at memory which nobody changed.
     pub idle: u64,
     /// The last of them.
@@ -53,7 +54,7 @@ pub(super) struct Looked {
 
 /// Whether others should have their turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum Effect {
     Nothing,
     /// It did something that others may wait for.
     Acted,
@@ -90,6 +91,7 @@ enum Pause {
 }
 
 impl<'l> Worker<'l> {
+    /// A worker that has run nothing; with `log` it can be undone what it writes.
     pub fn new(launch: &'l Launch<'l>, log: bool) -> Self {
         Worker {
             launch,
@@ -99,7 +101,7 @@ impl<'l> Worker<'l> {
             block: Box::new(Block::new(launch)),
             banks: Banks::default(),
             dice: Dice::new(launch.schedule),
-            seen: Seen::Nothing,
+            seen: Effect::Nothing,
             idle: 0,
             looked: Looked::default(),
             resident: Vec::new(),
@@ -164,6 +166,7 @@ impl<'l> Worker<'l> {
         self.hopeless().map_or(Ok(false), Err)
     }
 
+    /// Runs a warp until it has ended, waits, or has had its turn.
     fn run_warp(&mut self, warp: &mut Warp) -> Result<Pause, (Box<Mistake>, u32)> {
         let launch = self.launch;
         let turn = self.dice.turn(TURN);
@@ -195,69 +198,13 @@ impl<'l> Worker<'l> {
                     return Err((mistake, code.insts[block.start as usize].line));
                 }
                 let next = self.run_block(warp, &part, function)?;
-                let seen = std::mem::replace(&mut self.seen, Seen::Nothing);
-                let goes_on = match next {
-                    Next::Go(next) => {
-                        part.block = next;
-                        part.state = State::Ready;
-                        true
-                    }
-                    Next::Split(ways) => {
-                        for (block, mask) in ways {
-                            warp.join(Part {
-                                block,
-                                mask,
-                                state: State::Ready,
-                                ..part
-                            });
-                        }
-                        false
-                    }
-                    Next::Call(calls) => {
-                        for (frame, mask) in calls {
-                            warp.join(Part {
-                                frame,
-                                depth: part.depth + 1,
-                                block: 0,
-                                mask,
-                                state: State::Ready,
-                                ..part
-                            });
-                        }
-                        false
-                    }
-                    Next::Return {
-                        frame,
-                        block,
-                        mask,
-                        rest,
-                    } => {
-                        warp.join(Part {
-                            frame,
-                            depth: part.depth - 1,
-                            block,
-                            mask,
-                            state: State::Ready,
-                            ..part
-                        });
-                        self.join_rest(warp, part, rest);
-                        false
-                    }
-                    Next::Exit { mask, rest } => {
-                        warp.exit(part.frame, mask);
-                        self.join_rest(warp, part, rest);
-                        false
-                    }
-                    Next::Wait(state) => {
-                        warp.join(Part { state, ..part });
-                        false
-                    }
-                };
-                if seen != Seen::Nothing && self.dice.yields(seen == Seen::Polled) {
+                let seen = std::mem::replace(&mut self.seen, Effect::Nothing);
+                let goes_on = proceed(warp, &mut part, next);
+                if seen != Effect::Nothing && self.dice.yields(seen == Effect::Polled) {
                     if goes_on {
                         warp.join(part);
                     }
-                    if seen == Seen::Polled {
+                    if seen == Effect::Polled {
                         warp.polls += 1;
                         if warp.polls >= POLLS {
                             // What it waits for may be another part's to do.
@@ -296,14 +243,14 @@ impl<'l> Worker<'l> {
 
     /// Notes an access that others may have waited for.
     pub(super) fn acted(&mut self, warp: &mut Warp) {
-        self.seen = Seen::Acted;
+        self.seen = Effect::Acted;
         self.changed(warp);
     }
 
     /// Notes an access that looked for what others do, or tried in vain.
     pub(super) fn polled(&mut self, warp: &mut Warp, address: u64, mask: u32, line: u32) {
-        if self.seen == Seen::Nothing {
-            self.seen = Seen::Polled;
+        if self.seen == Effect::Nothing {
+            self.seen = Effect::Polled;
         }
         if warp.looked_at.contains(&address) {
             self.idle += 1;
@@ -325,15 +272,6 @@ impl<'l> Worker<'l> {
     pub(super) fn changed(&mut self, warp: &mut Warp) {
         self.idle = 0;
         warp.polls = 0;
-    }
-
-    fn join_rest(&self, warp: &mut Warp, part: Part, (block, mask): (u32, u32)) {
-        warp.join(Part {
-            block,
-            mask,
-            state: State::Ready,
-            ..part
-        });
     }
 
     /// Runs the instructions of a basic block.
@@ -414,4 +352,68 @@ impl<'l> Worker<'l> {
         }
         Ok(Next::Go(block.next))
     }
+}
+
+/// Puts the lanes of a part where they go on after a basic block; whether they all go on in the
+/// part itself.
+fn proceed(warp: &mut Warp, part: &mut Part, next: Next) -> bool {
+    part.state = State::Ready;
+    if let Next::Go(next) = next {
+        part.block = next;
+        return true;
+    }
+    let part = *part;
+    match next {
+        Next::Go(_) => {}
+        Next::Split(ways) => {
+            for (block, mask) in ways {
+                warp.join(Part {
+                    block,
+                    mask,
+                    ..part
+                });
+            }
+        }
+        Next::Call(calls) => {
+            for (frame, mask) in calls {
+                warp.join(Part {
+                    frame,
+                    depth: part.depth + 1,
+                    block: 0,
+                    mask,
+                    ..part
+                });
+            }
+        }
+        Next::Return {
+            frame,
+            block,
+            mask,
+            rest,
+        } => {
+            warp.join(Part {
+                frame,
+                depth: part.depth - 1,
+                block,
+                mask,
+                ..part
+            });
+            join_rest(warp, part, rest);
+        }
+        Next::Exit { mask, rest } => {
+            warp.exit(part.frame, mask);
+            join_rest(warp, part, rest);
+        }
+        Next::Wait(state) => warp.join(Part { state, ..part }),
+    }
+    false
+}
+
+/// Puts the lanes that a guard held back where they go on.
+fn join_rest(warp: &mut Warp, part: Part, (block, mask): (u32, u32)) {
+    warp.join(Part {
+        block,
+        mask,
+        ..part
+    });
 }

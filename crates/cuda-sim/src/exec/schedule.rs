@@ -46,6 +46,7 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// The warp whose turn is the `i`th.
     pub fn at(&self, i: usize) -> usize {
         let place = (self.first + i) % self.count;
         if self.descending {
@@ -57,6 +58,7 @@ impl Order {
 }
 
 impl Dice {
+    /// Dice for a schedule, thrown only where that is by chance.
     pub fn new(schedule: Schedule) -> Self {
         let mut dice = Dice { schedule, state: 0 };
         dice.block(0);
@@ -79,6 +81,7 @@ impl Dice {
         ((z ^ (z >> 31)) % end.max(1) as u64) as usize
     }
 
+    /// The order of so many warps in the next round.
     pub(super) fn order(&mut self, count: usize) -> Order {
         let (first, descending) = match self.schedule {
             Schedule::Rotating => (0, false),

@@ -19,8 +19,9 @@
 //! microbenchmarking", 2017). That is less than on a chip, where registers let fewer blocks be
 //! resident and lines go to those that use them.
 
+use super::launch::Launch;
+use super::mask::lanes_of;
 use super::transfer::Transfer;
-use super::{Launch, lanes_of};
 use crate::arch::Arch;
 use crate::ir::Order;
 use crate::occupancy::{BlockNeeds, resident_blocks};
@@ -105,6 +106,7 @@ impl Cache {
         }
     }
 
+    /// Empties the cache.
     fn clear(&mut self) {
         self.parts.iter_mut().for_each(Vec::clear);
         self.state = 0;
@@ -159,6 +161,7 @@ pub(super) struct Caches {
 }
 
 impl Caches {
+    /// Empty caches, as large as the architecture has them for a block.
     pub fn new(launch: &Launch<'_>) -> Self {
         let arch = launch.arch;
         let threads = launch.grid.threads() as u32;

@@ -3,82 +3,22 @@
 
 use super::block::Block;
 use super::clocks::Clocks;
+use super::mask::{FULL, lanes_of};
+use super::mistake::{Mistake, Step};
+use super::races::Access;
 use super::run::Worker;
-use super::shared::{Access, Shared, bits};
+use super::shared::{Shared, bits};
 use super::transfer::{Buffer, Transfer};
-use super::{FULL, Mistake, Step, lanes_of};
+use super::written::Written;
 use crate::check::FaultKind;
 
-impl Shared {
-    /// What a warp reads whose lanes go to neighbouring places of so many words; nothing, and
-    /// nothing noted, where they must be looked at one by one. `access` is the first lane's.
-    #[inline(always)]
-    pub(super) fn read_row<const WORDS: usize>(
-        &mut self,
-        clocks: &Clocks,
-        at: u64,
-        access: Access,
-    ) -> Option<&[[u32; WORDS]; 32]> {
-        let (first, words) = (at as usize / 4, 32 * WORDS);
-        if !self.holds(at, 4 * WORDS, 32)
-            || self.uninitialised && !self.are_written::<WORDS>(first)
-            || self.races && !self.note_reads::<WORDS>(clocks, first, access)
-        {
-            return None;
-        }
-        let (held, _) = self.words[first..first + words].as_chunks();
-        held.first_chunk()
-    }
-
-    /// Where such a warp writes, which is noted as written.
-    #[inline(always)]
-    pub(super) fn write_row<const WORDS: usize>(
-        &mut self,
-        clocks: &Clocks,
-        at: u64,
-        access: Access,
-    ) -> Option<&mut [[u32; WORDS]; 32]> {
-        let (first, words) = (at as usize / 4, 32 * WORDS);
-        if !self.holds(at, 4 * WORDS, 32)
-            || self.races && !self.note_writes::<WORDS>(clocks, first, access)
-        {
-            return None;
-        }
-        if self.uninitialised {
-            self.mark_row::<WORDS>(first);
-        }
-        let (held, _) = self.words[first..first + words].as_chunks_mut();
-        held.first_chunk_mut()
-    }
-
-    /// What a warp reads whose lanes all go to one place, if no order has to be looked at; of
-    /// their reads the last two are remembered.
-    #[inline(always)]
-    pub(super) fn read_one<const WORDS: usize>(
-        &mut self,
-        clocks: &Clocks,
-        at: u64,
-        access: Access,
-    ) -> Option<&[u32; WORDS]> {
-        let first = at as usize / 4;
-        let settled = |word| self.is_settled(word, clocks);
-        if !self.holds(at, 4 * WORDS, 1)
-            || self.uninitialised && self.written[first..first + WORDS] != [0xf; WORDS]
-            || self.races && !(first..first + WORDS).all(settled)
-        {
-            return None;
-        }
-        if self.races {
-            for lane in [30, 31] {
-                for k in 0..WORDS {
-                    let thread = access.thread + lane;
-                    let noted =
-                        self.note_read(clocks, at + 4 * k as u64, Access { thread, ..access });
-                    debug_assert!(noted.is_ok());
-                }
-            }
-        }
-        self.words[first..].first_chunk()
+/// Runs `act` on lanes, ascending, until one makes a mistake; mostly they are all.
+#[inline(always)]
+fn each_lane_or_fault(mask: u32, mut act: impl FnMut(usize) -> Step) -> Step {
+    if mask == FULL {
+        (0..32).try_for_each(act)
+    } else {
+        lanes_of(mask).try_for_each(&mut act)
     }
 }
 
@@ -94,6 +34,7 @@ fn each_lane(mask: u32, mut act: impl FnMut(usize)) {
     }
 }
 
+/// What a lane's part of a transfer is to the check for races.
 fn access(warp: usize, lane: usize, transfer: &Transfer<'_>, bytes: u8) -> Access {
     Access {
         thread: 32 * warp + lane,
@@ -120,21 +61,24 @@ impl Shared {
                 row[lane] = self.words[at as usize / 4 + k] >> (8 * (at % 4));
             });
         }
-        for k in (0..words).filter(|k| self.uninitialised && transfer.wanted >> k & 1 != 0) {
-            each_lane(transfer.mask, |lane| {
-                let at = transfer.addresses[lane] + 4 * k as u64;
-                let missing = self.unwritten(at, transfer.bytes);
-                if missing != 0 {
-                    buffer.mark(k, lane, missing);
-                }
-            });
-        }
-        for lane in lanes_of(if self.races { transfer.mask } else { 0 }) {
-            let at = transfer.addresses[lane];
-            let access = access(warp, lane, transfer, bits(at, transfer.bytes));
-            for k in (0..words).filter(|k| transfer.wanted >> k & 1 != 0) {
-                self.note_read(clocks, at + 4 * k as u64, access)?;
+        let wanted = || (0..words).filter(|k| transfer.wanted >> k & 1 != 0);
+        if self.written.is_some() {
+            for k in wanted() {
+                each_lane(transfer.mask, |lane| {
+                    let at = transfer.addresses[lane] + 4 * k as u64;
+                    let missing = self.unwritten(at, transfer.bytes);
+                    if missing != 0 {
+                        buffer.mark(k, lane, missing);
+                    }
+                });
             }
+        }
+        if let Some(races) = &mut self.races {
+            return each_lane_or_fault(transfer.mask, |lane| {
+                let at = transfer.addresses[lane];
+                let access = access(warp, lane, transfer, bits(at, transfer.bytes));
+                wanted().try_for_each(|k| races.note_read(clocks, at + 4 * k as u64, access))
+            });
         }
         Ok(())
     }
@@ -150,44 +94,57 @@ impl Shared {
         self.check_bounds(transfer)?;
         let words = transfer.bytes.div_ceil(4) as usize;
         let ones = u32::MAX >> (32 - 8 * transfer.bytes.min(4));
-        if !self.races && transfer.bytes >= 4 {
+        let whole = transfer.bytes >= 4;
+        if whole && self.races.is_none() && self.written.is_none() {
             each_lane(transfer.mask, |lane| {
                 let first = transfer.addresses[lane] as usize / 4;
                 for (k, word) in self.words[first..first + words].iter_mut().enumerate() {
                     *word = buffer.rows[k][lane];
                 }
             });
-            if self.uninitialised {
-                each_lane(transfer.mask, |lane| {
-                    self.mark_written(transfer.addresses[lane], transfer.bytes);
-                });
-            }
-            self.forget_undefined(transfer, buffer);
             return Ok(());
         }
-        for lane in lanes_of(transfer.mask) {
+        each_lane_or_fault(transfer.mask, |lane| {
             let at = transfer.addresses[lane];
-            let shift = 8 * (at % 4);
+            let (first, shift) = (at as usize / 4, 8 * (at % 4));
             let access = access(warp, lane, transfer, bits(at, transfer.bytes));
-            for k in 0..words {
-                let word = at as usize / 4 + k;
-                let old = self.words[word];
-                let new = old & !(ones << shift) | (buffer.rows[k][lane] & ones) << shift;
-                if self.races {
-                    self.note_write(clocks, at + 4 * k as u64, access, new != old)?;
+            let held = self.words[first..first + words].iter_mut();
+            for (held, (k, row)) in held.zip(buffer.rows.iter().enumerate()) {
+                let new = if whole {
+                    row[lane]
+                } else {
+                    *held & !(ones << shift) | (row[lane] & ones) << shift
+                };
+                if let Some(races) = &mut self.races {
+                    races.note_write(clocks, at + 4 * k as u64, access, new != *held)?;
                 }
-                self.words[word] = new;
+                *held = new;
             }
-            if self.uninitialised {
-                self.mark_written(at, transfer.bytes);
+            if let Some(written) = &mut self.written {
+                if whole && buffer.undefined.is_none() {
+                    written.add(first, words);
+                } else {
+                    mark_written(written, (at, transfer.bytes), lane, buffer);
+                }
             }
-        }
-        self.forget_undefined(transfer, buffer);
-        Ok(())
+            Ok(())
+        })
+    }
+}
+
+/// Notes that a lane's bytes are written, but for those that nobody defined: they are as good
+/// as unwritten.
+fn mark_written(written: &mut Written, (at, bytes): (u64, u32), lane: usize, buffer: &Buffer) {
+    for k in 0..bytes.div_ceil(4) as usize {
+        let word = at as usize / 4 + k;
+        let mine = bits(at, bytes);
+        let defined = mine & buffer.defined(k, lane) << (at % 4);
+        written.set(word, written.of(word) & !mine | defined);
     }
 }
 
 impl Worker<'_> {
+    /// Loads from the block's shared memory.
     pub(super) fn shared_read(
         &mut self,
         warp: usize,
@@ -205,6 +162,7 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Stores to the block's shared memory.
     pub(super) fn shared_write(
         &mut self,
         warp: usize,
@@ -220,6 +178,7 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Changes words of the block's shared memory, lane by lane.
     pub(super) fn shared_atomic(
         &mut self,
         warp: usize,
@@ -233,11 +192,7 @@ impl Worker<'_> {
             let at = transfer.addresses[lane];
             let word = at as usize / 4;
             for word in (at..at + u64::from(transfer.bytes)).step_by(4) {
-                let missing = if shared.uninitialised {
-                    shared.unwritten(word, 4)
-                } else {
-                    0
-                };
+                let missing = shared.unwritten(word, 4);
                 if missing != 0 {
                     return Err(Mistake::at(
                         FaultKind::UninitialisedMemory,
@@ -246,9 +201,9 @@ impl Worker<'_> {
                         "by an atomic operation on shared memory",
                     ));
                 }
-                if shared.races {
+                if let Some(races) = &mut shared.races {
                     let access = access(warp, lane, transfer, 0xf);
-                    shared.note_write(clocks, word, access, true)?;
+                    races.note_write(clocks, word, access, true)?;
                 }
             }
             let held = &mut shared.words[word..][..transfer.bytes as usize / 4];

@@ -1,13 +1,14 @@
 //! Instructions that concern each lane alone and touch no memory.
 
-use super::frame::{Frame, put, put_long};
-use super::{Mistake, Step};
+use super::frame::Frame;
+use super::mask::{put, put_long};
+use super::mistake::{Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{Cond, Op, Outcome, Reg, Words};
 use crate::memory::{
     LOCAL_WINDOW, PARAM_WINDOW, RANK_SHIFT, SHARED_WINDOW, WINDOW_BYTES, in_window,
 };
-use crate::ptx::types::Space;
+use crate::syntax::types::Space;
 
 impl Frame {
     /// The lanes where a predicate operand holds.
@@ -17,12 +18,14 @@ impl Frame {
         if cond.negated { !bits } else { bits }
     }
 
+    /// Writes a predicate in the lanes of `mask`.
     #[inline(always)]
     fn put_pred(&mut self, p: usize, bits: u32, mask: u32) {
         let pred = &mut self.preds[p];
         *pred = *pred & !mask | bits & mask;
     }
 
+    /// Writes the outcome of a test.
     fn put_outcome(&mut self, outcome: &Outcome, bits: u32, mask: u32) {
         let (mut p, mut q) = (bits, !bits);
         if let Some((combine, with)) = outcome.with {
@@ -54,6 +57,7 @@ impl Frame {
         Ok(self.carry)
     }
 
+    /// Writes the carry flags, where the operation sets them.
     #[inline(always)]
     fn set_flags(&mut self, sets: bool, flags: &Words, mask: u32) {
         if sets {
@@ -144,24 +148,33 @@ impl Frame {
                     put(&mut w!(hi), &long.map(|x| (x >> 32) as u32), mask);
                 }
             }
+            _ => return self.step_of_predicates(op, mask),
+        }
+        Ok(true)
+    }
+
+    /// The same for tests, selections and what is left.
+    #[inline(always)]
+    fn step_of_predicates(&mut self, op: &Op, mask: u32) -> Step<bool> {
+        match op {
             Op::Select(d, a, b, c) => {
                 let holds = self.holds(*c);
-                let mut value = w!(b);
-                put(&mut value, &w!(a), holds);
-                to_word!(d, value);
+                let mut value = self.words[b.0 as usize];
+                put(&mut value, &self.words[a.0 as usize], holds);
+                put(&mut self.words[d.0 as usize], &value, mask);
             }
             Op::LongSelect(d, a, b, c) => {
                 let holds = self.holds(*c);
-                let mut value = l!(b);
-                put_long(&mut value, &l!(a), holds);
-                to_long!(d, value);
+                let mut value = self.longs[b.0 as usize];
+                put_long(&mut value, &self.longs[a.0 as usize], holds);
+                put_long(&mut self.longs[d.0 as usize], &value, mask);
             }
             Op::Test(f, a, b, outcome) => {
-                let bits = f(&w!(a), &w!(b));
+                let bits = f(&self.words[a.0 as usize], &self.words[b.0 as usize]);
                 self.put_outcome(outcome, bits, mask);
             }
             Op::LongTest(f, a, b, outcome) => {
-                let bits = f(&l!(a), &l!(b));
+                let bits = f(&self.longs[a.0 as usize], &self.longs[b.0 as usize]);
                 self.put_outcome(outcome, bits, mask);
             }
             Op::Logic(f, d, a, b) => {
@@ -170,12 +183,12 @@ impl Frame {
             }
             Op::IsSpace(d, a, space) => {
                 let mut bits = 0;
-                for (i, &address) in l!(a).iter().enumerate() {
+                for (i, &address) in self.longs[a.0 as usize].iter().enumerate() {
                     bits |= u32::from(is_in(*space, address)) << i;
                 }
                 self.put_pred(d.0 as usize, bits, mask);
             }
-            Op::ActiveMask(d) => put(&mut w!(d), &[mask; 32], mask),
+            Op::ActiveMask(d) => put(&mut self.words[d.0 as usize], &[mask; 32], mask),
             Op::Clock(d) => {
                 // Time stands for nothing here, but it passes.
                 self.ticks += 1;
@@ -198,6 +211,7 @@ impl Frame {
     }
 }
 
+/// The logical function of three operands with this table.
 fn lop3(table: u8, a: &Words, b: &Words, c: &Words) -> Words {
     let mut out = [0; 32];
     // One term per entry of the table that is one.
@@ -213,6 +227,7 @@ fn lop3(table: u8, a: &Words, b: &Words, c: &Words) -> Words {
     out
 }
 
+/// Whether a generic address lies in a space.
 fn is_in(space: Space, address: u64) -> bool {
     match space {
         Space::Shared => address.wrapping_sub(SHARED_WINDOW) >> RANK_SHIFT == 0,

@@ -1,13 +1,14 @@
 //! Functions that the driver gives to every kernel: `vprintf` and `__assertfail`.
 
 use super::frame::Frame;
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::transfer::{ALL_WORDS, Buffer, Transfer};
 use super::warp::Warp;
-use super::{Mistake, Step, lanes_of};
 use crate::check::FaultKind;
-use crate::ir::{Order, Place, Reg, System, SystemCall};
-use crate::ptx::types::Space;
+use crate::ir::{Order, Reg, Slot, System, SystemCall};
+use crate::syntax::types::Space;
 use sprintf::{Printf, vsprintf};
 use std::sync::PoisonError;
 
@@ -35,15 +36,15 @@ impl Worker<'_> {
         for lane in lanes_of(mask) {
             let caller = Caller { frame, lane, line };
             let argument = |at: usize| {
-                let place = call.arguments.get(at);
-                place.map_or(0, |place| value(&warp.frames[frame], *place, lane))
+                let slot = call.arguments.get(at);
+                slot.map_or(0, |slot| value(&warp.frames[frame], *slot, lane))
             };
             let [first, second, third] = [0, 1, 2].map(argument);
             match call.function {
                 SystemCall::Print => {
                     let count = self.print(warp, caller, first, second)?;
-                    if let Some(place) = call.results.first() {
-                        set(&mut warp.frames[frame], *place, lane, count);
+                    if let Some(slot) = call.results.first() {
+                        set(&mut warp.frames[frame], *slot, lane, count);
                     }
                 }
                 SystemCall::Assert => {
@@ -148,23 +149,24 @@ fn conversions(format: &str) -> Vec<(char, bool)> {
 }
 
 /// The value of an argument, of 4 or 8 bytes.
-fn value(frame: &Frame, place: Place, lane: usize) -> u64 {
-    match place {
-        Place::Memory { offset, bytes } => {
+fn value(frame: &Frame, slot: Slot, lane: usize) -> u64 {
+    match slot {
+        Slot::Memory { offset, bytes } => {
             let word = |at: u32| u64::from(frame.params[at as usize / 4][lane]);
             let high = if bytes > 4 { word(offset + 4) } else { 0 };
             high << 32 | word(offset)
         }
-        Place::Register(Reg::Word(a)) => u64::from(frame.words[a.0 as usize][lane]),
-        Place::Register(Reg::Long(a)) => frame.longs[a.0 as usize][lane],
-        Place::Register(Reg::Pred(_)) => 0,
+        Slot::Register(Reg::Word(a)) => u64::from(frame.words[a.0 as usize][lane]),
+        Slot::Register(Reg::Long(a)) => frame.longs[a.0 as usize][lane],
+        Slot::Register(Reg::Pred(_)) => 0,
     }
 }
 
-fn set(frame: &mut Frame, place: Place, lane: usize, value: u32) {
-    match place {
-        Place::Memory { offset, .. } => frame.params[offset as usize / 4][lane] = value,
-        Place::Register(Reg::Word(d)) => frame.words[d.0 as usize][lane] = value,
-        Place::Register(_) => {}
+/// Sets a result in one lane.
+fn set(frame: &mut Frame, slot: Slot, lane: usize, value: u32) {
+    match slot {
+        Slot::Memory { offset, .. } => frame.params[offset as usize / 4][lane] = value,
+        Slot::Register(Reg::Word(d)) => frame.words[d.0 as usize][lane] = value,
+        Slot::Register(_) => {}
     }
 }

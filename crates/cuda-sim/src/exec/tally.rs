@@ -1,8 +1,8 @@
 //! Counting, cheaply: how often each basic block ran says how often each of its
 //! instructions did. Only guarded instructions are counted one by one.
 
-use super::Launch;
 use super::block::Block;
+use super::launch::Launch;
 use crate::count::{Class, Counts};
 
 #[derive(Default)]
@@ -16,6 +16,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Nothing counted yet.
     pub fn new(launch: &Launch<'_>) -> Self {
         let functions = &launch.program.functions;
         let mut blocks = vec![Vec::new(); functions.len()];
@@ -32,6 +33,7 @@ impl Tally {
         }
     }
 
+    /// Counts a run of a basic block by these lanes.
     #[inline(always)]
     pub fn block(&mut self, function: u32, block: u32, mask: u32) {
         let tally = &mut self.blocks[function as usize][block as usize];
@@ -39,6 +41,7 @@ impl Tally {
         tally.1 += u64::from(mask.count_ones());
     }
 
+    /// Counts the lanes that a guard lets through.
     #[inline(always)]
     pub fn guarded(&mut self, function: u32, inst: usize, mask: u32) {
         self.guarded[function as usize][inst] += u64::from(mask.count_ones());
@@ -53,6 +56,7 @@ impl Tally {
         }
     }
 
+    /// The counts of instructions, from those of blocks and guards.
     pub fn finish(mut self, launch: &Launch<'_>) -> Counts {
         for f in launch.entry.reached.iter().map(|&f| f as usize) {
             let function = &launch.program.functions[f];

@@ -31,10 +31,12 @@ pub(super) struct Access {
 /// An earlier access that is not ordered before one: the thread, and what it did.
 pub(super) type Conflict = (usize, &'static str);
 
+/// The thread in one half of a word.
 fn thread(half: u32) -> usize {
     (half & 1023) as usize
 }
 
+/// The clock in one half of a word.
 fn clock(half: u32) -> u32 {
     half >> CLOCK_SHIFT & MOST
 }

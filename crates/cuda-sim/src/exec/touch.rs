@@ -28,6 +28,7 @@ pub(super) enum Touch {
 }
 
 impl Touch {
+    /// The state of a word that one block touches so.
     pub(super) fn state(self) -> u64 {
         match self {
             Touch::Read | Touch::ReadOnly => READ_ONE,
@@ -37,6 +38,7 @@ impl Touch {
         }
     }
 
+    /// Whether it looks at what is there.
     pub(super) fn reads(self) -> bool {
         let writes = matches!(
             self,
@@ -45,6 +47,7 @@ impl Touch {
         !writes
     }
 
+    /// What a report says of it.
     pub(super) fn describe(self) -> &'static str {
         match self {
             Touch::Read | Touch::ReadOnly => "read",

@@ -1,7 +1,8 @@
 //! What an access moves: up to 32 bytes per lane, by way of a buffer of words, and which of
 //! their bits nobody defined.
 
-use super::{Mistake, Step, lanes_of};
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use crate::check::FaultKind;
 use crate::ir::{Longs, Order, Words};
 use std::ops::{Index, IndexMut};
@@ -17,6 +18,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
+    /// Zeros, all of them defined.
     pub fn new() -> Self {
         Buffer {
             rows: [[0; 32]; 8],
@@ -99,6 +101,7 @@ impl Transfer<'_> {
         })
     }
 
+    /// An error unless every lane's address is a multiple of what it moves.
     pub(super) fn check_alignment(&self) -> Step {
         let low = u64::from(self.bytes) - 1;
         let any = if self.mask == u32::MAX {

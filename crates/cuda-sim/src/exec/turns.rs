@@ -1,9 +1,10 @@
 //! The turns of blocks that are resident together.
 
 use super::block::Block;
+use super::launch::Launch;
+use super::mistake::Mistake;
 use super::run::Worker;
 use super::schedule::Schedule;
-use super::{Launch, Mistake};
 use crate::check::{Fault, FaultKind};
 use crate::count::Counts;
 

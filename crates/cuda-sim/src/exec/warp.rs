@@ -2,10 +2,12 @@
 
 use super::frame::{Frame, hand_over};
 use super::in_flight::Copies;
+use super::launch::Launch;
 use super::local::{BASE, Local};
-use super::{Launch, Mistake, Step, lanes_of};
+use super::mask::lanes_of;
+use super::mistake::{Mistake, Step};
 use crate::check::FaultKind;
-use crate::ir::{Place, W, Words};
+use crate::ir::{Slot, W, Words};
 
 /// Results of a barrier that reduces a predicate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -191,7 +193,7 @@ impl Warp {
         block: [u32; 3],
         caller: (u32, u32, u32),
         callee: u32,
-        arguments: &[Place],
+        arguments: &[Slot],
         mask: u32,
     ) -> Step<u32> {
         let lane = mask.trailing_zeros();
@@ -244,8 +246,8 @@ impl Warp {
     pub fn give_back(
         &mut self,
         callee: u32,
-        results: &[Place],
-        returns: &[Place],
+        results: &[Slot],
+        returns: &[Slot],
         mask: u32,
     ) -> Step<(u32, u32)> {
         let Some((caller, block, _)) = self.frames[callee as usize].caller else {
@@ -264,8 +266,8 @@ impl Warp {
         }
         let mut to = std::mem::take(&mut self.frames[caller as usize]);
         let from = &self.frames[callee as usize];
-        for (result, place) in results.iter().zip(returns) {
-            hand_over(from, *place, &mut to, *result, mask)?;
+        for (result, returned) in results.iter().zip(returns) {
+            hand_over(from, *returned, &mut to, *result, mask)?;
         }
         self.frames[caller as usize] = to;
         let frame = &mut self.frames[callee as usize];

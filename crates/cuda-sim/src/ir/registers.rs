@@ -1,14 +1,14 @@
 //! Which registers an instruction reads, copies and writes.
 
-use super::{Access, BarrierKind, Callee, CopyOp, L, Op, Outcome, P, Place, Reg, W, WarpOp};
+use super::{BarrierKind, Callee, CopyOp, L, Op, Outcome, P, Reg, Slot, Use, W, WarpOp};
 
 impl Op {
     /// Shows every register to `visit`, with how it is used.
-    pub fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
-        use Access::{Read, Write};
-        let mut word = |r: &mut W, access| {
+    pub fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Use)) {
+        use Use::{Read, Write};
+        let mut word = |r: &mut W, how| {
             let mut reg = Reg::Word(*r);
-            visit(&mut reg, access);
+            visit(&mut reg, how);
             if let Reg::Word(renamed) = reg {
                 *r = renamed;
             }
@@ -58,8 +58,8 @@ impl Op {
         }
     }
 
-    fn long_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
-        use Access::{Read, Write};
+    fn long_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Use)) {
+        use Use::{Read, Write};
         match self {
             Op::L1(_, d, a) => {
                 long(visit, a, Read);
@@ -138,8 +138,8 @@ impl Op {
         }
     }
 
-    fn other_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
-        use Access::{Read, Write};
+    fn other_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Use)) {
+        use Use::{Read, Write};
         match self {
             Op::MovP(d, a) => {
                 pred(visit, &mut a.p, Read);
@@ -176,6 +176,25 @@ impl Op {
                 long(visit, a, Read);
                 pred(visit, d, Write);
             }
+            Op::Clock(d) => visit(d, Write),
+            Op::System(call) => {
+                slots(visit, &mut call.arguments, Read);
+                slots(visit, &mut call.results, Write);
+            }
+            Op::Call(call) => {
+                if let Callee::Pointer(a) = &mut call.callee {
+                    long(visit, a, Read);
+                }
+                slots(visit, &mut call.arguments, Read);
+                slots(visit, &mut call.results, Write);
+            }
+            _ => self.memory_registers(visit),
+        }
+    }
+
+    fn memory_registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Use)) {
+        use Use::{Read, Write};
+        match self {
             Op::Load { d, address, .. } => {
                 visit(&mut address.base, Read);
                 for d in d.iter_mut().flatten() {
@@ -227,9 +246,9 @@ impl Op {
             }
             Op::Rows(rows) => {
                 visit(&mut rows.address.base, Read);
-                let access = if rows.stores { Read } else { Write };
+                let how = if rows.stores { Read } else { Write };
                 for r in &mut rows.words {
-                    word(visit, r, access);
+                    word(visit, r, how);
                 }
             }
             Op::Copy(
@@ -244,77 +263,58 @@ impl Op {
                 visit(&mut from.base, Read);
                 word(visit, n, Read);
             }
-            Op::Clock(d) => visit(d, Write),
-            Op::System(call) => {
-                for place in &mut call.arguments {
-                    if let Place::Register(a) = place {
-                        visit(a, Read);
-                    }
-                }
-                for place in &mut call.results {
-                    if let Place::Register(d) = place {
-                        visit(d, Write);
-                    }
-                }
-            }
-            Op::Call(call) => {
-                if let Callee::Pointer(a) = &mut call.callee {
-                    long(visit, a, Read);
-                }
-                for place in &mut call.arguments {
-                    if let Place::Register(a) = place {
-                        visit(a, Read);
-                    }
-                }
-                for place in &mut call.results {
-                    if let Place::Register(d) = place {
-                        visit(d, Write);
-                    }
-                }
-            }
             _ => {}
         }
     }
 }
 
-fn word(visit: &mut dyn FnMut(&mut Reg, Access), r: &mut W, access: Access) {
+/// Those of a call's arguments or results that are registers.
+fn slots(visit: &mut dyn FnMut(&mut Reg, Use), slots: &mut [Slot], how: Use) {
+    for slot in slots {
+        if let Slot::Register(reg) = slot {
+            visit(reg, how);
+        }
+    }
+}
+
+fn word(visit: &mut dyn FnMut(&mut Reg, Use), r: &mut W, how: Use) {
     let mut reg = Reg::Word(*r);
-    visit(&mut reg, access);
+    visit(&mut reg, how);
     if let Reg::Word(renamed) = reg {
         *r = renamed;
     }
 }
 
-fn long(visit: &mut dyn FnMut(&mut Reg, Access), r: &mut L, access: Access) {
+fn long(visit: &mut dyn FnMut(&mut Reg, Use), r: &mut L, how: Use) {
     let mut reg = Reg::Long(*r);
-    visit(&mut reg, access);
+    visit(&mut reg, how);
     if let Reg::Long(renamed) = reg {
         *r = renamed;
     }
 }
 
-pub(crate) fn pred(visit: &mut dyn FnMut(&mut Reg, Access), r: &mut P, access: Access) {
+pub(crate) fn pred(visit: &mut dyn FnMut(&mut Reg, Use), r: &mut P, how: Use) {
     let mut reg = Reg::Pred(*r);
-    visit(&mut reg, access);
+    visit(&mut reg, how);
     if let Reg::Pred(renamed) = reg {
         *r = renamed;
     }
 }
 
 impl Outcome {
-    fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
+    fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Use)) {
         if let Some((_, with)) = &mut self.with {
-            pred(visit, &mut with.p, Access::Read);
+            pred(visit, &mut with.p, Use::Read);
         }
         for d in [&mut self.p, &mut self.q].into_iter().flatten() {
-            pred(visit, d, Access::Write);
+            pred(visit, d, Use::Write);
         }
     }
 }
 
 impl WarpOp {
-    fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
-        use Access::{Read, Write};
+    fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Use)) {
+        use Use::{Read, Write};
         match self {
             WarpOp::Shuffle { d, p, a, b, c, .. } => {
                 for r in [a, b, c] {
@@ -362,16 +362,16 @@ impl WarpOp {
 }
 
 impl BarrierKind {
-    fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Access)) {
+    fn registers(&mut self, visit: &mut dyn FnMut(&mut Reg, Use)) {
         match self {
             BarrierKind::Sync | BarrierKind::Arrive => {}
             BarrierKind::Count(d, a) => {
-                pred(visit, &mut a.p, Access::Read);
-                word(visit, d, Access::Write);
+                pred(visit, &mut a.p, Use::Read);
+                word(visit, d, Use::Write);
             }
             BarrierKind::All(d, a) | BarrierKind::Any(d, a) => {
-                pred(visit, &mut a.p, Access::Read);
-                pred(visit, d, Access::Write);
+                pred(visit, &mut a.p, Use::Read);
+                pred(visit, d, Use::Write);
             }
         }
     }

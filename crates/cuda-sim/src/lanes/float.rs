@@ -9,7 +9,7 @@ use super::rounding::{self, Rounding, adjust};
 use super::words::{bits, d, s};
 use super::{fused, lanes, test};
 use crate::ir::{L1, L2, L3, LongTest2, Longs, Narrow1, Test2, W1, W2, W3, Widen1, Words};
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::types::{Kind, Type};
 
 pub(crate) fn unary(name: &str) -> Option<W1> {
     Some(match name {

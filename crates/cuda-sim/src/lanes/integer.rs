@@ -4,7 +4,7 @@
 
 use super::{lanes, test};
 use crate::ir::{Test2, W1, W2, W3, W4};
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::types::{Kind, Type};
 
 fn signed(ty: Type) -> bool {
     ty.kind == Kind::Signed
@@ -235,23 +235,30 @@ pub(crate) fn ternary(name: &str, ty: Type) -> Option<W3> {
         ("shf.l.clamp", 32, _) => lanes!(|a, b, c| funnel_left(a, b, c.min(32))),
         ("shf.r.wrap", 32, _) => lanes!(|a, b, c| funnel_right(a, b, c & 31)),
         ("shf.r.clamp", 32, _) => lanes!(|a, b, c| funnel_right(a, b, c.min(32))),
-        ("prmt", 32, _) => lanes!(|a, b, c| permute(a, b, c)),
-        ("prmt.f4e", 32, _) => {
+        _ => return ternary_of_bytes(name, ty),
+    })
+}
+
+/// Permutations of bytes, and products of bytes and half words.
+fn ternary_of_bytes(name: &str, ty: Type) -> Option<W3> {
+    Some(match (name, ty.bits) {
+        ("prmt", 32) => lanes!(|a, b, c| permute(a, b, c)),
+        ("prmt.f4e", 32) => {
             lanes!(|a, b, c| permute(a, b, pick(c, [0x3210, 0x4321, 0x5432, 0x6543])))
         }
-        ("prmt.b4e", 32, _) => {
+        ("prmt.b4e", 32) => {
             lanes!(|a, b, c| permute(a, b, pick(c, [0x5670, 0x6701, 0x7012, 0x0123])))
         }
-        ("prmt.rc8", 32, _) => {
+        ("prmt.rc8", 32) => {
             lanes!(|a, b, c| permute(a, b, pick(c, [0x0000, 0x1111, 0x2222, 0x3333])))
         }
-        ("prmt.ecl", 32, _) => {
+        ("prmt.ecl", 32) => {
             lanes!(|a, b, c| permute(a, b, pick(c, [0x3210, 0x3211, 0x3222, 0x3333])))
         }
-        ("prmt.ecr", 32, _) => {
+        ("prmt.ecr", 32) => {
             lanes!(|a, b, c| permute(a, b, pick(c, [0x0000, 0x1110, 0x2210, 0x3210])))
         }
-        ("prmt.rc16", 32, _) => {
+        ("prmt.rc16", 32) => {
             lanes!(|a, b, c| permute(a, b, pick(c, [0x1010, 0x3232, 0x1010, 0x3232])))
         }
         ("dp4a.u32.u32", ..) => lanes!(|a, b, c| dot4(a, b, c, false, false)),

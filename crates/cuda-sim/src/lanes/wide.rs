@@ -4,7 +4,7 @@ use super::{lanes, test};
 use crate::ir::{
     Choose3, Field3, Field4, L1, L2, L3, LongTest2, Narrow1, Shift2, Widen1, Widen2, Widen3,
 };
-use crate::ptx::types::{Kind, Type};
+use crate::syntax::types::{Kind, Type};
 
 fn signed(ty: Type) -> bool {
     ty.kind == Kind::Signed

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::{Backend, Residue};
 use clap::Args;
-use mersenne::{Backend, Residue};
 use serde::Serialize;
 
 use super::output::print;

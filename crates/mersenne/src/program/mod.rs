@@ -19,9 +19,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::primenet::Reporter;
+use crate::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, Number, Proof, is_prime};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
-use mersenne::primenet::Reporter;
-use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, Number, Proof, is_prime};
 use output::note;
 use run::Task;
 use stop::Stop;
@@ -175,8 +175,8 @@ enum Failure {
     ReaderGone,
 }
 
-impl From<mersenne::Error> for Failure {
-    fn from(error: mersenne::Error) -> Self {
+impl From<crate::Error> for Failure {
+    fn from(error: crate::Error) -> Self {
         Failure::Running(error.to_string())
     }
 }
@@ -270,7 +270,7 @@ impl Other {
 
 /// What `B1` may be.
 fn bound() -> clap::builder::RangedI64ValueParser<u32> {
-    value_parser!(u32).range(2..=i64::from(mersenne::PMinus1::GREATEST_BOUND))
+    value_parser!(u32).range(2..=i64::from(crate::PMinus1::GREATEST_BOUND))
 }
 
 fn odd(text: &str) -> Result<u32, String> {
@@ -292,6 +292,7 @@ fn prime(text: &str) -> Result<u32, String> {
     }
 }
 
+/// Runs the program with this process's arguments.
 pub fn main() -> ExitCode {
     bigint_cpu::program::start();
     let cli = match Cli::try_parse() {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mersenne::Runner;
+use crate::Runner;
 
 use super::output::note;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use bigint_host::BigUint;
-use mersenne::primenet::{Reporter, ResultLine};
-use mersenne::{
+use crate::primenet::{Reporter, ResultLine};
+use crate::{
     Backend, Error, Folder, Holder, Lock, Number, Outcome, PMinus1, Proof, Saved, Step,
     TrialFactoring,
 };
+use bigint_host::BigUint;
 
 use super::attended::attended;
 use super::output::{note, print};

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use crate::{Backend, Cpu, KNOWN_PRIMES, LucasLehmer, Outcome, Prp, Residue, Saved, Step};
 use clap::Args;
-use mersenne::{Backend, Cpu, KNOWN_PRIMES, LucasLehmer, Outcome, Prp, Residue, Saved, Step};
 
 use super::output::print;
 use super::{Common, Failure};

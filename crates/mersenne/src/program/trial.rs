@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use mersenne::primenet::{ResultLine, TOO_LONG};
-use mersenne::{Error, Outcome, TrialFactoring};
+use crate::primenet::{ResultLine, TOO_LONG};
+use crate::{Error, Outcome, TrialFactoring};
 
 use super::output::{note, print};
 use super::report::next_stretch;

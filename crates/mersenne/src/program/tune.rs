@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
+use crate::{Arithmetic, Cpu, Folder};
 use bigint_cpu::fast::number::weighted::Length;
 use clap::Args;
-use mersenne::{Arithmetic, Cpu, Folder};
 use serde::{Deserialize, Serialize};
 
 use super::bench::iteration;

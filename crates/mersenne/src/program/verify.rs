@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::{Backend, Certificate, Proof};
 use clap::Args;
-use mersenne::{Backend, Certificate, Proof};
 use serde_json::json;
 
 use super::attended::attended;

@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use crate::primenet::{Asked, Assignment, BadLine, is_reported, remove_line};
+use crate::{Certification, Folder, Prp, Saved};
 use clap::Args;
-use mersenne::primenet::{Asked, Assignment, BadLine, is_reported, remove_line};
-use mersenne::{Certification, Folder, Prp, Saved};
 
 use super::output::{note, print};
 use super::run::{self, Task, waiting};

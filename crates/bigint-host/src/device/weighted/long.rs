@@ -8,7 +8,7 @@ use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
     LONG_COLUMNS, LONG_ROWS, LongArguments, NO_CARRY, POINTS, ROW_BACK, ROW_HALVES,
-    ROW_MIDDLE_BACK, ROW_ROOTS, Shape, Stage, THREADS, Tables, WARPS, last_roots, log_width,
+    ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width,
     long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
 };
 use bigint_cpu::fast::number::weighted::root;
@@ -38,8 +38,8 @@ fn resident_warps(factor: u32) -> u32 {
 }
 
 /// How so many words are transformed, where the device has room for its blocks.
-pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Shape> {
-    Shape::of(words).filter(|&Shape { factor, row, .. }| {
+pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
+    Radices::of(words).filter(|&Radices { factor, row, .. }| {
         long_rows_bytes(row).max(long_columns_bytes(factor)) <= device.shared_bytes()
     })
 }
@@ -112,8 +112,8 @@ fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
 }
 
 impl Long {
-    pub fn new(device: &Arc<dyn Device>, p: u32, shape: Shape) -> Result<Self, Error> {
-        let Shape { radix, factor, row } = shape;
+    pub fn new(device: &Arc<dyn Device>, p: u32, radices: Radices) -> Result<Self, Error> {
+        let Radices { radix, factor, row } = radices;
         let (rows, first_rows) = (16 * (radix * factor) as usize, 16 * factor as usize);
         let row_words = 2 * (row * POINTS) as usize;
         let words = rows * row_words;

@@ -142,21 +142,25 @@ mod tests {
         }
     }
 
-    /// The places of the fields that a kernel reads: the lowest bit of each, and how many.
-    fn places_read(ptx: &str) -> Vec<(u32, u32)> {
+    /// The places of the fields that a kernel reads, the lowest bit of each and how many, and the
+    /// word that it reads them of.
+    fn fields_read(ptx: &str) -> Vec<(u32, u32, &str)> {
         let lines: Vec<&str> = ptx.lines().collect();
-        let constant = |register: &str| {
+        // The compiler sets a register that it has for a constant before it is used.
+        let constant = |before: usize, register: &str| -> u32 {
             let set = format!("mov.b32 {register},");
-            let line = lines.iter().find(|line| line.starts_with(&set)).unwrap();
-            line[set.len()..].trim_end_matches(';').parse().unwrap()
+            let mut earlier = lines[..before].iter().rev();
+            let constant = earlier.find_map(|line| line.strip_prefix(&set));
+            constant.unwrap().trim_end_matches(';').parse().unwrap()
         };
-        let reads = lines
-            .iter()
-            .filter_map(|line| line.strip_prefix("bfe.u32 fact,fact,"));
-        let reads = reads.map(|read| read.trim_end_matches(';').split_once(',').unwrap());
-        reads
-            .map(|(at, bits)| (constant(at), constant(bits)))
-            .collect()
+        let reads = lines.windows(2).enumerate().filter_map(|(at, lines)| {
+            let (register, word) = lines[0].strip_prefix("mov.b32 ")?.split_once(',')?;
+            let read = format!("bfe.u32 {register},{register},");
+            let (first, bits) = lines[1].strip_prefix(&read)?.split_once(',')?;
+            let bits = constant(at, bits.trim_end_matches(';'));
+            Some((constant(at, first), bits, word.trim_end_matches(';')))
+        });
+        reads.collect()
     }
 
     #[test]
@@ -168,10 +172,11 @@ mod tests {
             let own = kernels
                 .find(|own| own.split('(').next() == Some(entry.name))
                 .unwrap();
-            let read = places_read(own);
+            let read = fields_read(own);
             assert_eq!(read.len(), own.matches(UNKNOWN).count());
-            for place in &read {
-                assert!(family.places().contains(place), "{}: {place:?}", entry.name);
+            for (at, bits, word) in &read {
+                let is_own = family.places().contains(&(*at, *bits));
+                assert!(is_own && *word == UNKNOWN, "{}: {at}, {bits}", entry.name);
             }
             if !read.is_empty() {
                 families.insert(family);
@@ -196,9 +201,9 @@ mod tests {
             let known = kernel.specialization(&arguments);
             let ptx = specialized(kernel.entry_point(), known);
             assert!(!ptx.contains(UNKNOWN), "{}", kernel.name);
-            let any = specialized(kernel.entry_point(), Specialization::None);
-            let word = format!("mov.b32 fact,{};", known.word());
-            assert_eq!(any.contains("fact"), ptx.contains(&word), "{}", kernel.name);
+            let word = known.word().to_string();
+            let mut read = fields_read(&ptx).into_iter();
+            assert!(read.all(|(.., read)| read == word), "{}", kernel.name);
         }
     }
 

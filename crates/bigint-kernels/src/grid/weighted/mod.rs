@@ -18,7 +18,7 @@ use crate::gpu::block::Team;
 use crate::gpu::float::{Pairs, Roots, multiply_add};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
-use crate::transform::complex::Complex;
+use crate::transform::complex::{Complex, complex, square_mirrored};
 use bigint_core::weighted::{
     NEAR, THREADS, WeightedArguments, first_bits, frequency, padded, place,
 };
@@ -121,7 +121,7 @@ impl<'a> Block<'a> {
             let other = if k == 0 { fast - c } else { fast - 1 - c };
             let other = fast + place(other & (fast - 1), fast);
             let y = first.times(complex(fast_roots.at(c)));
-            let (z, w) = square(self.get(i), self.get(other).conjugate(), y);
+            let (z, w) = square_mirrored(self.get(i), self.get(other).conjugate(), y);
             self.set(i, z);
             self.set(other, w.conjugate());
             i += THREADS;
@@ -461,11 +461,6 @@ fn round(x: f64) -> f64 {
     (x + ROUND) - ROUND
 }
 
-#[inline(always)]
-fn complex([re, im]: [f64; 2]) -> Complex {
-    Complex::new(re, im)
-}
-
 /// The powers of root `k`, of which those by a power of two are in the table: the others
 /// are a product or two away.
 #[inline(always)]
@@ -483,18 +478,4 @@ fn powers<const R: usize>(roots: Roots, k: u32) -> [Complex; R] {
         }
     });
     w
-}
-
-/// Four times the squared transform at a frequency, and its conjugate at the mirror: see
-/// `rows.rs` in `bigint-cpu`'s `weighted`.
-#[inline(always)]
-fn square(z: Complex, w: Complex, y: Complex) -> (Complex, Complex) {
-    let s = Complex::new(z.re + w.re, z.im + w.im);
-    let d = Complex::new(z.re - w.re, z.im - w.im);
-    let p = s.times(s).plus_product(y.negated(), d.times(d));
-    let g = Complex::new(s.re + s.re, s.im + s.im).times(d);
-    (
-        Complex::new(p.re + g.re, p.im + g.im),
-        Complex::new(p.re - g.re, p.im - g.im),
-    )
 }

@@ -1,4 +1,4 @@
-//! Multiplication by columns (Comba; Honda), one column per lane.
+//! Multiplication by columns (Comba; Honda), one column for each lane of a whole warp.
 //!
 //! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`, in 96 bits. Lane
 //! `t` sums column `k + t` of a chunk of columns that begins at `k`. Let a chunk
@@ -27,12 +27,12 @@
 use crate::gpu::carry::Accumulator;
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::warp::Group;
-use crate::warp::add;
+use crate::warp::{LANES, add};
 use bigint_core::Limb;
 
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
-pub fn product<const LANES: u32>(
+pub fn product(
     group: Group<LANES>,
     r: Number<impl Stride>,
     a: Number<impl Stride>,
@@ -73,7 +73,7 @@ pub fn product<const LANES: u32>(
 /// Adds up a chunk of columns; returns its limb, and the column of the next
 /// chunk that the lane begins with.
 #[inline(always)]
-fn carry_up<const LANES: u32>(group: Group<LANES>, column: Accumulator) -> (Limb, Accumulator) {
+fn carry_up(group: Group<LANES>, column: Accumulator) -> (Limb, Accumulator) {
     let lane = group.lane();
     let [low, middle, high] = column.limbs();
     // What lane 0, or lanes 0 and 1, receive here comes from the top of the chunk

@@ -20,7 +20,7 @@
 use super::comba;
 use crate::gpu::memory::{Any, Number, Stride, Unit};
 use crate::gpu::warp::Group;
-use crate::warp::{add, sub};
+use crate::warp::{LANES, add, sub};
 use bigint_core::Limb;
 use bigint_core::karatsuba::{DEPTH, Split, split};
 use core::marker::PhantomData;
@@ -28,7 +28,7 @@ use core::marker::PhantomData;
 /// `r = a * b`, cut or zero-extended to the width of `r`. `scratch` holds the
 /// full product and `bigint_core::karatsuba::scratch` limbs more.
 #[inline(always)]
-pub fn product<const LANES: u32, S: Stride>(
+pub fn product<S: Stride>(
     group: Group<LANES>,
     r: Number<S>,
     a: Number<S>,
@@ -61,7 +61,7 @@ trait Level {
 
     /// `p = a * b` exactly; `p` has the limbs of both, `s` is scratch. Operands
     /// are complete before, and the product is not before the next barrier.
-    fn multiply<const LANES: u32>(
+    fn multiply(
         group: Group<LANES>,
         p: Number<Unit>,
         a: Number<Any>,
@@ -77,7 +77,7 @@ impl Level for Base {
     const DEPTH: usize = 0;
 
     #[inline(always)]
-    fn multiply<const LANES: u32>(
+    fn multiply(
         group: Group<LANES>,
         p: Number<Unit>,
         a: Number<Any>,
@@ -95,7 +95,7 @@ impl<Below: Level> Level for Halves<Below> {
     const DEPTH: usize = Below::DEPTH + 1;
 
     #[inline(always)]
-    fn multiply<const LANES: u32>(
+    fn multiply(
         group: Group<LANES>,
         p: Number<Unit>,
         a: Number<Any>,
@@ -155,12 +155,7 @@ impl<Below: Level> Level for Halves<Below> {
 /// A negative difference is complemented and 1 is added; the others go through
 /// the same steps with nothing to complement or add.
 #[inline(always)]
-fn magnitude<const LANES: u32>(
-    group: Group<LANES>,
-    r: Number<Unit>,
-    x: Number<Any>,
-    y: Number<Any>,
-) -> Limb {
+fn magnitude(group: Group<LANES>, r: Number<Unit>, x: Number<Any>, y: Number<Any>) -> Limb {
     let negative = sub::number(group, r, x, y);
     let complement = negative.wrapping_neg();
     let mut carry = negative;
@@ -181,13 +176,7 @@ fn magnitude<const LANES: u32>(
 /// Subtraction adds the complement of `t` and 1, modulo the width of `t`: the
 /// result is not negative and fits.
 #[inline(always)]
-fn middle<const LANES: u32>(
-    group: Group<LANES>,
-    t: Number<Unit>,
-    p: Number<Unit>,
-    h: u32,
-    subtract: Limb,
-) {
+fn middle(group: Group<LANES>, t: Number<Unit>, p: Number<Unit>, h: u32, subtract: Limb) {
     let (low, high) = (p.part(0, 2 * h), p.part(2 * h, p.width()));
     let product = t.part(0, 2 * h);
     let complement = subtract.wrapping_neg();

@@ -6,7 +6,7 @@ pub mod operand;
 pub mod school;
 pub mod staged;
 
-use super::Batches;
+use super::{Batches, LANES};
 use crate::gpu::known::Known;
 use crate::gpu::memory::Stride;
 use bigint_core::specialization::{Moves, ProductByRows};
@@ -36,17 +36,17 @@ pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     }
 }
 
-/// By columns.
+/// By columns, a whole warp on a number.
 #[inline(always)]
-pub fn comba<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
+pub fn comba<S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
         comba::product(work.group, work.r, work.a, work.b);
     }
 }
 
-/// By three products of half the width.
+/// By three products of half the width, a whole warp on a number.
 #[inline(always)]
-pub fn karatsuba<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
+pub fn karatsuba<S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
         karatsuba::product(work.group, work.r, work.a, work.b, work.scratch);
     }

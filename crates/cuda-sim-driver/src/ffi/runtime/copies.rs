@@ -1,19 +1,18 @@
 //! Allocations and copies, and copies to and from variables by name.
 
+use super::call::{self, current, driver_call};
 use super::programs::variable;
-use super::{current, driver_call};
-use crate::error::{Code, Result};
-use crate::failures::invalid;
+use crate::error::{Code, Result, invalid};
 use crate::ffi::copies::{
     Copy2D, cuMemcpy, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpyAsync, cuMemsetD8_v2,
     cuMemsetD8Async,
 };
-use crate::ffi::entries;
+use crate::ffi::entries::entries;
 use crate::ffi::memories::{cuMemAlloc_v2, cuMemFreeHost};
 use crate::ffi::pools::cuMemAllocAsync;
 use crate::ffi::raw::{HostPointer, Out, Values};
-use crate::handle::Handle;
-use crate::memory::Kind;
+use crate::state::handle::Handle;
+use crate::state::memory::Kind;
 
 /// A `cudaPointerAttributes`.
 #[repr(C)]
@@ -108,8 +107,8 @@ entries! {
         let here = context.ordinal as i32;
         let (kind, device, on_device, on_host) = match memory.block(address) {
             Some(block) => match block.kind {
-                Kind::Managed(_) => (MANAGED, block.ordinal as i32, true, true),
-                _ => (DEVICE, block.ordinal as i32, true, false),
+                Kind::Managed(_) => (MANAGED, block.gpu.ordinal() as i32, true, true),
+                _ => (DEVICE, block.gpu.ordinal() as i32, true, false),
             },
             None if memory.host_block(address).is_some() => (HOST, here, false, true),
             None => (UNREGISTERED, NO_DEVICE, false, true),

@@ -1,9 +1,7 @@
 //! Devices, and the runtime's version.
 
-use super::{DEVICE, LAST, RETAINED, VERSION, driver_call, enter, started};
-use crate::context;
-use crate::error::{Code, Result};
-use crate::ffi::call::is_per_thread;
+use super::call::{self, DEVICE, LAST, RETAINED, VERSION, driver_call, enter, started};
+use crate::error::Code;
 use crate::ffi::contexts::{
     cuCtxSetCurrent, cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxSetFlags_v2,
 };
@@ -11,11 +9,11 @@ use crate::ffi::devices::{
     attribute_of, cuDeviceGetAttribute, cuDeviceGetByPCIBusId, cuDeviceGetCount,
     cuDeviceGetPCIBusId, cuDriverGetVersion, uuid_of,
 };
-use crate::ffi::entries;
+use crate::ffi::entries::entries;
 use crate::ffi::raw::{Out, Text, Values};
-use crate::ffi::symbols::{PER_THREAD, cuGetProcAddress_v2};
-use crate::handle::Handle;
-use std::sync::PoisonError;
+use crate::state::handle::Handle;
+use crate::state::thread;
+use crate::sync::locked;
 
 /// Bytes of a `cudaDeviceProp` of CUDA 13.
 const PROPERTIES: usize = 1008;
@@ -84,7 +82,7 @@ entries! {
 
     runtime_wide fn cudaGetDevice(device: Out<i32>) | | {
         started()?;
-        let current = context::current()?;
+        let current = thread::top()?;
         device.set(current.map_or(DEVICE.get(), |context| context.ordinal as i32))
     }
 
@@ -130,55 +128,15 @@ entries! {
         started()?.device(device).map(|_| ())
     }
 
-    runtime_wide fn cudaGetDriverEntryPoint + _ptsz(
-        symbol: Text,
-        function: Out<*const ()>,
-        flags: u64,
-        status: Out<u32>,
-    ) | | {
-        entry_point(symbol, function, VERSION, flags, status)
-    }
-
-    runtime_wide fn cudaGetDriverEntryPointByVersion + _ptsz(
-        symbol: Text,
-        function: Out<*const ()>,
-        version: i32,
-        flags: u64,
-        status: Out<u32>,
-    ) | | {
-        entry_point(symbol, function, version, flags, status)
-    }
-
     runtime_wide fn cudaDeviceReset() | | {
         started()?;
-        let device = context::current()?.map_or(DEVICE.get(), |context| context.ordinal as i32);
-        let mut retained = RETAINED.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = thread::top()?.map_or(DEVICE.get(), |context| context.ordinal as i32);
+        let mut retained = locked(&RETAINED);
         retained.get_or_insert_default().remove(&device);
         driver_call!(cuCtxSetCurrent(Handle::NULL))?;
         driver_call!(cuDevicePrimaryCtxReset_v2(device))?;
         LAST.set(Code::SUCCESS);
         Ok(())
-    }
-}
-
-/// A function of the driver by name. One that is not there is null, and no error.
-fn entry_point(
-    symbol: Text,
-    function: Out<*const ()>,
-    version: i32,
-    flags: u64,
-    status: Out<u32>,
-) -> Result {
-    // By default, the form for the default stream that the program was built for.
-    let flags = match flags {
-        0 if is_per_thread() => PER_THREAD,
-        flags => flags,
-    };
-    match driver_call!(cuGetProcAddress_v2(
-        symbol, function, version, flags, status
-    )) {
-        Err(Code::NOT_FOUND) => Ok(()),
-        answer => answer,
     }
 }
 

@@ -1,8 +1,8 @@
 //! The runtime's errors: the driver's by other names, and a few of its own.
 
-use super::LAST;
+use super::call::{self, LAST};
 use crate::error::Code;
-use crate::ffi::entries;
+use crate::ffi::entries::entries;
 use std::ffi::{CStr, c_char};
 
 impl Code {

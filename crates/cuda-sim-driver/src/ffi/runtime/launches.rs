@@ -1,17 +1,16 @@
 //! Launches, and what there is to know of a kernel.
 
+use super::call::{self, current, driver_call};
 use super::programs::{is_kernel, kernel, no_kernel};
-use super::{current, driver_call};
-use crate::error::{Code, Result};
-use crate::failures::invalid;
-use crate::ffi::entries;
+use crate::error::{Code, Result, invalid};
+use crate::ffi::entries::entries;
 use crate::ffi::launches::{
     LaunchConfig, cuLaunchCooperativeKernel, cuLaunchKernel, cuLaunchKernelEx,
     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 };
 use crate::ffi::modules::{attribute_of, cuFuncSetAttribute, known_function};
 use crate::ffi::raw::{HostPointer, Out, Values};
-use crate::handle::Handle;
+use crate::state::handle::Handle;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
@@ -215,8 +214,8 @@ fn launch(
     launched.map_err(|code| refusal(code, kernel, shared))
 }
 
-/// The runtime's answer where the driver's refuses a launch: it tells a bad shape from
-/// other bad arguments.
+/// The runtime's answer where the driver's refuses a launch: a bad shape is
+/// another error than other bad arguments.
 fn refusal(code: Code, kernel: Handle, shared: u32) -> Code {
     let room = current().and_then(|context| known_function(&context, kernel));
     match room {

@@ -2,15 +2,18 @@
 //! stand for which kernels and variables. A binary is read when something of it is
 //! first used, so a program that never touches the GPU starts without one.
 
-use super::{current, driver_call};
-use crate::driver::{Driver, driver};
+use super::call::{current, driver_call};
 use crate::error::{Code, Result};
+use crate::ffi::exit::at_exit;
+use crate::ffi::images::{Log, read_image};
 use crate::ffi::libraries::{cuLibraryUnload, kernel_of, known, load, module};
-use crate::ffi::modules::{self, Log, read_image};
+use crate::ffi::modules;
 use crate::ffi::raw::{HostPointer, Text};
-use crate::handle::Handle;
+use crate::state::driver::{Driver, driver};
+use crate::state::handle::Handle;
+use crate::sync::locked;
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, Once};
 
 /// A fat binary of the program.
 struct Binary {
@@ -29,10 +32,11 @@ struct Programs {
 static PROGRAMS: LazyLock<Mutex<Programs>> = LazyLock::new(Mutex::default);
 
 fn programs() -> MutexGuard<'static, Programs> {
-    PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&PROGRAMS)
 }
 
 impl Programs {
+    /// The library of a binary, which is read if it is not yet.
     fn library(&mut self, driver: &Driver, binary: Handle) -> Result<Handle> {
         let binary = self.binaries.get_mut(&binary);
         let gone = || Code::INVALID_HANDLE.because("the program's binary is unregistered");
@@ -44,12 +48,15 @@ impl Programs {
         let image = HostPointer::from_address(binary.image).text();
         let library = load(driver, read_image(image, &mut log)?, &mut log)?;
         binary.library = Some(library);
+        // The program never loaded it itself, so it is no leak.
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| at_exit(unload));
         Ok(library)
     }
 }
 
-/// Unloads what was read of the program's binaries: it ends, and never loaded them itself.
-pub fn unload() {
+/// Unloads what was read of the program's binaries.
+fn unload() {
     let read = |binary: &mut Binary| binary.library.take();
     let libraries: Vec<_> = programs().binaries.values_mut().filter_map(read).collect();
     // Unloading waits for kernels under way, so nothing is locked here.

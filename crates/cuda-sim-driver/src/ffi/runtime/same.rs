@@ -1,6 +1,6 @@
 //! What the runtime and the driver call differently and do alike.
 
-use super::driver_call;
+use super::call::{self, driver_call};
 use super::programs::kernel;
 use crate::ffi::captures::{
     cuStreamBeginCapture_v2, cuStreamEndCapture, cuStreamGetCaptureInfo_v3, cuStreamIsCapturing,
@@ -13,7 +13,7 @@ use crate::ffi::contexts::{
 };
 use crate::ffi::copies::{cuMemcpyPeer, cuMemcpyPeerAsync, cuMemsetD2D8_v2, cuMemsetD2D8Async};
 use crate::ffi::devices::cuDeviceCanAccessPeer;
-use crate::ffi::entries;
+use crate::ffi::entries::entries;
 use crate::ffi::graphs::{
     cuGraphAddDependencies_v2, cuGraphClone, cuGraphCreate, cuGraphDestroy, cuGraphExecDestroy,
     cuGraphGetNodes, cuGraphInstantiateWithFlags, cuGraphLaunch, cuGraphUpload,
@@ -41,7 +41,7 @@ use crate::ffi::streams::{
     cuStreamGetFlags, cuStreamGetId, cuStreamGetPriority, cuStreamQuery, cuStreamSynchronize,
     cuStreamWaitEvent,
 };
-use crate::handle::Handle;
+use crate::state::handle::Handle;
 use std::ffi::c_char;
 
 /// Declares functions of the runtime by the functions of the driver that they are.

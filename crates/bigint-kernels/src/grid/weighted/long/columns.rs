@@ -1,6 +1,6 @@
 //! A few columns: back to points, words and carries, and on to frequencies.
 
-use super::{Block, complex, eighth_on, sixteen, turned};
+use super::{Block, eighth_on, sixteen, turned};
 use crate::gpu::float::{multiply_add, signed, upper};
 use crate::gpu::handed::Handed;
 use crate::gpu::known::Known;
@@ -8,7 +8,7 @@ use crate::gpu::registers::{afresh, computed, known_later};
 use crate::gpu::thread;
 use crate::grid::weighted::few::{butterfly, transform};
 use crate::transform::butterflies::{down, up};
-use crate::transform::complex::Complex;
+use crate::transform::complex::{Complex, complex};
 use bigint_core::specialization::LongTransform;
 use bigint_core::weighted::long::{
     ColumnPlaces, NO_CARRY, POINTS, Stage, Tables, WARPS, is_node, is_pair, last_roots, log_width,

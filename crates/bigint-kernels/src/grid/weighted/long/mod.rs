@@ -17,7 +17,7 @@ use crate::gpu::block::Team;
 use crate::gpu::float::{Pairs, Roots};
 use crate::gpu::known::Known;
 use crate::gpu::stretch::Stretch;
-use crate::transform::complex::Complex;
+use crate::transform::complex::{Complex, complex};
 use bigint_core::specialization::LongTransform;
 use bigint_core::weighted::long::{LongArguments, WARPS};
 
@@ -94,11 +94,6 @@ impl<'a> Block<'a> {
         // but where they wait for each other.
         unsafe { Pairs::new(address) }
     }
-}
-
-#[inline(always)]
-fn complex([re, im]: [f64; 2]) -> Complex {
-    Complex::new(re, im)
 }
 
 /// The place in the order of the tree of what is `k`-th in the order of angles, among `R`.

@@ -8,10 +8,10 @@
 //! same node of both, of 8 points each; or neighbours have the same node, of 16 points, one of
 //! row `k` and the other of row `-k`, and give each other half of the points to square.
 
-use super::{Block, complex, eighth_on, sixteen, turned};
+use super::{Block, eighth_on, sixteen, turned};
 use crate::gpu::thread;
 use crate::transform::butterflies::{down, up};
-use crate::transform::complex::Complex;
+use crate::transform::complex::{Complex, complex, square_mirrored};
 use bigint_core::weighted::long::{
     ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, log_width, long_place, row_places,
 };
@@ -26,8 +26,6 @@ const OTHER_WAY_ROUND: [u32; 8] = [4, 5, 6, 7, 2, 3, 1, 0];
 /// Where in shared memory a block's rows and roots are.
 #[derive(Clone, Copy)]
 struct Places {
-    /// The binary logarithm of the last pass's radix: 3 or 4.
-    log: u32,
     /// From one row to the other.
     row: u32,
     /// The middle pass's roots: down,
@@ -39,13 +37,13 @@ struct Places {
 }
 
 impl Places {
+    /// Those of rows whose last pass has radix `2^log`: 8 or 16.
     #[inline(always)]
     fn of(log: u32) -> Places {
         let row = row_places(1 << log);
         let middle = 2 * row;
         let middle_back = middle + 8 * 16;
         Places {
-            log,
             row,
             middle,
             middle_back,
@@ -204,7 +202,7 @@ impl Block<'_> {
                 let y = w[2 + i / 4];
                 let y = if i & 2 == 0 { y } else { y.turned() };
                 let y = if i & 1 == 0 { y } else { y.negated() };
-                (a[i], b[i]) = squared(a[i], b[i], y);
+                (a[i], b[i]) = square_mirrored(a[i], b[i], y);
             }
         });
         up(&mut a);
@@ -269,7 +267,7 @@ impl Block<'_> {
                 let y = w[4 + i / 4];
                 let y = if i & 2 == 0 { y } else { y.turned() };
                 let y = if i & 1 == 0 { y } else { y.negated() };
-                let (kept, back) = squared(a[i], self.get(other + i as u32), y);
+                let (kept, back) = square_mirrored(a[i], self.get(other + i as u32), y);
                 a[i] = kept;
                 self.set(other + i as u32, back);
             }
@@ -311,18 +309,4 @@ impl Block<'_> {
 fn mirrored(z: Complex, side: u32) -> Complex {
     let sign = u64::from(side) << 63;
     Complex::new(z.re, f64::from_bits(z.im.to_bits() ^ sign))
-}
-
-/// Four times the squared transform at a frequency, and at its mirror conjugated: of words
-/// in pairs `E + i O`, whose squares are `E^2 + y O^2` and `2 E O`.
-#[inline(always)]
-fn squared(z: Complex, w: Complex, y: Complex) -> (Complex, Complex) {
-    let s = Complex::new(z.re + w.re, z.im + w.im);
-    let d = Complex::new(z.re - w.re, z.im - w.im);
-    let p = s.times(s).plus_product(y.negated(), d.times(d));
-    let g = Complex::new(s.re + s.re, s.im + s.im).times(d);
-    (
-        Complex::new(p.re + g.re, p.im + g.im),
-        Complex::new(p.re - g.re, p.im - g.im),
-    )
 }

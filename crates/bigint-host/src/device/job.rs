@@ -1,0 +1,219 @@
+//! A job on one device, by the launches that were chosen for it.
+
+use crate::common::device::{Buffer, Device, Roots};
+use crate::common::job::{Job, Wanted};
+use crate::device::launches::{By, Launches};
+use crate::device::transform::{Pieces, Transform};
+use crate::device::{grid, ntt, pieces};
+use crate::values::made::Made;
+use crate::values::node::{Node, Operands};
+use crate::{BackEnd, Error};
+use bigint_core::kernel::{EntryPoint, MatrixArgument};
+use bigint_core::operation::Property;
+use bigint_core::specialization::Specialization;
+use bigint_core::{Arguments, Kernel, Launch, Shape};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Numbers `numbers` of a job, on a device; nothing where the CPU has to say why one of
+/// them has no value.
+pub(crate) fn compute(
+    device: &Arc<dyn Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    launches: &Launches,
+) -> Result<Option<Made>, Error> {
+    let job = job.of(launches.operation).with_count(numbers.len());
+    let operands = &*taken(launches, operands);
+    let plan = match launches.by {
+        By::Kernel(kernel, launch) => {
+            return by_kernel(device, job, operands, numbers, kernel, launch);
+        }
+        By::Transform(plan) => plan,
+    };
+    Ok(Some(match plan {
+        Transform::Fft(plan) => grid::compute(device, job, operands, numbers, plan)?,
+        Transform::Ntt(plan) => ntt::compute(device, job, operands, numbers, plan)?,
+        Transform::Pieces(Pieces { longest, .. }) => {
+            pieces::compute(device, job, operands, numbers, longest)?
+        }
+    }))
+}
+
+/// The operands that the launches take.
+fn taken<'a>(launches: &Launches, operands: Operands<'a>) -> Cow<'a, [Arc<Node>]> {
+    match launches.operands {
+        [] => Cow::Borrowed(operands),
+        indices => indices.iter().map(|&i| Arc::clone(&operands[i])).collect(),
+    }
+}
+
+/// Memory for the flags of a job: a limb for each number, and the first number whose flag is set.
+fn flags(device: &Arc<dyn Device>, job: Job) -> Result<[Option<Buffer>; 2], Error> {
+    let has_all = job.wanted == Wanted::Flags;
+    let has_first = job.wanted == Wanted::First || has_all && job.operation.is(Property::FlagsMore);
+    let all = has_all.then(|| device.allocate(job.count()));
+    let first = has_first.then(|| device.allocate_ones(2));
+    Ok([all.transpose()?, first.transpose()?])
+}
+
+/// One launch.
+fn by_kernel(
+    device: &Arc<dyn Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    kernel: &'static Kernel,
+    launch: Launch,
+) -> Result<Option<Made>, Error> {
+    let started = Instant::now();
+    let count = job.count();
+    let given = operands
+        .iter()
+        .map(|operand| operand.resident(device, numbers.clone()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let made = job
+        .shapes()
+        .iter()
+        .map(|shape| device.allocate(shape.limbs()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let scratch = match launch.scratch_width * launch.workers {
+        0 => None,
+        limbs => Some(device.allocate(limbs)?),
+    };
+    let [flags, first_flag] = flags(device, job)?;
+    let address = |buffer: &Option<Buffer>| buffer.as_ref().map_or(0, Buffer::address);
+    let operand =
+        |(node, buffer): (&Arc<Node>, &Arc<Buffer>)| operand(node, buffer.address(), count);
+    let result = |(shape, buffer): (&Shape, &Buffer)| {
+        MatrixArgument::new(buffer.address(), shape.width, shape.strides())
+    };
+    let results: Vec<_> = job.shapes().iter().zip(&made).map(result).collect();
+    let matrices: Vec<_> = operands.iter().zip(&given).map(operand).collect();
+    let arguments = Arguments {
+        carry: address(&flags),
+        first_carry: address(&first_flag),
+        roots: match kernel.takes_roots() {
+            true => device.roots(Roots::Blocks)?,
+            false => 0,
+        },
+        ..arguments(
+            kernel,
+            launch,
+            &results,
+            &matrices,
+            address(&scratch),
+            count,
+        )
+    };
+    let buffers: Vec<_> = made
+        .iter()
+        .chain(given.iter().map(|buffer| &**buffer))
+        .chain(&scratch)
+        .chain(&flags)
+        .chain(&first_flag)
+        .collect();
+    let specialization = kernel.specialization(&arguments);
+    let entry = kernel.entry_point();
+    device.launch(entry, specialization, launch, &arguments, &buffers)?;
+    let first = first_flag.map(|first| first_number(device, &first));
+    let first = first.transpose()?.flatten();
+    if first.is_some() && job.operation.is(Property::FlagsMore) {
+        return Ok(None);
+    }
+    tracing::debug!(
+        back_end = %BackEnd::Cuda(device.ordinal().into()),
+        kernel = kernel.name,
+        count,
+        width = job.shapes()[0].width,
+        elapsed = ?started.elapsed(),
+        "launched"
+    );
+    let results = job.shapes().iter().copied().zip(made);
+    let flags = flags.map(|flags| (job.flags_shape(), flags));
+    Ok(Some(Made {
+        buffers: results.chain(flags).collect(),
+        first: first.map(|index| numbers.start + index),
+    }))
+}
+
+/// The number that a kernel noted as the first whose flag is set, if it noted one.
+fn first_number(device: &Arc<dyn Device>, first: &Buffer) -> Result<Option<usize>, Error> {
+    let mut limbs = [0; 2];
+    device.download(first, &mut limbs)?;
+    let halves = limbs.iter().rev();
+    let number = halves.fold(0, |n, &limb| n << 32 | u64::from(limb));
+    Ok((number != u64::MAX).then_some(number as usize))
+}
+
+/// A kernel's arguments for so many numbers, but for flags and roots.
+fn arguments(
+    kernel: &Kernel,
+    launch: Launch,
+    results: &[MatrixArgument],
+    operands: &[MatrixArgument],
+    scratch: u64,
+    count: usize,
+) -> Arguments {
+    let strides = launch.scratch_strides(kernel.level);
+    Arguments {
+        scratch: MatrixArgument::new(scratch, launch.scratch_width, strides),
+        count: count as u64,
+        workers: launch.workers as u64,
+        ..kernel.arguments(results, operands)
+    }
+}
+
+/// The module of the kernel that [`compute`] would launch for so many of a job's numbers; none
+/// where it takes several.
+pub(crate) fn module(
+    job: Job,
+    operands: Operands<'_>,
+    count: usize,
+    launches: &Launches,
+) -> Option<(EntryPoint, Specialization)> {
+    let By::Kernel(kernel, launch) = launches.by else {
+        return None;
+    };
+    let job = job.of(launches.operation).with_count(count);
+    let operands = &*taken(launches, operands);
+    // Memory as it would be: an address like any other for each operand and result.
+    let address = |index: usize| 256 * (1 + index as u64);
+    let index = |node: &Arc<Node>| operands.iter().position(|other| Arc::ptr_eq(node, other));
+    let matrices = operands.iter().map(|node| {
+        let index = index(node).expect("it is one of them");
+        operand(node, address(index), count)
+    });
+    let results = job.shapes().iter().enumerate();
+    let results = results.map(|(i, shape)| {
+        let address = address(operands.len() + i);
+        MatrixArgument::new(address, shape.width, shape.strides())
+    });
+    let (results, matrices): (Vec<_>, Vec<_>) = (results.collect(), matrices.collect());
+    let scratch = match launch.scratch_width * launch.workers {
+        0 => 0,
+        _ => address(MOST_MATRICES),
+    };
+    let arguments = arguments(kernel, launch, &results, &matrices, scratch, count);
+    Some((kernel.entry_point(), kernel.specialization(&arguments)))
+}
+
+/// More than operands and results.
+const MOST_MATRICES: usize = 16;
+
+/// An operand of which so many numbers are at an address, or one for all.
+fn operand(node: &Node, address: u64, count: usize) -> MatrixArgument {
+    let is_one = node.shape.count == 1;
+    let mut strides = Shape {
+        count: if is_one { 1 } else { count },
+        ..node.shape
+    }
+    .strides();
+    if is_one && count > 1 {
+        strides.number = 0;
+    }
+    MatrixArgument::new(address, node.shape.width, strides)
+}

@@ -1,0 +1,348 @@
+//! What computes a job: from the operation, the widths and the count to the CPU or to launches on
+//! a device.
+//!
+//! Read it downwards. [`who`] says whether the CPU, the devices, or a whole product and a pass over
+//! it compute a job. [`launches`] then says for a device's share: a square or a product
+//! ([`Tuning::squares`]), the whole device or a kernel ([`Tuning::transform`] in `products.rs`),
+//! and by a kernel its level, lanes, algorithm and layout ([`Tuning::kernel`] in `kernels.rs`),
+//! then grid and block. All are functions of lengths and thresholds alone; each answer comes with
+//! [`Why`].
+//!
+//! Whether devices are ready, and worth their start, is [`crate::plan::readiness`]; it depends on
+//! the moment.
+
+use crate::common::job::Job;
+use crate::common::program::Program;
+use crate::device::launches::{By, Launches};
+use crate::device::transform::Transform;
+use crate::plan::why::Why;
+use crate::values::node::Operands;
+use crate::{Error, Options, Tuning};
+use bigint_core::fused::{FusedKernel, MOST_INPUTS, MOST_STEPS};
+use bigint_core::kernel::WIDEST_MODULUS;
+use bigint_core::operation::Cost;
+use bigint_core::{Kernel, Layout, Level, Operation, Shape, WIDEST_COUNTED};
+use std::sync::Arc;
+
+/// What a choice depends on of a job's operands.
+pub(crate) struct Inputs {
+    shapes: Vec<Shape>,
+    /// Whether there are two, and both are one batch.
+    are_one: bool,
+    /// Whether products keep the transform of one of them.
+    is_kept: bool,
+}
+
+impl Inputs {
+    pub fn of(operands: Operands<'_>) -> Self {
+        Inputs {
+            shapes: operands.iter().map(|operand| operand.shape).collect(),
+            are_one: matches!(operands, [a, b] if Arc::ptr_eq(a, b)),
+            is_kept: operands.iter().any(|operand| operand.kept().is_some()),
+        }
+    }
+
+    /// The limbs of an operand; none where there is no such operand.
+    fn width(&self, index: usize) -> usize {
+        self.shapes.get(index).map_or(0, |shape| shape.width)
+    }
+}
+
+/// Who computes a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Cpu,
+    Devices,
+    /// Devices, by their operands' whole product and a pass over it.
+    WholeProduct,
+}
+
+/// Who computes a job where devices with so many bytes of shared memory for a block are open:
+/// none, where none is. An engine that [may use the CPU](crate::engine::inner::Resort::Always)
+/// instead has it where it is faster, unless a level is forced.
+pub(crate) fn who(
+    tuning: &Tuning,
+    may_use_cpu: bool,
+    shared_bytes: Option<u32>,
+    job: Job,
+    inputs: &Inputs,
+) -> (Who, Why) {
+    if job.operation.declaration().rows.is_empty() {
+        return (Who::Cpu, Why::Said("it has no kernels"));
+    }
+    let suits = match may_use_cpu && job.options.level.is_none() {
+        true => suits_devices(tuning, shared_bytes, job.operation, inputs),
+        false => Why::Said("the engine is bound to devices, or a level is forced"),
+    };
+    if !suits.holds() {
+        return (Who::Cpu, suits);
+    }
+    let (n, m) = (inputs.width(0), inputs.width(1));
+    // The operations' own kernels are a thread's.
+    let Options { level, lanes, .. } = job.options;
+    let is_for_threads = level == Some(Level::Thread) || lanes == Some(1);
+    if shared_bytes.is_none() || is_for_threads || !tuning.takes_whole_product(job.operation, n, m)
+    {
+        return (Who::Devices, suits);
+    }
+    if inputs.shapes.len() == 2 && n + m > WIDEST_COUNTED {
+        return (Who::Cpu, Why::Said("no shift takes its whole product"));
+    }
+    let wide = Why::AtMost {
+        limbs: n.max(m),
+        key: "mul.columns_max_width",
+        limit: tuning.mul.columns_max_width,
+    };
+    (Who::WholeProduct, wide)
+}
+
+/// Whether devices compute faster than the CPU: not products wider than a block multiplies well,
+/// nor by divisors wider than a thread or moduli wider than a warp holds.
+fn suits_devices(
+    tuning: &Tuning,
+    shared_bytes: Option<u32>,
+    operation: Operation,
+    inputs: &Inputs,
+) -> Why {
+    let at_most = |limbs, key, limit| Why::AtMost { limbs, key, limit };
+    let (n, m) = match inputs.shapes.len() {
+        1 => (inputs.width(0), inputs.width(0)),
+        _ => (inputs.width(0), inputs.width(1)),
+    };
+    if operation.multiplies_modulo() && !inputs.shapes.is_empty() {
+        let width = inputs.width(inputs.shapes.len() - 1);
+        return at_most(width, "the widest modulus of a warp", WIDEST_MODULUS);
+    }
+    if operation.multiplies() {
+        let limit = tuning.mul.device_max_width;
+        let narrow = at_most(n.min(m), "mul.device_max_width", limit);
+        let longest = tuning.mul.ntt.longest;
+        let fits = |plan: Transform| shared_bytes.is_none_or(|bytes| plan.fits(bytes));
+        let has_transform = || Transform::of(n, m, n.saturating_add(m), longest).any(fits);
+        return match narrow.holds() || !has_transform() {
+            true => narrow,
+            false => Why::Said("the device has a transform for it"),
+        };
+    }
+    let div = &tuning.div;
+    match operation.cost() {
+        Cost::Quotient if inputs.shapes.len() > 1 => {
+            at_most(m, "div.device_max_width", div.device_max_width)
+        }
+        Cost::Root => at_most(
+            n.max(m),
+            "div.root_device_max_width",
+            div.root_device_max_width,
+        ),
+        _ if operation.lanes(Level::Warp).is_empty() => at_most(
+            n.max(m),
+            "div.gcd_device_max_width",
+            div.gcd_device_max_width,
+        ),
+        _ => Why::Said("devices compute it at any width"),
+    }
+}
+
+/// Launches, and why these: the operation, if it is another than the job's; the level; the lanes.
+pub(crate) struct Chosen {
+    pub launches: Launches,
+    pub operation: Option<Why>,
+    pub level: Why,
+    pub lanes: Option<Why>,
+}
+
+/// By which launches a device with so many bytes of shared memory for a block computes a job.
+///
+/// # Errors
+/// [`Error::Algorithm`] and others where the options name what the operation does not have.
+pub(crate) fn launches(
+    tuning: &Tuning,
+    shared_bytes: u32,
+    job: Job,
+    inputs: &Inputs,
+) -> Result<Chosen, Error> {
+    let (job, operands, operation) = square_or_product(tuning, job, inputs);
+    let count = match operands.len() {
+        0 => inputs.shapes.len(),
+        count => count,
+    };
+    let (n, m) = match operands {
+        [] => (inputs.width(0), inputs.width(count.saturating_sub(1))),
+        _ => (inputs.width(0), inputs.width(0)),
+    };
+    let of = |by| Launches {
+        operation: job.operation,
+        operands,
+        by,
+    };
+    let plan = tuning.transform(job, n, m, inputs.is_kept);
+    if let Some((plan, level)) = plan.filter(|(plan, _)| plan.fits(shared_bytes)) {
+        return Ok(Chosen {
+            launches: of(By::Transform(plan)),
+            operation,
+            level,
+            lanes: None,
+        });
+    }
+    let widths: Vec<usize> = match operands {
+        [] => inputs.shapes.iter().map(|shape| shape.width).collect(),
+        _ => vec![n; count],
+    };
+    // Kernels of the interleaved layout take any strides, so they also serve operands of two
+    // layouts.
+    let mut shapes = inputs.shapes.iter().chain(job.shapes());
+    let layout = match shapes.all(|shape| shape.layout == Layout::Contiguous) {
+        true => Layout::Contiguous,
+        false => Layout::Interleaved,
+    };
+    let result = job.shapes()[0];
+    let shape = Shape { layout, ..result };
+    let (kernel, level, lanes) =
+        tuning.kernel_and_why(job.operation, &widths, shape, job.options)?;
+    let kernel = fitting(kernel, shared_bytes);
+    let launch = kernel.launch_within(job.count(), &widths, result.width, shared_bytes);
+    Ok(Chosen {
+        launches: of(By::Kernel(kernel, launch)),
+        operation,
+        level,
+        lanes: Some(lanes),
+    })
+}
+
+/// The kernel that computes a program on inputs of these shapes in one launch, if there is one and it
+/// takes less time than the steps one by one.
+pub(crate) fn fused(
+    tuning: &Tuning,
+    program: &Program,
+    mut inputs: impl ExactSizeIterator<Item = Shape>,
+) -> Option<FusedKernel> {
+    let (multiplies, widest) = (program.multiplies(), program.widest());
+    let fits = program.steps.len() <= MOST_STEPS
+        && inputs.len() <= MOST_INPUTS
+        && inputs.all(|shape| shape.layout == Layout::Contiguous)
+        && (!multiplies || widest <= tuning.fused.product_max_width);
+    FusedKernel::of(multiplies, widest).filter(|_| fits)
+}
+
+/// The same job as the operation whose kernels compute it, and which operands these take: a
+/// batch's product by itself is its square, and which kernel computes it, where that is left
+/// open, is a matter of widths and of how many there are.
+fn square_or_product(
+    tuning: &Tuning,
+    job: Job,
+    inputs: &Inputs,
+) -> (Job, &'static [usize], Option<Why>) {
+    let squares = tuning.squares(inputs.width(0), job.count());
+    match job.operation {
+        Operation::Mul
+            if inputs.are_one && squares.holds() && job.leaves_open(Operation::Square) =>
+        {
+            (job.of(Operation::Square), &[0], Some(squares))
+        }
+        Operation::Square if !squares.holds() && job.leaves_open(Operation::Mul) => {
+            (job.of(Operation::Mul), &[0, 0], Some(squares))
+        }
+        _ => (job, &[], None),
+    }
+}
+
+/// The kernel, or the widest like it whose blocks fit a device with so many bytes of shared
+/// memory for each: fewer threads take a product in smaller pieces.
+fn fitting(kernel: &'static Kernel, shared_bytes: u32) -> &'static Kernel {
+    let fits = |kernel: &Kernel| kernel.launch(1, &[1, 1], 2).shared_bytes <= shared_bytes;
+    let narrower = |kernel: &&'static Kernel| {
+        let Kernel {
+            operation,
+            algorithm,
+            level,
+            lanes,
+            layout,
+            ..
+        } = **kernel;
+        Kernel::find(operation, algorithm, level, lanes / 2, layout)
+    };
+    let mut kernels = std::iter::successors(Some(kernel), narrower);
+    kernels.find(|kernel| fits(kernel)).unwrap_or(kernel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+    use crate::common::job::Wanted;
+    use bigint_core::Algorithm;
+
+    const SHARED_BYTES: u32 = 227 << 10;
+
+    fn job(operation: Operation, count: usize, widths: &[usize]) -> (Job, Inputs) {
+        let shape = |&width| Shape::new(count, width, Layout::Contiguous);
+        let shapes: Vec<Shape> = widths.iter().map(shape).collect();
+        let results = [operation.exact_width(widths)];
+        let options = Options::default();
+        let job = Job::new(operation, &shapes, &results, options, Wanted::Nothing);
+        let inputs = Inputs {
+            shapes,
+            are_one: false,
+            is_kept: false,
+        };
+        (job.unwrap(), inputs)
+    }
+
+    #[test]
+    fn a_device_with_little_shared_memory_takes_fewer_threads_for_a_product() {
+        let kernel = |lanes| {
+            let (algorithm, layout) = (Algorithm::Fft, Layout::Contiguous);
+            Kernel::find(Operation::Mul, algorithm, Level::Block, lanes, layout).unwrap()
+        };
+        assert_eq!(fitting(kernel(1024), 99 << 10).lanes, 1024);
+        assert_eq!(fitting(kernel(512), 64 << 10).lanes, 64);
+    }
+
+    #[test]
+    fn the_cpu_has_what_devices_are_slow_at_unless_the_engine_is_bound_to_them() {
+        let tuning = Tuning::default();
+        let who = |operation, widths: &[usize], may_use_cpu| {
+            let (job, inputs) = job(operation, 10, widths);
+            who(&tuning, may_use_cpu, Some(SHARED_BYTES), job, &inputs).0
+        };
+        use Operation::{DivRem, Gcd, Isqrt, Mul, MulHigh};
+        for (operation, widths, expected) in [
+            (Mul, &[8192, 8192][..], Who::Devices),
+            (Mul, &[100_000, 100_000], Who::Devices),
+            (MulHigh, &[12, 12], Who::Devices),
+            (MulHigh, &[13, 13], Who::WholeProduct),
+            (DivRem, &[2000, 512], Who::Devices),
+            (DivRem, &[2000, 513], Who::Cpu),
+            (Gcd, &[128, 128], Who::Devices),
+            (Gcd, &[129, 1], Who::Cpu),
+            (Isqrt, &[512], Who::Devices),
+            (Isqrt, &[513], Who::Cpu),
+        ] {
+            assert_eq!(
+                who(operation, widths, true),
+                expected,
+                "{operation:?} {widths:?}"
+            );
+        }
+        assert_eq!(who(Gcd, &[129, 1], false), Who::Devices);
+    }
+
+    #[test]
+    fn a_product_by_itself_is_a_square_where_that_is_faster() {
+        let tuning = Tuning::default();
+        let operation = |operation, widths: &[usize], are_one| {
+            let (job, inputs) = job(operation, 1000, widths);
+            let inputs = Inputs { are_one, ..inputs };
+            let chosen = launches(&tuning, SHARED_BYTES, job, &inputs).unwrap();
+            (chosen.launches.operation, chosen.launches.operands)
+        };
+        let (mul, square): (_, &[usize]) = (Operation::Mul, &[0]);
+        assert_eq!(operation(mul, &[64, 64], true), (Operation::Square, square));
+        assert_eq!(operation(mul, &[64, 64], false), (mul, &[][..]));
+        assert_eq!(operation(mul, &[8, 8], true), (mul, &[][..]));
+        assert_eq!(
+            operation(Operation::Square, &[8], false),
+            (mul, &[0, 0][..])
+        );
+    }
+}

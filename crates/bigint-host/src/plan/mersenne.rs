@@ -1,0 +1,78 @@
+//! By which transform squares modulo `2^p - 1` are computed.
+
+use crate::tuning::gpu::MersenneTuning;
+use crate::{Engine, Tuning};
+use bigint_cpu::fast::number::weighted::Length;
+
+/// Whether the CPU squares modulo `2^p - 1` by a transform in doubles, and not by an exact product:
+/// where that takes less time.
+pub fn mersenne_by_doubles(p: u32) -> bool {
+    p >= Tuning::default().mersenne.doubles_min_exponent
+}
+
+impl Engine {
+    /// The words of the transform by which the engine's device squares modulo `2^p - 1` in the
+    /// least time, for [`Engine::mersenne_squares`]; of more words than `longer_than` where that
+    /// is given. `None` where no transform of the device holds so many bits.
+    pub fn mersenne_transform(&self, p: u32, longer_than: Option<usize>) -> Option<usize> {
+        let least = match longer_than {
+            Some(words) => words + 1,
+            None => Length::for_exponent(p)?.words(),
+        };
+        let lengths = self.mersenne_words();
+        let in_two_launches = |words| self.mersenne_takes_two_launches(words);
+        let tuning = &self.tuning().mersenne;
+        let words = tuning.words(p, &lengths, least, longer_than.is_none(), in_two_launches);
+        words.filter(|&words| words <= p as usize)
+    }
+}
+
+impl MersenneTuning {
+    /// The fastest of these lengths for an exponent, shortest first, of at least so many words;
+    /// shorter ones too, where they are `open` and exact enough in two launches.
+    fn words(
+        &self,
+        p: u32,
+        lengths: &[usize],
+        least: usize,
+        open: bool,
+        in_two_launches: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let suits = |words: usize| {
+            let most = words as f64 * (Length::most_bits(words) + self.more_bits);
+            open && in_two_launches(words) && f64::from(p) <= most
+        };
+        let lengths = lengths.iter().copied();
+        let mut longer = lengths.filter(|&words| words >= least || suits(words));
+        let first = longer.next()?;
+        if in_two_launches(first) {
+            return Some(first);
+        }
+        // Two launches for a longer one may take less than three for this.
+        let next = longer.find(|&words| in_two_launches(words));
+        let is_worth_it = |next: &usize| {
+            first >= self.two_launches_min_words && p as usize >= self.min_bits * next
+        };
+        Some(next.filter(is_worth_it).unwrap_or(first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_transform_in_two_launches_is_taken_where_it_is_faster() {
+        let tuning = Tuning::default().mersenne;
+        let lengths = [1 << 16, 3 << 15, 5 << 15, 3 << 16, 1 << 18, 1 << 22];
+        let in_two = |words: usize| words.is_power_of_two() && words >= 1 << 18;
+        let words = |p, least, open| tuning.words(p, &lengths, least, open, in_two);
+        assert_eq!(words(1 << 20, 1 << 16, true), Some(1 << 16));
+        assert_eq!(words(3_000_000, 5 << 15, true), Some(1 << 18));
+        // A word would have fewer bits than a carry needs.
+        assert_eq!(words(2_800_000, 5 << 15, true), Some(5 << 15));
+        // A little more than a transform is known to hold, but not after it was too short.
+        assert_eq!(words(77_232_917, (1 << 22) + 1, true), Some(1 << 22));
+        assert_eq!(words(77_232_917, (1 << 22) + 1, false), None);
+    }
+}

@@ -1,0 +1,236 @@
+//! What transforms take beside rows, by blocks and by the whole device: who multiplies wide
+//! numbers.
+
+use crate::Tuning;
+use crate::common::job::Job;
+use crate::device::transform::{
+    Transform, grid_point_bytes, ntt_point_bytes, numbers_at_a_time, stays_in_cache,
+};
+use crate::plan::why::Why;
+use crate::tuning::gpu::FftTuning;
+use bigint_core::transform::Plan;
+use bigint_core::transform::grid::GridPlan;
+use bigint_core::{Algorithm, Level, Operation};
+
+impl Tuning {
+    /// Whether each of `count` numbers of `n` limbs is squared as one, and not as the product of two
+    /// that happen to be the same: where that takes less time.
+    pub(crate) fn squares(&self, n: usize, count: usize) -> Why {
+        if n > self.mul.square_lanes_max_width {
+            return self.blocks_or_rows(Operation::Square, n, n);
+        }
+        let (key, limit) = match count >= self.mul.thread_many_min_count {
+            true => ("mul.square_many_min_width", self.mul.square_many_min_width),
+            false => ("mul.square_min_width", self.mul.square_min_width),
+        };
+        let limbs = n;
+        Why::AtLeast { limbs, key, limit }
+    }
+
+    /// Whether the high half of a product of operands of `n` and `m` limbs, or a product with a
+    /// sum, is made of the whole product, as that and a pass over memory take less time than
+    /// columns.
+    pub fn takes_whole_product(&self, operation: Operation, n: usize, m: usize) -> bool {
+        let is_of_product = matches!(operation, Operation::MulHigh | Operation::MulAdd);
+        is_of_product && n.max(m) > self.mul.columns_max_width
+    }
+
+    /// Whether transforms by blocks multiply numbers of these widths in less time than rows do.
+    pub(crate) fn blocks_or_rows(&self, operation: Operation, n: usize, m: usize) -> Why {
+        Why::Faster {
+            key: "mul.fft",
+            nanoseconds: self.blocks(operation, n, m).one,
+            than: "mul.school_nanoseconds",
+            other: self.mul.school_nanoseconds * n as f64 * m as f64,
+        }
+    }
+
+    /// The transform by which the whole device multiplies numbers of these widths: where that is
+    /// forced, or else takes the least time. Transforms modulo primes of one factor may be kept.
+    pub(crate) fn transform(
+        &self,
+        job: Job,
+        n: usize,
+        m: usize,
+        is_kept: bool,
+    ) -> Option<(Transform, Why)> {
+        let (operation, options) = (job.operation, job.options);
+        let is_product = matches!(operation, Operation::Mul | Operation::Square);
+        let width = job.shapes()[0].width;
+        let named = options.algorithm_for(operation);
+        // Wider results are for blocks; there are no kernels modulo primes at another level.
+        if !is_product || width > n + m && named != Algorithm::Ntt {
+            return None;
+        }
+        let is_short = |transform: &Transform| match transform {
+            Transform::Ntt(plan) => (plan.length() as usize) < self.mul.ntt.shortest,
+            _ => false,
+        };
+        let has_other = named == Algorithm::Auto && GridPlan::of(n.max(m)).is_some();
+        let (by_grid, chosen) = Transform::of(n, m, width, self.mul.ntt.longest)
+            .filter(|transform| !(has_other && is_short(transform)))
+            .filter(|transform| named == Algorithm::Auto || named == transform.algorithm())
+            .map(|transform| (self.on_the_whole_device(job, transform, is_kept), transform))
+            .min_by(|(x, _), (y, _)| x.total_cmp(y))?;
+        match (options.level, named) {
+            // There are no kernels by this name at another level.
+            (None | Some(Level::Grid), Algorithm::Ntt) => return Some((chosen, Why::Forced)),
+            (Some(level), _) => return (level == Level::Grid).then_some((chosen, Why::Forced)),
+            (None, _) if options.lanes.is_some() => return None,
+            (None, Algorithm::Fft) => {}
+            (None, Algorithm::Auto) if self.blocks_or_rows(Operation::Mul, n, m).holds() => {}
+            _ => return None,
+        }
+        // Blocks that wait for no other: a few numbers take as long as one.
+        let blocks = self.blocks(operation, n, m);
+        let by_blocks = blocks.alone.max(blocks.one * job.count() as f64);
+        let why = Why::Faster {
+            key: match chosen {
+                Transform::Fft(_) => "mul.grid",
+                Transform::Ntt(_) | Transform::Pieces(_) => "mul.ntt",
+            },
+            nanoseconds: by_grid,
+            than: "mul.fft",
+            other: by_blocks,
+        };
+        why.holds().then_some((chosen, why))
+    }
+
+    /// What a job's products take by the whole device, in nanoseconds.
+    fn on_the_whole_device(&self, job: Job, transform: Transform, is_kept: bool) -> f64 {
+        let is_square = job.operation == Operation::Square;
+        let operands = if is_square { 1 } else { 2 };
+        let of_primes = |spares_one: bool| match spares_one {
+            true => self.mul.ntt.square_limb_nanoseconds,
+            false => self.mul.ntt.limb_nanoseconds,
+        };
+        let (bytes, one, launches) = match transform {
+            Transform::Fft(plan) => {
+                let tuning = &self.mul.grid;
+                let bytes = grid_point_bytes(&plan, operands);
+                let digit = match (is_square, stays_in_cache(bytes)) {
+                    (true, true) => tuning.square_digit_nanoseconds,
+                    (false, true) => tuning.digit_nanoseconds,
+                    (true, false) => tuning.far_square_digit_nanoseconds,
+                    (false, false) => tuning.far_digit_nanoseconds,
+                };
+                (
+                    bytes,
+                    f64::from(plan.length()) * digit,
+                    tuning.launch_nanoseconds,
+                )
+            }
+            Transform::Ntt(plan) => {
+                // Either has one transform less than a product.
+                let limb = of_primes(is_square || is_kept);
+                (
+                    ntt_point_bytes(&plan, operands),
+                    f64::from(plan.length()) * limb,
+                    self.mul.ntt.launch_nanoseconds,
+                )
+            }
+            Transform::Pieces(pieces) => {
+                let one = pieces.transformed() as f64 * of_primes(is_square);
+                return job.count() as f64 * one;
+            }
+        };
+        let count = job.count().max(1);
+        let at_once = numbers_at_a_time(bytes).min(count);
+        let rounds = count.div_ceil(at_once) as f64;
+        rounds * launches + count as f64 * one
+    }
+
+    /// The threads of a block by which products of a tree are computed in those of its steps that
+    /// have [few](crate::tuning::gpu::MulTuning::tree_few): the fewest that have the operands of its
+    /// last step in one piece, or else the most there may be.
+    pub(crate) fn lanes_of_tree(&self, count: usize, width: usize) -> u32 {
+        // What is left over by odd lengths joins all others, so many numbers, in the end.
+        let numbers = count.max(2).next_power_of_two() / 2;
+        let widest = width.saturating_mul(numbers);
+        let known = self.mul.fft.iter().map(|row| row.lanes);
+        let mut lanes = known.filter(|&lanes| lanes <= self.mul.tree_max_lanes);
+        let held = lanes.find(|&lanes| Plan::of(lanes).limbs() as usize >= widest);
+        held.unwrap_or(self.mul.tree_max_lanes)
+    }
+
+    /// How blocks multiply numbers of these widths by transforms in the least time: wider
+    /// operands are cut into pieces.
+    pub(crate) fn blocks(&self, operation: Operation, n: usize, m: usize) -> Blocks {
+        let time = |row: &FftTuning| {
+            let piece = Plan::of(row.lanes).limbs() as usize;
+            let pieces = n.div_ceil(piece) * m.div_ceil(piece);
+            let (one, alone) = match (operation, pieces) {
+                // The kernels' own condition: `bigint_core::specialization::is_square`.
+                (Operation::Square, 1) => (row.square_nanoseconds, row.square_alone_nanoseconds),
+                _ => (row.nanoseconds, row.alone_nanoseconds),
+            };
+            Blocks {
+                lanes: row.lanes,
+                one: pieces as f64 * one,
+                alone: pieces as f64 * alone,
+            }
+        };
+        let times = self.mul.fft.iter().map(time);
+        let least = times.min_by(|x, y| x.one.total_cmp(&y.one));
+        least.expect("a table has at least one row")
+    }
+}
+
+/// How blocks multiply by transforms, and in what time, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blocks {
+    pub lanes: u32,
+    /// A product, of a batch that fills the device.
+    pub one: f64,
+    /// One by itself.
+    pub alone: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+    use crate::common::job::Wanted;
+    use bigint_core::{Layout, Shape};
+
+    #[test]
+    fn products_of_a_tree_are_by_the_fewest_threads_that_hold_its_last_step() {
+        let tuning = Tuning::default();
+        let lanes = |count, width| tuning.lanes_of_tree(count, width);
+        assert_eq!(
+            [0, 1, 16, 17].map(|count| lanes(count, 32)),
+            [16, 16, 32, 64]
+        );
+        assert_eq!([200, 256, 257].map(|count| lanes(count, 32)), [512; 3]);
+        assert_eq!(lanes(2, usize::MAX), 512);
+    }
+
+    #[test]
+    fn the_whole_device_takes_few_wide_products_and_those_that_no_block_holds() {
+        let tuning = Tuning::default();
+        let is_for_all = |count, n, m, options| {
+            let shapes = [n, m].map(|width| Shape::new(count, width, Layout::Contiguous));
+            let mul = Operation::Mul;
+            let job = Job::new(mul, &shapes, &[n + m], options, Wanted::Nothing);
+            tuning.transform(job.unwrap(), n, m, false).is_some()
+        };
+        let auto = Options::default();
+        assert!(is_for_all(1, 1 << 15, 1 << 15, auto));
+        assert!(is_for_all(1000, 1 << 16, 1 << 16, auto));
+        assert!(!is_for_all(1000, 1 << 12, 1 << 12, auto));
+        assert!(!is_for_all(1, 1 << 8, 1 << 8, auto));
+        assert!(!is_for_all(1, 1 << 15, 1, auto));
+        let level = Some(Level::Grid);
+        assert!(is_for_all(1, 1, 1, Options { level, ..auto }));
+        let level = Some(Level::Warp);
+        assert!(!is_for_all(1, 1 << 15, 1 << 15, Options { level, ..auto }));
+        let lanes = Some(256);
+        assert!(!is_for_all(1, 1 << 15, 1 << 15, Options { lanes, ..auto }));
+        assert!(!is_for_all(1, 1 << 15, 1 << 15, Algorithm::School.into()));
+        // Wider than digits of FP64 are exact for.
+        let wide = GridPlan::most_limbs() + 1;
+        assert!(is_for_all(1, wide, wide, auto));
+        assert!(!is_for_all(1, wide, wide, Algorithm::Fft.into()));
+        assert!(is_for_all(1, 1, 1, Algorithm::Ntt.into()));
+    }
+}

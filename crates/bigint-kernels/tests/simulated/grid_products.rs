@@ -1,0 +1,156 @@
+//! Products by transforms in FP64 on the whole device: the operands that are worst for rounding.
+
+use crate::bench::{Bench, Operand, cut, turned};
+use bigint_core::kernel::EntryPoint;
+use bigint_core::transform::grid::{
+    BACK, DIGIT_BYTES, DIGITS, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE, fill_tree,
+};
+use bigint_core::{Layout, Limb, MatrixArgument, Shape};
+use num_bigint::BigUint;
+
+/// A simulated device with the kernels.
+struct Products(Bench);
+
+impl Products {
+    fn new() -> Self {
+        Products(Bench::large("mul_grid"))
+    }
+
+    fn table(&self, roots: u32, fill: impl Fn(&mut [[f64; 2]])) -> u64 {
+        let mut table = vec![[0.0; 2]; roots as usize];
+        fill(&mut table);
+        let words = table.iter().flatten();
+        self.0.upload(words.flat_map(|x: &f64| x.to_le_bytes()))
+    }
+
+    fn launch(&self, entry: EntryPoint, blocks: u32, shared_bytes: u32, arguments: &GridArguments) {
+        let grid = [blocks, THREADS, shared_bytes];
+        self.0
+            .launch(entry.name, grid, arguments.words(), arguments.plan);
+    }
+
+    /// Compares the products of these pairs, whose numbers have `n` and `m` limbs, by a plan;
+    /// without second numbers their squares.
+    fn check(&self, plan: GridPlan, a: &Operand, b: Option<&Operand>, layout: Layout) {
+        let (count, width) = (a.1.len(), plan.product_limbs());
+        let operands = 1 + u32::from(b.is_some());
+        let shape = Shape::new(count, width, Layout::Contiguous);
+        let points = u64::from(plan.length()) * u64::from(operands) * count as u64;
+        let arguments = GridArguments {
+            a: self.0.matrix(a, layout),
+            b: b.map_or(MatrixArgument::default(), |b| self.0.matrix(b, layout)),
+            sums: self.0.room(shape),
+            carries: self.0.room(shape),
+            points: self.0.device.alloc(16 * points).unwrap(),
+            tree: self.table(TREE as u32, fill_tree),
+            near: self.table(plan.near_roots(), |table| plan.fill_near(table)),
+            far: self.table(plan.far_roots(), |table| plan.fill_far(table)),
+            scale: 4.0 / f64::from(plan.length()),
+            plan,
+            count: count as u32,
+            operands,
+        };
+        let numbers = count as u32;
+        let columns = plan.column_blocks() * numbers;
+        let digits = plan.digit_blocks() * numbers;
+        self.launch(FORTH, columns * operands, plan.column_bytes(), &arguments);
+        self.launch(
+            ROWS,
+            plan.rows() * numbers,
+            plan.row_bytes(operands),
+            &arguments,
+        );
+        self.launch(BACK, columns, plan.column_bytes(), &arguments);
+        self.launch(DIGITS, digits, DIGIT_BYTES, &arguments);
+        let [sums, carries] =
+            [arguments.sums, arguments.carries].map(|matrix| self.0.numbers(matrix, shape));
+        for (i, x) in a.1.iter().enumerate() {
+            let y = b.map_or(x, |(_, b)| &b[i]);
+            let found = cut(&sums[i] + &carries[i], width);
+            assert!(found == x * y, "{plan:?} {operands} {layout:?}: number {i}");
+        }
+        let matrices = [arguments.a, arguments.b, arguments.sums, arguments.carries];
+        let tables = arguments.stretches().map(|(address, _)| address);
+        let addresses = matrices
+            .map(|matrix| matrix.limbs)
+            .into_iter()
+            .chain(tables);
+        for address in addresses.filter(|address| *address > 0) {
+            self.0.device.free(address).unwrap();
+        }
+    }
+
+    /// Numbers of `n` limbs that are worst for digits of `bits` bits: the greatest in either
+    /// sense, in several orders; and any.
+    fn worst(&mut self, n: usize, bits: u32) -> Operand {
+        let digits = (32 * n).div_ceil(bits as usize);
+        let (low, high) = (1 << (bits - 1), (1 << (bits - 1)) - 1);
+        let mut of = |digit: &dyn Fn(usize, Limb) -> Limb| {
+            let (mut limbs, mut left, mut count) = (Vec::new(), 0_u64, 0);
+            for i in 0..digits {
+                left |= u64::from(digit(i, self.0.next()) & ((1 << bits) - 1)) << count;
+                count += bits;
+                while count >= 32 {
+                    limbs.push(left as Limb);
+                    left >>= 32;
+                    count -= 32;
+                }
+            }
+            limbs.push(left as Limb);
+            limbs.truncate(n);
+            BigUint::new(limbs)
+        };
+        let worst = vec![
+            of(&|_, _| Limb::MAX),
+            of(&|_, _| low),
+            of(&|_, _| high),
+            of(&|i, _| if i % 2 == 0 { low } else { high }),
+            of(&|_, any| if any & 1 == 0 { low } else { high }),
+            of(&|i, _| if i == digits - 1 { Limb::MAX } else { 0 }),
+            of(&|_, any| any),
+        ];
+        (n, worst)
+    }
+}
+
+/// Lengths with every number of levels beside the passes of three, of rows and of columns.
+#[test]
+fn products_of_the_worst_digits_are_right_at_every_length() {
+    let mut products = Products::new();
+    for plan in (9..=14).flat_map(|log| [GridPlan::new(3, log - 2), GridPlan::new(1, log)]) {
+        let mut worst = products.worst(plan.limbs(), plan.digit_bits);
+        if plan.length() > 1 << 11 {
+            worst.1 = [0, 2, 4].map(|i| worst.1[i].clone()).into();
+        }
+        products.check(plan, &worst, Some(&turned(&worst)), Layout::Contiguous);
+        products.check(plan, &worst, None, Layout::Contiguous);
+    }
+}
+
+/// Digits of fewer than 16 bits, which no limb is made of.
+#[test]
+fn products_of_narrow_digits_are_right() {
+    let mut products = Products::new();
+    for plan in [
+        GridPlan::new(3, 13),
+        GridPlan::new(3, 15),
+        GridPlan::new(1, 17),
+    ] {
+        assert!(plan.digit_bits < 16);
+        let (n, worst) = products.worst(plan.limbs(), plan.digit_bits);
+        let [a, b] = [[0, 3], [4, 6]].map(|at| (n, at.map(|i| worst[i].clone()).into()));
+        products.check(plan, &a, Some(&b), Layout::Contiguous);
+    }
+}
+
+#[test]
+fn products_of_short_numbers_and_of_any_layout_are_right() {
+    let mut products = Products::new();
+    for (n, m) in [(1, 1), (100, 3), (191, 192), (193, 5), (256, 255)] {
+        let plan = GridPlan::of(n.max(m)).unwrap();
+        let (a, b) = (products.worst(n, 16), products.worst(m, 16));
+        for layout in Layout::ALL {
+            products.check(plan, &a, Some(&b), layout);
+        }
+    }
+}
