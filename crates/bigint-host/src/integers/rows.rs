@@ -166,9 +166,12 @@ impl<'a> Inputs<'a> {
                 });
             let of_bins: Vec<Made> = of_bins.collect();
             match of_bins.len() == bins.bins.len() {
-                true => in_order(of_bins, &bins.places, &self.engine.inner.pool, |_, width| {
-                    (width, None)
-                }),
+                true => in_order(
+                    of_bins,
+                    &bins.places,
+                    &self.engine.inner.pool,
+                    |_, width| (width, None),
+                ),
                 false => Ok(Integers::new()),
             }
         };
