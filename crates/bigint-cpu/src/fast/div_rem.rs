@@ -79,6 +79,22 @@ fn work(a: Numbers<'_>, b: Numbers<'_>) -> usize {
         .saturating_add(rows.saturating_mul(m).saturating_mul(10))
 }
 
+/// `a = q b + r` of numbers of 64-bit words whose top words are not zero; `q` and `r` are zero
+/// before, and what they have no room for is left out. Nothing happens where `b` is zero.
+///
+/// ```
+/// let (mut q, mut r) = ([0; 2], [0; 1]);
+/// bigint_cpu::fast::divide(&mut q, &mut r, &[7, 1], &[2]);
+/// assert_eq!((q, r), ([3 + (1 << 63), 0], [1]));
+/// ```
+///
+/// # Panics
+/// Where scratch cannot be had, which is taken for dividends of 128 words and more, this unwinds
+/// without a message.
+pub fn divide(q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) {
+    number(Cpu::current(), q, r, a, b);
+}
+
 /// `q` and `r` of `a` by `b`, cut to their lengths, which are zero before; answers 1 where
 /// `b` is zero.
 fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb {
@@ -104,7 +120,8 @@ fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb
     };
     match 2 * n + 2 {
         0..=32 => divide(&mut [0; 32]),
-        33..=256 => divide(&mut [0; 256]),
+        33..=64 => divide(&mut [0; 64]),
+        65..=256 => divide(&mut [0; 256]),
         words => divide(&mut memory::scratch(words)),
     }
     0
@@ -112,10 +129,18 @@ fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb
 
 /// `r = x 2^bits`, as long as `r`, for fewer bits than a word has.
 fn shift_left(r: &mut [u64], x: &[u64], bits: u32) {
+    let (r, above) = r.split_at_mut(x.len());
+    if bits == 0 {
+        r.copy_from_slice(x);
+        return above.fill(0);
+    }
     let mut below = 0;
-    for (r, &word) in r.iter_mut().zip(x.iter().chain(&[0])) {
-        let both = u128::from(word) << 64 | u128::from(below);
-        *r = (both << bits >> 64) as u64;
+    for (r, &word) in r.iter_mut().zip(x) {
+        *r = word << bits | below >> (64 - bits);
         below = word;
+    }
+    if let Some((r, above)) = above.split_first_mut() {
+        *r = below >> (64 - bits);
+        above.fill(0);
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::expression::{Expression, Function};
 use crate::integers::short::Rounding;
-use crate::integers::{passing, short, total};
+use crate::integers::{narrow, passing, total};
 use crate::operations::forms::Form;
 use crate::values::integers::Integers;
 use crate::{Batch, BigUint, Engine, Error, SignedBatch};
@@ -183,25 +183,21 @@ impl OnIntegers<'_> {
         operation: Operation,
         operands: &[&Integers],
     ) -> Result<Vec<Integers>, Error> {
-        if let (&[a, b], true) = (operands, passing::passes(operation) && self.engine.passes()) {
-            return Ok(vec![passing::computed(
-                operation,
-                a,
-                b,
-                &self.engine.inner.pool,
-            )?]);
-        }
-        if let (Operation::Div | Operation::Rem, &[a, b], true) =
-            (operation, operands, self.engine.passes())
-            && let Some(divided) = short::divided(a, b, Rounding::Floor)
+        let declared = operation.declaration();
+        if self.engine.passes()
+            && declared.operands.len() == operands.len()
+            && (passing::passes(operation) || narrow::takes_columns(operation, operands))
         {
-            let [quotients, remainders] = divided?;
-            return Ok(vec![match operation {
-                Operation::Div => quotients,
-                _ => remainders,
-            }]);
+            return match (operation, operands) {
+                (Operation::DivRem, &[a, b]) => Ok(narrow::divided(a, b, Rounding::Floor)?.into()),
+                _ => Ok(vec![passing::operated(
+                    operation,
+                    operands,
+                    &self.engine.inner.pool,
+                )?]),
+            };
         }
-        let results = operation.declaration().results.len();
+        let results = declared.results.len();
         self.by_rows(operation, operands, results, |operands| {
             self.all_of(operation, operands)
         })
@@ -519,10 +515,8 @@ impl OnIntegers<'_> {
         b: &Integers,
         rounding: Rounding,
     ) -> Result<(Integers, Integers), Error> {
-        if self.engine.passes()
-            && let Some(divided) = short::divided(a, b, rounding)
-        {
-            return divided.map(Into::into);
+        if self.engine.passes() && narrow::takes_columns(Operation::DivRem, &[a, b]) {
+            return Ok(narrow::divided(a, b, rounding)?.into());
         }
         let divide = match rounding {
             Rounding::Floor => Engine::signed_div_rem_floor,
