@@ -254,7 +254,7 @@ mod tests {
                 2 => 1 << (LIMB_BITS - 1),
                 _ => (0x9e37_79b9_u32).wrapping_mul((i * most + length) as u32) | 1,
             };
-            let sign = if (length + pattern) % 3 == 0 {
+            let sign = if (length + pattern).is_multiple_of(3) {
                 Sign::Minus
             } else {
                 Sign::Plus
