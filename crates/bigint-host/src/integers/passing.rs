@@ -408,7 +408,8 @@ fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
                         }
                         operation.exact_width(&of)
                     }
-                    Function::Operation(Shl) => usize::MAX,
+                    // Nobody knows by how many bits.
+                    Function::Operation(Shl) => MAX_WIDTH,
                     Function::Operation(operation) if passes(operation) => {
                         longest.saturating_add(1)
                     }
