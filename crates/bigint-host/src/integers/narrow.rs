@@ -6,7 +6,7 @@ use crate::integers::short::{self, Rounding};
 use crate::values::column::{Column, trimmed};
 use crate::{Error, Integers};
 use bigint_core::operation::Signs;
-use bigint_core::{LIMB_BITS, Limb, Operation};
+use bigint_core::{LIMB_BITS, Limb};
 use bigint_cpu::fast::{self, number};
 use bigint_cpu::{Cpu, Path, signed_sum};
 use std::ptr;
@@ -69,26 +69,20 @@ fn widest_divisor(path: Path) -> usize {
     }
 }
 
-/// Whether an operation on operands of so many limbs is computed here.
-pub(crate) fn takes(operation: Operation, widths: &[usize]) -> bool {
-    use Operation::{Div, DivRem, Mul, MulAdd, Rem, Square};
-    match (operation, widths) {
-        (Mul | MulAdd | Square, [a, ..]) => widths.iter().take(2).max().unwrap_or(a) <= &MOST_LIMBS,
-        (Div | Rem | DivRem, &[a, b]) => {
-            a <= MOST_BOTH && b <= widest_divisor(Cpu::current().path())
-        }
-        _ => false,
-    }
+/// Whether products of factors of so many limbs are computed here.
+pub(crate) fn multiplies(factors: &[usize]) -> bool {
+    factors.iter().all(|&limbs| limbs <= MOST_LIMBS)
 }
 
-/// [`takes`], of the numbers of columns.
-pub(crate) fn takes_columns(operation: Operation, operands: &[&Integers]) -> bool {
+/// Whether quotients are computed here of so many limbs by so many.
+pub(crate) fn divides(dividend: usize, divisor: usize) -> bool {
+    dividend <= MOST_BOTH && divisor <= widest_divisor(Cpu::current().path())
+}
+
+/// [`divides`], of the numbers of columns.
+pub(crate) fn divides_columns(a: &Integers, b: &Integers) -> bool {
     let is_wide = |column: &&Integers| column.limbs().len() > MOST_BOTH * column.len();
-    if operands.iter().take(2).any(is_wide) {
-        return false;
-    }
-    let widths = operands.iter().map(|column| short::longest(column));
-    takes(operation, &widths.collect::<Vec<_>>())
+    ![a, b].iter().any(is_wide) && divides(short::longest(a), short::longest(b))
 }
 
 /// `a b`, or `a b + c`, row by row.
@@ -239,9 +233,7 @@ fn only(columns: Vec<Column>) -> Result<Integers, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expression::{Function, Terms};
-    use crate::integers::passing;
-    use crate::{BigInt, Engine};
+    use crate::BigInt;
     use num_bigint::Sign;
     use num_integer::Integer;
 
@@ -284,7 +276,6 @@ mod tests {
         let [x, y] = columns(MOST_LIMBS, MOST_LIMBS);
         let z: Vec<BigInt> = numbers(70).into_iter().cycle().take(x.len()).collect();
         let [a, b, c] = [&x, &y, &z].map(|x| column(x));
-        assert!(takes_columns(Operation::MulAdd, &[&a, &b, &c]));
         let is = |found: Integers, expected: &dyn Fn(usize) -> BigInt| {
             let expected: Vec<BigInt> = (0..x.len()).map(expected).collect();
             // In the one way to write each.
@@ -322,32 +313,5 @@ mod tests {
         let zero = column(&[1 << 9, 0].map(|x: i64| BigInt::from(x) << 140 >> 9));
         let refused = divided(&a.slice(0..2).unwrap(), &zero, Rounding::Floor);
         assert!(matches!(refused, Err(Error::ZeroDivisor { index: 1 })));
-    }
-
-    #[test]
-    fn formulas_of_narrow_numbers_make_no_batch() {
-        let engine = Engine::cpu();
-        let mut terms = Terms::default();
-        let (a, b) = (terms.input(0), terms.input(1));
-        let function = Function::Operation;
-        let product = terms.apply(function(Operation::Mul), &[a, b]);
-        let sum = terms.apply(function(Operation::Add), &[product, b]);
-        let quotient = terms.apply(function(Operation::Div), &[sum, b]);
-        let rest = terms.apply(function(Operation::Rem), &[quotient, b]);
-        let formula = terms.formula(rest, &[true, true]).unwrap();
-        let evaluated = |bits: usize| {
-            // No divisor is wide: lanes may divide those.
-            let [x, y] =
-                [bits, 96].map(|bits| vec![(BigInt::from(1) << bits) - 1, BigInt::from(-3)]);
-            let found = passing::evaluated(&engine, &formula, &[column(&x), column(&y)])?;
-            let expected = |i: usize| (&x[i] * &y[i] + &y[i]).div_floor(&y[i]).mod_floor(&y[i]);
-            assert_eq!(
-                found.unwrap().to_bigints().unwrap(),
-                [expected(0), expected(1)]
-            );
-            Some(())
-        };
-        assert_eq!([64, 640, 1000].map(evaluated), [Some(()); 3]);
-        assert_eq!(evaluated(2048), None);
     }
 }

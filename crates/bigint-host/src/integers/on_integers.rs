@@ -186,16 +186,10 @@ impl OnIntegers<'_> {
         let declared = operation.declaration();
         if self.engine.passes()
             && declared.operands.len() == operands.len()
-            && (passing::passes(operation) || narrow::takes_columns(operation, operands))
+            && passing::takes(operation, operands)
         {
-            return match (operation, operands) {
-                (Operation::DivRem, &[a, b]) => Ok(narrow::divided(a, b, Rounding::Floor)?.into()),
-                _ => Ok(vec![passing::operated(
-                    operation,
-                    operands,
-                    &self.engine.inner.pool,
-                )?]),
-            };
+            let pool = &self.engine.inner.pool;
+            return Ok(vec![passing::operated(operation, operands, pool)?]);
         }
         let results = declared.results.len();
         self.by_rows(operation, operands, results, |operands| {
@@ -490,9 +484,11 @@ impl OnIntegers<'_> {
     /// [`Error::NotDivisible`] names a row that is no multiple of its divisor; otherwise as
     /// [`OnIntegers::div_rem_floor`].
     pub fn div_exact(&self, a: &Integers, b: &Integers) -> Result<Integers, Error> {
-        self.each(Function::Operation(Operation::Div), &[a, b], |engine, x| {
-            engine.signed_div_exact(x[0], x[1])
-        })
+        self.each(
+            Function::Operation(Operation::DivRem),
+            &[a, b],
+            |engine, x| engine.signed_div_exact(x[0], x[1]),
+        )
     }
 
     /// One result for each row.
@@ -515,7 +511,7 @@ impl OnIntegers<'_> {
         b: &Integers,
         rounding: Rounding,
     ) -> Result<(Integers, Integers), Error> {
-        if self.engine.passes() && narrow::takes_columns(Operation::DivRem, &[a, b]) {
+        if self.engine.passes() && narrow::divides_columns(a, b) {
             return Ok(narrow::divided(a, b, rounding)?.into());
         }
         let divide = match rounding {

@@ -16,7 +16,7 @@ use crate::integers::short::{self, Rounding, length, signed};
 use crate::integers::total::sum;
 use crate::values::column::{Column, SIGNS_OF_BYTE as GROUP};
 use crate::{Engine, Error, Integers};
-use bigint_core::operation::Signs;
+use bigint_core::operation::{MOST_OPERANDS, Signs};
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH, Operation};
 use bigint_cpu::signed_sum;
 use std::cmp::Ordering;
@@ -390,10 +390,39 @@ fn compared_apart(a: &Column, b: &Column, row: usize) -> Ordering {
     compared(a.number(row), b.number(row))
 }
 
+/// Of a product or a quotient of numbers of so many limbs, whether it is [narrow].
+fn is_narrow(operation: Operation, widths: &[usize]) -> Option<bool> {
+    use Operation::{Div, Mul, MulAdd, Rem, Square};
+    match (operation, widths) {
+        (Mul | Square | MulAdd, factors) => {
+            Some(narrow::multiplies(&factors[..factors.len().min(2)]))
+        }
+        (Div | Rem, &[dividend, divisor]) => Some(narrow::divides(dividend, divisor)),
+        _ => None,
+    }
+}
+
+/// Whether an operation is computed in passing of these columns.
+pub(crate) fn takes(operation: Operation, operands: &[&Integers]) -> bool {
+    if passes(operation) {
+        return true;
+    }
+    // Of others nobody has to look at the numbers.
+    is_narrow(
+        operation,
+        &[0; MOST_OPERANDS][..operands.len().min(MOST_OPERANDS)],
+    )
+    .is_some()
+        && {
+            let widths = operands.iter().map(|column| short::longest(column));
+            is_narrow(operation, &widths.collect::<Vec<_>>()) == Some(true)
+        }
+}
+
 /// Whether all functions of a formula are computed in passing: products and quotients are where
 /// numbers are [narrow], which the widths of the inputs decide.
 fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
-    use Operation::{Div, Mul, MulAdd, Rem, Shl, Square};
+    use Operation::Shl;
     let mut widths: Vec<usize> = Vec::with_capacity(formula.terms.len());
     for term in &formula.terms {
         let width = match term {
@@ -402,8 +431,8 @@ fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
                 let of: Vec<usize> = of.iter().map(|&operand| widths[operand]).collect();
                 let longest = of.iter().copied().max().unwrap_or(0);
                 match *function {
-                    Function::Operation(operation @ (Mul | Square | MulAdd | Div | Rem)) => {
-                        if !narrow::takes(operation, &of) {
+                    Function::Operation(operation) if is_narrow(operation, &of).is_some() => {
+                        if is_narrow(operation, &of) == Some(false) {
                             return false;
                         }
                         operation.exact_width(&of)
@@ -499,6 +528,7 @@ mod tests {
     use super::*;
     use crate::expression::Terms;
     use crate::{Algorithm, BigInt};
+    use num_integer::Integer;
 
     /// Zero, and numbers around powers of two, whose sums are longer or far shorter than they are.
     fn numbers() -> Vec<BigInt> {
@@ -614,5 +644,33 @@ mod tests {
         let wide = [BigInt::from(-3) << 64].into_iter().collect::<Integers>();
         assert!(!short::are_short(&[&columns[0], &wide]));
         assert!(engine.passes() && !engine.using(Algorithm::Ripple).passes());
+    }
+
+    #[test]
+    fn formulas_of_narrow_numbers_make_no_batch() {
+        let engine = Engine::cpu();
+        let mut terms = Terms::default();
+        let (a, b) = (terms.input(0), terms.input(1));
+        let function = Function::Operation;
+        let product = terms.apply(function(Operation::Mul), &[a, b]);
+        let sum = terms.apply(function(Operation::Add), &[product, b]);
+        let quotient = terms.apply(function(Operation::Div), &[sum, b]);
+        let rest = terms.apply(function(Operation::Rem), &[quotient, b]);
+        let formula = terms.formula(rest, &[true, true]).unwrap();
+        let is_passed = |bits: usize| {
+            let of = |numbers: &[BigInt]| Integers::from_bigints(numbers).unwrap();
+            // No divisor is wide: lanes may divide those.
+            let [x, y] =
+                [bits, 96].map(|bits| vec![(BigInt::from(1) << bits) - 1, BigInt::from(-3)]);
+            let found = evaluated(&engine, &formula, &[of(&x), of(&y)])?;
+            let expected = |i: usize| (&x[i] * &y[i] + &y[i]).div_floor(&y[i]).mod_floor(&y[i]);
+            assert_eq!(
+                found.unwrap().to_bigints().unwrap(),
+                [expected(0), expected(1)]
+            );
+            Some(())
+        };
+        assert_eq!([64, 640, 1000].map(is_passed), [Some(()); 3]);
+        assert_eq!(is_passed(2048), None);
     }
 }
