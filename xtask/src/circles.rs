@@ -1,5 +1,6 @@
 //! Files of a crate that know one another in a circle, by the paths in their text.
 
+use crate::paths::{code, paths};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// For each file the files that it names.
@@ -65,38 +66,35 @@ fn arrows<'t>(files: &[(&'t str, &'t str)]) -> Arrows<'t> {
         if own.iter().any(|segment| segment == "tests") {
             continue;
         }
-        let code = text.split("#[cfg(test)]").next().unwrap_or(text);
-        let lines = code
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("//"));
-        let code = lines.collect::<Vec<_>>().join("\n");
         let is_start = |word: &str| {
             let child = own.iter().cloned().chain([word.to_owned()]).collect();
             matches!(word, "crate" | "self" | "super")
                 || modules.contains_key(&(root.clone(), child))
         };
-        let named = paths(&code, is_start).into_iter().filter_map(|path| {
-            let mut at = if path[0] == "crate" {
-                vec![]
-            } else {
-                own.clone()
-            };
-            for segment in path {
-                match segment.as_str() {
-                    "crate" | "self" => {}
-                    "super" => drop(at.pop()),
-                    _ => {
-                        at.push(segment);
-                        if !modules.contains_key(&(root.clone(), at.clone())) {
-                            // An item of the module before it.
-                            at.pop();
-                            break;
+        let named = paths(&code(text), is_start)
+            .into_iter()
+            .filter_map(|(_, path)| {
+                let mut at = if path[0] == "crate" {
+                    vec![]
+                } else {
+                    own.clone()
+                };
+                for segment in path {
+                    match segment.as_str() {
+                        "crate" | "self" => {}
+                        "super" => drop(at.pop()),
+                        _ => {
+                            at.push(segment);
+                            if !modules.contains_key(&(root.clone(), at.clone())) {
+                                // An item of the module before it.
+                                at.pop();
+                                break;
+                            }
                         }
                     }
                 }
-            }
-            modules.get(&(root.clone(), at)).copied()
-        });
+                modules.get(&(root.clone(), at)).copied()
+            });
         arrows.insert(path, named.filter(|named| named != path).collect());
     }
     arrows
@@ -109,48 +107,6 @@ fn module(path: &str, roots: &[&str]) -> Module {
     let mut segments: Vec<String> = path.split('/').map(str::to_owned).collect();
     segments.pop_if(|last| matches!(last.as_str(), "lib" | "main" | "mod"));
     (root.to_owned(), segments)
-}
-
-fn is_word(c: char) -> bool {
-    c == '_' || c.is_ascii_alphanumeric()
-}
-
-/// The paths in a text whose first segment `is_start`, each branch of a tree by itself.
-fn paths(code: &str, is_start: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
-    let mut found = Vec::new();
-    let mut rest = code;
-    while let Some(start) = rest.find(is_word) {
-        let (before, text) = rest.split_at(start);
-        let (word, after) = text.split_at(text.find(|c| !is_word(c)).unwrap_or(text.len()));
-        if !before.ends_with("::") && after.starts_with("::") && is_start(word) {
-            branches(&[], text, &mut found);
-        }
-        rest = after;
-    }
-    found
-}
-
-/// Reads the path or the tree that a text begins with, and returns the rest.
-fn branches<'t>(prefix: &[String], text: &'t str, found: &mut Vec<Vec<String>>) -> &'t str {
-    if let Some(mut rest) = text.strip_prefix('{') {
-        while !rest.trim_start().starts_with('}') && !rest.is_empty() {
-            // Behind a branch stand `as` and another name, perhaps, and a comma.
-            let after = branches(prefix, rest.trim_start(), found);
-            rest = after.trim_start_matches(|c| !matches!(c, ',' | '}'));
-            rest = rest.strip_prefix(',').unwrap_or(rest);
-        }
-        return rest.trim_start().strip_prefix('}').unwrap_or("");
-    }
-    let (word, rest) = text.split_at(text.find(|c| !is_word(c)).unwrap_or(text.len()));
-    let mut path = prefix.to_vec();
-    path.push(word.to_owned());
-    match rest.strip_prefix("::") {
-        Some(rest) => branches(&path, rest, found),
-        None => {
-            found.push(path);
-            rest
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod cuda_tools;
 mod device_toolchain;
 mod gpu_pack;
 mod manifest;
+mod paths;
 mod ptx_stats;
 mod rooms;
 mod tidy;

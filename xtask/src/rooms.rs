@@ -5,6 +5,7 @@
 //! `crate::Name` to the room from which `lib.rs` exports the name. Tests may use any room, and a
 //! `pub use` gives a public name to what another room has.
 
+use crate::paths::{code, is_word, paths};
 use std::collections::BTreeMap;
 
 /// The arrows that lead up, as `file:line: …`. `lib` is the text of `lib.rs`; `files` are the
@@ -22,7 +23,17 @@ pub fn arrows_up<'a>(lib: &str, files: impl Iterator<Item = (&'a str, &'a str)>)
         let Some(here) = file.split('/').next().and_then(place) else {
             continue;
         };
-        for (line, name) in paths(text) {
+        let code = code(text);
+        let lines: Vec<&str> = code.lines().collect();
+        let mut named: Vec<(usize, String)> = paths(&code, |word| word == "crate")
+            .into_iter()
+            .filter(|(line, _)| !lines[line - 1].trim_start().starts_with("pub use "))
+            .filter_map(|(line, path)| Some((line, path.into_iter().nth(1)?)))
+            .collect();
+        // Of a tree each branch is a path.
+        named.dedup();
+        for (line, name) in &named {
+            let name = name.as_str();
             let room = exports.get(name).map_or(name, |room| *room);
             if place(room).is_some_and(|there| there < here) {
                 found.push(format!(
@@ -43,49 +54,8 @@ fn exports(lib: &str) -> BTreeMap<&str, &str> {
         let export = export.split(';').next().unwrap_or_default();
         let room = export.split("::").next().unwrap_or_default();
         let names = export.rsplit("::").next().unwrap_or_default();
-        let names = names.split(|c: char| !is_of_name(c));
+        let names = names.split(|c: char| !is_word(c));
         found.extend(names.filter(|name| !name.is_empty()).map(|n| (n, room)));
-    }
-    found
-}
-
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-/// The first name of each path `crate::…`, and its line; of `crate::{…}` those of all its paths.
-fn paths(text: &str) -> Vec<(usize, &str)> {
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    let mut found = Vec::new();
-    for (at, word) in text.match_indices("crate::") {
-        let before = &text[..at];
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        let is_exported = line.trim_start().starts_with("pub use ");
-        if line.contains("//") || is_exported || before.ends_with(is_of_name) {
-            continue;
-        }
-        let number = before.matches('\n').count() + 1;
-        let rest = &text[at + word.len()..];
-        let Some(group) = rest.strip_prefix('{') else {
-            found.push((number, rest.split(|c| !is_of_name(c)).next().unwrap_or("")));
-            continue;
-        };
-        let mut depth = 0;
-        let mut is_first = true;
-        for (i, c) in group.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' if depth == 0 => break,
-                '}' => depth -= 1,
-                ',' if depth == 0 => is_first = true,
-                c if is_first && is_of_name(c) => {
-                    is_first = false;
-                    let name = group[i..].split(|c| !is_of_name(c)).next();
-                    found.push((number, name.unwrap_or_default()));
-                }
-                _ => {}
-            }
-        }
     }
     found
 }

@@ -40,7 +40,7 @@ use std::process::ExitCode;
 
 use bigint_cpu::Cpu;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -108,14 +108,18 @@ fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
             expression.allow_hyphen_values(false)
         })
     });
-    if let Err(error) = strict.try_get_matches_from(arguments)
-        && error.kind() == ErrorKind::UnknownArgument
-        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
-        && word.strip_prefix("--").is_some_and(calc::is_like_an_option)
-    {
-        return Err(error);
+    let is_slip = |error: &clap::Error| match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => {
+            word.strip_prefix("--").is_some_and(calc::is_like_an_option)
+        }
+        _ => false,
+    };
+    match strict.try_get_matches_from(arguments) {
+        Ok(matches) => Cli::from_arg_matches(&matches),
+        Err(error) if is_slip(&error) => Err(error),
+        // Perhaps an expression that begins with `-`.
+        Err(_) => Cli::try_parse_from(arguments),
     }
-    Cli::try_parse_from(arguments)
 }
 
 fn run(command: &Command) -> Result<(), Failure> {

@@ -1,14 +1,14 @@
 //! Rows of numbers on their way from text to limbs and back.
 //!
-//! Which lines are computed together, the library says ([`Grouping`]); a window
+//! Which lines are computed together, the library says ([`Grouping`], [`Bins`]); a window
 //! remembers the order.
 
-use std::collections::HashMap;
+use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bigint_cpu::{map, threads};
-use bigint_host::plan::Grouping;
+use bigint_host::plan::{Bins, Grouping};
 use bigint_host::{Error, SignedBatch};
 
 use crate::column::{Column, read_column};
@@ -119,8 +119,10 @@ impl Window {
 /// Which lines form a window, and their groups.
 #[derive(Debug)]
 enum Plan {
+    /// All in one group, with the widths of the columns.
     Straight(Range<usize>, Vec<usize>),
-    Mixed(Range<usize>),
+    /// With the class of each line.
+    Mixed(Range<usize>, Vec<usize>),
 }
 
 /// Reads chunks, one of each file and equally long, window by window, for `operands`; a
@@ -143,7 +145,7 @@ pub fn read<'a>(
         let lines = plan.lines();
         let read = match plan {
             Plan::Straight(lines, widths) => read_straight(&chunks, lines, &widths),
-            Plan::Mixed(lines) => read_mixed(&chunks, lines, &[]),
+            Plan::Mixed(lines, classes) => read_mixed(&chunks, lines, &classes),
         };
         let window = |lines, (groups, order), unread| Window {
             groups,
@@ -167,7 +169,13 @@ pub fn read<'a>(
                     }
                     OnError::Skip | OnError::Null => (lines, bad, failure, None),
                 };
-                let read = read_mixed(&chunks, lines.clone(), &bad);
+                let mut grouping = Grouping::new(&[], Vec::new(), &|_| 0);
+                let class = |line| match bad.binary_search(&line) {
+                    Ok(_) => usize::MAX,
+                    Err(_) => class(&mut grouping, &chunks, line),
+                };
+                let classes: Vec<usize> = lines.clone().map(class).collect();
+                let read = read_mixed(&chunks, lines.clone(), &classes);
                 let window = read.map(|read| window(lines, read, unread));
                 let window = window.map_err(|unread| match unread {
                     Unread::Memory(error) => error.into(),
@@ -193,7 +201,7 @@ fn place(chunk: &Chunk, path: &str, line: usize, offset: usize) -> Place {
 
 impl Plan {
     fn lines(&self) -> Range<usize> {
-        let (Plan::Straight(lines, _) | Plan::Mixed(lines)) = self;
+        let (Plan::Straight(lines, _) | Plan::Mixed(lines, _)) = self;
         lines.clone()
     }
 }
@@ -233,21 +241,22 @@ fn plan(chunks: &[Chunk], operands: &Operands, format: Format, limbs: usize) -> 
         let window = |start| Plan::Straight(start..count.min(start + lines), widths.clone());
         return starts.map(window).collect();
     }
-    let mut plans = Vec::new();
-    let mut start = 0;
+    let (mut plans, mut classes, mut start) = (Vec::new(), Vec::new(), 0);
     for line in 0..count {
-        if grouping.begins(class(chunks, line)) {
-            plans.push(Plan::Mixed(start..line));
+        let class = class(&mut grouping, chunks, line);
+        if grouping.begins(class) {
+            plans.push(Plan::Mixed(start..line, take(&mut classes)));
             start = line;
         }
+        classes.push(class);
     }
-    plans.push(Plan::Mixed(start..count));
+    plans.push(Plan::Mixed(start..count, classes));
     plans
 }
 
-/// The group of a line.
-fn class(chunks: &[Chunk], line: usize) -> Vec<usize> {
-    Grouping::class(chunks.iter().map(|chunk| width(chunk, line)))
+/// The class of a line.
+fn class(grouping: &mut Grouping<'_>, chunks: &[Chunk], line: usize) -> usize {
+    grouping.class(chunks.iter().map(|chunk| width(chunk, line)))
 }
 
 /// The groups of a window, and where their lines are.
@@ -266,24 +275,16 @@ fn read_straight(
     Ok((vec![columns], Order::Straight(lines.len())))
 }
 
-/// Reads lines, but those that are `bad`, which are told in order.
-fn read_mixed(chunks: &[Chunk], lines: Range<usize>, bad: &[usize]) -> Result<Groups, Unread> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut classes: HashMap<Vec<usize>, u32> = HashMap::new();
-    let spot = |line: usize| {
-        if bad.binary_search(&line).is_ok() {
-            return (NOWHERE, 0);
-        }
-        let group = *classes.entry(class(chunks, line)).or_insert_with(|| {
-            groups.push(Vec::new());
-            (groups.len() - 1) as u32
-        });
-        let rows = &mut groups[group as usize];
-        rows.push(line);
-        (group, (rows.len() - 1) as u32)
-    };
-    let order = lines.map(spot).collect();
-    let columns = |lines: &Vec<usize>| {
+/// Reads lines of these classes, but those of none.
+fn read_mixed(chunks: &[Chunk], lines: Range<usize>, classes: &[usize]) -> Result<Groups, Unread> {
+    let known = classes.iter().filter(|&&class| class != usize::MAX).max();
+    let turns: Vec<_> = (0..known.map_or(0, |most| most + 1))
+        .map(|class| (class, usize::MAX))
+        .collect();
+    let bins = Bins::new(classes, &turns)?;
+    let columns = bins.bins.iter().map(|bin| {
+        let line = |&row: &usize| lines.start + row;
+        let lines: Vec<usize> = bins.rows(bin).iter().map(line).collect();
         let column = |chunk: &Chunk| {
             let widest = lines.iter().map(|&line| width(chunk, line)).max();
             read_column(lines.len(), widest.unwrap_or(1), |row| {
@@ -291,9 +292,16 @@ fn read_mixed(chunks: &[Chunk], lines: Range<usize>, bad: &[usize]) -> Result<Gr
             })
         };
         chunks.iter().map(column).collect::<Result<Vec<_>, _>>()
-    };
-    let groups = groups.iter().map(columns).collect::<Result<_, _>>()?;
-    Ok((groups, Order::Mixed(order)))
+    });
+    let groups = columns.collect::<Result<_, _>>()?;
+    let spots = bins.places.iter();
+    let spots = spots.map(|place| {
+        (
+            u32::try_from(place.bin).unwrap_or(NOWHERE),
+            place.row as u32,
+        )
+    });
+    Ok((groups, Order::Mixed(spots.collect())))
 }
 
 /// Those of the lines that have a number which is none.

@@ -7,12 +7,15 @@
 //! Columns of about a megabyte; nanoseconds for each number, the least of several runs. On a machine
 //! that is not quiet, count instructions instead: after "once" each operation runs once to warm up
 //! and once in `one_run`, on shorter columns, and the "summary" line of every second file that
-//! callgrind writes counts a run:
+//! callgrind writes counts a run. It counts each byte of a copy by `rep movsb` as an instruction, so
+//! the C library is told to copy by vectors:
 //!
 //! ```sh
+//! export GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=100000000
+//! GLIBC_TUNABLES=$GLIBC_TUNABLES:glibc.cpu.x86_rep_stosb_threshold=100000000
 //! RAYON_NUM_THREADS=1 valgrind --tool=callgrind --callgrind-out-file=counted \
-//!     --dump-before='integers::one_run' --dump-before='integers::after_run' \
-//!     target/debug/examples/integers once 64
+//!     --dump-before='*one_run*' --dump-before='*after_run*' \
+//!     target/release/examples/integers once 64
 //! ```
 
 use bigint_host::{BigInt, Engine, Error, Integers};

@@ -253,7 +253,7 @@ impl Batches {
         };
         let outcome = match (outcome, refused) {
             (Ok(outcome), None) => outcome,
-            (Err(error), Some(first)) if refusal(&error) == Some((flag, first)) => return Ok(()),
+            (Err(error), Some(first)) if refuses(&error, flag, first) => return Ok(()),
             (Err(error), _) => return Err(self.failure(form, error)),
             (Ok(_), Some(index)) => {
                 let (expected, found) = ("an error".to_owned(), "a result".to_owned());
@@ -338,15 +338,17 @@ impl Batches {
     }
 }
 
-/// The flag that an error tells of, and the number whose it is.
-fn refusal(error: &Error) -> Option<(Flag, usize)> {
-    match *error {
-        Error::Underflow { index } => Some((Flag::Borrow, index)),
-        Error::ZeroDivisor { index } => Some((Flag::ZeroDivisor, index)),
-        Error::NotInvertible { index } => Some((Flag::NotInvertible, index)),
-        Error::EvenModulus { index } => Some((Flag::EvenModulus, index)),
-        _ => None,
-    }
+/// Whether an error says that number `first` has no value, for the reason of a flag; without an
+/// inverse is also what has the modulus zero.
+fn refuses(error: &Error, flag: Flag, first: usize) -> bool {
+    let (flags, index): (&[Flag], usize) = match *error {
+        Error::Underflow { index } => (&[Flag::Borrow], index),
+        Error::ZeroDivisor { index } => (&[Flag::ZeroDivisor, Flag::NotInvertible], index),
+        Error::NotInvertible { index } => (&[Flag::NotInvertible], index),
+        Error::EvenModulus { index } => (&[Flag::EvenModulus], index),
+        _ => return false,
+    };
+    flags.contains(&flag) && index == first
 }
 
 #[cfg(test)]

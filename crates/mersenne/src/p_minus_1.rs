@@ -1,6 +1,6 @@
 //! The first stage of Pollard's P-1, for factors of `2^p - 1`.
 //!
-//! **Maths** (Pollard, "Theorems on factorization and primality testing", 1974). A prime factor
+//! **Maths** [Pollard 1974]. A prime factor
 //! `q` of `2^p - 1`, `p` an odd prime, is `2 k p + 1`. Where no prime power that divides `k` is
 //! above a bound `B1`, `q - 1` divides `E`, `2 p` times the greatest power up to `B1` of each
 //! prime; then `q` divides `3^E - 1`, by Fermat, and so `gcd(3^E - 1, 2^p - 1)`.

@@ -54,6 +54,36 @@ fn each_paper_is_measured_beside_what_it_published_and_drawn() {
 }
 
 #[test]
+fn an_earlier_run_is_printed_and_drawn_again() {
+    let place = Workplace::new();
+    let document = json(&place, "honda", "1024,2048");
+    let drawn = std::fs::read_to_string(place.path().join("drawn.svg")).unwrap();
+    place.file("record.json", &document);
+    let arguments = "bench honda --from record.json --svg again.svg";
+    let ended = place.run(&arguments.split(' ').collect::<Vec<_>>());
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert!(
+        ended.stdout.contains("GTX 980, best 1.52"),
+        "{}",
+        ended.stdout
+    );
+    let again = std::fs::read_to_string(place.path().join("again.svg")).unwrap();
+    assert_eq!(drawn, again);
+    for (arguments, what) in [
+        (
+            "bench langer --from record.json",
+            "a record of `bench honda`",
+        ),
+        ("bench honda --from drawn.svg", "no record of `bench honda`"),
+        ("bench honda --from record.json --count 3", "--count"),
+    ] {
+        let ended = place.run(&arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!(ended.code, 2, "{arguments}");
+        assert!(ended.stderr.contains(what), "{}", ended.stderr);
+    }
+}
+
+#[test]
 fn what_a_paper_measured_is_a_table_for_people_too() {
     let place = Workplace::new();
     let arguments = "bench honda --backend cpu --widths 1024 --count 4 --samples 1";

@@ -86,6 +86,11 @@ fn a_row_is_told_by_the_places_of_all_its_numbers_in_the_words_of_the_command() 
             2,
         ),
         (
+            "invmod(1, 0)",
+            "expression:1:11: invmod(a, m): m is zero",
+            2,
+        ),
+        (
             "2 ^ (10^30)",
             "expression:1:1: the result, or a part of it, is longer",
             1,

@@ -1,10 +1,10 @@
 //! What the devices can do at most, beside which benchmarks stand.
 
 use bigint_host::{BackEnd, Engine, Error};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What the device can do at most, measured in the same run.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Ceilings {
     pub copy_gigabytes_per_second: f64,
     pub giga_multiply_adds_per_second: f64,

@@ -9,13 +9,13 @@ mod langer;
 mod lists;
 mod measure;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH};
 use bigint_host::BackEnd;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use self::benchmark::Benchmark;
+use self::benchmark::{Benchmark, published_line};
 use self::measure::Row;
 use super::ceilings::Ceilings;
 use super::plot;
@@ -79,6 +79,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
+    /// Print and draw what an earlier run wrote as JSON, and measure nothing
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["backend", "widths", "count", "samples", "json"])]
+    from: Option<PathBuf>,
+
     /// Write into the file of --svg where no new file can take its place
     #[arg(long, requires = "svg")]
     in_place: bool,
@@ -112,13 +116,23 @@ struct Record<'r> {
 /// [`Failure::Running`] where the engine fails or the drawing cannot be written.
 pub fn run(paper: &Paper) -> Result<(), Failure> {
     let (benchmark, arguments) = paper.benchmark();
-    let engine = arguments.backend.waiting_engine()?;
     // What cannot be written is said before anything is measured.
     let drawing = arguments
         .svg
         .as_deref()
         .map(|path| Output::open(Some(path), arguments.in_place));
     let drawing = drawing.transpose()?;
+    if let Some(path) = &arguments.from {
+        let earlier = Earlier::read(path, benchmark)?;
+        output::print(&tabulate(benchmark, &earlier.rows, earlier.ceilings))?;
+        return draw(
+            drawing,
+            benchmark,
+            &earlier.hardware.name(&earlier.rows),
+            &earlier.rows,
+        );
+    }
+    let engine = arguments.backend.waiting_engine()?;
     let hardware = Hardware::detect();
     let widths = match arguments.widths.as_slice() {
         [] => benchmark.widths,
@@ -152,65 +166,130 @@ pub fn run(paper: &Paper) -> Result<(), Failure> {
         output::print(&tabulate(benchmark, &rows, ceilings))?;
     }
     measured?;
-    if let Some(mut output) = drawing {
-        let drawn = plot::draw(
-            &title(benchmark, &hardware, &engine.back_end()),
-            &panels(&rows),
-        );
-        output.write(drawn.map_err(Failure::Running)?.as_bytes())?;
-        output.finish()?;
-    }
-    Ok(())
-}
-
-fn title(benchmark: &Benchmark, hardware: &Hardware, back_end: &BackEnd) -> String {
-    let ours = match back_end {
+    let ours = match engine.back_end() {
         BackEnd::Cuda(devices) => hardware
             .cuda
             .get(devices.first())
             .map(|device| &device.name),
         BackEnd::Cpu => hardware.cpu.name.as_ref(),
     };
-    let ours = ours.map_or_else(|| back_end.to_string(), String::clone);
-    format!(
-        "{}: {} (thin) and {ours} (thick), {}",
-        benchmark.authors, benchmark.published_on, benchmark.unit
-    )
+    let ours = ours.map_or_else(|| engine.back_end().to_string(), String::clone);
+    draw(drawing, benchmark, &ours, &rows)
 }
 
-/// One for each of the paper's tables: ours by methods, and what was published.
-fn panels(rows: &[Row]) -> Vec<plot::Panel> {
-    let mut panels: Vec<plot::Panel> = Vec::new();
-    let mut point = |table: &str, name: String, is_ours: bool, bits: usize, figure: f64| {
-        let at = panels.iter().position(|panel| panel.title == table);
-        let at = at.unwrap_or_else(|| {
-            let title = table.to_owned();
-            panels.push(plot::Panel {
-                title,
-                curves: Vec::new(),
-            });
-            panels.len() - 1
-        });
-        let curves = &mut panels[at].curves;
-        let at = curves.iter().position(|curve| curve.name == name);
-        let at = at.unwrap_or_else(|| {
-            curves.push(plot::Curve {
-                name,
-                is_ours,
-                points: Vec::new(),
-            });
-            curves.len() - 1
-        });
-        curves[at].points.push((bits as f64, figure));
+/// What `--json` printed in an earlier run, as far as it is printed and drawn again.
+#[derive(Deserialize)]
+struct Earlier {
+    benchmark: String,
+    hardware: EarlierHardware,
+    ceilings: Option<Ceilings>,
+    rows: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct EarlierHardware {
+    cpu: Named,
+    cuda: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: Option<String>,
+}
+
+impl Earlier {
+    fn read(path: &Path, benchmark: &Benchmark) -> Result<Self, Failure> {
+        let usage = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
+        let earlier: Earlier = serde_json::from_str(&text)
+            .map_err(|error| usage(format!("no record of `bench {}`: {error}", benchmark.name)))?;
+        match earlier.benchmark == benchmark.name {
+            true => Ok(earlier),
+            false => Err(usage(format!("a record of `bench {}`", earlier.benchmark))),
+        }
+    }
+}
+
+impl EarlierHardware {
+    /// What computed the rows: a GPU, if one did.
+    fn name(&self, rows: &[Row]) -> String {
+        let is_cuda = |row: &Row| {
+            row.back_end
+                .as_ref()
+                .is_some_and(|by| by.starts_with("cuda"))
+        };
+        let by = match rows.iter().any(is_cuda) {
+            true => self.cuda.first(),
+            false => Some(&self.cpu),
+        };
+        let name = by.and_then(|by| by.name.clone());
+        name.unwrap_or_else(|| "this engine".to_owned())
+    }
+}
+
+/// Draws what `ours` measured and what was published, if anybody wants it drawn.
+fn draw(
+    drawing: Option<Output>,
+    benchmark: &Benchmark,
+    ours: &str,
+    rows: &[Row],
+) -> Result<(), Failure> {
+    let Some(mut output) = drawing else {
+        return Ok(());
     };
+    let theirs = match rows.iter().any(|row| !row.published.is_empty()) {
+        true => format!("{} (thin) and ", benchmark.published_on),
+        false => String::new(),
+    };
+    let title = format!(
+        "{}: {theirs}{ours} (thick), {}",
+        benchmark.authors, benchmark.unit
+    );
+    let drawn = plot::draw(&title, &panels(benchmark, rows)).map_err(Failure::Running)?;
+    output.write(drawn.as_bytes())?;
+    output.finish()
+}
+
+/// One for each of the paper's tables, of the lines that the benchmark [draws](Benchmark::drawn).
+fn panels(benchmark: &Benchmark, rows: &[Row]) -> Vec<plot::Panel> {
+    let mut panels: Vec<plot::Panel> = Vec::new();
     for row in rows {
-        for (name, figure) in &row.published {
-            let name = format!("{}, {name}", row.method);
-            point(&row.table, name, false, row.bits, *figure);
+        let mut tables = benchmark.drawn.iter();
+        let Some((_, methods)) = tables.find(|(table, _)| row.table.starts_with(table)) else {
+            continue;
+        };
+        let ours = row.ours.map(|figure| (row.method.clone(), true, figure));
+        let published = row.published.iter();
+        let published =
+            published.map(|(name, figure)| (published_line(&row.method, name), false, *figure));
+        for (name, is_ours, figure) in ours.into_iter().chain(published) {
+            let is_of = |lines: &&[&str]| lines.contains(&name.as_str());
+            let Some(hue) = methods.iter().position(is_of) else {
+                continue;
+            };
+            let panel = at_or(
+                &mut panels,
+                |panel| panel.title == row.table,
+                || plot::Panel {
+                    title: row.table.clone(),
+                    curves: Vec::new(),
+                },
+            );
+            let curve = at_or(
+                &mut panel.curves,
+                |curve| curve.name == name,
+                || plot::Curve {
+                    name: name.clone(),
+                    hue,
+                    is_ours,
+                    points: Vec::new(),
+                },
+            );
+            curve.points.push((row.bits as f64, figure));
         }
-        if let Some(figure) = row.ours {
-            point(&row.table, row.method.clone(), true, row.bits, figure);
-        }
+    }
+    for panel in &mut panels {
+        panel.curves.sort_by_key(|curve| curve.hue);
     }
     // A table of one width is no curve.
     let is_point = |panel: &plot::Panel| panel.curves.iter().all(|curve| curve.points.len() < 2);
@@ -218,6 +297,15 @@ fn panels(rows: &[Row]) -> Vec<plot::Panel> {
         panels.retain(|panel| !is_point(panel));
     }
     panels
+}
+
+/// The one of a list that is meant, which is made where there is none.
+fn at_or<T>(list: &mut Vec<T>, is_it: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &mut T {
+    let at = list.iter().position(is_it).unwrap_or_else(|| {
+        list.push(make());
+        list.len() - 1
+    });
+    &mut list[at]
 }
 
 fn tabulate(benchmark: &Benchmark, rows: &[Row], ceilings: Option<Ceilings>) -> String {
@@ -301,6 +389,46 @@ mod tests {
                         assert!(on_device || level.is_none());
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn every_line_that_is_drawn_is_measured_or_published_and_few_are() {
+        for benchmark in [
+            &honda::BENCHMARK,
+            &bringgaard::BENCHMARK,
+            &carlessi::BENCHMARK,
+            &langer::BENCHMARK,
+        ] {
+            let mut drawn: Vec<&str> = Vec::new();
+            for on_device in [false, true] {
+                let cases = benchmark.widths.iter();
+                let cases: Vec<_> = cases
+                    .flat_map(|&bits| (benchmark.cases)(bits, on_device))
+                    .collect();
+                let is_line = |line: &str, table: &str| {
+                    let mut cases = cases.iter().filter(|case| case.table.starts_with(table));
+                    cases.any(|case| {
+                        let mut published = case.published.iter();
+                        let is =
+                            |(name, _): &(&str, f64)| published_line(&case.method, name) == line;
+                        (case.method == line && case.work != Work::Nothing) || published.any(is)
+                    })
+                };
+                for &(table, methods) in benchmark.drawn {
+                    let lines = methods.iter().copied().flatten().copied();
+                    let here: Vec<&str> = lines.filter(|line| is_line(line, table)).collect();
+                    assert!(here.len() <= 7, "{table}: {here:?}");
+                    drawn.extend(here);
+                }
+            }
+            let all = benchmark
+                .drawn
+                .iter()
+                .flat_map(|(_, methods)| methods.iter());
+            for line in all.copied().flatten() {
+                assert!(drawn.contains(line), "{}: {line}", benchmark.name);
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Draws figures over widths as SVG.
+//! Draws figures over widths as SVG: one hue for one method, what was published thin and ours
+//! thick.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -14,6 +15,8 @@ pub struct Panel {
 #[derive(Debug)]
 pub struct Curve {
     pub name: String,
+    /// Which hue: those of one method have the same.
+    pub hue: usize,
     /// Ours are thick.
     pub is_ours: bool,
     /// Bits, and the figure.
@@ -25,6 +28,17 @@ const PANEL: (u32, u32) = (1060, 620);
 
 /// Of it, what the curves' names take beside the chart.
 const NAMES: u32 = 400;
+
+/// Hues that readers tell apart, whatever colours they see (Okabe and Ito's).
+const HUES: [RGBColor; 7] = [
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0xcc, 0x79, 0xa7),
+    RGBColor(0xe6, 0x9f, 0x00),
+    RGBColor(0x56, 0xb4, 0xe9),
+    RGBColor(0x33, 0x33, 0x33),
+];
 
 /// Panels one below the other.
 ///
@@ -61,15 +75,13 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
         .margin_right(NAMES as i32)
         .x_label_area_size(30)
         .y_label_area_size(60)
-        .build_cartesian_2d(bits.log_scale(), figures.log_scale())
+        .build_cartesian_2d(bits.log_scale().base(2.0), figures.log_scale())
         .map_err(failed)?;
     chart
         .configure_mesh()
         .x_desc("bits")
-        .x_label_formatter(&|bits| match is_round(*bits) {
-            true => format!("{bits:.0}"),
-            false => String::new(),
-        })
+        .x_label_formatter(&|bits| format!("{bits:.0}"))
+        .x_max_light_lines(1)
         .y_label_formatter(&|figure| match *figure {
             figure if figure >= 1e4 => format!("{figure:.0e}"),
             // What is added up for an axis is a little off.
@@ -81,7 +93,7 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
         .map_err(failed)?;
     for (at, curve) in panel.curves.iter().enumerate() {
         let width = if curve.is_ours { 3 } else { 1 };
-        let style = Palette99::pick(at).stroke_width(width);
+        let style = HUES[curve.hue % HUES.len()].stroke_width(width);
         let points = curve.points.iter().copied();
         chart
             .draw_series(LineSeries::new(points, style).point_size(width))
@@ -100,14 +112,6 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
     Ok(())
 }
 
-/// Whether this is one, two or five times a power of ten: all others crowd an axis.
-fn is_round(figure: f64) -> bool {
-    let first = figure / 10f64.powf(figure.log10().floor());
-    [1.0, 2.0, 5.0, 10.0]
-        .iter()
-        .any(|round| (first - round).abs() < 1e-6)
-}
-
 fn failed(error: impl std::fmt::Display) -> String {
     format!("cannot draw: {error}")
 }
@@ -117,17 +121,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_name_round_figures() {
-        let round: Vec<u32> = (1..=1000).filter(|&bits| is_round(bits.into())).collect();
-        assert_eq!(round, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]);
-    }
-
-    #[test]
     fn every_curve_is_drawn_and_named() {
         let curve = |name: &str, is_ours, figure| Curve {
             name: name.to_owned(),
+            hue: 1,
             is_ours,
-            points: vec![(512.0, figure), (1024.0, 2.0 * figure)],
+            points: vec![(500.0, figure), (2100.0, 2.0 * figure)],
         };
         let curves = vec![curve("ours", true, 1.0), curve("theirs <8>", false, 40.0)];
         let title = "a table".to_owned();
@@ -142,6 +141,11 @@ mod tests {
         }
         // A mesh has no circles: these are the points of two curves.
         assert_eq!(drawn.matches("<circle").count(), 4);
+        // One method has one hue, and axes name powers of two.
+        assert!(drawn.contains("#0072B2") && !drawn.contains("#D55E00"));
+        for tick in ["\n512\n", "\n1024\n", "\n2048\n"] {
+            assert!(drawn.contains(tick), "{tick} is not in {drawn}");
+        }
         assert!(draw("none", &[]).is_ok());
     }
 }

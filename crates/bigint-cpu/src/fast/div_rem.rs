@@ -37,8 +37,24 @@ pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
         .saturating_add(rows.saturating_mul(m).saturating_mul(10))
 }
 
+/// `a = q b + r` of numbers of 64-bit words whose top words are not zero; `q` and `r` are zero
+/// before, and what they have no room for is left out. Nothing happens where `b` is zero.
+///
+/// ```
+/// let (mut q, mut r) = ([0; 2], [0; 1]);
+/// bigint_cpu::fast::divide(&mut q, &mut r, &[7, 1], &[2]);
+/// assert_eq!((q, r), ([3 + (1 << 63), 0], [1]));
+/// ```
+///
+/// # Panics
+/// Where scratch cannot be had, which is taken for dividends of 128 words and more, this unwinds
+/// without a message.
+pub fn divide(q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) {
+    number(Cpu::current(), q, r, a, b);
+}
+
 /// Quotient and remainder of `a` by `b`, cut to the lengths of `q` and `r`, which are zero
-/// before; answers 1 where `b` is zero.
+/// before; returns 1 where `b` is zero.
 fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb {
     let Some(top) = b.last() else {
         return 1;
@@ -62,7 +78,8 @@ fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb
     };
     match 2 * n + 2 {
         0..=32 => divide(&mut [0; 32]),
-        33..=256 => divide(&mut [0; 256]),
+        33..=64 => divide(&mut [0; 64]),
+        65..=256 => divide(&mut [0; 256]),
         words => divide(&mut memory::scratch(words)),
     }
     0

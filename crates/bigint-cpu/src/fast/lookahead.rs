@@ -1,6 +1,6 @@
 //! Carry-lookahead addition and subtraction, 16 limbs at a time.
 //!
-//! As `reference::add::carry_lookahead` ([Langer 2015], [Bringgaard 2024]) does it with the lanes
+//! As `reference::add::carry_lookahead` [Langer 2015], [Bringgaard 2024] does it with the lanes
 //! of a warp, here with those of an AVX-512 vector. A mask `g` says which limbs
 //! generate a carry, another `p` which would hand one on. They have no limb in common,
 //! so that one scalar addition decides all of them: the limbs that a carry enters are

@@ -22,7 +22,7 @@ pub fn ripple(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     Limb::from(carry)
 }
 
-/// 32 limbs at once, as a warp does it ([Langer 2015], [Bringgaard 2024]).
+/// 32 limbs at once, as a warp does it [Langer 2015], [Bringgaard 2024].
 ///
 /// Limb `i` *generates* a carry where `a[i] + b[i] >= 2^32`, and *propagates* the
 /// one it receives where `a[i] + b[i] = 2^32 - 1`; never both. Take the limbs'

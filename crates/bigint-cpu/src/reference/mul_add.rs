@@ -4,7 +4,7 @@ use bigint_core::{LIMB_BITS, Limb};
 
 use super::limb;
 
-/// By columns (Honda): a limb of `c` is one more term of its column.
+/// By columns [Honda 2015]: a limb of `c` is one more term of its column.
 ///
 /// Bounds and cost as of the [product](super::mul::comba).
 ///

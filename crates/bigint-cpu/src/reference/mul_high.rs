@@ -3,7 +3,7 @@
 
 use bigint_core::{LIMB_BITS, Limb};
 
-/// By columns (Honda): those below the half are summed for what they send up, and not
+/// By columns [Honda 2015]: those below the half are summed for what they send up, and not
 /// stored.
 ///
 /// Bounds and cost as of the [whole product](super::mul::comba).

@@ -22,7 +22,7 @@ pub fn ripple(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     Limb::from(borrow)
 }
 
-/// 32 limbs at once, as a warp does it ([Langer 2015]).
+/// 32 limbs at once, as a warp does it [Langer 2015].
 ///
 /// As in [addition](super::add::carry_lookahead): limb `i` generates a borrow
 /// where `a[i] < b[i]`, and propagates the one it receives where `a[i] = b[i]`.

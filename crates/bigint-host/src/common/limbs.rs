@@ -206,17 +206,25 @@ pub(crate) fn leave_for_numbers(count: usize, bytes: usize) -> Result<(), Error>
 }
 
 /// `assign(i, number)` for every number, of about so many limbs each.
-pub(crate) fn each_number<N: Send>(
+fn each_number<N: Send>(numbers: &mut [N], width: usize, assign: impl Fn(usize, &mut N) + Sync) {
+    each_part(numbers, width, |first, part| {
+        for (i, number) in (first..).zip(part) {
+            assign(i, number);
+        }
+    });
+}
+
+/// `assign(first, part)` for parts of the numbers, of about so many limbs each: the part begins
+/// with number `first`.
+pub(crate) fn each_part<N: Send>(
     numbers: &mut [N],
     width: usize,
-    assign: impl Fn(usize, &mut N) + Sync,
+    assign: impl Fn(usize, &mut [N]) + Sync,
 ) {
     let cut = cut(numbers.len(), width + ALLOCATION_LIMBS);
     let parts = numbers.chunks_mut(cut.size.max(1)).enumerate();
     share(parts, cut.threads, |(part, numbers)| {
-        for (i, number) in numbers.iter_mut().enumerate() {
-            assign(part * cut.size + i, number);
-        }
+        assign(part * cut.size, numbers);
     });
 }
 

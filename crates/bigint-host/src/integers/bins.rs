@@ -2,8 +2,7 @@
 //! lengths, in bins; on a device sums and differences of any lengths, as segments
 //! (`segments.rs`, which lays them out).
 
-use crate::expression::grouping::{multiple_of, padded};
-use crate::integers::keys::Keys;
+use crate::expression::grouping::{Bins, InBin, Keys, multiple_of, padded};
 use crate::integers::list::{Computation, Resolved, check, is_in_passing, is_linear};
 use crate::{BackEnd, Error, Integers};
 use bigint_core::Operation;
@@ -53,7 +52,9 @@ pub(crate) struct List<'a> {
     /// The same of magnitudes, one for each.
     pub resolved: Vec<Resolved>,
     pub sums: Sums,
-    pub places: Vec<Place>,
+    /// The bin and the row of each computation; of a segment its first limb, counted through all
+    /// rows. None are in a bin whose result is computed where it is put.
+    pub places: Vec<InBin>,
     /// The computations that are in bins, bin after bin.
     pub order: Vec<usize>,
     /// The costliest first: who has taken the last one is soon done.
@@ -77,80 +78,46 @@ impl<'a> List<'a> {
             computations,
             resolved: bigint_cpu::collect(computations.iter().map(Resolved::unchanged))?,
             sums,
-            places: bigint_cpu::with_capacity(computations.len())?,
+            places: Vec::new(),
             order: Vec::new(),
             bins: Vec::new(),
         };
         let ways = list.resolve(granule)?;
         let mut kinds: Vec<Kind> = Vec::new();
         let mut known = Keys::default();
-        let mut segments = 0;
+        let mut classes = bigint_cpu::with_capacity(ways.len())?;
         // Neighbours are often of one kind.
         for alike in ways.chunk_by(PartialEq::eq) {
-            let (start, count) = (list.places.len(), alike.len());
-            let place = match alike[0] {
-                PASSES => IN_PASSING,
-                IS_SEGMENT => {
-                    segments += count;
-                    IN_SEGMENTS
-                }
-                way => {
-                    let bin = *known.entry(way).or_insert(kinds.len());
-                    if bin == kinds.len() {
-                        kinds.push(Kind::of(&list.resolved[start], granule));
-                    }
-                    kinds[bin].count += count;
-                    Place { bin, row: 0 }
-                }
+            let class = match alike[0] {
+                PASSES | IS_SEGMENT => usize::MAX,
+                way => *known.entry(way).or_insert_with(|| {
+                    kinds.push(Kind::of(&list.resolved[classes.len()], granule));
+                    kinds.len() - 1
+                }),
             };
-            list.places.extend(repeat_n(place, count));
-        }
-        let (kinds, bin_of) = match back_end {
-            BackEnd::Cpu => {
-                let same = (0..kinds.len()).collect();
-                (kinds, same)
+            if let Some(kind) = kinds.get_mut(class) {
+                kind.count += alike.len();
             }
-            BackEnd::Cuda(_) => joined(&kinds),
-        };
+            classes.extend(repeat_n(class, alike.len()));
+        }
+        if let BackEnd::Cuda(_) = back_end {
+            let (all, of) = joined(&kinds);
+            let known = classes.iter_mut().filter(|class| **class < kinds.len());
+            known.for_each(|class| *class = of[*class]);
+            kinds = all;
+        }
         let mut turns: Vec<usize> = (0..kinds.len()).collect();
         turns.sort_by_key(|&at| Reverse(kinds[at].cost(most)));
-        // Where the next computation of each kind goes.
-        let mut next = vec![IN_PASSING; kinds.len()];
-        let mut start = 0;
-        for at in turns {
-            let kind = kinds[at];
-            let bin = list.bins.len();
-            next[at] = Place { bin, row: 0 };
-            let end = start + kind.count;
-            while start < end {
-                let count = kind.in_bin(most).min(end - start);
-                let rows = count;
-                list.bins.push(Bin {
-                    kind,
-                    start,
-                    count,
-                    rows,
-                });
-                start += count;
-            }
-        }
-        list.order = bigint_cpu::zeroed(start + segments)?;
-        for (of, place) in list.places.iter_mut().enumerate() {
-            let Some(&at) = bin_of.get(place.bin) else {
-                continue;
-            };
-            let next: &mut Place = &mut next[at];
-            *place = *next;
-            let bin = &list.bins[place.bin];
-            list.order[bin.start + place.row] = of;
-            next.row += 1;
-            if next.row == bin.count {
-                *next = Place {
-                    bin: place.bin + 1,
-                    row: 0,
-                };
-            }
-        }
+        let turns = turns.into_iter().map(|at| (at, kinds[at].in_bin(most)));
+        let bins = Bins::new(&classes, &turns.collect::<Vec<_>>())?;
+        (list.order, list.places) = (bins.order, bins.places);
+        let bins = bins.bins.iter().map(|bin| Bin {
+            kind: kinds[bin.class],
+            start: bin.start,
+            count: bin.count,
+            rows: bin.count,
+        });
+        list.bins = bins.collect();
         Ok(list)
     }
 
@@ -327,26 +294,6 @@ impl Bin {
         self.kind.operation == Operation::AddSegments
     }
 }
-
-/// Which bin a computation is in, and its row there; of a segment its first limb, counted
-/// through all rows.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    pub bin: usize,
-    pub row: usize,
-}
-
-/// In no bin: what is computed where its result is put.
-const IN_PASSING: Place = Place {
-    bin: usize::MAX,
-    row: 0,
-};
-
-/// In segments, which are laid out when all are known.
-pub(crate) const IN_SEGMENTS: Place = Place {
-    bin: usize::MAX - 1,
-    row: 0,
-};
 
 #[cfg(test)]
 mod tests {

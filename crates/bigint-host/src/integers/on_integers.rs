@@ -6,7 +6,7 @@
 
 use crate::expression::{Expression, Function};
 use crate::integers::short::Rounding;
-use crate::integers::{passing, short, total};
+use crate::integers::{narrow, passing, total};
 use crate::operations::forms::Form;
 use crate::values::integers::Integers;
 use crate::{Batch, BigUint, Engine, Error, SignedBatch};
@@ -183,25 +183,15 @@ impl OnIntegers<'_> {
         operation: Operation,
         operands: &[&Integers],
     ) -> Result<Vec<Integers>, Error> {
-        if let (&[a, b], true) = (operands, passing::passes(operation) && self.engine.passes()) {
-            return Ok(vec![passing::computed(
-                operation,
-                a,
-                b,
-                &self.engine.inner.pool,
-            )?]);
-        }
-        if let (Operation::Div | Operation::Rem, &[a, b], true) =
-            (operation, operands, self.engine.passes())
-            && let Some(divided) = short::divided(a, b, Rounding::Floor)
+        let declared = operation.declaration();
+        if self.engine.passes()
+            && declared.operands.len() == operands.len()
+            && passing::takes(operation, operands)
         {
-            let [quotients, remainders] = divided?;
-            return Ok(vec![match operation {
-                Operation::Div => quotients,
-                _ => remainders,
-            }]);
+            let pool = &self.engine.inner.pool;
+            return Ok(vec![passing::operated(operation, operands, pool)?]);
         }
-        let results = operation.declaration().results.len();
+        let results = declared.results.len();
         self.by_rows(operation, operands, results, |operands| {
             self.all_of(operation, operands)
         })
@@ -494,9 +484,11 @@ impl OnIntegers<'_> {
     /// [`Error::NotDivisible`] names a row that is no multiple of its divisor; otherwise as
     /// [`OnIntegers::div_rem_floor`].
     pub fn div_exact(&self, a: &Integers, b: &Integers) -> Result<Integers, Error> {
-        self.each(Function::Operation(Operation::Div), &[a, b], |engine, x| {
-            engine.signed_div_exact(x[0], x[1])
-        })
+        self.each(
+            Function::Operation(Operation::DivRem),
+            &[a, b],
+            |engine, x| engine.signed_div_exact(x[0], x[1]),
+        )
     }
 
     /// One result for each row.
@@ -519,10 +511,8 @@ impl OnIntegers<'_> {
         b: &Integers,
         rounding: Rounding,
     ) -> Result<(Integers, Integers), Error> {
-        if self.engine.passes()
-            && let Some(divided) = short::divided(a, b, rounding)
-        {
-            return divided.map(Into::into);
+        if self.engine.passes() && narrow::divides_columns(a, b) {
+            return Ok(narrow::divided(a, b, rounding)?.into());
         }
         let divide = match rounding {
             Rounding::Floor => Engine::signed_div_rem_floor,

@@ -1,22 +1,26 @@
 //! What the CPU computes of integers of any lengths where they stand, in one pass: sums,
 //! differences, the lesser, the greater, orders and shifts.
 //!
-//! How long a result is, the top limbs of its operands tell, nearly always the topmost alone.
+//! The top limbs of the operands, nearly always the topmost alone, show how long a result is.
 //! So every result has its place before it is computed ([`Column::filled`]), and none is moved.
+//! Products and quotients of [narrow] numbers, and all results of [short] ones, are put one behind
+//! the other as they are computed.
 
+use crate::common::limbs::each_part;
 use crate::common::pool::Pool;
 use crate::expression::{Formula, Function, Term};
-use crate::integers::list::order;
+use crate::integers::list::{is_in_passing, order};
+use crate::integers::narrow;
 use crate::integers::shifts::{Floor, count, shift_left, shifted_length};
-use crate::integers::short;
-use crate::integers::short::{length, signed};
+use crate::integers::short::{self, Rounding, length, signed};
 use crate::integers::total::sum;
-use crate::values::column::Column;
+use crate::values::column::{Column, SIGNS_OF_BYTE as GROUP};
 use crate::{Engine, Error, Integers};
-use bigint_core::operation::Signs;
+use bigint_core::operation::{MOST_OPERANDS, Signs};
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH, Operation};
 use bigint_cpu::signed_sum;
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A magnitude without zeros on top, and whether it is negative.
@@ -24,12 +28,8 @@ pub(crate) type Number<'a> = (&'a [Limb], bool);
 
 /// Whether an operation is computed in one pass over the rows.
 pub(crate) fn passes(operation: Operation) -> bool {
-    use Signs::{Difference, Greatest, Least, Order, Shifted, ShiftedFloor, Sum};
     let signs = operation.declaration().signs;
-    matches!(
-        signs,
-        Sum | Difference | Least | Greatest | Order | Shifted | ShiftedFloor
-    )
+    is_in_passing(operation) || matches!(signs, Signs::Shifted | Signs::ShiftedFloor)
 }
 
 /// What one pass computes of two numbers.
@@ -199,33 +199,62 @@ fn write_sum(place: &mut [Limb], x: Number<'_>, y: Number<'_>) {
 
 /// A column, or the one number that stands for all rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct Operand<'a> {
     column: &'a Column,
     /// All ones, or zero where one number stands for all rows.
     mask: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> Operand<'a> {
     pub fn of(integers: &'a Integers) -> Self {
-        Rows {
+        Operand {
             column: integers.column(),
             mask: if integers.len() == 1 { 0 } else { usize::MAX },
         }
     }
 
+    /// The limbs that these rows have together.
+    pub fn limbs(self, rows: Range<usize>) -> usize {
+        match self.mask {
+            0 => rows.len() * self.column.limbs.len(),
+            _ => {
+                let ends = &self.column.offsets[rows.start..=rows.end];
+                (ends[rows.len()] - ends[0]) as usize / size_of::<Limb>()
+            }
+        }
+    }
+
     #[inline]
     pub fn number(self, row: usize) -> Number<'a> {
-        let row = row & self.mask;
-        (self.column.magnitude(row), self.column.is_negative(row))
+        self.column.number(row & self.mask)
     }
 }
 
-/// Rows of two columns, one of which may be a number for all rows.
+/// How many rows two columns have, one of which may be a number for all rows.
 pub(crate) fn count_of(a: &Integers, b: &Integers) -> Result<usize, Error> {
     match (a.len(), b.len()) {
         (a, b) if a == b || b == 1 => Ok(a),
         (1, b) => Ok(b),
         (a, b) => Err(Error::CountMismatch { a, b }),
+    }
+}
+
+/// How many rows three columns have, each of which may be a number for all rows.
+pub(crate) fn count_of_three([a, b, c]: [&Integers; 3]) -> Result<usize, Error> {
+    let both = count_of(a, b)?;
+    match (both, c.len()) {
+        (1, count) | (count, 1) => Ok(count),
+        (a, b) if a == b => Ok(a),
+        (a, b) => Err(Error::CountMismatch { a, b }),
+    }
+}
+
+/// Refuses a divisor that is zero.
+pub(crate) fn refuse_zeros(divisors: Operand<'_>, count: usize) -> Result<(), Error> {
+    let is_zero = |&row: &usize| divisors.number(row).0.is_empty();
+    match (0..count).find(is_zero) {
+        Some(index) => Err(Error::ZeroDivisor { index }),
+        None => Ok(()),
     }
 }
 
@@ -245,7 +274,7 @@ pub(crate) fn put(column: &mut Column, signs: Signs, x: Number<'_>, y: Number<'_
     column.end_number(negative);
 }
 
-/// An operation that [`passes`], or the product of short numbers, row by row.
+/// An operation that [`passes`], row by row.
 pub(crate) fn computed(
     operation: Operation,
     a: &Integers,
@@ -253,7 +282,7 @@ pub(crate) fn computed(
     pool: &Arc<Pool>,
 ) -> Result<Integers, Error> {
     let count = count_of(a, b)?;
-    let (x, y) = (Rows::of(a), Rows::of(b));
+    let (x, y) = (Operand::of(a), Operand::of(b));
     let pass = Pass(operation.declaration().signs);
     if let Signs::Shifted | Signs::ShiftedFloor = pass.0 {
         check_shifts(operation, x, y, b.len(), count)?;
@@ -271,8 +300,8 @@ pub(crate) fn computed(
 /// Refuses to shift by less than nothing, and beyond the widest number.
 fn check_shifts(
     operation: Operation,
-    x: Rows<'_>,
-    bits: Rows<'_>,
+    x: Operand<'_>,
+    bits: Operand<'_>,
     bit_counts: usize,
     count_of_rows: usize,
 ) -> Result<(), Error> {
@@ -296,13 +325,133 @@ fn check_shifts(
 /// How each number of `a` compares with that of `b`.
 pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error> {
     let count = count_of(a, b)?;
-    let (x, y) = (Rows::of(a), Rows::of(b));
+    let (x, y) = (Operand::of(a), Operand::of(b));
     let mut orders = bigint_cpu::with_capacity(count)?;
     orders.resize(count, Ordering::Equal);
-    crate::common::limbs::each_number(&mut orders, 1, |row, order| {
-        *order = compared(x.number(row), y.number(row));
+    let are_columns = a.len() == b.len();
+    let one_by_one = |rows: Range<usize>, orders: &mut [Ordering]| {
+        for (row, order) in rows.zip(orders) {
+            *order = compared(x.number(row), y.number(row));
+        }
+    };
+    each_part(&mut orders, 1, |first, orders| {
+        let rows = first..first + orders.len();
+        if !are_columns {
+            return one_by_one(rows, orders);
+        }
+        let before = first.next_multiple_of(GROUP).min(rows.end);
+        let (head, orders) = orders.split_at_mut(before - first);
+        let (groups, tail) = orders.as_chunks_mut::<GROUP>();
+        let behind = before + GROUP * groups.len();
+        one_by_one(first..before, head);
+        for (group, orders) in (before / GROUP..).zip(groups) {
+            order_group(orders, a.column(), b.column(), group);
+        }
+        one_by_one(behind..rows.end, tail);
     });
     Ok(orders)
+}
+
+/// How numbers of two columns compare whose signs are in byte `group`: nearly always the signs,
+/// the lengths or the topmost limbs differ.
+fn order_group(orders: &mut [Ordering; GROUP], a: &Column, b: &Column, group: usize) {
+    let first = GROUP * group;
+    let ends = |column: &Column| {
+        column.offsets[first..]
+            .first_chunk::<{ GROUP + 1 }>()
+            .copied()
+    };
+    let (Some(x), Some(y)) = (ends(a), ends(b)) else {
+        return;
+    };
+    let (mut minus, mut differ) = (a.signs[group], a.signs[group] ^ b.signs[group]);
+    let top = |column: &Column, end: i64| {
+        let end = end as usize / size_of::<Limb>();
+        column.limbs.get(end.wrapping_sub(1)).copied()
+    };
+    for (at, order) in orders.iter_mut().enumerate() {
+        let (n, m) = (x[at + 1] - x[at], y[at + 1] - y[at]);
+        let are_alike = n == m && n > 0 && differ & 1 == 0;
+        *order = match (top(a, x[at + 1]), top(b, y[at + 1])) {
+            (Some(x), Some(y)) if are_alike && x != y => match (x < y) != (minus & 1 == 1) {
+                true => Ordering::Less,
+                false => Ordering::Greater,
+            },
+            _ => compared_apart(a, b, first + at),
+        };
+        (minus, differ) = (minus >> 1, differ >> 1);
+    }
+}
+
+/// How two numbers compare, where that is not seen at once.
+#[cold]
+#[inline(never)]
+fn compared_apart(a: &Column, b: &Column, row: usize) -> Ordering {
+    compared(a.number(row), b.number(row))
+}
+
+/// Of a product or a quotient of numbers of so many limbs, whether it is [narrow].
+fn is_narrow(operation: Operation, widths: &[usize]) -> Option<bool> {
+    use Operation::{Div, Mul, MulAdd, Rem, Square};
+    match (operation, widths) {
+        (Mul | Square | MulAdd, factors) => {
+            Some(narrow::multiplies(&factors[..factors.len().min(2)]))
+        }
+        (Div | Rem, &[dividend, divisor]) => Some(narrow::divides(dividend, divisor)),
+        _ => None,
+    }
+}
+
+/// Whether an operation is computed in passing of these columns.
+pub(crate) fn takes(operation: Operation, operands: &[&Integers]) -> bool {
+    if passes(operation) {
+        return true;
+    }
+    // Of others nobody has to look at the numbers.
+    is_narrow(
+        operation,
+        &[0; MOST_OPERANDS][..operands.len().min(MOST_OPERANDS)],
+    )
+    .is_some()
+        && {
+            let widths = operands.iter().map(|column| short::longest(column));
+            is_narrow(operation, &widths.collect::<Vec<_>>()) == Some(true)
+        }
+}
+
+/// Whether all functions of a formula are computed in passing: products and quotients are where
+/// numbers are [narrow], which the widths of the inputs decide.
+fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
+    use Operation::Shl;
+    let mut widths: Vec<usize> = Vec::with_capacity(formula.terms.len());
+    for term in &formula.terms {
+        let width = match term {
+            Term::Input(input) => short::longest(&inputs[*input]),
+            Term::Apply(function, of) => {
+                let of: Vec<usize> = of.iter().map(|&operand| widths[operand]).collect();
+                let longest = of.iter().copied().max().unwrap_or(0);
+                match *function {
+                    Function::Operation(operation) if is_narrow(operation, &of).is_some() => {
+                        if is_narrow(operation, &of) == Some(false) {
+                            return false;
+                        }
+                        operation.exact_width(&of)
+                    }
+                    // Nobody knows by how many bits.
+                    Function::Operation(Shl) => MAX_WIDTH,
+                    Function::Operation(operation) if passes(operation) => {
+                        longest.saturating_add(1)
+                    }
+                    Function::Negate | Function::Absolute => longest,
+                    // Of fewer numbers than two limbs count.
+                    Function::Sum => longest.saturating_add(2),
+                    _ => return false,
+                }
+            }
+        };
+        widths.push(width);
+    }
+    true
 }
 
 /// What a formula makes of columns, where each of its functions is computed in passing.
@@ -311,53 +460,67 @@ pub(crate) fn evaluated(
     formula: &Formula,
     inputs: &[Integers],
 ) -> Option<Result<Integers, Error>> {
-    use Operation::{Mul, MulAdd, Square};
-    let is_passed = |term: &Term| match term {
-        Term::Input(_) => true,
-        // The factors, then what is added.
-        Term::Apply(Function::Operation(Mul | Square | MulAdd), of) => {
-            let is_short = |&factor: &usize| match formula.terms[factor] {
-                Term::Input(input) => short::are_short(&[&inputs[input]]),
-                Term::Apply(..) => false,
-            };
-            of.iter().take(2).all(is_short)
-        }
-        Term::Apply(Function::Operation(operation), _) => passes(*operation),
-        Term::Apply(Function::Negate | Function::Absolute | Function::Sum, _) => true,
-        Term::Apply(..) => false,
-    };
     let pool = &engine.inner.pool;
     let evaluate = || {
         let mut values: Vec<Integers> = Vec::with_capacity(formula.terms.len());
         for term in &formula.terms {
+            let value = |operand: usize| &values[operand];
             values.push(match term {
                 Term::Input(input) => inputs[*input].clone(),
-                Term::Apply(Function::Operation(Square), of) => {
-                    let a = &values[of[0]];
-                    computed(Mul, a, a, pool)?
-                }
-                Term::Apply(Function::Operation(MulAdd), of) => {
-                    let [a, b, c] = [0, 1, 2].map(|operand| &values[of[operand]]);
-                    match short::are_short(&[c]) {
-                        true => short::mul_add([a, b, c])?,
-                        false => computed(Operation::Add, &computed(Mul, a, b, pool)?, c, pool)?,
-                    }
-                }
                 Term::Apply(Function::Operation(operation), of) => {
-                    computed(*operation, &values[of[0]], &values[of[1]], pool)?
+                    let operands: Vec<&Integers> = of.iter().map(|&of| value(of)).collect();
+                    operated(*operation, &operands, pool)?
                 }
-                Term::Apply(Function::Sum, of) => sum(&values[of[0]])?,
+                Term::Apply(Function::Sum, of) => sum(value(of[0]))?,
                 Term::Apply(function, of) => {
-                    let mut value = values[of[0]].slice(0..values[of[0]].len())?;
+                    let mut turned = value(of[0]).slice(0..value(of[0]).len())?;
                     let turns = *function == Function::Negate;
-                    value.column_mut().sign_by(|_, negative| turns && !negative);
-                    value
+                    turned
+                        .column_mut()
+                        .sign_by(|_, negative| turns && !negative);
+                    turned
                 }
             });
         }
         Ok(values.swap_remove(formula.root))
     };
-    formula.terms.iter().all(is_passed).then(evaluate)
+    are_passed(formula, inputs).then(evaluate)
+}
+
+/// What an operation that [`passes`], or that is [narrow], makes of columns.
+pub(crate) fn operated(
+    operation: Operation,
+    operands: &[&Integers],
+    pool: &Arc<Pool>,
+) -> Result<Integers, Error> {
+    match (operation, operands) {
+        (Operation::Square, &[a]) => product([a, a], None),
+        (Operation::Mul, &[a, b]) => product([a, b], None),
+        (Operation::MulAdd, &[a, b, c]) => product([a, b], Some(c)),
+        (Operation::Div, &[a, b]) => {
+            let [quotients, _] = narrow::divided(a, b, Rounding::Floor)?;
+            Ok(quotients)
+        }
+        (Operation::Rem, &[a, b]) => {
+            let [_, remainders] = narrow::divided(a, b, Rounding::Floor)?;
+            Ok(remainders)
+        }
+        (operation, &[a, b]) => computed(operation, a, b, pool),
+        (operation, operands) => Err(Error::Operands {
+            operation,
+            found: operands.len(),
+        }),
+    }
+}
+
+/// `a b`, or `a b + c`, of numbers that are [narrow].
+fn product([a, b]: [&Integers; 2], c: Option<&Integers>) -> Result<Integers, Error> {
+    let short = match c {
+        _ if !short::are_short(&[a, b]) => None,
+        None => short::computed(Signs::Product, a, b),
+        Some(c) => short::are_short(&[c]).then(|| short::mul_add([a, b, c])),
+    };
+    short.unwrap_or_else(|| narrow::products([a, b], c))
 }
 
 #[cfg(test)]
@@ -365,6 +528,7 @@ mod tests {
     use super::*;
     use crate::expression::Terms;
     use crate::{Algorithm, BigInt};
+    use num_integer::Integer;
 
     /// Zero, and numbers around powers of two, whose sums are longer or far shorter than they are.
     fn numbers() -> Vec<BigInt> {
@@ -415,8 +579,14 @@ mod tests {
             check(Operation::Shl, &by, &|i| x[i] << bits);
             check(Operation::Shr, &by, &|i| x[i] >> bits);
         }
-        let orders = orders(&a, &b).unwrap();
-        assert!((0..x.len()).all(|i| orders[i] == x[i].cmp(y[i])));
+        let found = orders(&a, &b).unwrap();
+        assert!((0..x.len()).all(|i| found[i] == x[i].cmp(y[i])));
+        // Columns that end within a group, and parts that begin in one.
+        for end in 0..20 {
+            let [a, b] = [&a, &b].map(|column| column.slice(3..3 + end).unwrap());
+            let expected: Vec<_> = (3..3 + end).map(|i| x[i].cmp(y[i])).collect();
+            assert_eq!(orders(&a, &b).unwrap(), expected);
+        }
     }
 
     #[test]
@@ -474,5 +644,33 @@ mod tests {
         let wide = [BigInt::from(-3) << 64].into_iter().collect::<Integers>();
         assert!(!short::are_short(&[&columns[0], &wide]));
         assert!(engine.passes() && !engine.using(Algorithm::Ripple).passes());
+    }
+
+    #[test]
+    fn formulas_of_narrow_numbers_make_no_batch() {
+        let engine = Engine::cpu();
+        let mut terms = Terms::default();
+        let (a, b) = (terms.input(0), terms.input(1));
+        let function = Function::Operation;
+        let product = terms.apply(function(Operation::Mul), &[a, b]);
+        let sum = terms.apply(function(Operation::Add), &[product, b]);
+        let quotient = terms.apply(function(Operation::Div), &[sum, b]);
+        let rest = terms.apply(function(Operation::Rem), &[quotient, b]);
+        let formula = terms.formula(rest, &[true, true]).unwrap();
+        let is_passed = |bits: usize| {
+            let of = |numbers: &[BigInt]| Integers::from_bigints(numbers).unwrap();
+            // No divisor is wide: lanes may divide those.
+            let [x, y] =
+                [bits, 96].map(|bits| vec![(BigInt::from(1) << bits) - 1, BigInt::from(-3)]);
+            let found = evaluated(&engine, &formula, &[of(&x), of(&y)])?;
+            let expected = |i: usize| (&x[i] * &y[i] + &y[i]).div_floor(&y[i]).mod_floor(&y[i]);
+            assert_eq!(
+                found.unwrap().to_bigints().unwrap(),
+                [expected(0), expected(1)]
+            );
+            Some(())
+        };
+        assert_eq!([64, 640, 1000].map(is_passed), [Some(()); 3]);
+        assert_eq!(is_passed(2048), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Quotients of integers of any lengths (Langer's future work): a thin layer of expressions.
+//! Quotients of integers of any lengths (future work of [Langer 2015]): a thin layer of expressions.
 
 use crate::expression::Expression;
 use crate::values::column::Column;

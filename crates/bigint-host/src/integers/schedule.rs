@@ -16,12 +16,13 @@
 //!    greater and orders) is computed in it, from where the numbers stand, and is in no bin.
 //!
 //! What a kernel would gain whose warps take computations from a pool by an atomic counter
-//! (Langer), docs/papers.md says.
+//! [Langer 2015], docs/papers.md says.
 
 use crate::common::limbs;
 use crate::common::pool::Pool;
 use crate::device::gather::REPEATED;
-use crate::integers::bins::{Bin, Kind, List, Place, Sums};
+use crate::expression::grouping::InBin;
+use crate::integers::bins::{Bin, Kind, List, Sums};
 use crate::integers::list::Computation;
 use crate::integers::passing::put;
 use crate::integers::segments;
@@ -94,12 +95,8 @@ impl Engine {
                 let sums = if is_free { Sums::Passing } else { Sums::Binned };
                 let list = List::new(integers, computations, BackEnd::Cpu, sums)?;
                 let made = map(&list.bins, threads(), |bin| {
-                    let made = self
-                        .staged(&list, bin, &mut Shared::new())
-                        .and_then(|staged| {
-                            let result = self.computed(&staged)?;
-                            Made::of(result)
-                        });
+                    let staged = self.staged(&list, bin, &mut Shared::new());
+                    let made = staged.and_then(|staged| Made::of(self.computed(&staged)?));
                     made.map_err(|error| list.renumbered(error, bin))
                 });
                 (list, made.into_iter().collect::<Result<Vec<_>, _>>()?)
@@ -108,42 +105,48 @@ impl Engine {
                 // Numbers that are operands of many are gathered there, and segments are not.
                 let most = (!self.gathers(integers, computations.len())).then_some(segments::MOVED);
                 let list = self.list_on_device(integers, computations, device, most)?;
-                let made = self.one_after_another(&list)?;
+                let limbs = |bin: &Bin| bin.rows.saturating_mul(bin.kind.widths[0]);
+                let limbs = list.bins.iter().map(limbs).sum();
+                let mut shared = Shared::new();
+                let made = self.one_after_another(&list.bins, limbs, |bin| {
+                    let staged = self.staged(&list, bin, &mut shared);
+                    let result = staged.and_then(|staged| self.computed(&staged));
+                    let result = result.map_err(|error| list.renumbered(error, bin))?;
+                    Ok(vec![result])
+                })?;
+                let made = made.into_iter().flatten().collect();
                 (list, made)
             }
         };
         list.gathered(made, &self.inner.pool)
     }
 
-    /// The bins' results: while one thread fetches those that a device has, this one brings it
-    /// the next bins.
-    fn one_after_another(&self, list: &List<'_>) -> Result<Vec<Made>, Error> {
-        let mut shared = Shared::new();
-        let mut result = |bin| {
-            let staged = self.staged(list, bin, &mut shared);
-            let result = staged.and_then(|staged| self.computed(&staged));
-            result.map_err(|error| list.renumbered(error, bin))
-        };
-        let bins = || list.bins.iter();
-        let limbs = |bin: &Bin| bin.rows.saturating_mul(bin.kind.widths[0]);
+    /// What comes of bins that have so many limbs together: while one thread fetches the results
+    /// that a device has, this one brings it the next bins.
+    pub(crate) fn one_after_another<B>(
+        &self,
+        bins: &[B],
+        limbs: usize,
+        mut results: impl FnMut(&B) -> Result<Vec<SignedBatch>, Error>,
+    ) -> Result<Vec<Vec<Made>>, Error> {
         let least = self.inner.tuning().devices.fetched_apart_limbs;
-        if bins().map(limbs).sum::<usize>() < least {
+        if limbs < least || self.back_end() == BackEnd::Cpu {
             // So little is back sooner than a thread has begun to wait for it.
-            let results = bins().map(result).collect::<Result<Vec<_>, _>>()?;
-            return results.into_iter().map(Made::of).collect();
+            let results = bins.iter().map(results).collect::<Result<Vec<_>, _>>()?;
+            return results.into_iter().map(Made::all).collect();
         }
         thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel(MOST_WAITING);
             let fetched = thread::Builder::new().spawn_scoped(scope, || {
-                let made = receiver.into_iter().map(Made::of);
+                let made = receiver.into_iter().map(Made::all);
                 made.collect::<Result<Vec<_>, _>>()
             });
             let Ok(fetched) = fetched else {
-                return bins().map(|bin| Made::of(result(bin)?)).collect();
+                return bins.iter().map(|bin| Made::all(results(bin)?)).collect();
             };
-            for bin in bins() {
+            for bin in bins {
                 // Where nobody takes it, fetching one has failed.
-                if sender.send(result(bin)?).is_err() {
+                if sender.send(results(bin)?).is_err() {
                     break;
                 }
             }
@@ -395,7 +398,7 @@ fn is_of_magnitudes(operation: Operation) -> bool {
 }
 
 /// The results of a bin: rows of so many limbs, and which are negative.
-struct Made {
+pub(crate) struct Made {
     rows: Vec<Limb>,
     width: usize,
     negative: Vec<bool>,
@@ -403,7 +406,7 @@ struct Made {
 
 impl Made {
     /// Brought to the host. Waits for the device.
-    fn of(result: SignedBatch) -> Result<Self, Error> {
+    pub fn of(result: SignedBatch) -> Result<Self, Error> {
         let width = result.magnitude().width();
         let negative = result.negative()?;
         let rows = result.into_magnitude().into_rows()?;
@@ -413,52 +416,80 @@ impl Made {
             negative,
         })
     }
+
+    /// All results of a bin.
+    fn all(results: Vec<SignedBatch>) -> Result<Vec<Self>, Error> {
+        results.into_iter().map(Made::of).collect()
+    }
+
+    /// The number of a row, of which so many limbs are looked at, and its sign where that is not
+    /// known.
+    fn number(&self, row: usize, most: usize, negative: Option<bool>) -> (&[Limb], bool) {
+        let negative = negative.unwrap_or_else(|| self.negative[row]);
+        (&self.rows[row * self.width..][..most], negative)
+    }
+}
+
+/// The results of rows that are in bins, in the order of the rows; a pool takes the bins' memory.
+/// Of a row of so many limbs, `seen` says how many there are at most, and the sign where that is
+/// known.
+pub(crate) fn in_order(
+    mut made: Vec<Made>,
+    places: &[InBin],
+    pool: &Arc<Pool>,
+    seen: impl Fn(usize, usize) -> (usize, Option<bool>) + Sync,
+) -> Result<Integers, Error> {
+    if let [only] = &made[..]
+        && only.rows.len() == only.width * places.len()
+    {
+        let Made {
+            rows,
+            width,
+            negative,
+        } = made.swap_remove(0);
+        let number = |row: usize| {
+            let (most, known) = seen(row, width);
+            (most, known.unwrap_or_else(|| negative[row]))
+        };
+        return Ok(Column::of_rows(rows, width, number, pool)?.into());
+    }
+    let limbs: usize = made.iter().map(|made| made.rows.len()).sum();
+    let number = |row: usize| {
+        let made = &made[places[row].bin];
+        let (most, negative) = seen(row, made.width);
+        made.number(places[row].row, most, negative)
+    };
+    let mean = limbs / places.len().max(1);
+    let column = Column::of_numbers(Some(pool), places.len(), mean, number);
+    made.into_iter().for_each(|made| pool.give(made.rows));
+    Ok(column?.into())
 }
 
 impl List<'_> {
     /// The results, in the list's order; a pool takes the bins' memory.
     fn gathered(&self, mut made: Vec<Made>, pool: &Arc<Pool>) -> Result<Integers, Error> {
+        for (made, bin) in made.iter_mut().zip(&self.bins) {
+            if bin.is_of_segments() {
+                // They are found by their first limbs; their signs are known.
+                made.width = 1;
+            }
+        }
+        if !self.places.contains(&InBin::NOWHERE) {
+            return in_order(made, &self.places, pool, |of, width| self.seen(of, width));
+        }
         let (count, integers) = (self.computations.len(), self.integers);
         let mean = integers.limbs().len() / integers.len().max(1);
-        let is_one_bin = matches!(self.bins[..], [bin] if bin.count == count);
-        if is_one_bin && !self.bins[0].is_of_segments() {
-            // Its rows are in the list's order.
-            let Made {
-                rows,
-                width,
-                negative,
-            } = made.swap_remove(0);
-            let number = |of: usize| {
-                let resolved = &self.resolved[of];
-                let most = resolved.most_limbs().unwrap_or(width);
-                (most, resolved.negative.unwrap_or_else(|| negative[of]))
-            };
-            return Ok(Column::of_rows(rows, width, number, pool)?.into());
-        }
-        let column = match self.sums {
-            Sums::Passing => {
-                let part = |range| Ok(vec![self.part(range, &made)?]);
-                Column::gathered(count, 2 * mean, part).map(|mut columns| columns.swap_remove(0))
-            }
-            _ => Column::of_numbers(Some(pool), count, mean, |of| self.made(of, &made)),
-        };
+        let part = |range| Ok(vec![self.part(range, &made)?]);
+        let column = Column::gathered(count, 2 * mean, part)?.swap_remove(0);
         made.into_iter().for_each(|made| pool.give(made.rows));
-        Ok(column?.into())
+        Ok(column.into())
     }
 
-    /// The result of a computation that is in a bin, and whether it is negative.
-    fn made<'m>(&self, of: usize, made: &'m [Made]) -> (&'m [Limb], bool) {
-        let (Place { bin, row }, resolved) = (self.places[of], &self.resolved[of]);
-        let made = &made[bin];
-        let magnitude = match self.bins[bin].is_of_segments() {
-            true => &made.rows[row..][..resolved.limbs_of_sum()],
-            false => {
-                let most = resolved.most_limbs().unwrap_or(made.width);
-                &made.rows[row * made.width..][..most]
-            }
-        };
-        let negative = resolved.negative;
-        (magnitude, negative.unwrap_or_else(|| made.negative[row]))
+    /// The limbs at most of a computation's result in a row of so many, and its sign where it is
+    /// known.
+    fn seen(&self, of: usize, width: usize) -> (usize, Option<bool>) {
+        let resolved = &self.resolved[of];
+        (resolved.most_limbs().unwrap_or(width), resolved.negative)
     }
 
     /// Some of the results, one behind the other; those that are in no bin are computed here.
@@ -477,7 +508,9 @@ impl List<'_> {
                 self.put(&mut column, of);
                 continue;
             }
-            let (magnitude, negative) = self.made(of, made);
+            let (InBin { bin, row }, made) = (self.places[of], made);
+            let (most, negative) = self.seen(of, made[bin].width);
+            let (magnitude, negative) = made[bin].number(row, most, negative);
             column.limbs.extend_from_slice(magnitude);
             column.end_number(negative);
         }
@@ -487,7 +520,7 @@ impl List<'_> {
     /// Puts the result of a computation that is in no bin behind the others.
     fn put(&self, column: &mut Column, of: usize) {
         let Computation { operation, a, b } = self.computations[of];
-        let number = |i| (self.integers.magnitude(i), self.integers.is_negative(i));
+        let number = |i| self.integers.column().number(i);
         put(column, operation.declaration().signs, number(a), number(b));
     }
 }

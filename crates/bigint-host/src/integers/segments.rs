@@ -4,7 +4,8 @@
 //! lengths take one launch.
 
 use crate::common::limbs;
-use crate::integers::bins::{Bin, IN_SEGMENTS, Kind, List, Place, Sums, WIDEST_SEGMENT};
+use crate::expression::grouping::InBin;
+use crate::integers::bins::{Bin, Kind, List, Sums, WIDEST_SEGMENT};
 use crate::{Batch, Engine, Error};
 use bigint_core::kernel::MARKS;
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
@@ -20,15 +21,15 @@ const _: () = assert!(WIDEST_SEGMENT <= ROW / 16);
 pub(crate) const MOVED: usize = 1 << 23;
 pub(crate) const RESIDENT: usize = 1 << 26;
 
-/// Puts the computations that are [`IN_SEGMENTS`] into bins behind those that there are.
+/// Puts the computations that are in no bin, as they are segments, into bins behind those that there
+/// are.
 pub(crate) fn lay_out(list: &mut List<'_>) {
     let Sums::Segments(most) = list.sums else {
         return;
     };
-    let mut start = list.bins.iter().map(|bin| bin.count).sum();
-    let (mut end, mut count) = (0, 0);
+    let (mut start, mut end, mut count) = (list.order.len(), 0, 0);
     for of in 0..list.places.len() {
-        if list.places[of].bin != IN_SEGMENTS.bin {
+        if list.places[of] != InBin::NOWHERE {
             continue;
         }
         let limbs = list.resolved[of].limbs_of_sum();
@@ -40,11 +41,11 @@ pub(crate) fn lay_out(list: &mut List<'_>) {
             start += count;
             (end, count) = (0, 0);
         }
-        list.places[of] = Place {
+        list.places[of] = InBin {
             bin: list.bins.len(),
             row: end,
         };
-        list.order[start + count] = of;
+        list.order.push(of);
         (end, count) = (end + limbs, count + 1);
     }
     if count > 0 {

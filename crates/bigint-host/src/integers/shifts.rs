@@ -34,6 +34,21 @@ fn joined(low: Limb, high: Limb, right: usize) -> Limb {
     ((u64::from(high) << LIMB_BITS | u64::from(low)) >> right) as Limb
 }
 
+/// Each limb of `x` but the last, [joined] with the next.
+#[inline]
+fn join(place: &mut [Limb], x: &[Limb], right: usize) {
+    let pairs = x.iter().zip(x.get(1..).unwrap_or_default());
+    let pairs = place.iter_mut().zip(pairs);
+    match right % LIMB_BITS {
+        // By none, or by all.
+        0 => pairs.for_each(|(slot, (&low, &high))| *slot = if right == 0 { low } else { high }),
+        // A vector of limbs has no shifts of two at once.
+        right => pairs.for_each(|(slot, (&low, &high))| {
+            *slot = low >> right | high << (LIMB_BITS - right);
+        }),
+    }
+}
+
 pub(crate) fn shift_left(place: &mut [Limb], x: &[Limb], bits: usize) {
     let (whole, left) = (bits / LIMB_BITS, bits % LIMB_BITS);
     let [first, .., last] = x else {
@@ -51,10 +66,7 @@ pub(crate) fn shift_left(place: &mut [Limb], x: &[Limb], bits: usize) {
     let (zeros, place) = place.split_at_mut(whole);
     zeros.fill(0);
     place[0] = first << left;
-    let pairs = x.iter().zip(&x[1..]);
-    for (slot, (&low, &high)) in place[1..].iter_mut().zip(pairs) {
-        *slot = joined(low, high, LIMB_BITS - left);
-    }
+    join(&mut place[1..], x, LIMB_BITS - left);
     if let Some(top) = place.get_mut(x.len()) {
         *top = joined(*last, 0, LIMB_BITS - left);
     }
@@ -107,10 +119,7 @@ impl<'a> Floor<'a> {
 
     #[inline]
     pub fn write(&self, place: &mut [Limb]) {
-        let pairs = self.limbs.iter().zip(self.limbs.iter().skip(1));
-        for (slot, (&low, &high)) in place.iter_mut().zip(pairs) {
-            *slot = joined(low, high, self.right);
-        }
+        join(place, self.limbs, self.right);
         if let Some(top) = self.limbs.len().checked_sub(1)
             && let Some(slot) = place.get_mut(top)
         {

@@ -1,8 +1,8 @@
 //! What the CPU computes of short numbers: by words, in one pass, with nothing done row by row
 //! but the word's own arithmetic.
 
-use crate::integers::passing::{Number, Rows, count_of};
-use crate::values::column::Column;
+use crate::integers::passing::{Number, Operand, count_of, count_of_three, refuse_zeros};
+use crate::values::column::{Column, SIGNS_OF_BYTE as GROUP};
 use crate::{Error, Integers};
 use bigint_core::operation::Signs;
 use bigint_core::{LIMB_BITS, Limb};
@@ -28,10 +28,22 @@ pub(crate) enum Rounding {
 }
 
 /// Whether no number of the column is longer than that.
-fn are_within(column: &Integers, limbs: usize) -> bool {
+pub(crate) fn are_within(column: &Integers, limbs: usize) -> bool {
+    if column.limbs().len() > limbs * column.len() {
+        return false;
+    }
     let most = (limbs * size_of::<Limb>()) as i64;
-    let mut ends = column.offsets().windows(2);
-    column.limbs().len() <= limbs * column.len() && ends.all(|ends| ends[1] - ends[0] <= most)
+    let offsets = column.offsets();
+    let ends = offsets.iter().zip(&offsets[1..]);
+    // The sign of what is left, of all together: a loop that ends early is no vector's.
+    let left = ends.fold(0, |left, (start, end)| left | (most - (end - start)));
+    left >= 0
+}
+
+/// The limbs of the longest number of a column.
+pub(crate) fn longest(column: &Integers) -> usize {
+    let lengths = column.offsets().windows(2).map(|ends| ends[1] - ends[0]);
+    lengths.max().unwrap_or(0) as usize / size_of::<Limb>()
 }
 
 /// Whether all numbers have 64 bits at most.
@@ -56,9 +68,11 @@ fn split(word: i128) -> Word {
 }
 
 #[inline]
-fn product(x: i128, y: i128) -> Word {
-    let factor = |x: i128| u128::from(x.unsigned_abs() as u64);
-    (factor(x) * factor(y), (x < 0) != (y < 0))
+fn product([x, y]: [Short; 2]) -> Word {
+    (
+        u128::from(x.magnitude) * u128::from(y.magnitude),
+        x.negative != y.negative,
+    )
 }
 
 /// A sum whose magnitude is a word.
@@ -82,6 +96,125 @@ pub(crate) fn length(word: u128) -> usize {
     }
 }
 
+/// Numbers of 64 bits that stand side by side: their magnitudes, and bit by bit which are negative.
+#[derive(Clone, Copy)]
+struct Group {
+    magnitudes: [u64; GROUP],
+    signs: u8,
+}
+
+impl Group {
+    const ZEROS: Group = Group {
+        magnitudes: [0; GROUP],
+        signs: 0,
+    };
+
+    /// The numbers that end where `ends` says, but for the first, where they begin.
+    #[inline(always)]
+    fn read(limbs: &[Limb], ends: &[i64], signs: u8) -> Self {
+        let mut magnitudes = [0; GROUP];
+        let first = ends[0] as usize / size_of::<Limb>();
+        if let &[start, .., end] = ends
+            && end - start == size_of::<[u64; GROUP]>() as i64
+            && let Some(limbs) = limbs[first..].first_chunk::<{ HALF_LIMBS * GROUP }>()
+        {
+            // None has less than all its limbs.
+            for (at, magnitude) in magnitudes.iter_mut().enumerate() {
+                let [low, high] = [limbs[2 * at], limbs[2 * at + 1]];
+                *magnitude = u64::from(high) << LIMB_BITS | u64::from(low);
+            }
+            return Group { magnitudes, signs };
+        }
+        for (magnitude, ends) in magnitudes.iter_mut().zip(ends.windows(2)) {
+            let start = ends[0] as usize / size_of::<Limb>();
+            let length = (ends[1] - ends[0]) as usize / size_of::<Limb>();
+            *magnitude = match limbs.get(start..start + HALF_LIMBS) {
+                Some(&[low, high]) if length == HALF_LIMBS => {
+                    u64::from(high) << LIMB_BITS | u64::from(low)
+                }
+                _ if length == 0 => 0,
+                _ => limbs[start].into(),
+            };
+        }
+        Group { magnitudes, signs }
+    }
+
+    #[inline(always)]
+    fn number(&self, at: usize) -> Short {
+        Short {
+            magnitude: self.magnitudes[at],
+            negative: self.signs >> at & 1 == 1,
+        }
+    }
+}
+
+/// A number of 64 bits.
+#[derive(Clone, Copy)]
+struct Short {
+    magnitude: u64,
+    negative: bool,
+}
+
+impl Short {
+    const ZERO: Short = Short {
+        magnitude: 0,
+        negative: false,
+    };
+
+    #[inline(always)]
+    fn signed(self) -> i128 {
+        let word = i128::from(self.magnitude);
+        if self.negative { -word } else { word }
+    }
+
+    #[inline(always)]
+    fn word(self) -> Word {
+        (self.magnitude.into(), self.negative)
+    }
+
+    #[inline(always)]
+    fn is_below(self, other: Short) -> bool {
+        match self.negative == other.negative {
+            true => (self.magnitude < other.magnitude) != self.negative,
+            false => self.negative,
+        }
+    }
+}
+
+/// A column of [short](are_short) numbers, or the one that stands for all rows.
+struct Groups<'a> {
+    column: &'a Column,
+    one: Option<Group>,
+}
+
+impl<'a> Groups<'a> {
+    fn of(integers: &'a Integers) -> Self {
+        let column = integers.column();
+        let all = || Group {
+            magnitudes: [signed((column.magnitude(0), false)) as u64; GROUP],
+            signs: if column.is_negative(0) { u8::MAX } else { 0 },
+        };
+        Groups {
+            column,
+            one: (column.len() == 1).then(all),
+        }
+    }
+
+    /// The numbers of rows `GROUP * group ..`, and zeros behind the last row.
+    #[inline(always)]
+    fn group(&self, group: usize) -> Group {
+        if let Some(one) = self.one {
+            return one;
+        }
+        let (limbs, signs) = (&self.column.limbs[..], self.column.signs[group]);
+        let ends = &self.column.offsets[GROUP * group..];
+        match ends.first_chunk::<{ GROUP + 1 }>() {
+            Some(ends) => Group::read(limbs, ends, signs),
+            None => Group::read(limbs, ends, signs),
+        }
+    }
+}
+
 /// A column that is being made: every word is put where the last one ends, all its limbs, and
 /// those that are zero on top are overwritten by the next.
 struct Words {
@@ -93,23 +226,36 @@ struct Words {
 
 impl Words {
     fn new(count: usize) -> Result<Self, Error> {
+        let mut offsets = bigint_cpu::with_capacity(count + 1)?;
+        offsets.push(0);
         Ok(Words {
             limbs: bigint_cpu::zeroed(WORD_LIMBS * count)?,
             end: 0,
-            offsets: bigint_cpu::zeroed(count + 1)?,
-            signs: bigint_cpu::zeroed(count.div_ceil(8))?,
+            offsets,
+            signs: bigint_cpu::with_capacity(count.div_ceil(GROUP))?,
         })
     }
 
-    #[inline]
-    fn put(&mut self, index: usize, (word, negative): Word) {
-        let (low, high) = (word as u64, (word >> 64) as u64);
-        let upper = |half: u64| (half >> LIMB_BITS) as Limb;
-        let place = self.limbs[self.end..].first_chunk_mut();
-        *place.expect("every word has room") = [low as Limb, upper(low), high as Limb, upper(high)];
-        self.end += length(word);
-        self.offsets[index + 1] = (self.end * size_of::<Limb>()) as i64;
-        self.signs[index / 8] |= u8::from(negative && word != 0) << (index % 8);
+    /// Puts a group of words, or the few that are left: nothing comes behind those.
+    #[inline(always)]
+    fn put(&mut self, count: usize, word: impl Fn(usize) -> Word) {
+        let (mut end, mut signs) = (self.end, 0);
+        let mut ends = [0; GROUP];
+        let places = &mut self.limbs[..];
+        for (at, of_number) in ends[..count].iter_mut().enumerate() {
+            let (word, negative) = word(at);
+            let (low, high) = (word as u64, (word >> 64) as u64);
+            let upper = |half: u64| (half >> LIMB_BITS) as Limb;
+            let place = places[end..].first_chunk_mut();
+            *place.expect("every word has room") =
+                [low as Limb, upper(low), high as Limb, upper(high)];
+            end += length(word);
+            *of_number = (end * size_of::<Limb>()) as i64;
+            signs |= u8::from(negative && word != 0) << at;
+        }
+        self.offsets.extend_from_slice(&ends[..count]);
+        self.signs.push(signs);
+        self.end = end;
     }
 
     fn column(mut self) -> Column {
@@ -118,17 +264,27 @@ impl Words {
     }
 }
 
-/// Columns of what `words` makes of each row.
+/// Columns of the words that `put` makes of each group of rows: of its number, and how many rows
+/// it has.
 fn columns<const N: usize>(
     count: usize,
-    words: impl Fn(usize) -> [Word; N] + Sync,
+    put: impl Fn(&mut [Words; N], usize, usize) + Sync,
 ) -> Result<[Integers; N], Error> {
     let columns = Column::gathered(count, 2 * WORD_LIMBS, |rows| {
         let columns = [(); N].map(|()| Words::new(rows.len()));
-        let mut columns = columns.into_iter().collect::<Result<Vec<_>, _>>()?;
-        for (index, row) in rows.enumerate() {
-            for (column, word) in columns.iter_mut().zip(&words(row)) {
-                column.put(index, *word);
+        let mut made = Vec::with_capacity(N);
+        for column in columns {
+            made.push(column?);
+        }
+        let Ok(mut columns) = <[Words; N]>::try_from(made) else {
+            unreachable!("as many were made");
+        };
+        for first in rows.clone().step_by(GROUP) {
+            let rows = GROUP.min(rows.end - first);
+            // Of as many as it always has the compiler makes no loop.
+            match rows {
+                GROUP => put(&mut columns, first / GROUP, GROUP),
+                rows => put(&mut columns, first / GROUP, rows),
             }
         }
         Ok(columns.into_iter().map(Words::column).collect())
@@ -139,16 +295,47 @@ fn columns<const N: usize>(
         .unwrap_or_else(|_| [(); N].map(|()| Integers::new())))
 }
 
+/// What `word` makes of each row of columns of [short](are_short) numbers.
+fn rowwise<const N: usize>(
+    count: usize,
+    operands: [&Integers; N],
+    word: impl Fn([Short; N]) -> Word + Sync,
+) -> Result<Integers, Error> {
+    let operands = operands.map(Groups::of);
+    let [made] = columns(count, |[made], group, rows| {
+        let mut groups = [Group::ZEROS; N];
+        for (of_group, operand) in groups.iter_mut().zip(&operands) {
+            *of_group = operand.group(group);
+        }
+        made.put(rows, |at| {
+            let mut numbers = [Short::ZERO; N];
+            for (number, group) in numbers.iter_mut().zip(&groups) {
+                *number = group.number(at);
+            }
+            word(numbers)
+        });
+    })?;
+    Ok(made)
+}
+
 /// What `word` makes of each row of two columns of [short](are_short) numbers.
 fn pairwise(
     a: &Integers,
     b: &Integers,
     word: impl Fn(i128, i128) -> Word + Sync,
 ) -> Result<Integers, Error> {
-    let (x, y) = (Rows::of(a), Rows::of(b));
-    let words = |row| [word(signed(x.number(row)), signed(y.number(row)))];
-    let [made] = columns(count_of(a, b)?, words)?;
-    Ok(made)
+    let count = count_of(a, b)?;
+    rowwise(count, [a, b], |[x, y]| word(x.signed(), y.signed()))
+}
+
+/// Which of two numbers `is_first` says.
+fn chosen(
+    a: &Integers,
+    b: &Integers,
+    is_first: impl Fn(Short, Short) -> bool + Sync,
+) -> Result<Integers, Error> {
+    let choose = |[x, y]: [Short; 2]| if is_first(x, y) { x.word() } else { y.word() };
+    rowwise(count_of(a, b)?, [a, b], choose)
 }
 
 /// What an operation makes of columns of [short](are_short) numbers, where that is a word.
@@ -160,12 +347,12 @@ pub(crate) fn computed(
     Some(match signs {
         Signs::Sum => pairwise(a, b, |x, y| split(x + y)),
         Signs::Difference => pairwise(a, b, |x, y| split(x - y)),
-        Signs::Least => pairwise(a, b, |x, y| split(x.min(y))),
-        Signs::Greatest => pairwise(a, b, |x, y| split(x.max(y))),
+        Signs::Least => chosen(a, b, Short::is_below),
+        Signs::Greatest => chosen(a, b, |x, y| y.is_below(x)),
         Signs::Order => pairwise(a, b, |x, y| split(x.cmp(&y) as i128)),
-        Signs::Product => pairwise(a, b, product),
+        Signs::Product => count_of(a, b).and_then(|count| rowwise(count, [a, b], product)),
         // By more than 64 bits a word is too short.
-        Signs::Shifted if b.len() == 1 && signed(Rows::of(b).number(0)) <= 64 => {
+        Signs::Shifted if b.len() == 1 && signed(Operand::of(b).number(0)) <= 64 => {
             pairwise(a, b, |x, bits| (x.unsigned_abs() << bits, x < 0))
         }
         Signs::ShiftedFloor => pairwise(a, b, |x, bits| split(x >> bits.min(127))),
@@ -175,20 +362,8 @@ pub(crate) fn computed(
 
 /// `a b + c` of columns of [short](are_short) numbers.
 pub(crate) fn mul_add([a, b, c]: [&Integers; 3]) -> Result<Integers, Error> {
-    let (x, y, z) = (Rows::of(a), Rows::of(b), Rows::of(c));
-    let count = match count_of(a, b)? {
-        1 => c.len(),
-        count if count == c.len() || c.len() == 1 => count,
-        count => {
-            return Err(Error::CountMismatch {
-                a: count,
-                b: c.len(),
-            });
-        }
-    };
-    let [x, y, z] = [x, y, z].map(|rows| move |row| signed(rows.number(row)));
-    let [made] = columns(count, |row| [sum(product(x(row), y(row)), split(z(row)))])?;
-    Ok(made)
+    let sum_of = |[x, y, z]: [Short; 3]| sum(product([x, y]), z.word());
+    rowwise(count_of_three([a, b, c])?, [a, b, c], sum_of)
 }
 
 /// Quotients and remainders of columns of words; `None` where there are longer numbers.
@@ -199,15 +374,20 @@ pub(crate) fn divided(
 ) -> Option<Result<[Integers; 2], Error>> {
     let are_words = |column: &&Integers| are_within(column, WORD_LIMBS);
     [a, b].iter().all(are_words).then(|| {
-        let (x, y) = (Rows::of(a), Rows::of(b));
+        let (x, y) = (Operand::of(a), Operand::of(b));
         let count = count_of(a, b)?;
-        let is_zero = |&row: &usize| y.number(row).0.is_empty();
-        match (0..count).find(is_zero) {
-            Some(index) => Err(Error::ZeroDivisor { index }),
-            None => columns(count, |row| {
-                quotient(word(x.number(row)), word(y.number(row)), rounding)
-            }),
-        }
+        refuse_zeros(y, count)?;
+        columns(count, |[quotients, remainders], group, rows| {
+            let made: [[Word; 2]; GROUP] = std::array::from_fn(|at| {
+                let row = GROUP * group + at;
+                match at < rows {
+                    true => quotient(word(x.number(row)), word(y.number(row)), rounding),
+                    false => [(0, false); 2],
+                }
+            });
+            quotients.put(rows, |at| made[at][0]);
+            remainders.put(rows, |at| made[at][1]);
+        })
     })
 }
 
@@ -221,16 +401,25 @@ fn word((x, negative): Number<'_>) -> Word {
     (word, negative)
 }
 
+impl Rounding {
+    /// Whether the magnitude of a quotient of numbers of these signs is rounded up, and whether
+    /// the remainder is negative.
+    #[inline]
+    pub fn of(self, [minus_x, minus_y]: [bool; 2]) -> (bool, bool) {
+        match self {
+            Rounding::Floor => (minus_x != minus_y, minus_y),
+            Rounding::Truncated => (false, minus_x),
+            Rounding::Euclid => (minus_x, false),
+        }
+    }
+}
+
 /// The quotient and the remainder, by a divisor that is not zero.
 #[inline]
 fn quotient((x, minus_x): Word, (y, minus_y): Word, rounding: Rounding) -> [Word; 2] {
     let quotient = x / y;
     let rest = x - quotient * y;
-    let (is_rounded_up, minus_rest) = match rounding {
-        Rounding::Floor => (minus_x != minus_y, minus_y),
-        Rounding::Truncated => (false, minus_x),
-        Rounding::Euclid => (minus_x, false),
-    };
+    let (is_rounded_up, minus_rest) = rounding.of([minus_x, minus_y]);
     let (quotient, rest) = match is_rounded_up && rest != 0 {
         true => (quotient + 1, y - rest),
         false => (quotient, rest),

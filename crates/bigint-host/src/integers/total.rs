@@ -13,54 +13,80 @@ const MOST_OF_PART: usize = 1 << 13;
 /// Magnitudes that are added to a total together.
 const TOGETHER: usize = 4;
 
-/// Limb by limb the sum of magnitudes, which carries at the end: a limb of 64 bits holds the
-/// sum of any 2^32 of 32.
+/// The sum of magnitudes word by word, which carries at the end: 128 bits hold the sum of any 2^64
+/// words.
 #[derive(Default)]
 struct Total<'a> {
-    sums: Vec<u64>,
+    sums: Vec<u128>,
     /// What is not yet added.
-    waiting: Vec<&'a [Limb]>,
+    waiting: [&'a [Limb]; TOGETHER],
+    /// How many wait.
+    count: usize,
+}
+
+/// Two limbs.
+#[inline(always)]
+fn word([low, high]: [Limb; 2]) -> u64 {
+    u64::from(high) << LIMB_BITS | u64::from(low)
 }
 
 impl<'a> Total<'a> {
+    #[inline]
     fn add(&mut self, magnitude: &'a [Limb]) -> Result<(), Error> {
-        if let Some(more) = magnitude.len().checked_sub(self.sums.len()) {
+        let words = magnitude.len().div_ceil(2);
+        if let Some(more @ 1..) = words.checked_sub(self.sums.len()) {
             bigint_cpu::reserve(&mut self.sums, more)?;
-            self.sums.resize(magnitude.len(), 0);
+            self.sums.resize(words, 0);
         }
-        bigint_cpu::reserve(&mut self.waiting, TOGETHER)?;
-        self.waiting.push(magnitude);
-        let &[a, b, c, d] = &self.waiting[..] else {
-            return Ok(());
-        };
-        let least = a.len().min(b.len()).min(c.len()).min(d.len());
-        let pairs = a[..least].iter().zip(&b[..least]);
-        let others = c[..least].iter().zip(&d[..least]);
-        for (sum, ((&a, &b), (&c, &d))) in self.sums.iter_mut().zip(pairs.zip(others)) {
-            *sum += u64::from(a) + u64::from(b) + u64::from(c) + u64::from(d);
+        self.waiting[self.count] = magnitude;
+        self.count += 1;
+        if self.count == TOGETHER {
+            self.add_together();
         }
-        self.add_waiting(least);
         Ok(())
     }
 
-    /// Adds those that wait, from limb `from` on.
+    /// Adds all that wait, as far as all go together.
+    fn add_together(&mut self) {
+        let words = self.waiting.map(|x| x.as_chunks::<2>().0);
+        let least = words.iter().map(|words| words.len()).min().unwrap_or(0);
+        let [a, b, c, d] = words.map(|words| &words[..least]);
+        for (i, sum) in self.sums[..least].iter_mut().enumerate() {
+            let with = |sum: u128, words: &[[Limb; 2]]| sum + u128::from(word(words[i]));
+            *sum = with(with(with(with(*sum, a), b), c), d);
+        }
+        self.add_waiting(least);
+    }
+
+    /// Adds those that wait, from word `from` on.
     fn add_waiting(&mut self, from: usize) {
-        for magnitude in self.waiting.drain(..) {
-            let limbs = magnitude[from..].iter();
-            for (sum, &limb) in self.sums[from..].iter_mut().zip(limbs) {
-                *sum += u64::from(limb);
+        for magnitude in &self.waiting[..self.count] {
+            let (words, odd) = magnitude.as_chunks::<2>();
+            for (sum, &pair) in self.sums[from..].iter_mut().zip(&words[from..]) {
+                *sum += u128::from(word(pair));
+            }
+            if let (Some(sum), &[limb]) = (self.sums.get_mut(words.len()), odd) {
+                *sum += u128::from(limb);
             }
         }
+        self.count = 0;
     }
 
     fn carried(mut self) -> Result<Vec<Limb>, Error> {
         self.add_waiting(0);
-        let mut limbs = bigint_cpu::with_capacity(self.sums.len() + 2)?;
+        let mut limbs = bigint_cpu::zeroed(2 * self.sums.len() + 4)?;
         let mut carry = 0_u128;
-        for &sum in self.sums.iter().chain(&[0, 0]) {
-            carry += u128::from(sum);
-            limbs.push(carry as Limb);
-            carry >>= LIMB_BITS;
+        let (pairs, _) = limbs.as_chunks_mut::<2>();
+        let (pairs, above) = pairs.split_at_mut(self.sums.len());
+        let put = |pair: &mut [Limb; 2], carry: u128| {
+            *pair = [carry as Limb, (carry >> LIMB_BITS) as Limb];
+            carry >> (2 * LIMB_BITS)
+        };
+        for (pair, &sum) in pairs.iter_mut().zip(&self.sums) {
+            carry = put(pair, carry + sum);
+        }
+        for pair in above {
+            carry = put(pair, carry);
         }
         Ok(limbs)
     }
@@ -82,20 +108,24 @@ pub(crate) fn sum(a: &Integers) -> Result<Integers, Error> {
     let sharing = Cpu::current().tuning().sharing;
     let work = LIMB_WORK * (mean(&[a]) + 1);
     let cut = sharing.cut(a.len(), work, MOST_OF_PART, 1);
-    let starts = (0..a.len()).step_by(cut.size.max(1));
-    let parts = map(starts, cut.threads, |start| {
+    // No numbers are a part too.
+    let starts = (0..a.len().max(1)).step_by(cut.size.max(1));
+    let mut parts = map(starts, cut.threads, |start| {
         let rows = start..a.len().min(start + cut.size.max(1));
-        totals(rows.map(|row| (column.magnitude(row), column.is_negative(row))))
-    });
-    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let numbers = |[positive, negative]: &'_ [Vec<Limb>; 2]| {
-        [
-            (trimmed(positive).to_vec(), false),
-            (trimmed(negative).to_vec(), true),
-        ]
+        totals(rows.map(|row| column.number(row)))
+    })
+    .into_iter()
+    .collect::<Result<Vec<_>, _>>()?;
+    let [positive, negative] = match parts.len() {
+        1 => parts.swap_remove(0),
+        _ => totals(
+            parts
+                .iter()
+                .flatten()
+                .zip([false, true].into_iter().cycle())
+                .map(|(limbs, negative)| (trimmed(limbs), negative)),
+        )?,
     };
-    let numbers: Vec<_> = parts.iter().flat_map(numbers).collect();
-    let [positive, negative] = totals(numbers.iter().map(|(limbs, sign)| (&limbs[..], *sign)))?;
     let mut sum = Column::with_capacity(1, positive.len().max(negative.len()) + 1)?;
     put(
         &mut sum,

@@ -1,5 +1,4 @@
-//! One divisor for all numbers, prepared once (Barrett, *Implementing the RSA public key
-//! encryption algorithm*, 1986).
+//! One divisor for all numbers, prepared once [Barrett 1986].
 //!
 //! With `B` = 2^32, dividends `a < B^n` and `v = floor(B^n / b)`, which is what is prepared,
 //!

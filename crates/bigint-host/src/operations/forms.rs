@@ -4,7 +4,7 @@ use crate::common::job::{Job, Wanted};
 use crate::plan::explain::Explanation;
 use crate::plan::task::Task;
 use crate::values::batch::Batch;
-use crate::{Engine, Error};
+use crate::{BigUint, Engine, Error};
 use bigint_core::operation::{Flag, Width};
 use bigint_core::{Operation, for_each_operation};
 
@@ -300,8 +300,16 @@ impl Engine {
         let computed = self.inner.compute(&Task::Job(job), &nodes)?;
         match computed.first {
             Some(index) if job.wanted == Wanted::First => {
+                let is_zero = |modulus: &&Batch| {
+                    let index = index.min(modulus.len().saturating_sub(1));
+                    Ok::<_, Error>(modulus.get(index)? == Some(BigUint::ZERO))
+                };
+                let modulus = operands.last();
                 Err(match job.operation.declaration().flag {
                     Flag::ZeroDivisor => Error::ZeroDivisor { index },
+                    Flag::NotInvertible if modulus.map_or(Ok(false), is_zero)? => {
+                        Error::ZeroDivisor { index }
+                    }
                     Flag::NotInvertible => Error::NotInvertible { index },
                     Flag::EvenModulus => Error::EvenModulus { index },
                     Flag::None | Flag::Carry | Flag::Borrow => Error::Underflow { index },

@@ -26,4 +26,4 @@ pub use mersenne::mersenne_by_doubles;
 
 pub use crate::expression::cost::{Cost, Extent};
 pub use crate::expression::evaluate::{Blame, Evaluator, Tallies, Tally, Totals};
-pub use crate::expression::grouping::Grouping;
+pub use crate::expression::grouping::{Bin, Bins, Grouping, InBin};

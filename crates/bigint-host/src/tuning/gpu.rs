@@ -73,7 +73,7 @@ pub struct LimbwiseTuning {
     /// The narrowest interleaved result that one thread computes, where there are as many
     /// numbers as for a sum; whole warps take neighbouring words of any other.
     pub interleaved_thread_min_width: usize,
-    /// The same where an operand [tells] all limbs of a number something, which a thread
+    /// The same where an operand [tells](bigint_core::operation::Property::Guided) all limbs of a number something, which a thread
     /// looks at once.
     pub interleaved_thread_min_told_width: usize,
 }
@@ -97,7 +97,7 @@ pub struct MulTuning {
     pub thread_max_width: usize,
     /// The widest operand whose product one thread computes as well, where operands are
     /// about as wide as each other: a tile of neighbouring numbers then goes by way of
-    /// shared memory ([`placed_width`]).
+    /// shared memory ([`placed_width`](bigint_core::kernel::placed_width)).
     pub thread_placed_max_width: usize,
     /// The widest operand of [many](Self::thread_many_min_count) products that one thread
     /// computes in the same way, of numbers whose limbs lanes move four at a time.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 const LIMB_BYTES: usize = size_of::<Limb>();
 
 /// Numbers whose signs are in a byte.
-const SIGNS_OF_BYTE: usize = 8;
+pub(crate) const SIGNS_OF_BYTE: usize = 8;
 
 /// What a number costs beside its limbs, in limbs moved.
 const OFFSET_LIMBS: usize = 16;
@@ -90,6 +90,12 @@ impl Column {
         &self.limbs[limb(index)..limb(index + 1)]
     }
 
+    /// Number `index`, which there is: its magnitude, and whether it is negative.
+    #[inline]
+    pub fn number(&self, index: usize) -> (&[Limb], bool) {
+        (self.magnitude(index), self.is_negative(index))
+    }
+
     /// Whether number `index`, which there is, is negative.
     #[inline]
     pub fn is_negative(&self, index: usize) -> bool {
@@ -130,6 +136,19 @@ impl Column {
         room(&mut self.limbs, limbs)?;
         room(&mut self.offsets, 1)?;
         room(&mut self.signs, 1)
+    }
+
+    /// Takes a number in for which there is room, and which has no zeros on top.
+    #[inline]
+    pub fn append(&mut self, (magnitude, negative): (&[Limb], bool)) {
+        let index = self.len();
+        self.limbs.extend_from_slice(magnitude);
+        let sign = u8::from(negative && !magnitude.is_empty()) << (index % 8);
+        match self.signs.last_mut() {
+            Some(signs) if !index.is_multiple_of(8) => *signs |= sign,
+            _ => self.signs.push(sign),
+        }
+        self.offsets.push((self.limbs.len() * LIMB_BYTES) as i64);
     }
 
     /// The next number is the limbs that have been put behind the last one's, zeros on top
@@ -301,7 +320,8 @@ impl Column {
         part: impl Fn(Range<usize>) -> Result<Vec<Column>, Error> + Sync,
     ) -> Result<Vec<Self>, Error> {
         let sharing = Cpu::current().tuning().sharing;
-        let cut = sharing.cut(count, LIMB_WORK * (limbs + OFFSET_LIMBS), MOST_OF_PART, 1);
+        let work = LIMB_WORK * (limbs + OFFSET_LIMBS);
+        let cut = sharing.cut(count, work, MOST_OF_PART, SIGNS_OF_BYTE);
         // No numbers are a part too.
         let starts = (0..count.max(1)).step_by(cut.size.max(1));
         let parts = map(starts, cut.threads, |start| {

@@ -473,20 +473,26 @@ impl Integers {
         limbs::leave_for_numbers(self.len(), bytes)?;
         numbers.resize(self.len(), BigInt::ZERO);
         let mean = self.limbs().len() / self.len().max(1);
-        limbs::each_number(&mut numbers, mean, |i, number| {
-            let sign = match self.column.is_negative(i) {
-                true => Sign::Minus,
-                false => Sign::Plus,
-            };
-            let magnitude = self.magnitude(i);
-            match magnitude.len() {
-                // Without a loop, and in no memory of its own.
-                0..=2 => {
-                    let limbs = magnitude.iter().rev();
-                    let word = limbs.fold(0, |word, &limb| word << LIMB_BITS | u64::from(limb));
-                    *number = BigInt::from_biguint(sign, word.into());
+        limbs::each_part(&mut numbers, mean, |first, part| {
+            let ends = self.offsets()[first..].windows(2);
+            for (i, (number, ends)) in (first..).zip(part.iter_mut().zip(ends)) {
+                let sign = match self.column.is_negative(i) {
+                    true => Sign::Minus,
+                    false => Sign::Plus,
+                };
+                let [start, end] = [ends[0], ends[1]].map(|end| end as usize / LIMB_BYTES);
+                let magnitude = &self.limbs()[start..end];
+                match magnitude.len() {
+                    // Without a loop, and in no memory of its own.
+                    0..=2 => {
+                        let word = match *magnitude {
+                            [low, high] => u64::from(high) << LIMB_BITS | u64::from(low),
+                            _ => magnitude.first().map_or(0, |&low| u64::from(low)),
+                        };
+                        *number = BigInt::from_biguint(sign, word.into());
+                    }
+                    _ => number.assign_from_slice(sign, magnitude),
                 }
-                _ => number.assign_from_slice(sign, magnitude),
             }
         });
         Ok(numbers)
@@ -504,7 +510,13 @@ fn of_numbers<'a>(
     };
     let length = |i| {
         let (negative, number) = number(i);
-        (number.bits().div_ceil(LIMB_BITS as u64) as usize, negative)
+        let words = number.iter_u64_digits().len();
+        let is_short = number
+            .iter_u64_digits()
+            .last()
+            .is_some_and(|top| top >> LIMB_BITS == 0);
+        let limbs = 2 * words - usize::from(is_short);
+        (limbs, negative)
     };
     let fill = |i, place: &mut [Limb]| limbs::fill_with(place, number(i).1);
     Ok(Column::filled(None, count, mean, length, fill)?.into())

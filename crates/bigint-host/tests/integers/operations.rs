@@ -179,3 +179,18 @@ fn columns_are_gathered_cut_and_put_together() {
     assert_eq!(Integers::concatenate(&parts).unwrap(), column);
     assert_eq!(Integers::concatenate(&[]).unwrap(), Integers::new());
 }
+
+#[test]
+fn the_declared_division_is_of_natural_numbers_however_short_they_are() {
+    let engine = Engine::cpu();
+    for bits in [3_u32, 100, 600, 5000] {
+        let a = integers(&[BigInt::from(-1) << bits]);
+        let b = integers(&[BigInt::from(7)]);
+        let refused = engine.integers().compute(Operation::DivRem, &[&a, &b]);
+        assert!(matches!(refused, Err(Error::Negative { index: 0, .. })));
+        let (q, r) = engine.integers().div_rem_floor(&a, &b).unwrap();
+        let [q, r] = [q, r].map(|column| column.get(0).unwrap());
+        assert_eq!(q * 7 + &r, a.get(0).unwrap());
+        assert!((0..7).any(|rest| r == BigInt::from(rest)));
+    }
+}

@@ -18,8 +18,8 @@
 //!
 //! What is left: a proof that holds shows a probable prime to be one (`B = 9`), and shows that no
 //! error happened. It does not bind somebody who has found a prime and wants to hide it: modulo a
-//! prime he knows elements of order 3, and others ("Certifying Giant Nonprimes", Hoffmann,
-//! Hubáček, Kamath and Pietrzak, 2023). A composite's residue is shown up to `±2^j`.
+//! prime he knows elements of order 3, and others [Hoffmann 2023]. A composite's residue is shown
+//! up to `±2^j`.
 
 use bigint_host::BigUint;
 

@@ -1,5 +1,5 @@
 //! Proofs that a PRP test was run, which are checked in a small part of its time
-//! (Pietrzak, "Simple Verifiable Delay Functions", in the form that GIMPS agreed on).
+//! [Pietrzak 2018], in the form that GIMPS agreed on.
 //!
 //! The claim `A^(2^n) = B`, where `A = 3`, `n = p` and `B` is the test's last residue, is
 //! halved. With `M = A^(2^m)`, `m = ceil(n / 2)`, it says the same as

@@ -27,6 +27,15 @@ pub struct Benchmark {
     pub is_mean: bool,
     /// What is measured of a width, on a device or on the CPU.
     pub cases: fn(usize, bool) -> Vec<Case>,
+    /// What is drawn: of each table, which its name begins with, lines by methods. A line is
+    /// named as its [`Case::method`] or, published, as [`published_line`] says. A reader follows
+    /// seven at most, so that these are the most telling ones.
+    pub drawn: &'static [(&'static str, &'static [&'static [&'static str]])],
+}
+
+/// How a drawing names what a paper published beside a method.
+pub fn published_line(method: &str, published: &str) -> String {
+    format!("{method}, {published}")
 }
 
 /// One figure.

@@ -20,6 +20,29 @@ pub const BENCHMARK: Benchmark = Benchmark {
     samples: 10,
     is_mean: false,
     cases,
+    drawn: &[
+        (
+            "1, 2",
+            &[
+                &["one sum"],
+                &["one sum, u64 CGBN"],
+                &["one sum, u64 C-V2"],
+                &["one sum, u64 C-V3"],
+                &["one sum, u64 F-V3"],
+            ],
+        ),
+        (
+            "3, 4",
+            &[
+                &["ten sums in one pass"],
+                &["ten sums in one pass, u64 CGBN"],
+                &["ten sums in one pass, u64 C-V2"],
+                &["ten sums in one pass, u64 C-V3"],
+                &["ten sums in one pass, u64 F-V3"],
+                &["ten sums, each to memory"],
+            ],
+        ),
+    ],
 };
 
 const BITS_IN_ALL: usize = 1 << 32;

@@ -22,6 +22,31 @@ pub const BENCHMARK: Benchmark = Benchmark {
     samples: 10,
     is_mean: false,
     cases,
+    drawn: &[
+        (
+            "sums",
+            &[
+                &["add, contiguous"],
+                &["add, interleaved"],
+                &["mod_add, contiguous"],
+                &["mod_add, interleaved"],
+            ],
+        ),
+        (
+            "School against Karatsuba",
+            &[
+                &["school, contiguous"],
+                &["school, interleaved"],
+                &["karatsuba, contiguous"],
+                &["karatsuba, interleaved"],
+                &["comba, interleaved"],
+            ],
+        ),
+        (
+            "registers against memory",
+            &[&["ten sums in registers"], &["ten sums, each to memory"]],
+        ),
+    ],
 };
 
 fn cases(_bits: usize, on_device: bool) -> Vec<Case> {

@@ -22,6 +22,31 @@ pub const BENCHMARK: Benchmark = Benchmark {
     samples: 10,
     is_mean: false,
     cases,
+    drawn: &[
+        (
+            "III",
+            &[
+                &["CPU, one thread", "CPU, one thread, Xeon X7460, GMP 4.1.4"],
+                &["CPU, all threads"],
+                &["GPU, best", "GPU, best, GTX 980, best"],
+            ],
+        ),
+        (
+            "II",
+            &[
+                &["thread, Comba", "thread, Comba, GTX 980"],
+                &[
+                    "thread, Karatsuba twice",
+                    "thread, Karatsuba twice, GTX 980",
+                ],
+                &["warp, Comba", "warp, Comba, GTX 980"],
+                &["warp, sum-rotate (School)"],
+                &["CPU, school"],
+                &["CPU, comba"],
+                &["CPU, karatsuba"],
+            ],
+        ),
+    ],
 };
 
 const NUMBERS: usize = 100_000;

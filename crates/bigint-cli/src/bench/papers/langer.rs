@@ -23,6 +23,30 @@ pub const BENCHMARK: Benchmark = Benchmark {
     samples: 32,
     is_mean: true,
     cases,
+    drawn: &[
+        (
+            "3: 4096",
+            &[
+                &["add, deviation 0 %, with transfers"],
+                &["add, deviation 25 %, with transfers"],
+                &["add, deviation 0 %, without transfers"],
+                &["add, deviation 25 %, without transfers"],
+                &["add, deviation 25 %, with transfers, one thread"],
+                &["add, deviation 25 %, with transfers, all threads"],
+            ],
+        ),
+        (
+            "4: 4096",
+            &[
+                &["mul, deviation 0 %, with transfers"],
+                &["mul, deviation 25 %, with transfers"],
+                &["mul, deviation 0 %, without transfers"],
+                &["mul, deviation 25 %, without transfers"],
+                &["mul, deviation 25 %, with transfers, one thread"],
+                &["mul, deviation 25 %, with transfers, all threads"],
+            ],
+        ),
+    ],
 };
 
 /// A width that is the mean of both of the paper's figures, and of the long lists.

@@ -7,7 +7,7 @@ use bigint_core::fused::FUSED_MODULE;
 use bigint_core::{Layout, Level, Operation};
 use bigint_host::expression::Expression;
 use bigint_host::{BackEnd, Batch, Engine, Error};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::benchmark::{Benchmark, Case, Who, Work};
 use crate::bench::rows::Rows;
@@ -19,18 +19,18 @@ use crate::team::Team;
 /// One figure. Times are for one number of the batch, or for all of a list, in nanoseconds;
 /// `ours` and what was `published` are in the benchmark's unit. What is not measured here has
 /// no times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     pub table: String,
     pub method: String,
     pub bits: usize,
     pub count: usize,
     /// Bytes of operands and results, of a list.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    pub layout: &'static str,
+    pub layout: String,
     /// The operation, or `fused`: the module of its kernels.
-    pub operation: Option<&'static str>,
+    pub operation: Option<String>,
     /// Operation, algorithm, level and lanes, as far as they were forced.
     pub by: Option<String>,
     pub back_end: Option<String>,
@@ -44,7 +44,7 @@ pub struct Row {
     pub least: Option<f64>,
     #[serde(skip)]
     pub greatest: Option<f64>,
-    pub published: BTreeMap<&'static str, f64>,
+    pub published: BTreeMap<String, f64>,
 }
 
 /// Measures every case of these widths.
@@ -115,7 +115,7 @@ fn row(
     let (least, greatest) = (of(|times| times.least), of(|times| times.greatest));
     let ends = least.map(figure).zip(greatest.map(figure));
     Row {
-        operation: case.work.module(),
+        operation: case.work.module().map(str::to_owned),
         by: measured.map(|_| case.choice()),
         table: case.table,
         back_end: measured.map(|(back_end, _)| back_end.to_string()),
@@ -123,7 +123,7 @@ fn row(
         bits,
         count,
         bytes: None,
-        layout: case.layout.name(),
+        layout: case.layout.name().to_owned(),
         samples: measured.map_or(0, |(_, times)| times.samples),
         mean_ns: of(|times| times.mean),
         median_ns: of(|times| times.median),
@@ -136,7 +136,12 @@ fn row(
         // Of a rate, the least is that of the greatest time.
         least: ends.map(|(one, other)| one.min(other)),
         greatest: ends.map(|(one, other)| one.max(other)),
-        published: case.published.into_iter().collect(),
+        published: {
+            let published = case.published.into_iter();
+            published
+                .map(|(name, figure)| (name.to_owned(), figure))
+                .collect()
+        },
     }
 }
 

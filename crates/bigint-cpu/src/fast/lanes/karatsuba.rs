@@ -224,7 +224,7 @@ pub(super) fn square<I: Vector>(
 ///
 /// `a b mod X^(k / h)` needs all of `a0 b0`, and of `a0 b1` and `a1 b0` only what lies
 /// below column `k`: one whole product of `h = 0.7 k` digits and two low ones of
-/// `0.3 k` ([Mulders 2000]), about 0.8 of the whole product's time.
+/// `0.3 k` [Mulders 2000], about 0.8 of the whole product's time.
 #[expect(clippy::too_many_arguments)] // a structure of slices that are cut anew at each level would hide them
 pub(super) fn low_product<I: Vector>(
     isa: I,

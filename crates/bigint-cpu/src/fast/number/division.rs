@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! divide -> by length of quotient and divisor:
-//!           word        one limb ([Möller and Granlund 2011])
-//!           school      limb by limb ([Knuth 1997], algorithm D)
-//!           recursive   halves of the quotient ([Burnikel and Ziegler 1998])
+//!           word        one limb [Möller and Granlund 2011]
+//!           school      limb by limb (Knuth's algorithm D)
+//!           recursive   halves of the quotient [Burnikel and Ziegler 1998]
 //!           reciprocal  two products by the divisor's reciprocal (Newton)
 //! ```
 //!

@@ -11,8 +11,7 @@
 //! ```
 //!
 //! `(u, v)` the row of `y` and `(u', v')` that of `r` (after [Jebelean 1995]; these
-//! conditions do not depend on which sign is whose). That makes
-//! rows below `2^31`. They are applied to the top 128 bits, the top 64 of what these leave
+//! conditions do not depend on which sign is whose). That makes rows below `2^31`. They are applied to the top 128 bits, the top 64 of what these leave
 //! give rows once more, and the product of both takes some 62 bits from the numbers by one
 //! pass, which leaves numbers of `n` words no shorter than `n - 2`: `r` is one more than it may
 //! be off. Numbers of two words are their own tops, and nothing is cut off in the end: `E = 0`.
@@ -24,8 +23,8 @@
 //! Cost: `n / 62` passes of 4 products a word, and a division of words for each 1.7 bits;
 //! large quotients cost one of numbers, which takes as many bits.
 //!
-//! **Halves.** (After [Möller 2008].) What is above the lowest `p` words of both stands for them longer, if it
-//! keeps more than half of its words. With `k` words above, reduced to `x` and `y`, both of more
+//! **Halves** (after [Möller 2008]). What is above the lowest `p` words of both stands for them
+//! longer, if it keeps more than half of its words. With `k` words above, reduced to `x` and `y`, both of more
 //! than `t = k / 2 + 1` words, the rows `(u, v)` of `x` and `(u', v')` of `y` have entries below
 //! `x / B` and `y / B`, `B = 2^64`, as a row's entry times the other's number is no more than what
 //! was begun with. So

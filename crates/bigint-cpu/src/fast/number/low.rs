@@ -8,7 +8,7 @@
 //! ```
 //!
 //! the first product fits, and of the second the low `m` limbs remain: the product of
-//! two numbers of `m` limbs to as many ([`balanced`]). This is the short product of [Mulders 2000]:
+//! two numbers of `m` limbs to as many ([`balanced`]). For that one, [Mulders 2000]:
 //! with `a = a_0 + a_1 B^k`, `b` alike and `2 k >= m`
 //!
 //! ```text

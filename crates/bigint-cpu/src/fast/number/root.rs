@@ -1,6 +1,6 @@
 //! Square roots and roots of any degree of one number, with what they leave.
 //!
-//! **Square roots** ([Zimmermann 1999]). With `x = x_3 B^3l + x_2
+//! **Square roots** [Zimmermann 1999]. With `x = x_3 B^3l + x_2
 //! B^2l + x_1 B^l + x_0`, one of the two top bits set, the root of the upper half and a
 //! division give the root, or one more:
 //!

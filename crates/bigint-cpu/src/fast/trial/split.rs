@@ -1,4 +1,4 @@
-//! Divisors of composite numbers, by Pollard's rho ([Pollard 1975]).
+//! Divisors of composite numbers, by Pollard's rho [Pollard 1975].
 //!
 //! `x -> x^2 + c` modulo a divisor `f` of `q` comes round after about `sqrt(f)` steps; of two
 //! values that are the same modulo `f`, the difference has `f` in common with `q`. Brent's way to

@@ -1,4 +1,4 @@
-//! Multiplication by columns (Honda).
+//! Multiplication by columns [Honda 2015].
 //!
 //! Column `k` is the sum of all `a[i] b[j]` with `i + j = k`; each limb of the
 //! result is written once. A column of at most 2^28 products below 2^64, and what

@@ -1,4 +1,4 @@
-//! Multiplication by a transform over the complex numbers in FP64 (Thall), exact by proof.
+//! Multiplication by a transform over the complex numbers in FP64 [Thall 2011], exact by proof.
 //!
 //! The ring, the tree and the proof are those of [`bigint_core::transform`]: digits are
 //! coefficients of polynomials modulo `x^L - i`, whose product's low half comes back as the

@@ -1,4 +1,4 @@
-//! Multiplication by three products of half the width (Honda, Carlessi-Kashani).
+//! Multiplication by three products of half the width [Honda 2015], [Carlessi and Kashani 2013].
 //!
 //! Cut both operands at `h = ceil(n / 2)` limbs, `a = a1 X + a0`, `b = b1 X + b0`,
 //! `X = 2^(32 h)`. Then

@@ -1,4 +1,4 @@
-//! Multiplication by rows ([Langer 2015], [Carlessi and Kashani 2013]).
+//! Multiplication by rows [Langer 2015], [Carlessi and Kashani 2013].
 //!
 //! `a b = sum_j (a b[j]) 2^(32 j)`: one limb of `b` times all of `a`, added to the
 //! result at limb `j`. With every limb below `B = 2^32`, the step

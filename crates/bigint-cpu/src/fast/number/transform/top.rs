@@ -3,8 +3,7 @@
 //! A length between two powers of two is rounded up to `k/8` of the larger
 //! one, `5 <= k <= 8`. The polynomial has `k` blocks of coefficients; the
 //! forward pass computes the first `k` of the eight blocks of values. `k`
-//! values and `8 - k` zero coefficients determine the `k` coefficients (van
-//! der Hoeven, *The truncated Fourier transform and applications*, 2004), and
+//! values and `8 - k` zero coefficients determine the `k` coefficients [van der Hoeven 2004], and
 //! for one step of eight the way back can be written down:
 //!
 //! with `A_j = f_j + f_(j+4)` (from the first four values, always complete)

@@ -1,6 +1,6 @@
 //! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform.
 //!
-//! **Maths** ([Crandall and Fagin 1994], [Thall 2011]). A residue is written in `n` words,
+//! **Maths** [Crandall and Fagin 1994], [Thall 2011]. A residue is written in `n` words,
 //! word `j` at bit `ceil(p j / n)`: words of two lengths, `floor(p / n)` bits and one
 //! more, whose digits lie on both sides of zero. Weighted by `2^(ceil(p j / n) - p j /
 //! n)` the words are coefficients in the base `2^(p / n)`, and as `2^p = 1` the square
