@@ -15,7 +15,7 @@ use std::ops::BitOrAssign;
 
 use bytemuck::Zeroable;
 
-/// The same word, which may be any as far as the compiler knows.
+/// `word`, of which the compiler no longer knows anything.
 #[inline(always)]
 pub(crate) fn opaque(word: u64) -> u64 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -66,19 +66,19 @@ impl<'a> Numbers<'a> {
         self.shape
     }
 
-    /// Whether both are the same numbers in the same memory.
+    /// Whether both batches are the same numbers in the same memory.
     #[inline]
     pub(crate) fn same(&self, other: &Numbers<'_>) -> bool {
         std::ptr::eq(self.limbs, other.limbs) && self.shape == other.shape
     }
 
-    /// Whether number 0 stands for all.
+    /// Whether number 0 stands for every number of the result.
     #[inline]
     pub(crate) fn is_broadcast(&self) -> bool {
         self.shape.count == 1
     }
 
-    /// Refuses a batch that does not fit a result of `count` numbers.
+    /// Refuses a batch that has neither one number nor `count` of them.
     #[inline]
     pub(crate) fn check_count(&self, count: usize) -> Result<(), Error> {
         if self.shape.count == count || self.shape.count == 1 {

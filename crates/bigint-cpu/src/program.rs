@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 
 thread_local! {
-    /// Whether this thread goes on where an allocation of its fails.
+    /// Whether this thread goes on when one of its allocations fails.
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -21,7 +21,7 @@ thread_local! {
 static LAST: OnceLock<fn()> = OnceLock::new();
 
 /// An allocator that ends the program where `A` has no memory, unless the request is
-/// [`fallible`]. On Linux; elsewhere it is `A`.
+/// [`fallible`]. On systems other than Linux it is `A`.
 ///
 /// ```
 /// use bigint_cpu::program::Memory;
@@ -33,7 +33,7 @@ static LAST: OnceLock<fn()> = OnceLock::new();
 #[derive(Debug)]
 pub struct Memory<A>(pub A);
 
-// SAFETY: every request is handed to `A` as it is, and what `A` answers is handed back, or
+// SAFETY: every request is handed to `A` as it is, and what `A` returns is handed back, or
 // nothing is: the program ends.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Memory<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -65,8 +65,8 @@ pub fn fallible<R>(request: impl FnOnce() -> R) -> R {
     answer
 }
 
-/// Says what is still to be done when the program ends for want of memory, once: it must
-/// neither ask for memory nor wait for a lock.
+/// Registers what is still to be done, once, when the program ends for want of memory: `last`
+/// must neither ask for memory nor wait for a lock.
 pub fn at_end(last: fn()) {
     // Whoever comes first.
     let _ = LAST.set(last);
@@ -98,7 +98,7 @@ pub fn start() {
     }
 }
 
-/// `pointer`, or the end where it is null and nobody can go on.
+/// `pointer`; the end of the program where it is null and the thread cannot go on.
 fn had(pointer: *mut u8, bytes: usize) -> *mut u8 {
     #[cfg(target_os = "linux")]
     if pointer.is_null() && !MAY_FAIL.get() {

@@ -40,13 +40,13 @@ pub fn is_in_pool() -> bool {
     rayon::current_thread_index().is_some()
 }
 
-/// Who works for a caller that is no thread of a pool.
+/// The pool that works for a caller that is no thread of a pool.
 #[derive(Clone, Copy)]
 struct Outside {
     /// The process that these threads are of.
     process: u32,
     threads: usize,
-    /// Their pool; none for rayon's own.
+    /// The pool, unless it is rayon's own.
     pool: Option<&'static ThreadPool>,
 }
 
@@ -103,7 +103,7 @@ impl Outside {
         }
     }
 
-    /// The pool to name, if rayon would not find it by itself.
+    /// The pool to name, where rayon would not find it by itself.
     fn pool() -> Option<&'static ThreadPool> {
         match is_in_pool() {
             true => None,
@@ -120,7 +120,7 @@ pub(crate) fn scope<'s, R>(work: impl FnOnce(&Scope<'s>) -> R) -> R {
     }
 }
 
-/// Both results, at the same time where there are threads.
+/// What both functions return; they run at the same time where there are threads.
 pub(crate) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
@@ -142,7 +142,7 @@ pub(crate) fn inside(stages: impl FnOnce() + Send) {
     }
 }
 
-/// A thread, where there is memory for it.
+/// Starts a thread, where there is memory for it.
 fn spawn(work: Work) -> io::Result<()> {
     match pages::can_be_had(LEFT) {
         true => thread::Builder::new().spawn(work).map(drop),
@@ -163,7 +163,7 @@ fn start() -> usize {
     }
 }
 
-/// How many threads to start: none where there would be one, as the caller is one.
+/// How many threads to start: none where one would be enough, as the caller is one.
 fn wanted() -> usize {
     let named = env::var("RAYON_NUM_THREADS").ok();
     let named = named.and_then(|number| number.parse().ok());
@@ -175,8 +175,8 @@ fn wanted() -> usize {
     }
 }
 
-/// Threads, `wanted` or fewer, each of which waits for its part in the pool. The pool takes a
-/// number of threads and has no use for fewer: they must be there before it is.
+/// Starts `wanted` threads, or fewer, each of which waits for its part in the pool. They must
+/// be there before the pool is, which takes a number of threads and has no use for fewer.
 fn waiting(
     wanted: usize,
     mut spawn: impl FnMut(Work) -> io::Result<()>,

@@ -63,7 +63,7 @@ fn numbers(mut piece: Piece<'_>, mut negative: Piece<'_>, operands: [Numbers<'_>
 }
 
 /// `r = |a + b|` modulo `2^(32 w)`, `w = r.len()`, of two numbers, with `negative` for
-/// theirs; answers whether the sum is negative. Linear, no scratch.
+/// theirs; returns whether the sum is negative. Linear, no scratch.
 ///
 /// ```
 /// let mut r = [0; 2];
@@ -83,7 +83,7 @@ pub(super) fn abs_diff(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     words::number::<Sub>(r, greater, less);
 }
 
-/// One number; answers its sign.
+/// `r = |a + b|` of one number, modulo `2^(32 w)`; returns the sum's sign.
 #[inline(always)]
 fn number(r: &mut [Limb], a: &[Limb], b: &[Limb], [first, second]: [Limb; 2]) -> Limb {
     let most = r.len();

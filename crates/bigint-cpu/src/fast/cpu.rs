@@ -79,8 +79,8 @@ impl Cpu {
         })
     }
 
-    /// The one that [`crate::compute`] uses: the one installed, else
-    /// [`Cpu::detect`]'s answer at the first call.
+    /// The engine that [`crate::compute`] uses: the one installed, else what
+    /// [`Cpu::detect`] found at the first call.
     #[inline]
     pub fn current() -> &'static Cpu {
         CURRENT.get_or_init(Cpu::detect)

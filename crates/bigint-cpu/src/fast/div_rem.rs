@@ -15,20 +15,20 @@ pub(super) fn div_rem(cpu: &Cpu, words: Words<'_>) -> Limb {
     number(cpu, words.r, words.s, a, b)
 }
 
-/// The quotient alone.
+/// The quotient of `a` by `b`.
 pub(super) fn div(cpu: &Cpu, words: Words<'_>) -> Limb {
     let [a, b, _] = words.operands;
     number(cpu, words.r, &mut [], a, b)
 }
 
-/// The remainder alone.
+/// The remainder of `a` by `b`.
 pub(super) fn rem(cpu: &Cpu, words: Words<'_>) -> Limb {
     let [a, b, _] = words.operands;
     number(cpu, &mut [], words.r, a, b)
 }
 
-/// What a division takes, in the unit of [`Sharing`](crate::Sharing): a product of two
-/// limbs at a time takes some ten times as long as one among many.
+/// What a division costs, in the unit of [`Sharing`](crate::Sharing): a product of two limbs at
+/// a time takes some ten times as long as one among many.
 pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
     let [n, m] = [0, 1].map(|i| operands[i].shape().width);
     let rows = n.saturating_sub(m) + 2;

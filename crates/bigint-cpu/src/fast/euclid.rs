@@ -55,7 +55,7 @@ pub(super) fn jacobi(cpu: &Cpu, words: Words<'_>) -> Limb {
     0
 }
 
-/// What Euclid's algorithm takes, in the unit of [`Sharing`](crate::Sharing).
+/// What Euclid's algorithm costs, in the unit of [`Sharing`](crate::Sharing).
 pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
     let widths = operands.iter().map(|x| x.shape().width);
     let widest = widths.fold(0, usize::max);

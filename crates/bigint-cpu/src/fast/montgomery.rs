@@ -184,7 +184,7 @@ impl Odd {
         words(limbs, self.m.len())
     }
 
-    /// Sets `r` to what stands as `x`.
+    /// Sets `r` to the number whose Montgomery form is `x`.
     fn retrieve(&self, r: &mut [Limb], x: &[u64]) {
         let mut one = scratch(self.m.len());
         one[0] = 1;

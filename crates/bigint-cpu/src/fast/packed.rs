@@ -8,7 +8,7 @@ pub(super) trait Linear {
     /// Whether this is subtraction.
     const SUB: bool;
 
-    /// On 64-bit words.
+    /// `x + y + carry` or `x - y - carry` of 64-bit words, and the carry out.
     #[inline(always)]
     fn words(x: u64, y: u64, carry: bool) -> (u64, bool) {
         if Self::SUB {
@@ -18,7 +18,7 @@ pub(super) trait Linear {
         }
     }
 
-    /// On limbs.
+    /// The same of limbs.
     #[inline(always)]
     fn limbs(x: Limb, y: Limb, carry: bool) -> (Limb, bool) {
         if Self::SUB {
@@ -28,7 +28,7 @@ pub(super) trait Linear {
         }
     }
 
-    /// On limbs, the carry as 0 or 1: without branches, for whole vectors.
+    /// The same of limbs with the carry as 0 or 1: without branches, for whole vectors.
     #[inline(always)]
     fn lanes(x: Limb, y: Limb, carry: Limb) -> (Limb, Limb) {
         if Self::SUB {

@@ -75,14 +75,14 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// These parts of memory, in this order.
+    /// Lines of these parts of memory, in this order.
     pub fn new(first: &'a [Limb], second: &'a [Limb], third: &'a [Limb]) -> Self {
         Lines {
             parts: [third, second, first],
         }
     }
 
-    /// No memory.
+    /// Lines of no memory.
     pub fn none() -> Self {
         Self::new(&[], &[], &[])
     }
@@ -99,7 +99,7 @@ impl<'a> Lines<'a> {
         self.parts[2]
     }
 
-    /// See [`Self::take`].
+    /// Gives back those of the lines from [`Self::take`] that are still to be prefetched.
     #[inline(always)]
     pub fn rest(&mut self, lines: &'a [Limb]) {
         self.parts[2] = lines;

@@ -33,7 +33,7 @@ pub(super) fn iroot(cpu: &Cpu, words: Words<'_>) -> Limb {
     0
 }
 
-/// What a root takes, in the unit of [`Sharing`](crate::Sharing): as much as a few products.
+/// What a root costs, in the unit of [`Sharing`](crate::Sharing): as much as a few products.
 pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
     let width = operands[0].shape().width;
     LIMB_WORK

@@ -17,13 +17,13 @@ pub(super) struct Words<'a> {
     /// The result, zeros at first; a word more than is kept where the number of limbs is
     /// odd.
     pub r: &'a mut [u64],
-    /// The second result, likewise; empty where the operation has one.
+    /// The second result, likewise; empty where the operation has only one.
     pub s: &'a mut [u64],
     /// The operands without zeros on top.
     pub operands: [&'a [u64]; 3],
 }
 
-/// What computes a group in lanes: it answers a bit for each number that is right and whose
+/// What computes a group in lanes: it returns a bit for each number that is right and whose
 /// flag is 0. The others are computed one after another.
 pub(super) type InLanes = fn(Group<'_, '_>) -> u8;
 
@@ -31,7 +31,7 @@ pub(super) type InLanes = fn(Group<'_, '_>) -> u8;
 const FEWEST: usize = 2;
 
 /// How an operation on words is computed: what a number takes in the unit of
-/// [`Sharing`](crate::Sharing), the lanes for a group, and one number, whose flag it answers.
+/// [`Sharing`](crate::Sharing), the lanes for a group, and one number, whose flag it returns.
 type Leaf = (
     fn(&[Numbers<'_>]) -> usize,
     Option<InLanes>,
@@ -55,7 +55,7 @@ fn leaf(operation: Operation) -> Option<Leaf> {
     Some(leaf)
 }
 
-/// An operation on words for every number; any other by its reference.
+/// Computes an operation on words for every number, and any other operation by its reference.
 pub(super) fn compute(
     cpu: &Cpu,
     operation: Operation,
@@ -190,7 +190,7 @@ impl Buffers {
     }
 }
 
-/// Writes number `i` of a piece.
+/// Writes `words` as number `i` of a piece.
 fn put(piece: &mut Piece<'_>, i: usize, words: &[u64], limbs: &mut Vec<Limb>) {
     if let Some(number) = piece.contiguous_mut(i) {
         unpack(number, words);

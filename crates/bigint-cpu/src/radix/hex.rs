@@ -25,7 +25,7 @@ fn limb(digits: [u8; 8]) -> (Limb, u64) {
     ((halves | halves >> 16) as Limb, valid)
 }
 
-/// Writes the value of `digits` into `limbs`, zeros above it. Answers false,
+/// Writes the value of `digits` into `limbs`, zeros above it. Returns false,
 /// and leaves `limbs` unspecified, where a byte is no digit.
 ///
 /// ```

@@ -41,7 +41,8 @@ const LEAF_WORDS: usize = 40;
 /// Digits from which two halves are worth two threads.
 const PARALLEL_WORDS: usize = 512;
 
-/// Decimal digits of numbers, one after another, which share scratch memory.
+/// A reader and writer of decimal digits, which keeps its scratch memory from one number to the
+/// next.
 ///
 /// ```
 /// use bigint_cpu::radix::Decimals;
@@ -129,8 +130,8 @@ pub fn limbs_of_digits(digits: usize) -> usize {
     bits.div_ceil(32) as usize
 }
 
-/// The limbs, least significant first and without zeros at the end, of a number
-/// written in decimal digits, as [`Decimals::read`] takes them.
+/// The limbs, least significant first and without zeros at the end, of a number in decimal
+/// digits, as [`Decimals::read`] takes them.
 ///
 /// ```
 /// use bigint_cpu::radix::parse_decimal;

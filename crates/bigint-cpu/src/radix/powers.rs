@@ -44,7 +44,7 @@ impl Powers {
         Powers(levels)
     }
 
-    /// The power of a level; none where leaves begin.
+    /// The power of a level; `None` where leaves begin.
     pub(super) fn level(&self, level: usize) -> Option<&Power> {
         self.0.get(level)
     }

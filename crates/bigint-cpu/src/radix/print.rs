@@ -66,7 +66,7 @@ struct Power {
 }
 
 impl Power {
-    /// From `5^(19 words)`.
+    /// The power `10^(19 words)` from `5^(19 words)`.
     fn new(words: usize, five: &[u64]) -> Self {
         let bits = WORD_DIGITS * words;
         let mut value = scratch(five.len() + 1);
@@ -118,7 +118,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// For numbers of at most so many words.
+    /// How numbers of at most so many words are cut.
     fn new(words: usize) -> Self {
         let half = words.div_ceil(2).max(LEAST_LEAF);
         let depth = half.div_ceil(MOST_LEAF).next_power_of_two().ilog2();
@@ -179,7 +179,7 @@ fn halve(f: &mut [u64], half: &Power, is_shared: bool) {
     half.center(high, low[h - 1]);
 }
 
-/// Writes the digits of `x`, trimmed, with zeros in front, behind `text`; answers how
+/// Writes the digits of `x`, trimmed, with zeros in front, behind `text`; returns how
 /// many.
 pub(super) fn print(x: Vec<u64>, text: &mut Vec<u8>) -> usize {
     // log10(2^64) < 19.2660.

@@ -57,7 +57,7 @@ fn eight(digits: [u8; 8]) -> Option<u64> {
     Some(fours.wrapping_mul(10_000 << 32 | 1) >> 32)
 }
 
-/// The value of `digits`, whose top limbs may be zero, in place of `value`. Answers false,
+/// The value of `digits`, whose top limbs may be zero, in place of `value`. Returns false,
 /// and leaves anything there, where a byte is no digit.
 pub(super) fn read(digits: &[u8], value: &mut Vec<u64>) -> Result<bool, Error> {
     value.clear();
@@ -214,7 +214,7 @@ fn add_products(sum: &mut [u64], factor: &[u64], [low, high]: [u64; 2]) {
     (sum[top], sum[top + 1]) = last.carrying_mul_add(high, low_carry, high_carry);
 }
 
-/// `x <- x * 10^19`; answers the limb above.
+/// `x <- x * 10^19`; returns the limb above.
 fn multiply(x: &mut [u64]) -> u64 {
     let mut carry = 0;
     for limb in x {
@@ -223,7 +223,7 @@ fn multiply(x: &mut [u64]) -> u64 {
     carry
 }
 
-/// Two times [`multiply`], the second in the wake of the first.
+/// [`multiply`] twice, the second time in the wake of the first.
 fn multiply_twice(x: &mut [u64]) -> [u64; 2] {
     let mut carries = [0; 2];
     for limb in x {

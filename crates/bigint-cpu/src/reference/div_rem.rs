@@ -9,7 +9,7 @@ use super::{copy, word};
 use crate::fast::number::limbs::trimmed;
 use crate::memory::scratch;
 
-/// By rows ([Knuth 1997], algorithm D); answers 1, and
+/// By rows ([Knuth 1997], algorithm D); returns 1, and
 /// zeros, where `b` is zero.
 ///
 /// ```
@@ -28,7 +28,7 @@ pub fn school(q: &mut [Limb], r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     flag
 }
 
-/// Quotient and remainder; none by zero.
+/// Quotient and remainder; `None` by zero.
 ///
 /// `v` is the divisor, shifted so that its top bit is set, and `u` the dividend. With the
 /// two top limbs of what is left of `u` and the top one of `v`,

@@ -14,7 +14,7 @@ use crate::{mask, memory};
 /// All bits of a digit.
 const MASK: i64 = (1 << DIGIT_BITS) - 1;
 
-/// By as many rounds as the widths need, without a branch on numbers; answers 1, and zero,
+/// By as many rounds as the widths need, without a branch on numbers; returns 1, and zero,
 /// where there is no inverse, or `m` is even.
 ///
 /// Cost: ten products of digits of 30 bits a round, `2.9 n / 30` rounds for `n` bits.
@@ -86,8 +86,8 @@ fn digits(x: &[Limb], count: usize) -> Vec<i64> {
     digits
 }
 
-/// A round's matrix times a pair of numbers, divided by 2^30; modulo `m`, whose inverse modulo
-/// 2^32 stands beside it, where it is given: cofactors stay above `-2 m` and below `m`.
+/// A round's matrix times a pair of numbers, divided by `2^30`. Where a modulus and its inverse
+/// modulo `2^32` are given, the result is modulo it: cofactors stay above `-2 m` and below `m`.
 fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i32; 2]; 2], modulus: Option<(&[i64], Limb)>) {
     let count = pair[0].len();
     let rows = matrix.map(|row| row.map(i64::from));

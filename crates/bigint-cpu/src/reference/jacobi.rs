@@ -8,7 +8,7 @@ use super::div_rem::divide;
 use super::{set, shr};
 use crate::fast::number::limbs::trimmed;
 
-/// Euclid's algorithm and the law of reciprocity; answers 1, and sets `r` to 0, where `n` is even.
+/// Euclid's algorithm and the law of reciprocity; returns 1, and sets `r` to 0, where `n` is even.
 ///
 /// ```
 /// let mut r = [0];

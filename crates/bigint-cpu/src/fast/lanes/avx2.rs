@@ -43,7 +43,7 @@ use crate::fast::Path;
 pub(in crate::fast) struct Avx2(());
 
 impl Avx2 {
-    /// The proof, if there is one.
+    /// The proof, where the machine has the instructions.
     pub(in crate::fast) fn detect() -> Option<Self> {
         Path::Avx2.is_supported().then_some(Avx2(()))
     }

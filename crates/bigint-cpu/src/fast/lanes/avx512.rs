@@ -14,7 +14,7 @@ use crate::fast::Path;
 pub(in crate::fast) struct Avx512(());
 
 impl Avx512 {
-    /// The proof, if there is one.
+    /// The proof, where the machine has the instructions.
     pub(in crate::fast) fn detect() -> Option<Self> {
         Path::Avx512Ifma.is_supported().then_some(Avx512(()))
     }
@@ -28,7 +28,7 @@ fn compiled<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The first `count` of 8 limbs.
+/// The mask of the first `count` of 8 limbs.
 fn mask(count: usize) -> __mmask8 {
     debug_assert!(count <= BLOCK);
     ((1_u32 << count) - 1) as __mmask8

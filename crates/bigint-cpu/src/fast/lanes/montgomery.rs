@@ -51,7 +51,7 @@ pub(in crate::fast) fn suits(width: usize) -> bool {
 }
 
 /// The powers of a piece modulo odd numbers; what is computed modulo even ones means
-/// nothing. Answers whether the machine has the instructions.
+/// nothing. Returns whether the machine has the instructions.
 pub(in crate::fast) fn pow_mod(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(isa) = super::Avx512::detect() {
@@ -172,7 +172,7 @@ fn load_digits<I: Vector>(
     }
 }
 
-/// The length of a number in bits, of zero 1.
+/// The length of a number in bits; 1 for zero.
 fn length(number: &[Limb]) -> usize {
     let top = number.iter().rposition(|&limb| limb != 0);
     top.map_or(1, |top| {

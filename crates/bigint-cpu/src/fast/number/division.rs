@@ -10,7 +10,7 @@
 //!
 //! All take a dividend `a` of `k + m` limbs and a divisor `d` of `m` with its top bit set,
 //! put `k` limbs of the quotient in `q` and the remainder in the lower `m` limbs of `a`;
-//! what is above it is anything then. They answer whether the quotient has one more limb,
+//! what is above it is anything then. They return whether the quotient has one more limb,
 //! which then is 1: where the upper `m` limbs of `a` are not less than `d`.
 //!
 //! **Recursion.** A quotient shorter than the divisor comes from the upper `2 k` limbs of

@@ -44,7 +44,7 @@ use crate::Path;
 /// What a row's entries add up to stays below this.
 const MOST: u64 = 1 << 31;
 
-/// What the numbers that were begun with go into two that were reached, a row each.
+/// Two numbers that were reached in terms of those that were begun with: a row each.
 type Rows = [[u64; 2]; 2];
 
 /// Words that are reduced by themselves at least. Of 50, 100, 200, 400 and 800, 50 and 100 took the
@@ -64,13 +64,13 @@ pub(crate) struct Euclid {
     is_odd: bool,
     /// Words that `b` has at least after every step; 0 where it may be zero.
     least: usize,
-    /// [`HALVES`].
+    /// Words from which on numbers are reduced by halves: [`HALVES`], but for tests.
     halves: usize,
     path: Path,
 }
 
 impl Euclid {
-    /// Of `a >= b`, trimmed, without cofactors.
+    /// Euclid's algorithm on `a >= b`, trimmed, without cofactors.
     fn new(a: &[u64], b: &[u64], path: Path) -> Self {
         Euclid {
             a: a.to_vec(),
@@ -123,7 +123,7 @@ impl Euclid {
         while !self.b.is_empty() && self.step() {}
     }
 
-    /// Some quotients, if `b` keeps its least number of words.
+    /// Takes some quotients, if `b` keeps its least number of words.
     fn step(&mut self) -> bool {
         if self.halve() {
             return true;
@@ -257,7 +257,7 @@ impl Euclid {
         (rows[0][1] != 0).then_some((rows, is_odd))
     }
 
-    /// Both numbers by their rows.
+    /// Replaces both numbers by what their rows make of them.
     fn reduce(&mut self, rows: Rows, is_odd: bool) {
         self.b.resize(self.a.len(), 0);
         // Of an even number of steps the first row is u a - v b, of an odd one v b - u a,
@@ -297,7 +297,7 @@ impl Euclid {
         self.is_odd ^= is_odd;
     }
 
-    /// One quotient, whatever it is, if `b` keeps its least number of words.
+    /// Takes one quotient of any size, if `b` keeps its least number of words.
     fn divide(&mut self) -> bool {
         let (quotient, remainder) = division::div_rem(&self.a, &self.b, self.path);
         if remainder.len() < self.least {

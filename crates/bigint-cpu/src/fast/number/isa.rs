@@ -23,11 +23,11 @@ pub(super) struct Avx512(());
     expect(dead_code, reason = "other machines have the portable path")
 )]
 pub(super) enum Isa {
-    /// None beyond those Rust assumes.
+    /// No instructions beyond those that Rust assumes.
     Portable,
-    /// Those of [`Path::Avx2`].
+    /// The instructions of [`Path::Avx2`].
     Avx2(Avx2),
-    /// Those of [`Path::Avx512Ifma`].
+    /// The instructions of [`Path::Avx512Ifma`].
     Avx512(Avx512, Avx2),
 }
 

@@ -55,7 +55,7 @@ fn hand_on(a: &mut [u64], f: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {
     })
 }
 
-/// `f(a, b)` limb by limb, and the carry out.
+/// Applies `f` to `a` and `b` limb by limb; returns its results and the carry out.
 #[inline(always)]
 fn chunk(
     a: &[u64; CHUNK],

@@ -38,8 +38,8 @@ pub(crate) struct Reciprocal {
 }
 
 impl Reciprocal {
-    /// Of a divisor that is not zero, trimmed, and of at most `n` limbs: for quotients of
-    /// `n` limbs.
+    /// The reciprocal of a divisor that is not zero, trimmed, and of at most `n` limbs: for
+    /// quotients of `n` limbs.
     pub(crate) fn new(d: &[u64], n: usize) -> Self {
         let shift = d.last().map_or(0, |top| top.leading_zeros());
         let mut shifted = scratch(n);

@@ -30,7 +30,7 @@ use crate::memory::scratch;
 /// Bits of a root up to which it is estimated by a double.
 const ESTIMATED: u64 = 30;
 
-/// The root of `a`, trimmed, rounded down, and what it leaves.
+/// The square root of `a`, trimmed, rounded down, and what it leaves.
 pub(crate) fn sqrt(a: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) {
     let Some(top) = a.last() else {
         return (Vec::new(), Vec::new());

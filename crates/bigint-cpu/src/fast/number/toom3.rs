@@ -118,7 +118,7 @@ fn at_one(sum: &mut [u64], difference: &mut [u64], a: &[u64], k: usize) -> bool 
     less
 }
 
-/// From `a(1)` to `a(2) = 2 (a(1) + a2) - a0`.
+/// Makes `a(2) = 2 (a(1) + a2) - a0` of `a(1)`.
 fn at_two(sum: &mut [u64], a: &[u64], k: usize) {
     add_assign(sum, &a[2 * k..]);
     double(sum);

@@ -165,8 +165,7 @@ fn at_half(value: &mut [u64], a: &[u64], k: usize) {
     }
 }
 
-/// From `v = p(x)` and `w = |p(-x)|`: half their sum and half their difference, the
-/// even part first.
+/// Half the sum and half the difference of `v = p(x)` and `w = |p(-x)|`, the even part first.
 fn even_and_odd<'a>(
     v: &'a mut [u64],
     w: &'a mut [u64],

@@ -69,7 +69,7 @@ impl Modulus {
         wide(a1, b1) + (middle >> 64) + (second >> 64) + u128::from(third) + wide(multiple, q1)
     }
 
-    /// What `low + multiple q0` carries, whose lower half is zero.
+    /// The carry out of the lower half of `low + multiple q0`, which is zero.
     #[inline(always)]
     fn carried(self, low: u64, multiple: u64) -> u64 {
         let product = u128::from(multiple) * u128::from(self.q[0]);

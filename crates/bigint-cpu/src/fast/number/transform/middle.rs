@@ -30,8 +30,8 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// Of the limbs `b`, for operands of `n` limbs, if they are long enough for that to
-    /// be worth it.
+    /// The factor of the limbs `b`, for operands of `n` limbs, if they are long enough for
+    /// that to be worth it.
     pub(crate) fn new(b: &[u64], n: usize, path: Path, parallel: bool) -> Option<Self> {
         let isa = Isa::of(path);
         // Two transforms of n limbs take half as long as three of n + m.

@@ -153,8 +153,8 @@ struct Product<E> {
 }
 
 impl<E: Engine> Product<E> {
-    /// On several threads if `parallel` and if the operands' or the result's `limbs` are
-    /// worth it.
+    /// A product on several threads if `parallel` and if the operands' or the result's
+    /// `limbs` are worth it.
     fn new(engine: E, plan: Plan, limbs: usize, parallel: bool) -> Self {
         Product {
             engine,

@@ -90,7 +90,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// For `n` points, whose prime factors are 2, 3, 5 and 7.
+    /// The passes for `n` points, whose prime factors are 2, 3, 5 and 7.
     pub(super) fn new(n: usize) -> Self {
         let mut steps = Vec::new();
         let mut length = n;
@@ -190,7 +190,7 @@ impl<M: Machine> Job<M> for Inverse<'_, M::V> {
     }
 }
 
-/// Odd factors first, so that what is near is done by eights.
+/// The radices of the passes, odd ones first, so that what is near is done by eights.
 fn radices(mut n: usize) -> Vec<usize> {
     let mut radices = Vec::new();
     for prime in [7, 5, 3] {
