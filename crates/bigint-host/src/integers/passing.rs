@@ -328,9 +328,9 @@ pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error>
     let (x, y) = (Operand::of(a), Operand::of(b));
     let mut orders = bigint_cpu::with_capacity(count)?;
     orders.resize(count, Ordering::Equal);
-    // Of so many limbs every number has a key.
-    let have_keys = a.limbs().len().max(b.limbs().len()) < 1 << 31;
-    let are_columns = a.len() == b.len() && have_keys;
+    // Lengths are compared as 32 bits.
+    let are_counted = a.limbs().len().max(b.limbs().len()) < 1 << 29;
+    let are_columns = a.len() == b.len() && are_counted;
     each_part(&mut orders, 1, GROUP, |first, orders| {
         let (groups, _) = orders.as_chunks_mut::<GROUP>();
         let groups = if are_columns { groups } else { &mut [] };
@@ -345,35 +345,31 @@ pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error>
     Ok(orders)
 }
 
-/// How the numbers of two columns compare whose signs are in byte `group`: nearly always their
-/// [keys] differ.
+/// How the numbers of two columns compare whose signs are in byte `group`: nearly always they have
+/// the same sign and differ in their lengths or their topmost limbs.
 fn order_group(orders: &mut [Ordering; GROUP], a: &Column, b: &Column, group: usize) {
-    let (x, y) = (keys(a, group), keys(b, group));
+    const LIMB_BYTES: usize = size_of::<Limb>();
+    let ends = |column: &'_ Column| {
+        let ends = column.offsets[GROUP * group..].first_chunk::<{ GROUP + 1 }>();
+        *ends.expect("a group is whole")
+    };
+    let (x, y) = (ends(a), ends(b));
+    let (minus, differ) = (a.signs[group], a.signs[group] ^ b.signs[group]);
+    let top = |limbs: &[Limb], end: i64| {
+        let top = limbs.get((end as usize / LIMB_BYTES).wrapping_sub(1));
+        top.map_or(0, |&top| i64::from(top))
+    };
+    let (limbs_x, limbs_y) = (&a.limbs[..], &b.limbs[..]);
     for (at, order) in orders.iter_mut().enumerate() {
-        *order = x[at].cmp(&y[at]);
-        if order.is_eq() {
-            *order = compared_apart(a, b, GROUP * group + at);
-        }
-    }
-}
-
-/// Each number's limbs and, below their count, its topmost limb, with its sign: a number with a
-/// greater key is greater.
-#[inline(always)]
-fn keys(column: &Column, group: usize) -> [i64; GROUP] {
-    let ends = column.offsets[GROUP * group..].first_chunk::<{ GROUP + 1 }>();
-    let ends = ends.expect("a group is whole");
-    std::array::from_fn(|at| {
-        let top = (ends[at + 1] as usize / size_of::<Limb>()).wrapping_sub(1);
-        let limbs = (ends[at + 1] - ends[at]) / size_of::<Limb>() as i64;
-        let top = match limbs {
-            0 => 0,
-            _ => column.limbs[top],
+        let longer = (x[at + 1] - x[at]) - (y[at + 1] - y[at]);
+        let greater = (longer << LIMB_BITS) + top(limbs_x, x[at + 1]) - top(limbs_y, y[at + 1]);
+        let is_seen = greater != 0 && differ >> at & 1 == 0 && x[at] != x[at + 1];
+        *order = match (is_seen, greater ^ i64::from(minus) << (63 - at)) {
+            (true, ..0) => Ordering::Less,
+            (true, _) => Ordering::Greater,
+            (false, _) => compared_apart(a, b, GROUP * group + at),
         };
-        let key = limbs << LIMB_BITS | i64::from(top);
-        let minus = -i64::from(column.signs[group] >> at & 1);
-        (key ^ minus) - minus
-    })
+    }
 }
 
 /// How two numbers compare, where that is not seen at once.

@@ -48,19 +48,11 @@ impl<'a> Total<'a> {
 
     /// Adds all that wait.
     fn add_waiting(&mut self) {
-        let sums = &mut self.sums[..];
         let mut waiting = &self.waiting[..self.count];
-        while let Some((&together, others)) = waiting.split_first_chunk() {
-            add_together::<TOGETHER>(sums, together);
-            waiting = others;
-        }
-        if let Some((&together, others)) = waiting.split_first_chunk() {
-            add_together::<{ TOGETHER / 2 }>(sums, together);
-            waiting = others;
-        }
-        for &magnitude in waiting {
-            add_together(sums, [magnitude]);
-        }
+        add_all::<TOGETHER>(&mut self.sums, &mut waiting);
+        add_all::<{ TOGETHER / 2 }>(&mut self.sums, &mut waiting);
+        add_all::<{ TOGETHER / 4 }>(&mut self.sums, &mut waiting);
+        add_all::<1>(&mut self.sums, &mut waiting);
         self.count = 0;
     }
 
@@ -84,18 +76,39 @@ impl<'a> Total<'a> {
     }
 }
 
-/// Adds magnitudes to sums, word by word as far as all of them go, and then each alone.
+/// Adds magnitudes to sums, so many together as long as there are as many.
+fn add_all<const N: usize>(sums: &mut [u128], magnitudes: &mut &[&[Limb]]) {
+    while let Some((&together, others)) = magnitudes.split_first_chunk() {
+        add_together::<N>(sums, together);
+        *magnitudes = others;
+    }
+}
+
+/// Adds magnitudes to sums, two words at a time as far as all of them go, and then each alone.
 #[inline(always)]
 fn add_together<const N: usize>(sums: &mut [u128], magnitudes: [&[Limb]; N]) {
-    let least = magnitudes.iter().map(|x| x.len() / 2).min().unwrap_or(0);
-    let together = magnitudes.map(|x| &x.as_chunks::<2>().0[..least]);
-    let (low, high) = sums.split_at_mut(least);
-    for (i, sum) in low.iter_mut().enumerate() {
-        let add = |sum, words: &[[Limb; 2]]| sum + u128::from(word(words[i]));
-        *sum = together.into_iter().fold(*sum, add);
+    let (pairs, _) = sums.as_chunks_mut::<2>();
+    let mut least = pairs.len();
+    let mut words = [&[][..]; N];
+    for (words, magnitude) in words.iter_mut().zip(magnitudes) {
+        *words = magnitude.as_chunks::<4>().0;
+        least = least.min(words.len());
     }
+    for words in &mut words {
+        *words = &words[..least];
+    }
+    for (i, pair) in pairs[..least].iter_mut().enumerate() {
+        let [mut first, mut second] = *pair;
+        for words in &words {
+            let [a, b, c, d] = words[i];
+            first += u128::from(word([a, b]));
+            second += u128::from(word([c, d]));
+        }
+        *pair = [first, second];
+    }
+    let high = &mut sums[2 * least..];
     for magnitude in magnitudes {
-        let (words, odd) = magnitude[2 * least..].as_chunks::<2>();
+        let (words, odd) = magnitude[4 * least..].as_chunks::<2>();
         for (sum, &pair) in high.iter_mut().zip(words) {
             *sum += u128::from(word(pair));
         }

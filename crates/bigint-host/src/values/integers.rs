@@ -524,10 +524,14 @@ fn of_numbers<'a>(
         each_group(rows, |group, rows| {
             made.put(rows, |at, place| {
                 let (negative, number) = number(SIGNS_OF_BYTE * group + at);
-                let place = &mut place[..2 * number.iter_u64_digits().len()];
-                limbs::fill_with(place, number);
-                let is_short = place.last() == Some(&0);
-                (place.len() - usize::from(is_short), negative)
+                let digits = number.iter_u64_digits();
+                let length = 2 * digits.len();
+                let (pairs, _) = place[..length].as_chunks_mut::<2>();
+                for (pair, digit) in pairs.iter_mut().zip(digits) {
+                    *pair = [digit as Limb, (digit >> LIMB_BITS) as Limb];
+                }
+                let is_short = pairs.last().is_some_and(|[_, top]| *top == 0);
+                (length - usize::from(is_short), negative)
             });
         });
         Ok(vec![made.column()])

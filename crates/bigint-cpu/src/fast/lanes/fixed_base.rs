@@ -25,7 +25,6 @@ use super::transfer::store;
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use super::{Avx512, have_multipliers};
 use crate::fast::Cpu;
-use crate::fast::number::limbs::parts;
 use crate::piece::{Piece, for_each_piece};
 use crate::reference::pow_mod::digit;
 use crate::{Error, Numbers, NumbersMut, memory, share};
@@ -113,7 +112,11 @@ fn group(
         .collect();
     isa.with_scratch(4 * long + BLOCK_WORDS * blocks, |memory| {
         memory.fill(isa.splat(0));
-        let ([m, x, y, t], words) = parts(memory, long);
+        // By hand, as in `montgomery`.
+        let (m, memory) = memory.split_at_mut(long);
+        let (x, memory) = memory.split_at_mut(long);
+        let (y, memory) = memory.split_at_mut(long);
+        let (t, words) = memory.split_at_mut(long);
         isa.vectorize(
             #[inline(always)]
             || {

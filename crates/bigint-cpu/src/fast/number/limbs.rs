@@ -306,11 +306,14 @@ pub(crate) fn store(r: &mut [u64], x: &[u64]) {
 
 /// `r = x 2^shift` modulo `2^(64 r.len())`, for `shift < 64` and `r` at most a limb longer.
 pub(crate) fn shift_left(r: &mut [u64], x: &[u64], shift: u32) {
+    let (low, above) = r.split_at_mut(x.len().min(r.len()));
     let mut below = 0;
-    for (r, &limb) in r.iter_mut().zip(x.iter().chain(&[0])) {
-        let both = u128::from(limb) << 64 | u128::from(below);
-        *r = (both << shift >> 64) as u64;
-        below = limb;
+    for (r, &limb) in low.iter_mut().zip(x) {
+        *r = limb << shift | below;
+        below = limb >> 1 >> (63 - shift);
+    }
+    if let Some(top) = above.first_mut() {
+        *top = below;
     }
 }
 
@@ -341,6 +344,7 @@ pub(crate) const fn inverse(m: u64) -> u64 {
 }
 
 /// As many 64-bit words of a number of 32-bit limbs as there is room for; what it lacks is zero.
+#[inline]
 pub(crate) fn pack(words: &mut [u64], limbs: &[Limb]) {
     let (pairs, odd) = limbs.as_chunks::<2>();
     let pairs_in = pairs.len().min(words.len());
@@ -353,6 +357,7 @@ pub(crate) fn pack(words: &mut [u64], limbs: &[Limb]) {
 }
 
 /// A number of any width in 32-bit limbs from 64-bit words; what they lack is zero.
+#[inline]
 pub(crate) fn unpack(limbs: &mut [Limb], words: &[u64]) {
     let (pairs, odd) = limbs.as_chunks_mut::<2>();
     let pairs_out = pairs.len().min(words.len());
