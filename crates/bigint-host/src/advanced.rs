@@ -10,6 +10,7 @@ pub use crate::engine::ceilings::Ceilings;
 pub use crate::engine::handle::devices;
 pub use crate::engine::start::exit_if_busy;
 pub use crate::integers::list::Computation;
+pub use crate::integers::rows::Evaluation;
 pub use crate::integers::schedule::Prepared;
 pub use crate::kernels::ptx::{ptx, ptx_hashes};
 pub use crate::kernels::specialize::specialize;

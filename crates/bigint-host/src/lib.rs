@@ -81,6 +81,8 @@ pub use engine::start::exit_if_busy;
 #[doc(hidden)]
 pub use integers::list::Computation;
 #[doc(hidden)]
+pub use integers::rows::Evaluation;
+#[doc(hidden)]
 pub use integers::schedule::Prepared;
 #[doc(hidden)]
 pub use kernels::ptx::{ptx, ptx_hashes};

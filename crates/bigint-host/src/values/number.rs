@@ -4,6 +4,7 @@
 //! Digits go straight into 32-bit limbs and back, eight at a time inside one
 //! 64-bit word.
 
+use crate::Error;
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH};
 use bigint_cpu::radix::{self, Decimals};
 use std::fmt;
@@ -83,7 +84,7 @@ pub enum Unread {
     /// It is none.
     Bad(BadNumber),
     /// Memory ran out.
-    Memory(bigint_cpu::Error),
+    Memory(Error),
 }
 
 impl fmt::Display for BadNumber {
@@ -220,9 +221,9 @@ impl<'a> Number<'a> {
     }
 }
 
-impl From<bigint_cpu::Error> for Unread {
-    fn from(error: bigint_cpu::Error) -> Self {
-        Unread::Memory(error)
+impl<E: Into<Error>> From<E> for Unread {
+    fn from(error: E) -> Self {
+        Unread::Memory(error.into())
     }
 }
 
