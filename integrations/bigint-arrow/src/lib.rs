@@ -1,0 +1,1 @@
+//! Columns of big integers to and from Apache Arrow.
