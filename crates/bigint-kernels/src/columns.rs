@@ -1,4 +1,4 @@
-//! Columns of products, four at a time: what the algorithms by columns (Comba; Honda) share
+//! Columns of products, four at a time: what the algorithms by columns (Comba; [Honda 2015]) share
 //! at both levels.
 //!
 //! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`, in 96 bits. Limbs come in

@@ -1,4 +1,4 @@
-//! Arithmetic modulo `m` in Montgomery's form (Montgomery; Koç, Acar and Kaliski's CIOS), in
+//! Arithmetic modulo `m` in Montgomery's form ([Montgomery 1985], CIOS of [Koç 1996]), in
 //! the registers of the lanes that share a number: of a thread by itself, or of a group.
 //!
 //! With `B` = 2^32 and `R` = `B^k`, a residue `x` stands as `x R mod m`, `m` odd. The product

@@ -22,7 +22,7 @@
 //! 4. Windows: `w` squares, and a product with an entry of the table.
 //! 5. A product with 1, which leaves Montgomery's form.
 //!
-//! Of two bases (Straus; Shamir's trick), the second and the third stage come twice, and after the
+//! Of two bases ([Straus 1964], Shamir's trick), the second and the third stage come twice, and after the
 //! squares of a window a product for each: `a^x b^y` takes the squares of one power. Of a base whose
 //! table of all windows, `g^(d 2^(w i))`, is an operand, only products are left, from 1 on. Its
 //! entries are in the form of `B^n`, `n` limbs in `m`, and are moved up where `R` is more. Where the

@@ -22,7 +22,7 @@
 //! ```
 //! The recursion's own scratch is `s[2h+1..]` in either case. The differences are
 //! subtracted, not added as in Karatsuba's first form, so that they need no limb
-//! more than their operands (Honda, Carlessi-Kashani).
+//! more than their operands [Honda 2015], [Carlessi and Kashani 2013].
 
 /// How often a product is split at most: Honda's "Karatsuba^2".
 ///

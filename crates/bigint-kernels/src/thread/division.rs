@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `q` comes from the top two limbs of `u B + x` and the reciprocal of the top two of `v`, two limbs
-//! as well ([`Top`]; Moller and Granlund, *Improved division by invariant integers*, 2011), right
+//! as well ([`Top`]; [Möller and Granlund 2011]), right
 //! or one too large. In registers two limbs come at a time, as if `B` were 2^64 ([`LongTop`]). In
 //! place of `- q v` stands `+ q w`, `w = B^N - v`: the limb above `N` then is `q` where `q` was
 //! right, and `q - 1` where it was too large.

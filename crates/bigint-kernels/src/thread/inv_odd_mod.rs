@@ -1,5 +1,5 @@
-//! Inverses modulo an odd `m` in constant time, by division steps ([`divsteps`]; Bernstein and
-//! Yang): `r a = 1` modulo `m`, `0 <= r < m`.
+//! Inverses modulo an odd `m` in constant time, by division steps ([`divsteps`];
+//! [Bernstein and Yang 2019]): `r a = 1` modulo `m`, `0 <= r < m`.
 //!
 //! Numbers are columns of digits of 30 bits, the top one signed. Rounds of 30 steps begin with
 //! `f = m`, `g = a` and their cofactors `d = 0`, `e = 1`, so that `d a = f` and `e a = g` modulo

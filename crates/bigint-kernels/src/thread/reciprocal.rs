@@ -28,7 +28,7 @@ impl Top {
     /// Of these limbs.
     #[inline(always)]
     pub fn new(high: Limb, low: Limb) -> Top {
-        // Moller and Granlund, algorithm 6: `floor((B^3 - 1) / d) - B`.
+        // [Möller and Granlund 2011], algorithm 6: `floor((B^3 - 1) / d) - B`.
         let mut v = reciprocal(high);
         let mut p = high.wrapping_mul(v).wrapping_add(low);
         if p < low {

@@ -1,4 +1,4 @@
-//! Sums and differences of segments, all limbs at once (CarryLookahead; Langer, Bringgaard).
+//! Sums and differences of segments, all limbs at once (CarryLookahead; [Langer 2015], [Bringgaard 2024]).
 //!
 //! With `y'` the complement of `y`, limb by limb, a difference is a sum: `x - y = x + y' + 1`
 //! modulo the segment. So the carry into the lowest limb of a segment is known: 1 where `y` is

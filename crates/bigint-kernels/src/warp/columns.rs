@@ -1,4 +1,4 @@
-//! Multiplication by columns (Comba; Honda), four columns to a lane.
+//! Multiplication by columns (Comba; [Honda 2015]), four columns to a lane.
 //!
 //! Lane `t` sums the columns of four `k + t` of a chunk of `LANES` fours, all by itself:
 //! where lanes load fours of the operand that lies forwards, it is the same one for all,

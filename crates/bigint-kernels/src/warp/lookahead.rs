@@ -1,4 +1,4 @@
-//! Sums and differences by all limbs at once (CarryLookahead; Langer, Bringgaard):
+//! Sums and differences by all limbs at once (CarryLookahead; [Langer 2015], [Bringgaard 2024]):
 //! what addition and subtraction share.
 //!
 //! # The carries of a chunk

@@ -1,4 +1,4 @@
-//! Multiplication by columns (Comba; Honda).
+//! Multiplication by columns (Comba; [Honda 2015]).
 //!
 //! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`: it is summed in
 //! 96 bits, then its low limb is the result's and the rest goes to column `k+1`.

@@ -1,4 +1,4 @@
-//! Multiplication by rows (School; Langer, Carlessi-Kashani).
+//! Multiplication by rows (School; [Langer 2015], [Carlessi and Kashani 2013]).
 //!
 //! `a b` is the sum over `j` of the rows `a b[j..j+8] B^j`, `B` = 2^32: eight
 //! limbs of `b` are one digit of a row, held in registers. A window of eight
