@@ -171,7 +171,7 @@ pub fn right(high: Limb, low: Limb, bits: u32) -> Limb {
 
 /// `x` shifted to the left by fewer than 32 bits, those of `below` coming in.
 #[inline(always)]
-fn shifted<const N: usize>(x: [Limb; N], below: Limb, bits: u32) -> [Limb; N]
+pub fn shifted<const N: usize>(x: [Limb; N], below: Limb, bits: u32) -> [Limb; N]
 where
     [Limb; N]: Row,
 {

@@ -37,6 +37,6 @@ fn number<const LANES: u32, const X: usize, S: Stride>(
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let Work { r, a, b, c, .. } = work;
-    let is_odd = power::<LANES, X>(work.group, team, scans(), r, [a, b, c], scratch);
+    let is_odd = power::<LANES, X, S>(work.group, team, scans(), r, [a, b, c], scratch);
     work.carry.set(Limb::from(!is_odd));
 }

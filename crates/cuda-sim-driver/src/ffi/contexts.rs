@@ -3,7 +3,7 @@
 use super::call;
 use super::entries::entries;
 use super::modules::{bank_config, cache_config};
-use super::raw::{HostPointer, Out};
+use super::raw::Out;
 use crate::error::{Code, Result, invalid};
 use crate::state::context::Context;
 use crate::state::contexts::{self, known};
@@ -51,26 +51,6 @@ entries! {
     }
 
     device(dev) fn cuCtxCreate_v2(out: Out<Handle>, flags: u32, dev: i32) |driver, _device, ordinal| {
-        create(driver, ordinal, &out, flags)
-    }
-
-    // The parameters limit what a context may use, which is not done here.
-    device(dev) fn cuCtxCreate_v3(
-        out: Out<Handle>,
-        _params: HostPointer,
-        _count: i32,
-        flags: u32,
-        dev: i32,
-    ) |driver, _device, ordinal| {
-        create(driver, ordinal, &out, flags)
-    }
-
-    device(dev) fn cuCtxCreate_v4(
-        out: Out<Handle>,
-        _params: HostPointer,
-        flags: u32,
-        dev: i32,
-    ) |driver, _device, ordinal| {
         create(driver, ordinal, &out, flags)
     }
 

@@ -173,11 +173,6 @@ entries! {
         milliseconds.set(start.elapsed(&end)?)
     }
 
-    context fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) |context| {
-        let (start, end) = (known_event(context, start)?, known_event(context, end)?);
-        milliseconds.set(start.elapsed(&end)?)
-    }
-
     release fn cuEventDestroy_v2(event: Handle) |context| {
         context.driver.events.remove(event).ok_or_else(|| no_event(event))?;
         Ok(())
