@@ -28,8 +28,8 @@ pub enum Algorithm {
     /// Every limb of the result by itself, from few limbs of the operands: what no carry
     /// runs through.
     Limbwise,
-    /// What is told of numbers by one pass over them: limb after limb, or lanes at a time
-    /// whose findings meet at the end.
+    /// What one pass over numbers finds out: limb after limb, or lanes at a time whose findings
+    /// meet at the end.
     Scan,
     /// Multiplication by rows: one limb of `b` times all of `a`, added to the
     /// result [Langer 2015], [Carlessi and Kashani 2013]. Division by rows: one limb of the quotient

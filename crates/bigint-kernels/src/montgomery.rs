@@ -71,7 +71,7 @@ impl<const X: usize> Modulus<1, X> {
         }
     }
 
-    /// Its limbs.
+    /// The modulus's limbs.
     #[inline(always)]
     pub const fn limbs(self) -> [Limb; X] {
         self.limbs
@@ -269,7 +269,7 @@ where
         window.slide([carry, 0]);
     }
 
-    /// What the windows of all lanes hold, less than `2 m`, modulo `m`.
+    /// The number that the windows of all lanes hold, less than `2 m`, modulo `m`.
     #[inline(always)]
     fn reduced(self, window: Window<X>) -> [Limb; X] {
         let (limbs, over) = window.sum();

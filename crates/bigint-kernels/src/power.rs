@@ -329,7 +329,7 @@ where
         X == 32 && !self.is_fixed
     }
 
-    /// Whether it is so of all numbers that go together.
+    /// Whether `is_so` holds for all numbers that go together.
     #[inline(always)]
     fn all(self, is_so: bool) -> bool {
         match self.in_step() {

@@ -33,7 +33,7 @@ pub const DEPTH: usize = 2;
 /// linear work of a split costs more than the products that it saves.
 pub const MIN_WIDTH: usize = 16;
 
-/// What becomes of one product at one level of the recursion.
+/// How one product is split at one level of the recursion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// Too short, or split often enough: Comba.

@@ -47,14 +47,14 @@ pub struct Block<'a> {
 struct Parts {
     count: u32,
     log: u32,
-    /// Whether they are neighbours in one tree; else each has a tree of its own.
+    /// Whether the polynomials are neighbours in one tree; else each has a tree of its own.
     are_of_one_tree: bool,
 }
 
 /// The place of one of several residues: `first + 2^log k`, where `log` is at least 3, or
 /// `first` a multiple of 8 and `k` less.
 #[derive(Clone, Copy)]
-struct Place {
+struct ResiduePlace {
     first: u32,
     k: u32,
     log: u32,
@@ -304,10 +304,10 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The same of one of several residues that are a column's: as far from each other in the
-    /// matrix.
+    /// The place in the matrix of one of several residues that are a column's: as far from each
+    /// other there.
     #[inline(always)]
-    fn place_apart(self, columns: Columns, Place { first, k, log }: Place) -> u32 {
+    fn place_apart(self, columns: Columns, ResiduePlace { first, k, log }: ResiduePlace) -> u32 {
         columns.place(first) + (k << (log - columns.log + self.arguments.plan.log_row))
     }
 
@@ -318,8 +318,8 @@ impl<'a> Block<'a> {
         field: Field,
         parts: Parts,
         depth: u32,
-        get: impl Fn(Place) -> u32,
-        set: impl Fn(Place, u32),
+        get: impl Fn(ResiduePlace) -> u32,
+        set: impl Fn(ResiduePlace, u32),
     ) {
         let log_groups = parts.log - R.ilog2();
         let log_node = parts.log - depth;
@@ -337,7 +337,7 @@ impl<'a> Block<'a> {
             let mut v = [0; R];
             let mut k = 0;
             while k < R {
-                v[k] = get(Place {
+                v[k] = get(ResiduePlace {
                     first,
                     k: k as u32,
                     log: log_apart,
@@ -351,7 +351,7 @@ impl<'a> Block<'a> {
             let mut k = 0;
             while k < R {
                 set(
-                    Place {
+                    ResiduePlace {
                         first,
                         k: k as u32,
                         log: log_apart,
@@ -376,12 +376,12 @@ impl<'a> Block<'a> {
     }
 
     #[inline(always)]
-    fn apart(self, Place { first, k, log }: Place) -> u32 {
+    fn apart(self, ResiduePlace { first, k, log }: ResiduePlace) -> u32 {
         self.x.limb(padded(first) + k * padded(1 << log))
     }
 
     #[inline(always)]
-    fn set_apart(self, Place { first, k, log }: Place, v: u32) {
+    fn set_apart(self, ResiduePlace { first, k, log }: ResiduePlace, v: u32) {
         self.x.set_limb(padded(first) + k * padded(1 << log), v);
     }
 
@@ -391,7 +391,7 @@ impl<'a> Block<'a> {
         let mut v = [0; 8];
         let mut k = 0;
         while k < 8 {
-            v[k] = self.apart(Place {
+            v[k] = self.apart(ResiduePlace {
                 first,
                 k: k as u32,
                 log,
@@ -406,7 +406,7 @@ impl<'a> Block<'a> {
         let mut k = 0;
         while k < 8 {
             self.set_apart(
-                Place {
+                ResiduePlace {
                     first,
                     k: k as u32,
                     log,
@@ -446,7 +446,7 @@ impl<'a> Block<'a> {
         unsafe { Residues::new(points + 4 * before * u64::from(plan.length())) }
     }
 
-    /// What is kept of a number's second operand, modulo a prime.
+    /// The residues that are kept of a number's second operand, modulo a prime.
     #[inline(always)]
     #[allow(unsafe_code)]
     fn kept(self, number: u32, prime: u32) -> Residues {

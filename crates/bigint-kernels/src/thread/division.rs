@@ -49,7 +49,7 @@ struct Flow<S> {
 }
 
 impl<S: Stride> Flow<S> {
-    /// Whether it is so in all threads that take and give limbs together.
+    /// Whether `is_so` holds in all threads that take and give limbs together.
     #[inline(always)]
     fn all(&self, is_so: bool) -> bool {
         self.pieces.all(is_so)

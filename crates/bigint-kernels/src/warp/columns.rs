@@ -86,7 +86,8 @@ impl<const BY: u32> Waiting<Limb, BY> {
 }
 
 impl<const BY: u32> Waiting<[Limb; STEP], BY> {
-    /// The same for four limbs.
+    /// The four limbs that the lane `BY` places below gives, for the lowest lanes in the chunk
+    /// below.
     #[inline(always)]
     fn up<const LANES: u32>(&mut self, group: Group<LANES>, value: [Limb; STEP]) -> [Limb; STEP] {
         let [a, b, c, d] = self.0;

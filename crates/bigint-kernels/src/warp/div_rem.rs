@@ -54,7 +54,7 @@ struct Divisor<const LANES: u32, const X: usize> {
     is_top: bool,
     /// The lane's limbs of `B^N - v`.
     complement: [Limb; X],
-    /// Of the top lane that of the divisor; elsewhere of no use.
+    /// In the top lane the highest limbs of the divisor; elsewhere of no use.
     top: LongTop,
 }
 
@@ -131,7 +131,7 @@ where
         }
     }
 
-    /// The same step, with carries that have gone further, and of a digit that was right.
+    /// The step with carries that have gone further, and with a digit that is right.
     #[inline(always)]
     fn correct(self, step: Step<X>, new: [Limb; 2]) -> Step<X> {
         let group = self.group;
@@ -269,34 +269,34 @@ fn clear_above<const LANES: u32>(group: Group<LANES>, q: Number<impl Stride>, j:
     }
 }
 
+/// The limb of the quotient that the lane gives next: one of `digit`, which the quotient has at `j`, if
+/// the lane's place is there, else the one that it `has`.
+#[inline(always)]
+fn with<const LANES: u32>(group: Group<LANES>, has: Limb, j: u32, digit: [Limb; 2]) -> Limb {
+    let (lane, lanes) = (group.lane(), group.lanes());
+    let own = digit[if lane & 1 == 0 { 0 } else { 1 }];
+    if (j ^ lane) & (lanes - 2) == 0 {
+        own
+    } else {
+        has
+    }
+}
+
 #[inline(always)]
 fn number<const LANES: u32, const X: usize, S: Stride>(work: Work<LANES, S>)
 where
     Window<X>: Slide<Digit = [Limb; X]>,
     [Limb; X]: Row,
 {
-    let Work {
-        group,
-        r: q,
-        s: r,
-        a,
-        b,
-        ..
-    } = work;
+    let (group, a, q, r) = (work.group, work.a, work.r, work.s);
     let (lane, lanes) = (group.lane(), group.lanes());
     let own = X as u32 * lane;
-    let Aligned {
-        v,
-        is_zero,
-        width: m,
-        limbs,
-        bits,
-        quotients,
-    } = Aligned::<X>::new(group, b, a.width());
-    let keep = Limb::from(is_zero).wrapping_sub(1);
+    let aligned = Aligned::<X>::new(group, work.b, a.width());
+    let (limbs, bits) = (aligned.limbs, aligned.bits);
+    let keep = Limb::from(aligned.is_zero).wrapping_sub(1);
 
     // Two limbs at a time. The dividend's limbs from here on are known.
-    let mut j = quotients.next_multiple_of(2);
+    let mut j = aligned.quotients.next_multiple_of(2);
     let at = (j - 2).wrapping_sub(limbs);
     let window: [Limb; X] = a.registers(at.wrapping_add(own));
     let [lower, upper] = [0, 1].map(|i| a.limb(at.wrapping_add(X as u32 * lanes + i)));
@@ -304,19 +304,10 @@ where
     let mut high = left(lower, window[X - 1], bits);
     let highest = left(upper, lower, bits);
     let mut window = raised(group, window, digits.above(), bits).pairs();
-    let divisor = Divisor::<LANES, X>::new(group, raised(group, v, 0, bits));
+    let divisor = Divisor::<LANES, X>::new(group, raised(group, aligned.v, 0, bits));
 
     clear_above(group, q, j);
     let mut quotients = 0;
-    // The limb of the quotient that the lane gives, when it has this digit at `j`.
-    let with = |quotients: Limb, j: u32, digit: [Limb; 2]| {
-        let own = digit[if lane & 1 == 0 { 0 } else { 1 }];
-        if (j ^ lane) & (lanes - 2) == 0 {
-            own
-        } else {
-            quotients
-        }
-    };
     let mut digit = divisor
         .top
         .quotient([<[Limb; X]>::highest(window)[2], high, highest]);
@@ -347,7 +338,7 @@ where
         ($out:lifetime) => {
             let new = digits.next();
             let step = divisor.step(window, high, digit, new);
-            let with_step = afresh(with(quotients, j - 2, step.q));
+            let with_step = afresh(with(group, quotients, j - 2, step.q));
             if !divisor.is_done(step) {
                 break (apart(step), new.map(|limb| moved(limb, zero)));
             }
@@ -371,18 +362,18 @@ where
             }
         };
         let step = divisor.correct(step, new);
-        let with_step = with(quotients, j - 2, step.q);
+        let with_step = with(group, quotients, j - 2, step.q);
         go_on!('all, step, with_step);
     };
 
-    let u = lowered(group, <[Limb; X]>::of_pairs(u), 0, bits);
-    let remainder: [Limb; X] = Row::of(|i| u[i as usize] & keep);
+    let remainder = lowered(group, <[Limb; X]>::of_pairs(u), 0, bits);
+    let remainder: [Limb; X] = Row::of(|i| remainder[i as usize] & keep);
     // Below limb 0 there are zeros, and no place for them.
     r.set_registers(own.wrapping_sub(limbs), remainder);
-    let mut end = m + lane;
+    let mut end = aligned.width + lane;
     while end < r.width() {
         r.set(end, 0);
         end += lanes;
     }
-    work.carry.set(Limb::from(is_zero));
+    work.carry.set(Limb::from(aligned.is_zero));
 }

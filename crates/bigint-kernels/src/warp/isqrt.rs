@@ -45,7 +45,7 @@ use bigint_core::{LIMB_BITS, Limb};
 /// Limbs of a lane.
 const X: usize = ROOT_DIGIT;
 
-/// They.
+/// The lane's limbs of a number.
 type Limbs = [Limb; X];
 
 /// The roots that fall to the calling lane's group.
@@ -62,7 +62,7 @@ fn digit([low, high]: [Limb; 2]) -> u64 {
     word(high, low)
 }
 
-/// Its limbs.
+/// The limbs of a digit.
 #[inline(always)]
 fn limbs(digit: u64) -> [Limb; 2] {
     [digit as Limb, (digit >> LIMB_BITS) as Limb]
@@ -113,7 +113,7 @@ impl<const LANES: u32> Root<LANES> {
         (limbs, carries >> group.lanes() & 1)
     }
 
-    /// What the lane below has over its limbs.
+    /// The limbs that the lane below has above its own.
     #[inline(always)]
     fn from_below(&self, over: [Limb; 2]) -> [Limb; 2] {
         over.map(|limb| {
@@ -271,7 +271,7 @@ fn significant<const LANES: u32>(group: Group<LANES>, a: Number<impl Stride>) ->
 /// A number and by how much it is shifted.
 struct Radicand<S> {
     a: Number<S>,
-    /// Its limbs without the zeros on top; of 0, one.
+    /// The number's limbs without the zeros on top; of 0, one.
     n: u32,
     /// The highest of them; of 0, 1.
     top: Limb,

@@ -57,7 +57,7 @@ pub struct Digits<S> {
 }
 
 impl<S: Stride> Digits<S> {
-    /// Those below limb `at` of a number.
+    /// The digits below limb `at` of a number.
     #[inline(always)]
     pub fn below(of: Number<S>, at: u32, bits: u32) -> Self {
         let below = at.wrapping_sub(3);

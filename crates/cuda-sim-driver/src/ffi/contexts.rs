@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 
 /// Scheduling, mapped host memory, local memory, and what CUDA 12 adds.
 const ALL_FLAGS: u32 = 0xff;
-/// What `cuCtxGetApiVersion` answers for contexts of every version since CUDA 3.2.
+/// The version that `cuCtxGetApiVersion` answers for contexts of every version since CUDA 3.2.
 const API_VERSION: u32 = 3020;
 
 entries! {

@@ -304,7 +304,7 @@ fn no_clusters() -> Code {
     Code::NOT_SUPPORTED.because("clusters came with sm_90")
 }
 
-/// What CUDA refuses at the call, before any work starts.
+/// Checks what CUDA refuses at the call, before any work starts.
 fn check_shape(context: &Context, function: &Function, grid: &Grid) -> Result {
     let arch = context.device().gpu.arch();
     let kernel = &function.kernel;

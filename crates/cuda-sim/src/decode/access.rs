@@ -46,7 +46,7 @@ fn class(space: Space) -> Class {
     }
 }
 
-/// What an atomic instruction of this name does to numbers of a type, if there is one.
+/// The operation of an atomic instruction of this name on numbers of a type, if there is one.
 fn atomic_op(name: &str, ty: Type) -> Option<AtomicOp> {
     Some(match (name, ty.kind, ty.bits) {
         ("add", Kind::Float, 32) => AtomicOp::AddF32,

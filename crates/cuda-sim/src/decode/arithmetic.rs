@@ -61,15 +61,7 @@ impl<'m, 's> Decoder<'m, 's> {
                     self.integer1(opcode.base, ty, operands)?;
                 }
             }
-            "not" | "cnot" | "brev" => {
-                let ty = opcode.take_type()?;
-                if ty.kind == Kind::Predicate {
-                    let [d, a] = self.operands(operands)?;
-                    self.logic("not", d, a, a)?;
-                } else {
-                    self.integer1(opcode.base, ty, operands)?;
-                }
-            }
+            "not" | "cnot" | "brev" | "and" | "or" | "xor" => self.bitwise(opcode, operands)?,
             "popc" | "clz" | "bfind" => {
                 let is_shift = opcode.base == "bfind" && opcode.take("shiftamt");
                 let name = if is_shift {
@@ -79,15 +71,6 @@ impl<'m, 's> Decoder<'m, 's> {
                 };
                 let ty = opcode.take_type()?;
                 self.counting(name, ty, operands)?;
-            }
-            "and" | "or" | "xor" => {
-                let ty = opcode.take_type()?;
-                if ty.kind == Kind::Predicate {
-                    let [d, a, b] = self.operands(operands)?;
-                    self.logic(opcode.base, d, a, b)?;
-                } else {
-                    self.integer2(opcode.base, ty, ty, operands, Class::Integer)?;
-                }
             }
             "shl" | "shr" => self.shift(opcode, operands)?,
             "shf" => {
@@ -132,6 +115,24 @@ impl<'m, 's> Decoder<'m, 's> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn bitwise(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let name = opcode.base;
+        let is_unary = matches!(name, "not" | "cnot" | "brev");
+        let ty = opcode.take_type()?;
+        match (ty.kind == Kind::Predicate, is_unary) {
+            (true, true) => {
+                let [d, a] = self.operands(operands)?;
+                self.logic("not", d, a, a)
+            }
+            (true, false) => {
+                let [d, a, b] = self.operands(operands)?;
+                self.logic(name, d, a, b)
+            }
+            (false, true) => self.integer1(name, ty, operands),
+            (false, false) => self.integer2(name, ty, ty, operands, Class::Integer),
+        }
     }
 
     fn shift(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {

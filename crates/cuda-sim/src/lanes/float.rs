@@ -422,7 +422,7 @@ pub(crate) fn double_to_integer(ty: Type) -> fn(&Longs) -> Longs {
     by_integer!(ty, f)
 }
 
-/// What `to_integer` gives, by vector instructions, where all are below 2^51: the sum
+/// The integers that `to_integer` gives, by vector instructions, where all are below 2^51: the sum
 /// with 1.5 2^52 then has the integer for its lowest bits.
 #[inline(always)]
 fn small_integers(xs: &Longs, ty: Type) -> Option<Longs> {

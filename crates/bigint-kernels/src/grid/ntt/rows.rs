@@ -14,7 +14,7 @@ struct Row<'a> {
     number: u32,
     prime: u32,
     field: Field,
-    /// Of all operands, one after the other.
+    /// The row of all operands, one after the other.
     parts: Parts,
     /// Where the row begins in an operand's residues.
     begin: u32,

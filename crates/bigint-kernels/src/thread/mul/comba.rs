@@ -53,7 +53,7 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
     product_of(r, widths, |i| a.limbs(i), |i| b.limbs(i));
 }
 
-/// The same of operands of these widths, four limbs at a time from a place on, zeros above them.
+/// The product of operands of these widths, four limbs at a time from a place on, zeros above them.
 #[inline(always)]
 pub fn product_of(
     r: impl Own,
