@@ -25,11 +25,11 @@ pub(super) struct Modules {
 /// A module that is loaded, or is to be.
 #[derive(Default)]
 struct Slot {
-    /// Whoever loads it has the lock.
+    /// The module; whoever loads it has the lock.
     module: Mutex<Option<Arc<Module>>>,
-    /// Whether somebody has begun to load it.
+    /// Whether somebody has begun to load the module.
     is_begun: AtomicBool,
-    /// Whether it is loaded, or cannot be.
+    /// Whether the module is loaded, or cannot be.
     is_done: AtomicBool,
 }
 
