@@ -239,6 +239,42 @@ fn what_another_program_has_is_waited_for_and_no_test_is_run_twice() {
 }
 
 #[test]
+fn a_kill_behind_the_end_of_a_test_leaves_the_rest_to_the_next_start() {
+    let id = "0123456789ABCDEF0123456789ABCDEF";
+    for line in [
+        "Pminus1=N/A,1,2,2017,-1,1000,0\n".to_owned(),
+        format!("PRP={id},1,2,1279,-1\n"),
+        "Factor=N/A,29,10,12\n".to_owned(),
+    ] {
+        for is_taken_out in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let [worktodo, lock] =
+                ["worktodo.txt", "worktodo.txt.lck"].map(|name| folder.path().join(name));
+            fs::write(&worktodo, &line).unwrap();
+            File::create(&lock).unwrap();
+            let mut hunt = Running::new(folder.path(), &["work", "--save-every", "0ms"]);
+            hunt.wait_for("waiting");
+            hunt.signal("-KILL");
+            assert_eq!(hunt.code(), None);
+            let names = || fs::read_dir(folder.path()).unwrap().flatten();
+            assert!(names().any(|entry| entry.file_name().to_string_lossy().starts_with('m')));
+            // The kill may come before the line is taken out, or behind that.
+            if is_taken_out {
+                fs::write(&worktodo, "").unwrap();
+            }
+            fs::remove_file(&lock).unwrap();
+            let output = run(folder.path(), &["work"]);
+            assert!(output.status.success() && !said(&output).contains("taken up"));
+            assert_eq!(fs::read_to_string(&worktodo).unwrap(), "");
+            assert_eq!(results(folder.path()).len(), 1);
+            let proofs = names().filter(|entry| entry.path().extension() == Some("proof".as_ref()));
+            let left = names().count() - proofs.count();
+            assert_eq!(left, 2, "results and worktodo.txt are left of {line}");
+        }
+    }
+}
+
+#[test]
 fn saves_that_are_all_damaged_are_set_aside() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(

@@ -4,16 +4,13 @@
 //! This is the program itself with an allocator that fails, where it is told to be, and a test that
 //! starts it again and again: `bigint_testing::failing_requests` says for which requests.
 
-#[path = "../../../tests/src/failing.rs"]
-mod failing;
-
 use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use bigint_cpu::program::Memory;
-use failing::Failing;
+use bigint_testing::Failing;
 
 #[global_allocator]
 static MEMORY: Memory<Failing> = Memory(Failing);

@@ -1,5 +1,5 @@
-//! The program's words and options, and its exit codes: 0 good; 1 failed while running;
-//! 2 bad usage or bad input; 128 and a signal's number: interrupted, with the test saved.
+//! The program: its commands and options, and its exit codes. 0 is success, 1 a failure while
+//! running, 2 bad usage or bad input, 128 and a signal's number an interruption, with the test saved.
 
 mod attended;
 mod bench;
@@ -108,7 +108,7 @@ struct Other {
     common: Common,
 }
 
-/// What every test takes.
+/// The options of every test.
 #[derive(Args, Clone)]
 struct Common {
     /// Where save files are, results.json.txt, worktodo.txt and mersenne-tune.json
@@ -163,15 +163,15 @@ enum ArithmeticName {
     Fp64,
 }
 
-/// Why the program ends without its answer.
+/// Why the program ends without its result.
 enum Failure {
     /// Exit code 2.
     Usage(String),
     /// Exit code 1.
     Running(String),
-    /// By this signal; the test is saved.
+    /// This signal came; the test is saved.
     Interrupted(i32),
-    /// Whoever read standard output has stopped, as `head` does. Exit code 0, nothing said.
+    /// Standard output has lost its reader, as with `head`. Exit code 0, without a word.
     ReaderGone,
 }
 
@@ -201,7 +201,7 @@ impl Common {
             ..Cpu::default()
         };
         Ok(match self.backend {
-            // Who names an arithmetic means the CPU's.
+            // Only the CPU has a choice of arithmetic.
             BackendName::Auto if cpu.arithmetic == Arithmetic::Auto => {
                 Box::new(Auto::new(self.device, cpu))
             }
@@ -257,7 +257,7 @@ impl Other {
             let what = "only 2^P - 1 is tested on a GPU, and with a proof";
             return Err(Failure::Usage(what.to_owned()));
         }
-        // 2^p - 1 is of the same kind as others here, and of a name of its own.
+        // 2^p - 1 is tested as any other number, and its test has a name of its own.
         let worktype = number.exponent().map_or(worktype, |_| "LL");
         run::alone(
             Task::test(worktype, number),
@@ -268,7 +268,7 @@ impl Other {
     }
 }
 
-/// What `B1` may be.
+/// The parser of `B1`.
 fn bound() -> clap::builder::RangedI64ValueParser<u32> {
     value_parser!(u32).range(2..=i64::from(crate::PMinus1::GREATEST_BOUND))
 }
@@ -298,7 +298,7 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Nothing can be told where standard error is closed.
+            // Where standard error is closed, nothing can be said.
             let is_told = match error.print() {
                 Err(printing) => printing.kind() == io::ErrorKind::BrokenPipe,
                 Ok(()) => true,
@@ -307,7 +307,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if is_told { code } else { code.max(1) });
         }
     };
-    // Scratch that cannot be had unwinds, and is no defect.
+    // A lack of memory unwinds, and is no defect.
     let done = catch_unwind(AssertUnwindSafe(|| run_command(&cli.command)));
     let done = done.unwrap_or_else(|panic| match panic.downcast::<bigint_cpu::Error>() {
         Ok(error) => Err(Failure::Running(error.to_string())),

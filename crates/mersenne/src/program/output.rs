@@ -1,11 +1,11 @@
-//! What the program says: results and tables on standard output, all else on standard error.
+//! What the program writes: results and tables on standard output, all else on standard error.
 
 use std::fmt;
 use std::io::{self, Write};
 
 use super::Failure;
 
-/// A line on standard error. Where nobody hears it, there is nobody to tell that.
+/// Writes a line on standard error, if it can be written.
 macro_rules! note {
     ($($text:tt)*) => {
         $crate::program::output::tell(format_args!($($text)*))
@@ -13,17 +13,17 @@ macro_rules! note {
 }
 pub(crate) use note;
 
-/// As the macro says.
+/// Writes a line on standard error, if it can be written.
 pub fn tell(text: fmt::Arguments<'_>) {
-    // One write, as others may write there too.
+    // One write, as other programs may write there too.
     let line = format!("{text}\n");
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// A line on standard output.
+/// Writes a line on standard output.
 ///
 /// # Errors
-/// Where it cannot be written: [`Failure::ReaderGone`], or what the system says.
+/// [`Failure::ReaderGone`], or [`Failure::Running`] with the system's error.
 pub fn print(line: &str) -> Result<(), Failure> {
     let line = format!("{line}\n");
     let mut stdout = io::stdout().lock();
@@ -44,10 +44,10 @@ mod at_start {
 
     static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-    // Before `main` the runtime opens /dev/null under each standard number that is free: what
-    // is written there is lost without a word.
+    // Before `main` the runtime opens /dev/null in place of each standard stream that is closed,
+    // where output is lost without an error.
     ctor::declarative::ctor! {
-        // Sound: it asks the system a question, and needs nothing of the runtime.
+        // Sound: a call of the system that needs nothing of the runtime.
         #[ctor(unsafe)]
         fn look() {
             let flags = rustix::io::fcntl_getfd(rustix::stdio::stdout());

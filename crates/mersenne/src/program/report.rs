@@ -1,4 +1,4 @@
-//! Lines of progress, and how often the machine looks up from its work.
+//! Lines of progress, and the time between two looks at the clock.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use crate::Runner;
 
 use super::output::note;
 
-/// How long the machine works between two looks at the clock and at signals.
+/// The time that the machine works between two looks at the clock and at signals.
 const STRETCH: Duration = Duration::from_millis(250);
 
-/// How many iterations to do at once, after so many took so long.
+/// The number of iterations to run at once, after `times` took this long.
 pub fn next_stretch(times: u32, took: Duration) -> u32 {
     match took {
         took if took < STRETCH / 2 => (2 * times).min(1 << 20),
@@ -21,7 +21,7 @@ pub fn next_stretch(times: u32, took: Duration) -> u32 {
 /// Lines of progress.
 pub struct Report {
     pub last: Instant,
-    /// An iteration, and when it was come to: since then there was no way back.
+    /// An iteration and its time, since when the test has not gone back.
     from: (u32, Instant),
 }
 
@@ -34,12 +34,12 @@ impl Report {
         }
     }
 
-    /// A check failed, and this is where the test is again.
+    /// A check failed, and the test has gone back to this iteration.
     pub fn back_to(&mut self, iteration: u32) {
         self.from = (iteration, Instant::now());
     }
 
-    /// Seconds of an iteration.
+    /// The seconds of an iteration.
     fn each(&self, iteration: u32, now: Instant) -> Option<f64> {
         let (from, since) = self.from;
         let done = iteration.checked_sub(from).filter(|&done| done > 0)?;

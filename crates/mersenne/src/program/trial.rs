@@ -1,17 +1,17 @@
-//! Trial factoring from its save file, or from the beginning, to its result.
+//! Trial factoring from its beginning, or from its save file, to its result.
 
 use std::time::{Duration, Instant};
 
 use crate::primenet::{ResultLine, TOO_LONG};
-use crate::{Error, Outcome, TrialFactoring};
+use crate::{Folder, Save, TrialFactoring};
 
-use super::output::{note, print};
+use super::output::note;
 use super::report::next_stretch;
-use super::run::{Files, Reported, append};
+use super::run::{Finished, Saving, taken_up};
 use super::stop::Stop;
 use super::{Common, Failure};
 
-/// The range of these bits.
+/// Trial factoring of this range, at its beginning.
 pub fn range(p: u32, from: u32, to: u32) -> Result<TrialFactoring, Failure> {
     let most = TrialFactoring::MOST_BITS;
     if p == 2 {
@@ -28,46 +28,25 @@ pub fn range(p: u32, from: u32, to: u32) -> Result<TrialFactoring, Failure> {
 
 /// `mersenne tf P`.
 pub fn alone(start: TrialFactoring, json: bool, common: &Common) -> Result<(), Failure> {
-    let reported = one(start, common, None, &Stop::on_signals())?;
-    reported.remove_files(&common.folder()?)?;
-    if json {
-        print(&reported.line.to_json())?;
-    }
-    Ok(())
+    let stop = Stop::on_signals();
+    one(start, common, None, &stop)?.report(json, common, &stop)
 }
 
-/// Runs it, and reports it in `results.json.txt`.
+/// Runs trial factoring to its end.
 pub fn one(
     start: TrialFactoring,
     common: &Common,
     id: Option<String>,
     stop: &Stop,
-) -> Result<Reported, Failure> {
+) -> Result<Finished, Failure> {
     let folder = common.folder()?;
-    let p = start.p();
     let [from, to] = start.bits();
-    let name = format!("M{p} TF {from}-{to}");
-    let lock = folder.lock_trial(&start)?;
-    let (saved, wrong) = match folder.load_trial(&start) {
-        Err(error @ Error::Save { .. }) => {
-            folder.set_trial_aside(&start)?;
-            note!("warning: {error}; set aside, and {name} begins anew");
-            (None, Vec::new())
-        }
-        loaded => loaded?,
-    };
-    for error in wrong {
-        note!("warning: {error}; passed over");
-    }
-    if let Some(saved) = &saved {
-        let (done, segments) = saved.progress();
-        note!("{name} taken up at segment {done}/{segments}");
-    }
-    let mut trial = saved.unwrap_or(start);
+    let name = format!("M{} TF {from}-{to}", start.p());
+    let (mut trial, lock) = taken_up(start, &name, &folder)?;
     let backend = common.backend()?;
     let mut tries = trial.tries(&*backend)?;
-    let (mut last_save, mut report) = (Instant::now(), Report::new(&trial));
-    let mut segments = 1;
+    let mut saving = Saving::new(&name, &folder, common, stop);
+    let (mut report, mut segments) = (Report::new(&trial), 1);
     loop {
         let (before, known) = (Instant::now(), trial.factors().len());
         let is_done = match trial.advance(&*tries, segments.into()) {
@@ -85,39 +64,20 @@ pub fn one(
             break;
         }
         segments = next_stretch(segments, before.elapsed());
-        let signal = stop.signal();
-        if signal.is_some() || last_save.elapsed() >= common.save_every {
-            let saved = folder.save_trial(&trial);
-            if let Err(error) = &saved {
-                note!("warning: {error}; {name} is not saved, and goes on");
-            }
-            last_save = Instant::now();
-            if signal.is_some() {
-                saved?;
-            }
-        }
         if report.last.elapsed() >= common.report_every {
             report.line(&name, &trial, backend.name());
         }
-        if let Some(signal) = signal {
-            note!("{name} saved at segment {}", trial.progress().0);
-            return Err(Failure::Interrupted(signal));
+        if saving.is_due() {
+            saving.save(&trial)?;
         }
     }
     match trial.factors() {
         [] => note!("{name} no factor"),
         factors => note!("{name} has {}", listed(factors)),
     }
-    let outcome = Outcome {
-        is_prime: false,
-        res64: 0,
-        errors: 0,
-    };
-    let line = ResultLine::new("TF", p, &outcome, None, &common.reporter(id)).with_trial(&trial);
-    append(&line, &folder, stop)?;
-    Ok(Reported {
-        line,
-        files: Files::Trial(trial),
+    Ok(Finished {
+        line: ResultLine::of_trial(&trial).signed(&common.reporter(id)),
+        files: Folder::saves(&trial.name()).to_vec(),
         _lock: Some(lock),
     })
 }

@@ -77,7 +77,7 @@ pub fn holds(
     is_true(&name, &certificate, backend, common, stop)
 }
 
-/// Whether this claim is.
+/// Whether a certificate's claim is true.
 fn is_true(
     name: &str,
     certificate: &Certificate,
