@@ -1,8 +1,8 @@
 //! The folder that tests are saved in.
 //!
 //! A save is written to a file beside the last one (`.new`), brought to the disk, and renamed; the
-//! save before it stays (`.old`). Whatever moment the program is killed at, one of the three is
-//! whole; a test is taken up from the furthest of those that are.
+//! save before it stays (`.old`), and more of them if they are wanted (`.old2`). Whatever moment the
+//! program is killed at, one file is whole; a test is taken up from the furthest of those that are.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -21,6 +21,9 @@ pub trait Save: Sized {
     /// The units that are done.
     fn done(&self) -> u64;
 
+    /// The low 64 bits of its residue, if it has one.
+    fn res64(&self) -> Option<u64>;
+
     /// The bytes of its save file.
     fn to_bytes(&self) -> Vec<u8>;
 
@@ -36,12 +39,30 @@ pub trait Save: Sized {
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
+    backups: usize,
 }
 
 impl Folder {
+    /// The most saves that stay beside the last one.
+    pub const MOST_BACKUPS: usize = 9;
+
     /// The folder at this path, which exists.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Folder { path: path.into() }
+        let path = path.into();
+        Folder { path, backups: 1 }
+    }
+
+    /// The folder, where `backups` saves stay beside the last one, in place of one.
+    ///
+    /// # Panics
+    /// If they are none, or more than [`Folder::MOST_BACKUPS`].
+    #[must_use]
+    pub fn with_backups(self, backups: usize) -> Self {
+        assert!(
+            (1..=Self::MOST_BACKUPS).contains(&backups),
+            "1 to 9 backups"
+        );
+        Folder { backups, ..self }
     }
 
     /// The path of a file in the folder.
@@ -64,9 +85,12 @@ impl Folder {
         }
     }
 
-    /// The names of a save file and of those beside it.
-    pub fn saves(name: &str) -> [String; 3] {
-        ["", ".new", ".old"].map(|end| format!("{name}{end}"))
+    /// The names that the save files of a test may have: the new one's, the last one's, and those of
+    /// the saves before it, the latest first.
+    pub fn saves(name: &str) -> Vec<String> {
+        let older = (2..=Self::MOST_BACKUPS).map(|age| format!("{name}.old{age}"));
+        let first = [".new", "", ".old"].map(|end| format!("{name}{end}"));
+        first.into_iter().chain(older).collect()
     }
 
     /// Saves a test, so that a kill at any moment leaves this save or the one before it whole.
@@ -74,11 +98,15 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save(&self, test: &impl Save) -> Result<(), Error> {
-        let [path, new, old] = Self::saves(&test.name()).map(|name| self.file(&name));
-        let written = write_whole(&new, &test.to_bytes())
-            .and_then(|()| if_there(fs::rename(&path, &old)))
-            .and_then(|()| fs::rename(&new, &path))
+        let names = Self::saves(&test.name());
+        let paths: Vec<PathBuf> = names.iter().map(|name| self.file(name)).collect();
+        let age = |pair: &[PathBuf]| if_there(fs::rename(&pair[0], &pair[1]));
+        let mut older = paths[1..=self.backups + 1].windows(2).rev();
+        let written = write_whole(&paths[0], &test.to_bytes())
+            .and_then(|()| older.try_for_each(age))
+            .and_then(|()| fs::rename(&paths[0], &paths[1]))
             .and_then(|()| sync_folder(&self.path));
+        let path = self.file(&test.name());
         written.map_err(|source| Error::File { path, source })
     }
 
@@ -91,9 +119,10 @@ impl Folder {
     pub fn load<T: Save>(&self, start: &T) -> Result<(Option<T>, Vec<Error>), Error> {
         let mut wrong = Vec::new();
         let mut found: Option<T> = None;
-        let files = Self::saves(&start.name()).map(|name| self.file(&name));
-        let was_saved = files[0].exists() || files[2].exists();
-        for path in files {
+        let names = Self::saves(&start.name());
+        let paths: Vec<PathBuf> = names.iter().map(|name| self.file(name)).collect();
+        let was_saved = paths[1..].iter().any(|path| path.exists());
+        for path in paths {
             let test = match fs::read(&path) {
                 Ok(bytes) => T::from_bytes(&bytes, start),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -218,13 +247,16 @@ impl Folder {
         }
     }
 
-    /// Writes a proof into the folder, and returns its path.
+    /// Writes a proof into the folder `proof`, from which AutoPrimeNet uploads it, and returns its
+    /// path.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save_proof(&self, proof: &Proof) -> Result<PathBuf, Error> {
-        let path = self.file(&format!("{}-{}.proof", proof.p(), proof.power()));
-        match replace(&path, &proof.to_bytes()) {
+        let folder = self.file("proof");
+        let path = folder.join(format!("{}-{}.proof", proof.p(), proof.power()));
+        let made = fs::create_dir_all(&folder);
+        match made.and_then(|()| replace(&path, &proof.to_bytes())) {
             Ok(()) => Ok(path),
             Err(source) => Err(Error::File { path, source }),
         }
@@ -239,11 +271,26 @@ fn if_there(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Writes a file beside the one at `path`, and has it take that one's place.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The file beside the one at `path` that is to take its place.
+fn beside(path: &Path) -> PathBuf {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
-    write_whole(new.as_ref(), bytes)?;
+    PathBuf::from(new)
+}
+
+/// Removes what a kill left of a call of [`replace`] for `path`, and the lock of that file, unless
+/// somebody holds it.
+pub(crate) fn clear(path: &Path) {
+    if let Ok(Ok(_lock)) = Lock::try_of(path) {
+        // Where it stays it is in nobody's way.
+        let _ = fs::remove_file(beside(path));
+    }
+}
+
+/// Writes a file beside the one at `path`, and has it take that one's place.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = beside(path);
+    write_whole(&new, bytes)?;
     fs::rename(&new, path)?;
     sync_folder(path.parent().unwrap_or(Path::new("")))
 }

@@ -83,6 +83,15 @@ impl Lock {
         }
     }
 
+    /// The process that holds a file's lock, if one does.
+    pub(crate) fn holder_of(path: &Path) -> Option<Holder> {
+        let mut file = File::open(Self::path(path)).ok()?;
+        // Those who only look do not stand in each other's way.
+        file.try_lock_shared()
+            .is_err()
+            .then(|| Self::holder(&mut file))
+    }
+
     /// Makes a lock file that is locked, and has this process's line in it, from the first moment
     /// on: a kill leaves no empty one.
     fn made(path: &Path) -> io::Result<File> {

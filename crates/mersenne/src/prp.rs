@@ -229,19 +229,36 @@ impl Prp {
 
     /// The outcome, once the check at the end has held.
     fn outcome(&self) -> Option<Outcome> {
-        let is_done = self.verified.iteration == self.iterations();
-        let last = self.last.as_ref().filter(|_| is_done)?;
-        let number = last.number();
+        let (residue, number) = (self.result()?, self.now.x.number());
         let [zero, one] = [0, 1].map(|x| Residue::from_u64(number, x));
-        let (residue, of_primes) = match (number.exponent(), &self.certification) {
-            (Some(_), None) => (last.divided_by_9(), one),
-            _ => (last.clone(), zero.minus(&one)),
+        let of_primes = match number.exponent() {
+            Some(_) => one,
+            None => zero.minus(&one),
         };
         Some(Outcome {
             is_prime: self.certification.is_none() && residue == of_primes,
             res64: residue.res64(),
             errors: self.errors,
         })
+    }
+
+    /// The residue that is reported, once the check at the end has held: of type 1 for `2^p - 1`.
+    fn result(&self) -> Option<Residue> {
+        let is_done = self.verified.iteration == self.iterations();
+        let last = self.last.as_ref().filter(|_| is_done)?;
+        Some(match (last.number().exponent(), &self.certification) {
+            (Some(_), None) => last.divided_by_9(),
+            _ => last.clone(),
+        })
+    }
+
+    /// The low 2048 bits of the residue of a test of `2^p - 1`, once it is done, in 512 hexadecimal
+    /// digits.
+    pub fn res2048(&self) -> Option<String> {
+        let residue = self.result().filter(|_| self.certification.is_none())?;
+        residue.number().exponent()?;
+        let limb = |i| residue.limbs().get(i).copied().unwrap_or(0);
+        Some((0..32).rev().map(|i| format!("{:016x}", limb(i))).collect())
     }
 
     /// Gerbicz' check, where `before` is `d` of a block ago. Where it fails, the test goes back to

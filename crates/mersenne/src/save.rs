@@ -141,10 +141,15 @@ impl Saved {
 
     /// The number that is tested.
     pub fn number(&self) -> Number {
+        self.residue().number()
+    }
+
+    /// The residue when it was last read.
+    pub fn residue(&self) -> &Residue {
         match self {
-            Saved::LucasLehmer(test) => test.residue.number(),
-            Saved::Prp(test) => test.now.x.number(),
-            Saved::PMinus1(test) => test.number(),
+            Saved::LucasLehmer(test) => &test.residue,
+            Saved::Prp(test) => test.residue(),
+            Saved::PMinus1(test) => &test.residue,
         }
     }
 
@@ -173,6 +178,14 @@ impl Saved {
         }
     }
 
+    /// The low 2048 bits of a PRP test's residue: [`Prp::res2048`].
+    pub fn res2048(&self) -> Option<String> {
+        match self {
+            Saved::Prp(test) => test.res2048(),
+            _ => None,
+        }
+    }
+
     /// The hash that answers a certification: [`Prp::hash`].
     pub fn hash(&self) -> Option<String> {
         match self {
@@ -194,14 +207,14 @@ impl Saved {
     /// # Errors
     /// As [`Runner::new`].
     pub fn runner<'a>(&self, backend: &'a dyn crate::Backend) -> Result<Runner<'a>, Error> {
-        let (minus, x) = match self {
-            Saved::LucasLehmer(test) => (LucasLehmer::MINUS, &test.residue),
-            Saved::Prp(test) => (Prp::MINUS, test.residue()),
-            Saved::PMinus1(test) => (0, &test.residue),
+        let minus = match self {
+            Saved::LucasLehmer(_) => LucasLehmer::MINUS,
+            Saved::Prp(_) => Prp::MINUS,
+            Saved::PMinus1(_) => 0,
         };
         or_out_of_memory(|| {
             let mut runner = Runner::new(self.number(), minus, backend)?;
-            runner.set(x)?;
+            runner.set(self.residue())?;
             Ok(runner)
         })
     }
@@ -247,6 +260,10 @@ impl Save for Saved {
 
     fn done(&self) -> u64 {
         self.progress().0.into()
+    }
+
+    fn res64(&self) -> Option<u64> {
+        Some(self.residue().res64())
     }
 
     fn to_bytes(&self) -> Vec<u8> {

@@ -140,6 +140,10 @@ impl Save for TrialFactoring {
         self.done
     }
 
+    fn res64(&self) -> Option<u64> {
+        None
+    }
+
     fn to_bytes(&self) -> Vec<u8> {
         let [from, to] = self.bits();
         let header = Header {

@@ -68,7 +68,7 @@ fn folder() -> tempfile::TempDir {
 fn memory_that_ends_is_told_and_costs_nothing() {
     let made = folder();
     assert!(run(made.path(), &["prp", "31"], None).status.success());
-    let proof = made.path().join("31-2.proof");
+    let proof = made.path().join("proof/31-2.proof");
     let proof = proof.to_str().unwrap();
     let commands: [&[&str]; 13] = [
         &["work"],

@@ -199,8 +199,8 @@ fn a_range_that_is_killed_again_and_again_goes_on_and_finds_its_factors() {
     assert_eq!(found["factors"], serde_json::json!(right));
     assert_eq!(
         fs::read_dir(folder.path()).unwrap().count(),
-        2,
-        "results and worktodo.txt are left"
+        3,
+        "results, worktodo.txt and the log are left"
     );
 }
 

@@ -7,4 +7,6 @@ mod results;
 mod worktodo;
 
 pub use results::{Reporter, ResultLine, append_result, is_reported};
-pub use worktodo::{Asked, Assignment, BadLine, TOO_LONG, remove_line};
+pub use worktodo::{
+    Asked, Assignment, BadLine, TOO_LONG, add_lines, finish_take, remove_line, take_line,
+};

@@ -22,7 +22,9 @@ pub struct Reporter {
     pub user: Option<String>,
     /// The computer's name there.
     pub computer: Option<String>,
-    /// The assignment's name there.
+    /// The worker's name, which is the user's own choice.
+    pub worker: Option<String>,
+    /// The assignment's name at PrimeNet.
     pub id: Option<String>,
 }
 
@@ -111,15 +113,33 @@ impl ResultLine {
         let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         let now = now.replace('T', " ").trim_end_matches('Z').to_owned();
         let line = self
-            .with("program", json!({ "name": name, "version": version }))
+            .with(
+                "program",
+                json!({ "name": name, "version": version, "os": system() }),
+            )
             .with("user", reporter.user.clone())
             .with("computer", reporter.computer.clone())
             .with("aid", reporter.id.clone())
+            .with("uid", reporter.worker.clone())
             .with("timestamp", now);
         let field = |(key, value): &(_, Value)| format!("\"{key}\":{value}");
         let fields: Vec<String> = line.0.iter().map(field).collect();
         format!("{{{}}}", fields.join(","))
     }
+}
+
+/// The operating system, its version and the processor's architecture, as `uname` has them.
+#[cfg(unix)]
+fn system() -> Value {
+    let name = rustix::system::uname();
+    let [os, version, architecture] = [name.sysname(), name.release(), name.machine()]
+        .map(|part| part.to_string_lossy().into_owned());
+    json!({ "os": os, "version": version, "architecture": architecture })
+}
+
+#[cfg(not(unix))]
+fn system() -> Value {
+    json!({ "os": std::env::consts::OS, "architecture": std::env::consts::ARCH })
 }
 
 /// Appends a line to `results.json.txt`, unless the same result stands there already: from a run that

@@ -245,15 +245,107 @@ impl<'a> Fields<'a> {
 /// another program holds the file, and says whether to go on waiting.
 ///
 /// # Errors
-/// As reading and writing; of the kind `Interrupted` where `wait` says so.
+/// As reading and writing; of the kind `Interrupted` where `wait` says no.
 pub fn remove_line(path: &Path, line: &str, wait: Wait<'_>) -> io::Result<()> {
     let _lock = Lock::of(path, wait)?;
-    let text = fs::read(path)?;
-    let mut lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
-    let is_it = |other: &&[u8]| other.trim_ascii() == line.as_bytes().trim_ascii();
-    let Some(found) = lines.iter().position(is_it) else {
+    remove(path, line)
+}
+
+/// Moves a line from the `worktodo.txt` that workers share to that of one of them, if it is there. A
+/// kill on the way may leave it in both: then nobody takes it a second time, and [`finish_take`] is to
+/// be called before its work is done.
+///
+/// # Errors
+/// As [`remove_line`].
+pub fn take_line(shared: &Path, own: &Path, line: &str, wait: Wait<'_>) -> io::Result<()> {
+    let _locks = [Lock::of(shared, wait)?, Lock::of(own, wait)?];
+    if !has(shared, line)? {
+        return Ok(());
+    }
+    let mut is_taken = false;
+    for file in fs::read_dir(shared.parent().unwrap_or(Path::new(".")))? {
+        let name = file?.file_name().into_string().unwrap_or_default();
+        if name.starts_with("worktodo-") && name.ends_with(".txt") {
+            is_taken |= has(&shared.with_file_name(name), line)?;
+        }
+    }
+    if !is_taken {
+        append(own, line.as_bytes())?;
+    }
+    remove(shared, line)
+}
+
+/// Takes lines that are a worker's out of the `worktodo.txt` that workers share: a kill while they
+/// were moved may have left them in both.
+///
+/// # Errors
+/// As [`remove_line`].
+pub fn finish_take(shared: &Path, own: &Path, wait: Wait<'_>) -> io::Result<()> {
+    let own = read(own)?;
+    for line in String::from_utf8_lossy(&own).lines() {
+        if matches!(Assignment::parse(line), Ok(Some(_))) && has(shared, line)? {
+            remove_line(shared, line, wait)?;
+        }
+    }
+    Ok(())
+}
+
+/// Moves all lines of `worktodo.add` that are not there already to the end of `worktodo.txt`.
+///
+/// # Errors
+/// As [`remove_line`].
+pub fn add_lines(path: &Path, wait: Wait<'_>) -> io::Result<()> {
+    let add = path.with_extension("add");
+    if !add.exists() {
+        return Ok(());
+    }
+    // In AutoPrimeNet's order.
+    let _locks = [Lock::of(path, wait)?, Lock::of(&add, wait)?];
+    let added = read(&add)?;
+    append(path, &added)?;
+    fs::remove_file(add)
+}
+
+/// The bytes of a file; none where it is not there.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        text => text,
+    }
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n')
+}
+
+fn has(path: &Path, line: &str) -> io::Result<bool> {
+    let line = line.as_bytes().trim_ascii();
+    Ok(lines(&read(path)?).any(|other| other.trim_ascii() == line))
+}
+
+fn remove(path: &Path, line: &str) -> io::Result<()> {
+    let (text, line) = (read(path)?, line.as_bytes().trim_ascii());
+    let mut lines: Vec<&[u8]> = lines(&text).collect();
+    let Some(found) = lines.iter().position(|other| other.trim_ascii() == line) else {
         return Ok(());
     };
     lines.remove(found);
     replace(path, &lines.concat())
+}
+
+/// Appends the lines of `added` that the file has not.
+fn append(path: &Path, added: &[u8]) -> io::Result<()> {
+    let old = read(path)?;
+    let mut text = old.clone();
+    for line in lines(added) {
+        if lines(&old).any(|other| other.trim_ascii() == line.trim_ascii()) {
+            continue;
+        }
+        if text.last().is_some_and(|&byte| byte != b'\n') {
+            text.push(b'\n');
+        }
+        text.extend(line.trim_ascii());
+        text.push(b'\n');
+    }
+    replace(path, &text)
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use super::output::note;
+use super::output::show;
 use super::stop::Stop;
 use super::{Common, Failure};
 
@@ -39,7 +39,7 @@ pub fn attended<T: Send + 'static>(
         }
         stop.check()?;
         if shown.elapsed() >= common.report_every {
-            note!("{}, since {} s", progress(), started.elapsed().as_secs());
+            show!("{}, since {} s", progress(), started.elapsed().as_secs());
             shown = Instant::now();
         }
     }

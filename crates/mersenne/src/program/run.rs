@@ -13,7 +13,7 @@ use crate::{
 use bigint_host::BigUint;
 
 use super::attended::attended;
-use super::output::{note, print};
+use super::output::{log, note, print};
 use super::report::{Report, next_stretch};
 use super::stop::Stop;
 use super::{Common, Failure, verify};
@@ -62,24 +62,38 @@ impl From<Saved> for Task {
 pub struct Finished {
     /// The line of `results.json.txt`.
     pub line: String,
-    /// The names of files in the folder that are of no use once the line stands there.
+    /// The name of the test's save files, and those of others that are of no use once the line stands
+    /// there.
+    pub test: Option<String>,
     pub files: Vec<String>,
-    pub _lock: Option<Lock>,
+    pub lock: Option<Lock>,
 }
 
 impl Finished {
     /// Reports work that is in no `worktodo.txt`.
     pub fn report(self, json: bool, common: &Common, stop: &Stop) -> Result<(), Failure> {
         let folder = common.folder()?;
-        append(&self.line, &folder, stop)?;
-        for name in &self.files {
-            folder.remove(name)?;
-        }
+        append(&self.line, common, stop)?;
+        remove_files(&folder, self.test.as_deref(), &self.files)?;
         match json {
             true => print(&self.line),
             false => Ok(()),
         }
     }
+}
+
+/// Removes the save files of a test, and others.
+pub fn remove_files(folder: &Folder, test: Option<&str>, files: &[String]) -> Result<(), Failure> {
+    let saves = test.map(|name| [Folder::saves(name), vec![status(name)]].concat());
+    for name in saves.iter().flatten().chain(files) {
+        folder.remove(name)?;
+    }
+    Ok(())
+}
+
+/// The name of the file in which a test says how far it is.
+pub fn status(name: &str) -> String {
+    format!("{name}.status")
 }
 
 /// Waits while another program has a file, and says so, until a signal asks to stop.
@@ -91,13 +105,13 @@ pub fn waiting(stop: &Stop) -> impl FnMut(&Path, Holder) -> bool {
             note!("{lock}: {holder} has it; waiting. Remove it if no such program is running");
             is_told = true;
         }
-        stop.signal().is_none()
+        stop.check().is_ok()
     }
 }
 
-/// Appends a line to `results.json.txt`, or shows it where that cannot be.
-pub fn append(line: &str, folder: &Folder, stop: &Stop) -> Result<(), Failure> {
-    let results = folder.file("results.json.txt");
+/// Appends a line to the worker's results, or shows it where that cannot be.
+pub fn append(line: &str, common: &Common, stop: &Stop) -> Result<(), Failure> {
+    let results = common.folder()?.file(&common.results());
     append_result(&results, line, &mut waiting(stop)).map_err(|error| {
         note!("not written to {}: {line}", results.display());
         let failed = Failure::Running(format!("{}: {error}", results.display()));
@@ -147,17 +161,27 @@ impl<'a> Saving<'a> {
 
     /// Whether it is time for a save, or a signal asks for one.
     pub fn is_due(&self) -> bool {
-        self.stop.signal().is_some() || self.last.elapsed() >= self.every
+        self.stop.wants_save() || self.last.elapsed() >= self.every
     }
 
-    /// Saves the work, and ends it if a signal asks for that.
+    /// Saves the work, and ends or pauses it if a signal asks for that.
     pub fn save<T: Save>(&mut self, work: &T) -> Result<(), Failure> {
+        let residue = work.res64();
+        let residue = residue.map_or(String::new(), |res64| format!(", residue {res64:016X}"));
+        let saved = format!(
+            "{} saved at {} {}{residue}",
+            self.name,
+            T::UNIT,
+            work.done()
+        );
         if let Some(signal) = self.stop.signal() {
             self.folder.save(work)?;
-            note!("{} saved at {} {}", self.name, T::UNIT, work.done());
+            note!("{saved}");
             return Err(Failure::Interrupted(signal));
         }
         self.save_or_tell(work);
+        log!("{saved}");
+        self.stop.pause();
         self.last = Instant::now();
         Ok(())
     }
@@ -193,9 +217,6 @@ pub fn one(
         None => Found::prime(),
     };
     let mut files = Vec::new();
-    if let Some(test) = &found.test {
-        files.extend(Folder::saves(&test.name()));
-    }
     let line = match &found.test {
         Some(Saved::PMinus1(test)) => {
             let (bound, factor) = (test.bound(), factor(test, common, stop)?);
@@ -215,7 +236,8 @@ pub fn one(
             };
             let res64 = found.outcome.res64;
             note!("{number} {worktype} {verdict} res64 {res64:016X}");
-            let line = ResultLine::of_test(worktype, number, &found.outcome);
+            let line = ResultLine::of_test(worktype, number, &found.outcome)
+                .with("res2048", test.as_ref().and_then(Saved::res2048));
             match test.as_ref().and_then(Saved::certification) {
                 Some(Certification { squarings, .. }) => {
                     files.push(Folder::start(number.n()));
@@ -237,8 +259,9 @@ pub fn one(
     let line = line.with_transform(found.words);
     Ok(Finished {
         line: line.signed(&common.reporter(id)),
+        test: found.test.map(|test| test.name()),
         files,
-        _lock: found.lock,
+        lock: found.lock,
     })
 }
 
@@ -302,7 +325,8 @@ fn to_the_end(
     let mut kept = Kept::new(&test, proof_power(&test, common, folder)?);
     let mut runner = test.runner(&*backend)?;
     let mut saving = Saving::new(&name, folder, common, stop);
-    let mut report = Report::new(test.progress().0);
+    let status = folder.file(&status(&test.name()));
+    let mut report = Report::new(test.done(), Some(status));
     let mut times = 1;
     let outcome = loop {
         let before = Instant::now();
@@ -322,7 +346,7 @@ fn to_the_end(
         }
         if test.errors() > errors {
             note!("{name} check failed; back at iteration {iteration}");
-            report.back_to(iteration);
+            report.restart(test.done());
         }
         times = next_stretch(times, before.elapsed());
         if report.last.elapsed() >= common.report_every {
@@ -330,11 +354,12 @@ fn to_the_end(
             if !matches!(test, Saved::Prp(_)) {
                 test.rest(&mut runner)?;
             }
-            report.line(&name, test.progress(), &runner, backend.name());
+            report.squarings(&name, test.progress(), test.errors(), &runner, &*backend);
         }
         if saving.is_due() {
             test.rest(&mut runner)?;
             saving.save(&test)?;
+            report.restart(test.done());
         }
     };
     let words = runner.words();

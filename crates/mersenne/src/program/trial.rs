@@ -1,13 +1,13 @@
 //! Trial factoring from its beginning, or from its save file, to its result.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::primenet::{ResultLine, TOO_LONG};
-use crate::{Folder, Save, TrialFactoring};
+use crate::{Save, TrialFactoring};
 
 use super::output::note;
-use super::report::next_stretch;
-use super::run::{Finished, Saving, taken_up};
+use super::report::{Report, next_stretch};
+use super::run::{Finished, Saving, status, taken_up};
 use super::stop::Stop;
 use super::{Common, Failure};
 
@@ -46,7 +46,10 @@ pub fn one(
     let backend = common.backend()?;
     let mut tries = trial.tries(&*backend)?;
     let mut saving = Saving::new(&name, &folder, common, stop);
-    let (mut report, mut segments) = (Report::new(&trial), 1);
+    let status = folder.file(&status(&trial.name()));
+    let (mut report, mut segments) = (Report::new(trial.done(), Some(status)), 1);
+    let (_, total) = trial.progress();
+    let candidates = trial.trial().count(&(0..total)) as f64 / total as f64;
     loop {
         let (before, known) = (Instant::now(), trial.factors().len());
         let is_done = match trial.advance(&*tries, segments.into()) {
@@ -65,10 +68,15 @@ pub fn one(
         }
         segments = next_stretch(segments, before.elapsed());
         if report.last.elapsed() >= common.report_every {
-            report.line(&name, &trial, backend.name());
+            let speed = |each: f64| {
+                let (rate, factors) = (candidates / each / 1e6, trial.factors().len());
+                format!("{rate:.1} million candidates/s before the sieve, {factors} factors")
+            };
+            report.line(&name, trial.progress(), 0, &*backend, speed);
         }
         if saving.is_due() {
             saving.save(&trial)?;
+            report.restart(trial.done());
         }
     }
     match trial.factors() {
@@ -77,46 +85,13 @@ pub fn one(
     }
     Ok(Finished {
         line: ResultLine::of_trial(&trial).signed(&common.reporter(id)),
-        files: Folder::saves(&trial.name()).to_vec(),
-        _lock: Some(lock),
+        test: Some(trial.name()),
+        files: Vec::new(),
+        lock: Some(lock),
     })
 }
 
 fn listed(factors: &[u128]) -> String {
     let factors: Vec<String> = factors.iter().map(u128::to_string).collect();
     factors.join(" ")
-}
-
-/// Lines of progress.
-struct Report {
-    last: Instant,
-    done: u64,
-}
-
-impl Report {
-    fn new(trial: &TrialFactoring) -> Self {
-        Report {
-            last: Instant::now(),
-            done: trial.progress().0,
-        }
-    }
-
-    fn line(&mut self, name: &str, trial: &TrialFactoring, backend: &str) {
-        let (done, segments) = trial.progress();
-        let took = self.last.elapsed().as_secs_f64();
-        let each = took / (done - self.done).max(1) as f64;
-        let left = Duration::try_from_secs_f64((each * (segments - done) as f64).floor());
-        let left = left.map_or("centuries".to_owned(), |left| {
-            humantime::format_duration(left).to_string()
-        });
-        let rate = trial.trial().count(&(self.done..done)) as f64 / took;
-        note!(
-            "{name} {:.2}% {done}/{segments}, {:.1} million candidates/s before the sieve, ETA \
-             {left}, {} factors, {backend}",
-            100.0 * done as f64 / segments as f64,
-            rate / 1e6,
-            trial.factors().len(),
-        );
-        (self.last, self.done) = (Instant::now(), done);
-    }
 }
