@@ -157,7 +157,7 @@ fn parse_binding(text: &OsStr) -> Result<Binding, String> {
 /// What a name is bound to, opened.
 enum Source {
     Constant(Integers, Place),
-    Lines(LineReader),
+    Lines(Box<LineReader>),
 }
 
 /// The files, in the order of the formula's columns.
@@ -355,7 +355,7 @@ fn bind(
         origins.push(match source {
             Source::Constant(number, place) => Origin::Constant(number, place),
             Source::Lines(reader) => {
-                sources.readers.push(reader);
+                sources.readers.push(*reader);
                 Origin::Column(sources.readers.len() - 1)
             }
         });
@@ -412,11 +412,8 @@ impl Sources {
         } else {
             Input::pipe(file, read, self.ahead)
         };
-        Ok(Source::Lines(LineReader::new(
-            path,
-            input,
-            LEAST_TEXT_BYTES,
-        )))
+        let reader = LineReader::new(path, input, LEAST_TEXT_BYTES);
+        Ok(Source::Lines(Box::new(reader)))
     }
 
     /// Opens a file, or standard input by any of its names.
