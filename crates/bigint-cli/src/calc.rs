@@ -17,7 +17,7 @@ use crate::backend::{BackendName, algorithm_parser};
 use crate::column::read_column;
 use crate::computation::Computation;
 use crate::expression::{self, Expressions, Operand};
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::lines::LineReader;
 use crate::number::{Format, Number, Unread};
 use crate::on_error::OnError;
@@ -156,7 +156,7 @@ fn parse_binding(text: &OsStr) -> Result<Binding, String> {
 
 /// What a name is bound to, opened.
 enum Source {
-    Constant(Integers, Place),
+    Constant(Integers, SourcePlace),
     Lines(Box<LineReader>),
 }
 
@@ -398,7 +398,7 @@ impl Sources {
             {
                 return failure;
             }
-            let place = Place {
+            let place = SourcePlace {
                 source: path.clone(),
                 line: 1,
                 column: 1,
@@ -467,7 +467,7 @@ fn find_single_numbers(
             {
                 let (line, column) = chunk.position(0);
                 let path = reader.path().to_owned();
-                let place = Place {
+                let place = SourcePlace {
                     source: path.clone(),
                     line,
                     column,
@@ -502,7 +502,7 @@ fn find_single_numbers(
 
 /// A number on the command line.
 fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
-    let place = Place {
+    let place = SourcePlace {
         source: source.to_owned(),
         line: 1,
         column: 1,
@@ -511,7 +511,7 @@ fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
 }
 
 /// One number, met at this place.
-fn constant(text: &[u8], mut place: Place) -> Result<Source, Failure> {
+fn constant(text: &[u8], mut place: SourcePlace) -> Result<Source, Failure> {
     match read_column(1, |_| text) {
         Ok(number) => Ok(Source::Constant(number, place)),
         Err(Unread::Memory(error)) => Err(error.into()),

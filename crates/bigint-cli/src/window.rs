@@ -11,7 +11,7 @@ use bigint_host::expression::Formulas;
 use bigint_host::{Error, Integers};
 
 use crate::column::{parts, read_column};
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::lines::Chunk;
 use crate::number::{Format, Formatter, Number, Unread};
 use crate::on_error::OnError;
@@ -75,10 +75,10 @@ impl Text {
     }
 
     /// Where a line's number stands, of the file of this column.
-    pub fn place(&self, column: usize, line: usize, paths: &[String]) -> Option<Place> {
+    pub fn place(&self, column: usize, line: usize, paths: &[String]) -> Option<SourcePlace> {
         let (chunk, path) = (self.chunks.get(column)?, paths.get(column)?);
         let (line, column) = chunk.position(self.lines.start + line);
-        Some(Place {
+        Some(SourcePlace {
             source: path.clone(),
             line,
             column,
