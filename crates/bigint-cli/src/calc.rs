@@ -442,7 +442,7 @@ impl Sources {
 
 /// Lets a number that is alone in its file stand for all lines.
 ///
-/// Whether a pipe's first number is alone, only its second or its end tells. The only
+/// Only a pipe's second number, or its end, shows whether its first is alone. The only
 /// source of lines need not wait for either: alone or not, each number is a line.
 ///
 /// A line that is no number is one of those that `on_error` is about, where rows go on.

@@ -20,7 +20,7 @@ pub fn parts(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
 /// Reads `count` numbers.
 ///
 /// # Errors
-/// [`Unread::Bad`] tells of any that is none, not of the first.
+/// [`Unread::Bad`] names one that is none, which need not be the first.
 pub fn read_column<'a>(
     count: usize,
     text: impl Fn(usize) -> &'a [u8] + Sync,

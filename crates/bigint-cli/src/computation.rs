@@ -1,6 +1,6 @@
 //! What `calc` computes of a window: its formulas, one after another.
 //!
-//! The library computes many rows at once, and tells of one that it does not take. Which
+//! The library computes many rows at once, and names one that it does not take. Which
 //! row of the input is the first that has no value, and which others have none, is found by
 //! halves: no formula fails for a part whose rows all have values. So it does not depend on
 //! how rows were cut into windows and groups, nor on who computes them.
@@ -256,8 +256,8 @@ impl<'a> Computation<'a> {
         Ok(computed)
     }
 
-    /// An error of a formula, told with the places of all of a line's numbers, that of the one
-    /// to blame first; `blame` comes with the values of the line's columns.
+    /// The failure that an error of a formula is, with the places of all of a line's numbers, that
+    /// of the one to blame first; `blame` comes with the values of the line's columns.
     fn told(
         &self,
         error: &Error,

@@ -82,7 +82,7 @@ pub struct LineReader {
     /// Where in `buffer` the line at `pending` was cut, because a comment began.
     comment: Option<usize>,
     ended: bool,
-    /// Why there is no more to read, which is told when all before it is taken.
+    /// Why there is no more to read; it is reported when all numbers before it are taken.
     failed: Option<Failure>,
     /// Whether a line that can be no number is handed on nonetheless, cut short.
     goes_on: bool,

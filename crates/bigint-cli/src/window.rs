@@ -111,7 +111,7 @@ impl Text {
     }
 }
 
-/// What windows are made for.
+/// What windows are made for, and how large they may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// What is computed of them.
@@ -129,8 +129,8 @@ pub struct Wanted<'a> {
 /// Reads chunks, one of each file and equally long, window by window.
 ///
 /// # Errors
-/// The first number, line by line, that is none, after windows of the lines before it; where it is
-/// not to stop there, windows tell of it.
+/// The first line with a number that is none, after windows of the lines before it; where that is no
+/// reason to stop, such lines are [`Window::unread`].
 pub fn read(
     chunks: Vec<Chunk>,
     wanted: Wanted<'_>,
