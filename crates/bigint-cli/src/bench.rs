@@ -262,8 +262,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             bytes.sum()
         }
     };
-    let ceilings = Ceilings::of(&engine, bytes);
-    let ceilings = ceilings.map_err(|error| Failure::Running(error.to_string()))?;
+    let ceilings = Ceilings::of(&engine, bytes)?;
     let record = || Record::new(&hardware, ceilings);
     let mut rows = Rows::new(arguments.json.then(record))?;
     let measured = measure_all(&engine, arguments, &teams, bytes, ceilings, &mut rows);
@@ -305,7 +304,6 @@ fn measure_all(
     ceilings: Option<Ceilings>,
     rows: &mut Rows<Row>,
 ) -> Result<(), Failure> {
-    let running = |error: Error| Failure::Running(error.to_string());
     let forced = Options {
         algorithm: arguments.algorithm,
         level: arguments.level,
@@ -338,7 +336,7 @@ fn measure_all(
                     // What was made for the operation before may do.
                     let made = match operands.take() {
                         Some(made) if made.0.len() == count => made,
-                        _ => subject.operands(arguments.layout, count).map_err(running)?,
+                        _ => subject.operands(arguments.layout, count)?,
                     };
                     if arguments.keep_transform {
                         engine.keep_transform(&made.1);
@@ -375,12 +373,11 @@ impl Subject {
     /// The sizes of batches to measure: as asked for, by number or by the work on one
     /// thread, else as many as there is time for, and the `most` of them.
     fn counts(&self, arguments: &Arguments, most: usize) -> Result<Vec<usize>, Failure> {
-        let running = |error: Error| Failure::Running(error.to_string());
         if let Some(count) = arguments.count {
             return Ok(vec![count as usize]);
         }
         if arguments.work.is_empty() {
-            let count = self.count_in_time(arguments, most).map_err(running)?;
+            let count = self.count_in_time(arguments, most)?;
             return Ok(vec![count]);
         }
         let team = Team::of(1)?;
@@ -397,7 +394,7 @@ impl Subject {
         };
         let counts = arguments.work.iter().map(count);
         let counts: Result<_, Error> = counts.collect();
-        counts.map_err(running)
+        Ok(counts?)
     }
 
     /// The most numbers, up to `most`, of which the samples keep to the limit of time: from
@@ -441,8 +438,7 @@ impl Subject {
     ) -> Result<(), Failure> {
         let mut one_thread = None;
         for team in teams {
-            let row = team.install(|| self.measure(arguments, (a, b)));
-            let mut row = row.map_err(|error| Failure::Running(error.to_string()))?;
+            let mut row = team.install(|| self.measure(arguments, (a, b)))?;
             if let (true, Some(ceilings)) = (arguments.from_host, ceilings) {
                 let to_host = row.result_bytes as f64 / ceilings.to_host_gigabytes_per_second;
                 let bytes = row.gigabytes_per_second * row.median_ns - row.result_bytes as f64;

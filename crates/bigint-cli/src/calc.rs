@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
 
 use bigint_core::Algorithm;
-use bigint_host::Limb;
-use bigint_host::expression::Function;
+use bigint_host::expression::{Formulas, Function};
+use bigint_host::{Integers, Limb};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
-use crate::column::{Column, read_column};
+use crate::column::read_column;
 use crate::computation::Computation;
 use crate::expression::{self, Expressions, Operand};
 use crate::failure::{Failure, Place};
@@ -156,7 +156,7 @@ fn parse_binding(text: &OsStr) -> Result<Binding, String> {
 
 /// What a name is bound to, opened.
 enum Source {
-    Constant(Column, Place),
+    Constant(Integers, Place),
     Lines(LineReader),
 }
 
@@ -196,7 +196,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         paths.collect(),
         arguments.on_error,
     );
-    let mut computation = computation.map_err(|error| Failure::Running(error.to_string()))?;
+    let mut computation = computation?;
     let outputs = names.iter();
     let outputs = outputs.map(|name| Output::open(name.as_deref(), arguments.in_place));
     let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
@@ -274,6 +274,7 @@ fn check_algorithm(operands: &Operands, algorithm: Algorithm) -> Result<(), Fail
     let functions = || {
         operands
             .formulas
+            .as_slice()
             .iter()
             .flat_map(|formula| formula.functions())
     };
@@ -363,10 +364,13 @@ fn bind(
     for reader in &mut sources.readers {
         reader.set_capacity((arguments.memory / TEXT_PART / files).max(LEAST_TEXT_BYTES));
     }
-    let are_rows = origins
-        .iter()
-        .map(|origin| matches!(origin, Origin::Column(_)));
-    let formulas = expressions.formulas(&are_rows.collect::<Vec<_>>())?;
+    let constants = origins.iter().map(|origin| match origin {
+        Origin::Constant(number, _) => Some(number.clone()),
+        Origin::Column(_) => None,
+    });
+    let constants: Vec<_> = constants.collect();
+    let are_rows: Vec<bool> = constants.iter().map(Option::is_none).collect();
+    let formulas = Formulas::new(expressions.formulas(&are_rows)?, constants);
     Ok((Operands { formulas, origins }, sources))
 }
 
@@ -511,9 +515,8 @@ fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
 
 /// One number, met at this place.
 fn constant(text: &[u8], mut place: Place) -> Result<Source, Failure> {
-    let read = Number::scan(text).map_err(Unread::Bad);
-    match read.and_then(|number| read_column(1, number.width(), |_| text)) {
-        Ok(column) => Ok(Source::Constant(column, place)),
+    match read_column(1, |_| text) {
+        Ok(number) => Ok(Source::Constant(number, place)),
         Err(Unread::Memory(error)) => Err(error.into()),
         Err(Unread::Bad(bad)) => {
             place.column += bad.offset as u64;

@@ -65,8 +65,8 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl From<bigint_cpu::Error> for Failure {
-    fn from(error: bigint_cpu::Error) -> Self {
-        Failure::Running(error.to_string())
+impl<E: Into<bigint_host::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::Running(error.into().to_string())
     }
 }

@@ -12,6 +12,7 @@ pub use format::{Format, Formatter};
 
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH};
 use bigint_cpu::radix::{self, Decimals};
+use bigint_host::Error;
 
 /// The longest line that is read as one number, in bytes: any number of
 /// [`MAX_WIDTH`] limbs fits, with room for leading zeros.
@@ -94,7 +95,7 @@ pub enum Unread {
     /// It is none.
     Bad(BadNumber),
     /// Memory ran out.
-    Memory(bigint_cpu::Error),
+    Memory(Error),
 }
 
 impl fmt::Display for BadNumber {
@@ -231,9 +232,9 @@ impl<'a> Number<'a> {
     }
 }
 
-impl From<bigint_cpu::Error> for Unread {
-    fn from(error: bigint_cpu::Error) -> Self {
-        Unread::Memory(error)
+impl<E: Into<Error>> From<E> for Unread {
+    fn from(error: E) -> Self {
+        Unread::Memory(error.into())
     }
 }
 

@@ -55,6 +55,7 @@ pub use engine::start::exit_if_busy;
 pub use integers::list::Computation;
 pub use integers::on_integers::OnIntegers;
 pub use integers::rationals::Rationals;
+pub use integers::rows::Evaluation;
 pub use integers::schedule::Prepared;
 pub use kernels::ptx::{ptx, ptx_hashes};
 pub use kernels::specialize::specialize;

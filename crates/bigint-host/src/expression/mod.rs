@@ -18,8 +18,8 @@
 //! ```
 //!
 //! What cannot be written with batches in hand, as what a command's user types, is built of
-//! [`Terms`] and computed by an [`Evaluator`]: it
-//! takes a [`Formula`] operation by operation, or a chain of them at a time (`segment`), and
+//! [`Terms`] and computed by an [`Evaluation`](crate::Evaluation). Batches of rows of a [`Formula`]
+//! are computed operation by operation (`evaluate`), or a chain of them at a time (`segment`);
 //! `cost` and `grouping` say beforehand how much memory rows take.
 
 pub(crate) mod cost;
@@ -31,8 +31,8 @@ mod operators;
 mod segment;
 
 pub use crate::common::error::Misplaced;
-pub(crate) use formula::Term;
-pub use formula::{Formula, Part, Terms};
+pub use formula::{Formula, Formulas, Part, Terms};
+pub(crate) use formula::{Term, count_of_rows};
 pub use function::Function;
 
 use crate::expression::evaluate::Evaluator;

@@ -335,21 +335,24 @@ impl Column {
                 parts.push(part);
             }
         }
-        columns.into_iter().map(Column::joined).collect()
+        let together = |mut parts: Vec<Column>| {
+            if parts.len() == 1 {
+                let mut only = parts.swap_remove(0);
+                only.limbs.shrink_to_fit();
+                return Ok(only);
+            }
+            Column::joined(&parts.iter().collect::<Vec<_>>())
+        };
+        columns.into_iter().map(together).collect()
     }
 
     /// The numbers of all parts, one part after another.
-    pub fn joined(mut parts: Vec<Column>) -> Result<Self, Error> {
-        if parts.len() == 1 {
-            let mut only = parts.swap_remove(0);
-            only.limbs.shrink_to_fit();
-            return Ok(only);
-        }
-        let count = parts.iter().map(Column::len).sum();
+    pub fn joined(parts: &[&Column]) -> Result<Self, Error> {
+        let count = parts.iter().map(|part| part.len()).sum();
         let total = parts.iter().map(|part| part.limbs.len()).sum();
         let mut all = Column::with_capacity(count, 0)?;
         all.limbs = bigint_cpu::zeroed(total)?;
-        for part in &parts {
+        for part in parts {
             let shift = all.len() % 8;
             match all.signs.last_mut().filter(|_| shift > 0) {
                 None => all.signs.extend_from_slice(&part.signs),

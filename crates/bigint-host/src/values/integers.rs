@@ -268,16 +268,8 @@ impl Integers {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn concatenate(columns: &[&Integers]) -> Result<Self, Error> {
-        let count = columns.iter().map(|column| column.len()).sum();
-        let limbs = columns.iter().map(|column| column.limbs().len()).sum();
-        let mut all = Column::with_capacity(count, limbs)?;
-        for column in columns {
-            for index in 0..column.len() {
-                all.limbs.extend_from_slice(column.magnitude(index));
-                all.end_number(column.is_negative(index));
-            }
-        }
-        Ok(all.into())
+        let columns: Vec<&Column> = columns.iter().map(|column| column.column()).collect();
+        Ok(Column::joined(&columns)?.into())
     }
 
     /// Takes the number of these limbs in, least significant first; zeros on top are left
