@@ -381,9 +381,14 @@ class_with_operators! { Array {
         Ok(list)
     }
 
-    /// The numbers as a pyarrow array of the extension type `bigint.any`.
-    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("pyarrow")?.call_method1("array", (slf,))
+    /// The numbers as a pyarrow array of the extension type `bigint.any`, or of another type that holds
+    /// them.
+    #[pyo3(signature = (r#type = None))]
+    fn to_arrow<'py>(
+        slf: &Bound<'py, Self>,
+        r#type: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        arrow::pyarrow(slf, r#type)
     }
 
     /// The numbers as Arrow's C structures, for every library that reads these.
@@ -393,10 +398,10 @@ class_with_operators! { Array {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        arrow::exported(py, self, requested_schema)
+        arrow::exported(py, self, requested_schema.as_ref())
     }
 
-    /// The type of `__arrow_c_array__`.
+    /// The type of what `__arrow_c_array__` gives.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         arrow::schema(py)
     }

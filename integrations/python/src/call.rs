@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const PIECE: Duration = Duration::from_millis(50);
 
 /// Limbs of the first piece's operands.
-const FIRST_PIECE: usize = 1 << 14;
+const FIRST_PIECE: usize = 1 << 12;
 
 /// Limbs of a row from which on its product takes much longer than its copy.
 const LONG_ROW: usize = 1 << 11;
@@ -217,13 +217,14 @@ fn in_pieces(
     pace: &run::Pace,
 ) -> Result<Made, Error> {
     let count = columns.iter().map(Integers::len).find(|&count| count != 1).unwrap_or(1);
-    let limbs = columns.iter().map(|x| x.limbs().len()).max().unwrap_or(0) / count.max(1);
+    let of_row = |x: &Integers| x.limbs().len() / x.len().max(1);
+    let limbs = columns.iter().map(of_row).sum::<usize>();
     let is_whole = count <= 1 || !(function.is_long || limbs >= LONG_ROW);
     if is_whole {
         return function.of(engine, &columns.iter().collect::<Vec<_>>());
     }
     let (mut parts, mut start) = (Vec::new(), 0);
-    let mut size = (FIRST_PIECE / limbs.max(1)).max(16);
+    let mut size = (FIRST_PIECE / limbs.max(1)).max(8);
     while start < count && !pace.is_stopped() {
         let end = count.min(start + size);
         let piece = columns.iter().map(|x| match x.len() {

@@ -2,7 +2,7 @@
 
 use crate::bits;
 use bigint_host::expression::Expression;
-use bigint_host::{Algorithm, BigUint, Engine, Error, Integers, OnIntegers, Operation};
+use bigint_host::{BigUint, Engine, Error, Integers, OnIntegers, Operation};
 use pyo3::prelude::*;
 
 /// Results, first columns, then masks.
