@@ -19,7 +19,7 @@ pub use fast::{Cpu, LaneTuning, Path, Tuning, signed_sum, tune};
 pub use memory::{collect, or_out_of_memory, reserve, with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut, Results};
 pub use share::{Cut, LIMB_WORK, Sharing, copy, map, share};
-pub use threads::{is_in_pool, threads};
+pub use threads::{is_in_pool, set_threads, threads};
 
 /// Any operation, by its declaration, modulo `2^(32 w)` for results of `w` limbs: the
 /// one door through which an engine computes.

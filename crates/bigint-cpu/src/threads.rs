@@ -163,10 +163,20 @@ fn start() -> usize {
     }
 }
 
+/// The number of threads that the program wants, if it has said so.
+static WANTED: OnceLock<usize> = OnceLock::new();
+
+/// Sets the number of threads that the library starts, in place of `RAYON_NUM_THREADS`. It has no
+/// effect once they are started.
+pub fn set_threads(threads: usize) {
+    // The first call counts.
+    let _ = WANTED.set(threads);
+}
+
 /// How many threads to start: none where one would be enough, as the caller is one.
 fn wanted() -> usize {
-    let named = env::var("RAYON_NUM_THREADS").ok();
-    let named = named.and_then(|number| number.parse().ok());
+    let named = || env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
+    let named = WANTED.get().copied().or_else(named);
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let wanted = named.filter(|&number| number > 0);
     match wanted.unwrap_or_else(cores).min(rayon::max_num_threads()) {

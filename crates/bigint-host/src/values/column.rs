@@ -152,15 +152,21 @@ impl Column {
     /// The next number is the limbs that have been put behind the last one's, zeros on top
     /// left out.
     pub fn end_number(&mut self, negative: bool) {
-        let index = self.len();
-        let start = self.offsets[index] as usize / LIMB_BYTES;
+        let start = self.offsets[self.len()] as usize / LIMB_BYTES;
         let length = trimmed(&self.limbs[start..]).len();
         self.limbs.truncate(start + length);
+        self.end_at(start + length, negative && length > 0);
+    }
+
+    /// The next number is the limbs behind the last one's, up to `end`.
+    #[inline]
+    pub fn end_at(&mut self, end: usize, negative: bool) {
+        let index = self.len();
         if index.is_multiple_of(8) {
             self.signs.push(0);
         }
-        self.signs[index / 8] |= u8::from(negative && length > 0) << (index % 8);
-        self.offsets.push(((start + length) * LIMB_BYTES) as i64);
+        self.signs[index / 8] |= u8::from(negative) << (index % 8);
+        self.offsets.push((end * LIMB_BYTES) as i64);
     }
 
     /// Makes every number negative that `negative` says, of its index and its sign so far,
@@ -333,21 +339,24 @@ impl Column {
                 parts.push(part);
             }
         }
-        columns.into_iter().map(Column::joined).collect()
+        let together = |mut parts: Vec<Column>| {
+            if parts.len() == 1 {
+                let mut only = parts.swap_remove(0);
+                only.limbs.shrink_to_fit();
+                return Ok(only);
+            }
+            Column::joined(&parts.iter().collect::<Vec<_>>())
+        };
+        columns.into_iter().map(together).collect()
     }
 
     /// The numbers of all parts, one part after another.
-    pub fn joined(mut parts: Vec<Column>) -> Result<Self, Error> {
-        if parts.len() == 1 {
-            let mut only = parts.swap_remove(0);
-            only.limbs.shrink_to_fit();
-            return Ok(only);
-        }
-        let count = parts.iter().map(Column::len).sum();
+    pub fn joined(parts: &[&Column]) -> Result<Self, Error> {
+        let count = parts.iter().map(|part| part.len()).sum();
         let total = parts.iter().map(|part| part.limbs.len()).sum();
         let mut all = Column::with_capacity(count, 0)?;
         all.limbs = bigint_cpu::zeroed(total)?;
-        for part in &parts {
+        for part in parts {
             let shift = all.len() % 8;
             match all.signs.last_mut().filter(|_| shift > 0) {
                 None => all.signs.extend_from_slice(&part.signs),
