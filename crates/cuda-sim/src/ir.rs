@@ -14,6 +14,7 @@ use crate::count::Class;
 use crate::memory::CODE_WINDOW;
 use crate::syntax::tree::Locations;
 use crate::syntax::types::Space;
+use std::sync::OnceLock;
 
 /// One 32-bit value per lane.
 pub(crate) type Words = [u32; 32];
@@ -72,6 +73,13 @@ pub(crate) enum Reg {
 pub(crate) enum Use {
     Read,
     Write,
+}
+
+/// The registers that an operation reads and those that it writes, in the order of its operands.
+#[derive(Clone, Debug)]
+pub(crate) struct Registers {
+    pub reads: Box<[Reg]>,
+    pub writes: Box<[Reg]>,
 }
 
 /// How undefined bits of what an operation reads reach what it writes.
@@ -183,7 +191,7 @@ pub(crate) enum Wait {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Transit {
-    /// Of any block of the cluster.
+    /// To shared memory of any block of the cluster.
     ToShared,
     ToGlobal,
     /// From the block's shared memory to that of any block of the cluster.
@@ -288,7 +296,7 @@ pub(crate) struct Rows {
     pub space: Space,
     pub stores: bool,
     pub transposed: bool,
-    /// One word a matrix.
+    /// The words of the matrices, one each.
     pub words: Box<[W]>,
     pub address: Address,
 }
@@ -381,7 +389,7 @@ pub(crate) enum Op {
     Load {
         space: Space,
         element: Element,
-        /// One per element of the vector; nothing where the value is dropped.
+        /// The registers for the elements of the vector; nothing where a value is dropped.
         d: Box<[Option<Reg>]>,
         address: Address,
         order: Order,
@@ -429,9 +437,9 @@ pub(crate) enum Op {
     System(Box<System>),
     ActiveMask(W),
     Clock(Reg),
-    /// What changes no value.
+    /// An instruction that changes no value.
     Fence,
-    /// What the block's threads did before, other blocks may see (`membar.gl`).
+    /// A release: what the block's threads did before, other blocks may see (`membar.gl`).
     Release,
     Warp(WarpOp, W),
     Barrier {
@@ -450,7 +458,7 @@ pub(crate) enum Op {
     Return,
     Exit,
     Trap,
-    /// What the simulator does not know, and why.
+    /// An instruction that the simulator does not know, and why.
     Unknown(Box<str>),
 }
 
@@ -509,7 +517,7 @@ pub(crate) enum Special {
     GridId,
     DynamicShared,
     TotalShared,
-    /// Of the block: its place in its cluster, and its cluster's in the grid.
+    /// The block's place in its cluster, and its cluster's in the grid.
     ClusterBlock(u8),
     Cluster(u8),
     ClusterRank,
@@ -526,7 +534,7 @@ pub(crate) enum Special {
 }
 
 impl Special {
-    /// Whether it differs from block to block.
+    /// Whether the value differs from block to block.
     pub fn is_of_block(self) -> bool {
         matches!(
             self,
@@ -563,6 +571,8 @@ pub(crate) struct Files {
 pub(crate) struct Function {
     pub name: String,
     pub insts: Vec<Inst>,
+    /// What each instruction uses, once somebody wants to know.
+    pub uses: OnceLock<Box<[Registers]>>,
     /// In the order of scheduling: of several parts of a warp, the one in the
     /// lowest block runs first. Block 0 is the entry.
     pub blocks: Vec<Block>,
@@ -579,6 +589,19 @@ pub(crate) struct Function {
     pub local_bytes: u32,
     /// Most 32-bit registers live at once.
     pub registers: u32,
+}
+
+impl Function {
+    /// The registers that an instruction uses, but for its guard.
+    pub fn uses(&self, inst: usize) -> &Registers {
+        let all = || {
+            self.insts
+                .iter()
+                .map(|inst| Registers::of(&inst.op))
+                .collect()
+        };
+        &self.uses.get_or_init(all)[inst]
+    }
 }
 
 /// A variable in shared memory.
