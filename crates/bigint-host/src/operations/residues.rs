@@ -112,7 +112,12 @@ pub struct Residues {
 /// secrets, and are not shown.
 impl fmt::Debug for Residues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Residues({} modulo {})", self.form.len(), self.params.moduli())
+        write!(
+            f,
+            "Residues({} modulo {})",
+            self.form.len(),
+            self.params.moduli()
+        )
     }
 }
 
