@@ -170,7 +170,11 @@ pub unsafe extern "C" fn bigint_column_from_int64(
     answer(|| {
         // SAFETY: the caller promises so many numbers.
         let numbers = unsafe { slice(numbers, count, "numbers") }?;
-        let integers = Integers::from(numbers);
+        let mut integers = Integers::with_capacity(count, 2 * count)?;
+        for &number in numbers {
+            let magnitude = number.unsigned_abs();
+            integers.push(number < 0, &[magnitude as u32, (magnitude >> 32) as u32])?;
+        }
         // SAFETY: the caller promises that it is null or takes a pointer.
         unsafe { hand_over(column, bigint_column { integers }) }
     })

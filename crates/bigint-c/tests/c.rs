@@ -1,6 +1,6 @@
 //! The header is what the sources say, and a program in C that uses it is compiled, linked and run.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::{env, fs};
 
@@ -39,11 +39,14 @@ fn the_header_is_what_cbindgen_makes_of_the_sources() {
 
 #[test]
 fn a_program_in_c_computes_with_the_shared_and_the_static_library() {
-    let built = build();
+    // Cargo has put both libraries beside the test, which is linked with the crate.
+    assert_eq!(bigint::bigint_status::OK as i32, 0);
+    let test = env::current_exe().expect("the test's own path");
+    let built = test.parent().expect("a folder");
     let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c");
     run(Command::new("sh")
         .arg(Path::new(HERE).join("install"))
-        .args([&built, &prefix]));
+        .args([built, &prefix]));
     let folder = prefix.join("lib");
     let settings = fs::read_to_string(folder.join("pkgconfig/bigint.pc")).expect("installed");
     let libraries = |key: &str| {
@@ -82,30 +85,6 @@ fn a_program_in_c_computes_with_the_shared_and_the_static_library() {
     let mut program = Command::new(compile("static", &whole));
     let said = run(program.env("BIGINT_CUDA_DRIVER", "/none"));
     assert_eq!(String::from_utf8_lossy(&said.stdout), SAYS);
-}
-
-/// Builds both libraries in the profile of the running test, and returns their folder.
-fn build() -> PathBuf {
-    // <target>/<profile>/deps/<test>
-    let test = env::current_exe().expect("the test's own path");
-    let profile = test.ancestors().nth(2).expect("a target folder");
-    let target = profile.parent().expect("a profile is in a target folder");
-    // The folder of the `dev` profile is named otherwise, for history's sake.
-    let name = match profile.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(name) => name,
-    };
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([
-        "build",
-        "--package",
-        "bigint-c",
-        "--profile",
-        name,
-        "--target-dir",
-    ]);
-    run(cargo.arg(target).current_dir(HERE));
-    profile.to_owned()
 }
 
 /// Runs a command that must go well.

@@ -63,7 +63,7 @@ fn an_expression_may_be_long_and_is_dropped_without_recursion() {
     let a = engine.batch_from_biguints(&[1u32.into()]).unwrap();
     let mut sum = Expression::<Batch>::from(&a);
     for _ in 0..200_000 {
-        sum = sum + &a;
+        sum += &a;
     }
     assert_eq!(engine.eval(&sum).unwrap(), [BigUint::from(200_001u32)]);
 }

@@ -53,7 +53,9 @@ fn split(words: impl IntoIterator<Item = u64>, limbs: &mut Vec<Limb>) {
 #[cfg(any(feature = "crypto-bigint", feature = "dashu", feature = "malachite"))]
 fn joined(limbs: &[Limb]) -> impl ExactSizeIterator<Item = u64> + '_ {
     let high = |pair: &[Limb]| pair.get(1).map_or(0, |&high| u64::from(high) << Limb::BITS);
-    limbs.chunks(2).map(move |pair| high(pair) | u64::from(pair[0]))
+    limbs
+        .chunks(2)
+        .map(move |pair| high(pair) | u64::from(pair[0]))
 }
 
 #[cfg(feature = "crypto-bigint")]
@@ -100,7 +102,11 @@ mod dashu {
         }
 
         fn read(negative: bool, limbs: &[Limb]) -> Option<Self> {
-            let sign = if negative { Sign::Negative } else { Sign::Positive };
+            let sign = if negative {
+                Sign::Negative
+            } else {
+                Sign::Positive
+            };
             Some(IBig::from_parts(sign, UBig::read(false, limbs)?))
         }
     }

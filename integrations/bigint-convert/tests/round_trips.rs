@@ -37,7 +37,10 @@ fn numbers_of_other_libraries_come_back_as_they_were() {
     assert_eq!(integers(&of_1024).unwrap(), natural);
     let hexadecimals = natural.hexadecimals().map(|text| text[2..].to_owned());
     for (number, text) in of_1024.iter().zip(hexadecimals) {
-        assert_eq!(format!("{number:x}").trim_start_matches('0'), text.trim_start_matches('0'));
+        assert_eq!(
+            format!("{number:x}").trim_start_matches('0'),
+            text.trim_start_matches('0')
+        );
     }
 }
 
@@ -45,7 +48,13 @@ fn numbers_of_other_libraries_come_back_as_they_were() {
 fn a_number_that_the_type_does_not_have_is_named() {
     let wide = Integers::from([u128::from(u64::MAX), 1 << 64]);
     let refused = numbers::<U64>(&wide).unwrap_err();
-    assert!(matches!(refused, Error::NoCast { index: 1, .. }), "{refused}");
+    assert!(
+        matches!(refused, Error::NoCast { index: 1, .. }),
+        "{refused}"
+    );
     let refused = numbers::<UBig>(&Integers::from([1, -1])).unwrap_err();
-    assert!(matches!(refused, Error::NoCast { index: 1, .. }), "{refused}");
+    assert!(
+        matches!(refused, Error::NoCast { index: 1, .. }),
+        "{refused}"
+    );
 }

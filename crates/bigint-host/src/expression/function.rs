@@ -53,6 +53,7 @@ impl Function {
     /// assert_eq!((Function::named("pow_mod"), Function::named("powmod")), (pow_mod, pow_mod));
     /// assert_eq!(Function::named("+"), Some(Function::Operation(Operation::Add)));
     /// assert_eq!(Function::named("power"), None);
+    /// assert!(pow_mod.is_some_and(|f| f.syntax_is("pow_mod") && f.syntax_is("powmod")));
     /// ```
     pub fn named(name: &str) -> Option<Function> {
         Function::all().find(|function| {

@@ -42,10 +42,6 @@ impl Methods for Integers {
         signed_by(a, |_, _| false)
     }
 
-    fn shl(engine: &Engine, a: &Self, bits: &Self) -> Result<Self, Error> {
-        Ok(only(engine.apply(Operation::Shl, &[a, bits])?))
-    }
-
     fn compare(engine: &Engine, a: &Self, b: &Self) -> Result<Vec<Ordering>, Error> {
         OnIntegers { engine }.compare(a, b)
     }

@@ -52,7 +52,9 @@ mod private {
         ) -> Result<(Vec<Self>, Vec<bool>), Error>;
         fn neg(engine: &Engine, a: &Self) -> Result<Self, Error>;
         fn abs(engine: &Engine, a: &Self) -> Result<Self, Error>;
-        fn shl(engine: &Engine, a: &Self, bits: &Self) -> Result<Self, Error>;
+        fn shl(engine: &Engine, a: &Self, bits: &Self) -> Result<Self, Error> {
+            Ok(Self::apply(engine, Operation::Shl, &[a, bits])?.swap_remove(0))
+        }
         fn compare(engine: &Engine, a: &Self, b: &Self) -> Result<Vec<Ordering>, Error>;
         fn sum(engine: &Engine, a: &Self) -> Result<Self, Error>;
         fn product(engine: &Engine, a: &Self) -> Result<Self, Error>;
@@ -199,10 +201,6 @@ impl Methods for SignedBatch {
 
     fn abs(_: &Engine, a: &Self) -> Result<Self, Error> {
         Ok(SignedBatch::natural(a.magnitude().clone()))
-    }
-
-    fn shl(engine: &Engine, a: &Self, bits: &Self) -> Result<Self, Error> {
-        engine.signed_compute(Operation::Shl, &[a, bits])
     }
 
     fn compare(engine: &Engine, a: &Self, b: &Self) -> Result<Vec<Ordering>, Error> {

@@ -4,6 +4,7 @@ use crate::operations::forms::Form;
 use crate::{Batch, Engine, Error, Options};
 use bigint_core::{Algorithm, LIMB_BITS, Layout, Limb, Operation};
 use num_bigint::BigUint;
+use std::fmt;
 use std::sync::Arc;
 
 /// Odd moduli, one for all residues or one for each, and what arithmetic modulo them needs:
@@ -101,10 +102,23 @@ pub(crate) fn vartime(engine: &Engine) -> Engine {
 /// assert_eq!(a.pow(&e)?.retrieve()?.to_biguints()?, [5u32, 51].map(BigUint::from));
 /// # Ok::<(), bigint_host::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Residues {
     params: MontgomeryParams,
     form: Batch,
+}
+
+/// How many there are and their moduli: numbers that are computed with in constant time may be
+/// secrets, and are not shown.
+impl fmt::Debug for Residues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Residues({} modulo {})",
+            self.form.len(),
+            self.params.moduli()
+        )
+    }
 }
 
 impl Residues {

@@ -199,7 +199,7 @@ pub fn check_shapes(engine: &Engine) {
             // Six products, and Horner's rule with the same operand in every step.
             let mut product = &batches[2] * &batches[3];
             for batch in &batches[4..8] {
-                product = product * batch;
+                product *= batch;
             }
             let x = &batches[3];
             let horner = ((x * &batches[2] + &batches[0]) * x + &batches[1]) * x - &batches[2];

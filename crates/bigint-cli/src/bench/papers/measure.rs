@@ -244,7 +244,7 @@ impl Work {
             Work::TenSumsAtOnce => {
                 let mut sum: Expression<Batch> = a.into();
                 for at in 1..20 {
-                    sum = sum + if at % 2 == 0 { a } else { b };
+                    sum += if at % 2 == 0 { a } else { b };
                 }
                 engine.eval_wrapping(&sum, a.width())
             }
