@@ -77,7 +77,7 @@ impl BackendName {
                 }
             }
         };
-        let engine = engine.map_err(|error| Failure::Running(error.to_string()))?;
+        let engine = engine?;
         Ok(match tuning {
             Some(tuning) => engine.with_tuning(tuning),
             None => engine,

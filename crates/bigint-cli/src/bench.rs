@@ -139,7 +139,7 @@ fn layout(name: &str) -> Result<Layout, String> {
         .ok_or_else(|| "expected contiguous or interleaved".to_owned())
 }
 
-/// Widths that are asked for by one word.
+/// The widths that one word of `--widths` names.
 #[derive(Clone, Copy, Debug)]
 enum Widths {
     /// One, in bits.
@@ -210,7 +210,7 @@ struct Row {
     back_end: String,
     bits: usize,
     count: usize,
-    /// On how many threads, and what a copy does on them; where that was asked for.
+    /// On how many threads, with `--threads`, and what a copy does on them.
     #[serde(skip_serializing_if = "Option::is_none")]
     threads: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -262,8 +262,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             bytes.sum()
         }
     };
-    let ceilings = Ceilings::of(&engine, bytes);
-    let ceilings = ceilings.map_err(|error| Failure::Running(error.to_string()))?;
+    let ceilings = Ceilings::of(&engine, bytes)?;
     let record = || Record::new(&hardware, ceilings);
     let mut rows = Rows::new(arguments.json.then(record))?;
     let measured = measure_all(&engine, arguments, &teams, bytes, ceilings, &mut rows);
@@ -278,7 +277,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     measured
 }
 
-/// Refuses what would be measured as if it had not been asked for.
+/// Refuses options that would make no difference to what is measured.
 fn check(arguments: &Arguments, back_end: BackEnd) -> Result<(), Failure> {
     let forces_lanes = arguments.level.is_some() || arguments.lanes.is_some();
     if back_end == BackEnd::Cpu && forces_lanes {
@@ -296,7 +295,7 @@ fn check(arguments: &Arguments, back_end: BackEnd) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Every row that was asked for.
+/// Measures every row of the arguments.
 fn measure_all(
     engine: &Engine,
     arguments: &Arguments,
@@ -305,7 +304,6 @@ fn measure_all(
     ceilings: Option<Ceilings>,
     rows: &mut Rows<Row>,
 ) -> Result<(), Failure> {
-    let running = |error: Error| Failure::Running(error.to_string());
     let forced = Options {
         algorithm: arguments.algorithm,
         level: arguments.level,
@@ -338,7 +336,7 @@ fn measure_all(
                     // What was made for the operation before may do.
                     let made = match operands.take() {
                         Some(made) if made.0.len() == count => made,
-                        _ => subject.operands(arguments.layout, count).map_err(running)?,
+                        _ => subject.operands(arguments.layout, count)?,
                     };
                     if arguments.keep_transform {
                         engine.keep_transform(&made.1);
@@ -372,15 +370,14 @@ impl Subject {
         Ok((operand(true)?, operand(false)?))
     }
 
-    /// The sizes of batches to measure: as asked for, by number or by the work on one
+    /// The sizes of batches to measure: as `--count` or `--work` say, by number or by the work on one
     /// thread, else as many as there is time for, and the `most` of them.
     fn counts(&self, arguments: &Arguments, most: usize) -> Result<Vec<usize>, Failure> {
-        let running = |error: Error| Failure::Running(error.to_string());
         if let Some(count) = arguments.count {
             return Ok(vec![count as usize]);
         }
         if arguments.work.is_empty() {
-            let count = self.count_in_time(arguments, most).map_err(running)?;
+            let count = self.count_in_time(arguments, most)?;
             return Ok(vec![count]);
         }
         let team = Team::of(1)?;
@@ -397,7 +394,7 @@ impl Subject {
         };
         let counts = arguments.work.iter().map(count);
         let counts: Result<_, Error> = counts.collect();
-        counts.map_err(running)
+        Ok(counts?)
     }
 
     /// The most numbers, up to `most`, of which the samples keep to the limit of time: from
@@ -441,8 +438,7 @@ impl Subject {
     ) -> Result<(), Failure> {
         let mut one_thread = None;
         for team in teams {
-            let row = team.install(|| self.measure(arguments, (a, b)));
-            let mut row = row.map_err(|error| Failure::Running(error.to_string()))?;
+            let mut row = team.install(|| self.measure(arguments, (a, b)))?;
             if let (true, Some(ceilings)) = (arguments.from_host, ceilings) {
                 let to_host = row.result_bytes as f64 / ceilings.to_host_gigabytes_per_second;
                 let bytes = row.gigabytes_per_second * row.median_ns - row.result_bytes as f64;

@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
 
 use bigint_core::Algorithm;
-use bigint_host::Limb;
-use bigint_host::expression::Function;
+use bigint_host::expression::{Formulas, Function};
+use bigint_host::{Integers, Limb};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::backend::{BackendName, algorithm_parser};
-use crate::column::{Column, read_column};
+use crate::column::read_column;
 use crate::computation::Computation;
 use crate::expression::{self, Expressions, Operand};
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::lines::LineReader;
 use crate::number::{Format, Number, Unread};
 use crate::on_error::OnError;
@@ -156,8 +156,8 @@ fn parse_binding(text: &OsStr) -> Result<Binding, String> {
 
 /// What a name is bound to, opened.
 enum Source {
-    Constant(Column, Place),
-    Lines(LineReader),
+    Constant(Integers, SourcePlace),
+    Lines(Box<LineReader>),
 }
 
 /// The files, in the order of the formula's columns.
@@ -196,7 +196,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         paths.collect(),
         arguments.on_error,
     );
-    let mut computation = computation.map_err(|error| Failure::Running(error.to_string()))?;
+    let mut computation = computation?;
     let outputs = names.iter();
     let outputs = outputs.map(|name| Output::open(name.as_deref(), arguments.in_place));
     let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
@@ -274,6 +274,7 @@ fn check_algorithm(operands: &Operands, algorithm: Algorithm) -> Result<(), Fail
     let functions = || {
         operands
             .formulas
+            .as_slice()
             .iter()
             .flat_map(|formula| formula.functions())
     };
@@ -354,7 +355,7 @@ fn bind(
         origins.push(match source {
             Source::Constant(number, place) => Origin::Constant(number, place),
             Source::Lines(reader) => {
-                sources.readers.push(reader);
+                sources.readers.push(*reader);
                 Origin::Column(sources.readers.len() - 1)
             }
         });
@@ -363,10 +364,13 @@ fn bind(
     for reader in &mut sources.readers {
         reader.set_capacity((arguments.memory / TEXT_PART / files).max(LEAST_TEXT_BYTES));
     }
-    let are_rows = origins
-        .iter()
-        .map(|origin| matches!(origin, Origin::Column(_)));
-    let formulas = expressions.formulas(&are_rows.collect::<Vec<_>>())?;
+    let constants = origins.iter().map(|origin| match origin {
+        Origin::Constant(number, _) => Some(number.clone()),
+        Origin::Column(_) => None,
+    });
+    let constants: Vec<_> = constants.collect();
+    let are_rows: Vec<bool> = constants.iter().map(Option::is_none).collect();
+    let formulas = Formulas::new(expressions.formulas(&are_rows)?, constants);
     Ok((Operands { formulas, origins }, sources))
 }
 
@@ -394,7 +398,7 @@ impl Sources {
             {
                 return failure;
             }
-            let place = Place {
+            let place = SourcePlace {
                 source: path.clone(),
                 line: 1,
                 column: 1,
@@ -408,11 +412,8 @@ impl Sources {
         } else {
             Input::pipe(file, read, self.ahead)
         };
-        Ok(Source::Lines(LineReader::new(
-            path,
-            input,
-            LEAST_TEXT_BYTES,
-        )))
+        let reader = LineReader::new(path, input, LEAST_TEXT_BYTES);
+        Ok(Source::Lines(Box::new(reader)))
     }
 
     /// Opens a file, or standard input by any of its names.
@@ -441,7 +442,7 @@ impl Sources {
 
 /// Lets a number that is alone in its file stand for all lines.
 ///
-/// Whether a pipe's first number is alone, only its second or its end tells. The only
+/// Only a pipe's second number, or its end, shows whether its first is alone. The only
 /// source of lines need not wait for either: alone or not, each number is a line.
 ///
 /// A line that is no number is one of those that `on_error` is about, where rows go on.
@@ -466,7 +467,7 @@ fn find_single_numbers(
             {
                 let (line, column) = chunk.position(0);
                 let path = reader.path().to_owned();
-                let place = Place {
+                let place = SourcePlace {
                     source: path.clone(),
                     line,
                     column,
@@ -501,7 +502,7 @@ fn find_single_numbers(
 
 /// A number on the command line.
 fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
-    let place = Place {
+    let place = SourcePlace {
         source: source.to_owned(),
         line: 1,
         column: 1,
@@ -510,10 +511,9 @@ fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
 }
 
 /// One number, met at this place.
-fn constant(text: &[u8], mut place: Place) -> Result<Source, Failure> {
-    let read = Number::scan(text).map_err(Unread::Bad);
-    match read.and_then(|number| read_column(1, number.width(), |_| text)) {
-        Ok(column) => Ok(Source::Constant(column, place)),
+fn constant(text: &[u8], mut place: SourcePlace) -> Result<Source, Failure> {
+    match read_column(1, |_| text) {
+        Ok(number) => Ok(Source::Constant(number, place)),
         Err(Unread::Memory(error)) => Err(error.into()),
         Err(Unread::Bad(bad)) => {
             place.column += bad.offset as u64;

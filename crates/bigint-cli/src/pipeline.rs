@@ -10,7 +10,7 @@
 //! written, so that the command answers line by line behind a pipe.
 //!
 //! Errors travel with the pieces, in order: the first wrong line is the one
-//! that is told, whichever stage met it.
+//! that is reported, whichever stage met it.
 
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
@@ -31,7 +31,7 @@ use crate::profile::{Profile, Stage};
 use crate::progress::Progress;
 use crate::source::Stop;
 use crate::threads::{Pieces, ahead};
-use crate::window::{self, Results, Window};
+use crate::window::{self, Results, Wanted, Window};
 
 /// What the stages share.
 #[derive(Clone, Copy)]
@@ -124,16 +124,14 @@ impl Pipeline<'_> {
                         bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
                         self.engine
                             .expect(self.total_bytes as f64 / bytes.max(1) as f64);
-                        let read = || {
-                            window::read(
-                                chunks,
-                                paths,
-                                self.operands,
-                                self.format,
-                                self.window_limbs,
-                                self.on_error,
-                            )
+                        let wanted = Wanted {
+                            formulas: &self.operands.formulas,
+                            paths,
+                            format: self.format,
+                            limbs: self.window_limbs,
+                            on_error: self.on_error,
                         };
+                        let read = || window::read(chunks, wanted);
                         Some(self.profile.time(Stage::Parse, || pool.run(bytes, read)))
                     }
                     Err(failure) => return Some(Err(failure)),
@@ -174,7 +172,6 @@ impl Pipeline<'_> {
                     let bytes = results.text_bytes(self.format);
                     pool.run(bytes, || results.write(self.format))
                 });
-                let text = text.map_err(|error| Failure::Running(error.to_string()));
                 Ok((formula, text?))
             });
             texts.collect()

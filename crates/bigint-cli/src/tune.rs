@@ -47,9 +47,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let machine = hardware::processor_name().unwrap_or_else(|| "unknown".to_owned());
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let date = now.split('T').next().unwrap_or(&now);
-    let running = |error: bigint_host::Error| Failure::Running(error.to_string());
-    let tuning = CpuTuning::measure(&machine, date).map_err(running)?;
-    output.write(tuning.text().map_err(running)?.as_bytes())?;
+    let tuning = CpuTuning::measure(&machine, date)?;
+    output.write(tuning.text()?.as_bytes())?;
     output.finish()?;
     output::print(&format!("{}\n", file.display()))
 }

@@ -6,8 +6,6 @@ mod killed;
 mod process;
 #[path = "common/program.rs"]
 mod program;
-#[path = "../../cuda-sim-driver/tests/support/mod.rs"]
-mod support;
 
 use std::fs;
 

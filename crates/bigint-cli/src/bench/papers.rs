@@ -145,8 +145,7 @@ pub fn run(paper: &Paper) -> Result<(), Failure> {
     let samples = arguments.samples.unwrap_or(benchmark.samples);
     let bytes = |&bits: &usize| 3 * count(bits) * bits.div_ceil(LIMB_BITS) * size_of::<Limb>();
     let most = widths.iter().map(bytes).max().unwrap_or(1);
-    let ceilings = Ceilings::of(&engine, most);
-    let ceilings = ceilings.map_err(|error| Failure::Running(error.to_string()))?;
+    let ceilings = Ceilings::of(&engine, most)?;
     let record = || Record {
         machine: super::Record::new(&hardware, ceilings),
         benchmark: benchmark.name,

@@ -6,7 +6,7 @@ use bigint_core::{LIMB_BITS, MAX_WIDTH, Operation};
 
 /// What is known of an input before it is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub(crate) struct Extent {
     /// Bits of its longest number.
     pub bits: usize,
     /// Its greatest number, where that is known: as a number of bits to shift by.
@@ -17,7 +17,7 @@ pub struct Extent {
 
 /// Limbs that a row of a batch takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// Columns and intermediate results at the worst moment.
     pub peak: usize,
     /// The result.
@@ -42,7 +42,7 @@ impl Formula {
     ///
     /// # Panics
     /// Where an input is not in `inputs`.
-    pub fn cost(&self, inputs: &[Extent]) -> Cost {
+    pub(crate) fn cost(&self, inputs: &[Extent]) -> Cost {
         let columns = inputs.iter().filter(|input| input.is_column);
         let columns: usize = columns.map(|input| limbs(input.bits)).sum();
         let bits = self.bits(inputs);

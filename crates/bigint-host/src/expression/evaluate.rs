@@ -6,7 +6,7 @@ use crate::common::limbs;
 use crate::common::program::Program;
 use crate::expression::{Formula, Function, Term};
 use crate::operations::forms::Form;
-use crate::{Batch, Engine, Error, Options, SignedBatch};
+use crate::{BackEnd, Batch, Engine, Error, Options, SignedBatch};
 use bigint_core::fused::StepKind;
 use bigint_core::operation::Signs;
 use bigint_core::{Algorithm, LIMB_BITS, MAX_WIDTH, Operation};
@@ -31,28 +31,7 @@ pub struct Tally {
 pub type Tallies = BTreeMap<(String, &'static str), Tally>;
 
 /// Computes a formula, batch after batch of rows.
-///
-/// ```
-/// use bigint_host::expression::{Function, Terms};
-/// use bigint_host::plan::Evaluator;
-/// use bigint_host::{Engine, Operation};
-/// let mut terms = Terms::default();
-/// let a = terms.input(0);
-/// let square = terms.apply(Function::Operation(Operation::Mul), &[a, a]);
-/// let sum = terms.apply(Function::Sum, &[square]);
-/// let formula = terms.formula(sum, &[true])?;
-/// let engine = Engine::auto();
-/// let mut evaluator = Evaluator::new(&engine, &formula);
-/// for rows in [[3, -4], [5, 6]] {
-///     let rows = engine.signed_from_bigints(&rows.map(Into::into))?;
-///     assert!(evaluator.rows(&[&rows])?.is_none());
-/// }
-/// let none = engine.signed_from_bigints(&[])?;
-/// let total = evaluator.finish(&[&none])?.unwrap();
-/// assert_eq!(total.to_bigints()?, [86.into()]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct Evaluator<'a> {
+pub(crate) struct Evaluator<'a> {
     engine: &'a Engine,
     formula: &'a Formula,
     /// Terms that one program computes, at the last of them.
@@ -66,9 +45,9 @@ pub struct Evaluator<'a> {
     of_rows: Vec<bool>,
     of_end: Vec<bool>,
     /// The reductions of all rows so far.
-    totals: Vec<Option<SignedBatch>>,
+    pub totals: Vec<Option<SignedBatch>>,
     /// The term that the last error is about.
-    failed_at: Option<usize>,
+    pub failed_at: Option<usize>,
     /// What was done.
     pub tallies: Tallies,
 }
@@ -85,10 +64,6 @@ pub struct Blame {
     /// Whether it is an input itself, or one with the other sign.
     pub is_given: bool,
 }
-
-/// The sums and products of an evaluator's rows up to some moment.
-#[derive(Clone, Debug)]
-pub struct Totals(Vec<Option<SignedBatch>>);
 
 /// What is computed at a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -209,16 +184,6 @@ impl<'a> Evaluator<'a> {
             inputs: inputs.into_iter().collect(),
             is_given: blamed.iter().any(is_given),
         })
-    }
-
-    /// The totals of all rows so far, to go back to.
-    pub fn totals(&self) -> Totals {
-        Totals(self.totals.clone())
-    }
-
-    /// Forgets the rows that came after these totals.
-    pub fn go_back_to(&mut self, totals: &Totals) {
-        self.totals.clone_from(&totals.0);
     }
 
     /// The value of the whole formula in a phase, if it has one then.
@@ -438,7 +403,7 @@ impl<'a> Evaluator<'a> {
                 self.engine.signed_in(Operation::Mul, form, &[a, a])?
             }
             (Operation::MulAdd, [a, b, c]) if is_parts => {
-                let product = self.engine.signed_mul(a, b)?;
+                let product = self.engine.mul(*a, *b)?;
                 self.engine
                     .signed_in(Operation::Add, form, &[&product, c])?
             }
@@ -486,8 +451,8 @@ impl<'a> Evaluator<'a> {
             _ => (engine.signed_product(rows)?, self.totals[at].take()),
         };
         let total = match others {
-            Some(others) if function == Function::Sum => engine.signed_add(&others, &of_rows)?,
-            Some(others) => engine.signed_mul(&others, &of_rows)?,
+            Some(others) if function == Function::Sum => engine.add(&others, &of_rows)?,
+            Some(others) => engine.mul(&others, &of_rows)?,
             None => of_rows,
         };
         self.note(function.name(), &total, started);
@@ -497,11 +462,23 @@ impl<'a> Evaluator<'a> {
 
     fn note(&mut self, name: &'static str, result: &SignedBatch, started: Instant) {
         let magnitude = result.magnitude();
-        let key = (magnitude.location().to_string(), name);
+        let (count, limbs) = (magnitude.len(), magnitude.shape().limbs());
+        self.tally((magnitude.location(), name), count, limbs, started);
+    }
+
+    /// Counts a batch of so many results of so many limbs together.
+    pub fn tally(
+        &mut self,
+        (back_end, name): (BackEnd, &'static str),
+        count: usize,
+        limbs: usize,
+        started: Instant,
+    ) {
+        let key = (back_end.to_string(), name);
         let tally = self.tallies.entry(key).or_default();
         tally.batches += 1;
-        tally.numbers += magnitude.len() as u64;
-        tally.limbs += magnitude.shape().limbs() as u64;
+        tally.numbers += count as u64;
+        tally.limbs += limbs as u64;
         tally.elapsed += started.elapsed();
     }
 }

@@ -1,10 +1,14 @@
 //! A formula: what is computed of its inputs, row by row, each part of it once.
 
+use super::cost::Extent;
 use super::function::Function;
+use super::grouping::Grouping;
 use crate::common::error::Misplaced;
-use bigint_core::Operation;
+use crate::{Error, Integers};
+use bigint_core::{LIMB_BITS, Operation};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 
 /// A part of a formula: an input, or a function of other parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -177,6 +181,101 @@ impl Formula {
     /// Whether it makes one number of all rows.
     pub fn is_total(&self) -> bool {
         self.is_total[self.root]
+    }
+}
+
+/// Formulas of the same inputs, each of which is a column of integers or one number for all rows.
+#[derive(Clone, Debug)]
+pub struct Formulas {
+    pub(crate) formulas: Vec<Formula>,
+    /// The number of each input that is no column.
+    pub(crate) constants: Vec<Option<Integers>>,
+}
+
+impl Formulas {
+    /// Formulas whose input `i` is the one number `constants[i]`, or a column where that is `None`.
+    pub fn new(formulas: Vec<Formula>, constants: Vec<Option<Integers>>) -> Self {
+        Formulas {
+            formulas,
+            constants,
+        }
+    }
+
+    /// A formula of these inputs, of which those of one number stand for all rows; and the others,
+    /// which are columns.
+    pub(crate) fn of(formula: Formula, inputs: &[&Integers]) -> (Self, Vec<Integers>) {
+        let mut columns = Vec::new();
+        let constant = |&input: &&Integers| match input.len() {
+            1 => Some(input.clone()),
+            _ => {
+                columns.push(input.clone());
+                None
+            }
+        };
+        let constants = inputs.iter().map(constant).collect();
+        (Formulas::new(vec![formula], constants), columns)
+    }
+
+    /// The formulas.
+    pub fn as_slice(&self) -> &[Formula] {
+        &self.formulas
+    }
+
+    /// Formula number `index` alone.
+    ///
+    /// # Panics
+    /// Where there is no such formula.
+    pub fn only(&self, index: usize) -> Self {
+        let formula = self.formulas[index].clone();
+        Formulas::new(vec![formula], self.constants.clone())
+    }
+
+    /// Whether formula number `index` is of a column, and not of constants alone.
+    pub(crate) fn has_columns(&self, index: usize) -> bool {
+        let is_column = |term: &Term| match term {
+            Term::Input(input) => self.constants[*input].is_none(),
+            Term::Apply(..) => false,
+        };
+        self.formulas[index].terms.iter().any(is_column)
+    }
+
+    /// Consecutive rows of columns, together all of them, such that each part takes at most so many
+    /// `limbs` while it is computed and written as text, of which a limb becomes `text_bytes`; more
+    /// only where a single row does. Without columns there is one row.
+    ///
+    /// # Errors
+    /// [`Error::CountMismatch`] where columns are of different lengths; [`Error::OutOfMemory`].
+    pub fn windows(
+        &self,
+        columns: &[Integers],
+        limbs: usize,
+        text_bytes: usize,
+    ) -> Result<Vec<Range<usize>>, Error> {
+        let count = count_of_rows(columns)?;
+        Ok(Grouping::new(self, columns, count, limbs, text_bytes)?.windows())
+    }
+
+    /// What is known of each input before any row is.
+    pub(crate) fn extents(&self) -> Vec<Extent> {
+        let extent = |constant: &Option<Integers>| Extent {
+            bits: constant.as_ref().map_or(0, |x| x.limbs().len() * LIMB_BITS),
+            most: constant.as_ref().and_then(|x| match x.limbs() {
+                [] => Some(0),
+                &[only] => Some(u64::from(only)),
+                _ => None,
+            }),
+            is_column: constant.is_none(),
+        };
+        self.constants.iter().map(extent).collect()
+    }
+}
+
+/// How many rows columns have; without columns there is one.
+pub(crate) fn count_of_rows(columns: &[Integers]) -> Result<usize, Error> {
+    let count = columns.first().map_or(1, Integers::len);
+    match columns.iter().map(Integers::len).find(|&b| b != count) {
+        Some(b) => Err(Error::CountMismatch { a: count, b }),
+        None => Ok(count),
     }
 }
 

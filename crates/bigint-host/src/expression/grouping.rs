@@ -6,15 +6,16 @@
 //! as memory should hold at a time. Columns of integers, lists of computations and the lines of
 //! files are grouped alike.
 
-use super::cost::Extent;
-use crate::expression::Formula;
+use super::formula::Formulas;
+use crate::Integers;
 use bigint_core::{LIMB_BITS, Limb};
+use bigint_cpu::with_capacity;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 
-/// Limbs that the batches and the text of one window may take together, unless a single
-/// row takes more, or somebody says otherwise.
-const WINDOW_LIMBS: usize = 1 << 24;
+/// Limbs that the batches of some rows may take together, unless a single row takes more.
+pub(crate) const BATCH_LIMBS: usize = 1 << 24;
 
 /// Numbers below this width are grouped as if they had it.
 const NARROWEST: usize = 4;
@@ -22,76 +23,116 @@ const NARROWEST: usize = 4;
 /// Bits of the widths that numbers have.
 const WIDTH_BITS: u32 = 27;
 
-/// Classes of rows of formulas, and how many rows fit into memory together.
-pub struct Grouping<'a> {
-    formulas: &'a [Formula],
+/// The rows of columns by their classes: those of a class are padded to the same widths.
+pub(crate) struct Grouping {
+    /// The class of each row.
+    classes: Vec<usize>,
+    /// Limbs that a row of each class takes, text included.
+    costs: Vec<usize>,
+    /// Limbs that rows may take together, unless a single row takes more.
     most: usize,
-    /// Of each input; columns are as wide as a row says.
-    inputs: Vec<Extent>,
-    /// Bytes of text that a result of so many limbs becomes.
-    text_bytes: &'a dyn Fn(usize) -> usize,
+}
+
+impl Grouping {
+    /// Groups `count` rows of columns that formulas are computed of, by batches of at most so many
+    /// limbs; a limb of a result becomes so many bytes of text.
+    pub fn new(
+        formulas: &Formulas,
+        columns: &[Integers],
+        count: usize,
+        most: usize,
+        text_bytes: usize,
+    ) -> Result<Self, bigint_cpu::Error> {
+        let mut extents = formulas.extents();
+        let mut cost = |widths: &[usize]| {
+            let inputs = extents.iter_mut().filter(|input| input.is_column);
+            for (input, width) in inputs.zip(widths) {
+                input.bits = width * LIMB_BITS;
+            }
+            let costs = formulas.formulas.iter().map(|formula| {
+                let cost = formula.cost(&extents);
+                cost.peak + cost.result * text_bytes / size_of::<Limb>()
+            });
+            costs.sum()
+        };
+        let mut classes = with_capacity(count)?;
+        if let Some(widths) = widths_alike(columns) {
+            classes.resize(count, 0);
+            let costs = vec![cost(&widths)];
+            return Ok(Grouping {
+                classes,
+                costs,
+                most,
+            });
+        }
+        let (mut known, mut costs) = (Classes::default(), Vec::new());
+        for row in 0..count {
+            let widths = columns.iter().map(|column| column.length(row));
+            let (class, widths) = known.class(widths);
+            if class == costs.len() {
+                costs.push(cost(&widths.collect::<Vec<_>>()));
+            }
+            classes.push(class);
+        }
+        Ok(Grouping {
+            classes,
+            costs,
+            most,
+        })
+    }
+
+    /// Consecutive rows that memory should hold at a time, whatever their classes.
+    pub fn windows(&self) -> Vec<Range<usize>> {
+        let (mut windows, mut start, mut used) = (Vec::new(), 0, 0);
+        for (row, &class) in self.classes.iter().enumerate() {
+            let needed = self.costs[class];
+            if used + needed > self.most && used > 0 {
+                windows.push(start..row);
+                (start, used) = (row, 0);
+            }
+            used += needed;
+        }
+        windows.push(start..self.classes.len());
+        windows
+    }
+
+    /// Rows of one class together, as many as memory should hold at a time.
+    pub fn bins(&self) -> Result<Bins, bigint_cpu::Error> {
+        let rows = |&cost: &usize| (self.most / cost.max(1)).max(1);
+        let turns: Vec<_> = self.costs.iter().map(rows).enumerate().collect();
+        Bins::new(&self.classes, &turns)
+    }
+}
+
+/// The widest number of each column, where in none it is far from the others: all rows are of one
+/// class then.
+fn widths_alike(columns: &[Integers]) -> Option<Vec<usize>> {
+    let widest_alike = |column: &Integers| {
+        let lengths = (0..column.len()).map(|row| column.length(row).max(NARROWEST));
+        let (widest, sum) = lengths.fold((NARROWEST, 0), |(widest, sum), length| {
+            (widest.max(length), sum + length)
+        });
+        (widest * column.len() <= sum + sum / 2).then_some(widest)
+    };
+    columns.iter().map(widest_alike).collect()
+}
+
+/// Numbers of classes, by the widths of a row.
+#[derive(Default)]
+struct Classes {
     /// The widths of columns are looked up one after another: by what those before are known by,
     /// and the width.
     known: Keys,
     /// The class of what all columns are known by.
     of_all: Keys,
-    classes: Vec<Class>,
-    used: usize,
 }
 
-/// Rows whose numbers are padded to the same widths.
-struct Class {
-    /// Of each column.
-    widths: Vec<usize>,
-    /// Limbs that a row takes, text included.
-    cost: usize,
-}
-
-impl<'a> Grouping<'a> {
-    /// A grouping of rows of `formulas`, whose results are written as text.
-    pub fn new(
-        formulas: &'a [Formula],
-        inputs: Vec<Extent>,
-        text_bytes: &'a dyn Fn(usize) -> usize,
-    ) -> Self {
-        Grouping {
-            formulas,
-            most: WINDOW_LIMBS,
-            inputs,
-            text_bytes,
-            known: Keys::default(),
-            of_all: Keys::default(),
-            classes: Vec::new(),
-            used: 0,
-        }
-    }
-
-    /// The same, with windows of at most so many limbs, unless a single row takes more.
-    #[must_use]
-    pub fn within(self, limbs: usize) -> Self {
-        Grouping {
-            most: limbs,
-            ..self
-        }
-    }
-
-    /// What `width` adds to the sum for [`rows_alike`](Self::rows_alike).
-    pub fn counted(width: usize) -> usize {
-        width.max(NARROWEST)
-    }
-
-    /// Rows of a window where all may be one batch: where in no column, of each of which
-    /// the widest of `count` numbers and the sum of all is given, the widest is far from the
-    /// others.
-    pub fn rows_alike(&self, count: usize, columns: &[(usize, usize)]) -> Option<usize> {
-        let alike = |&(widest, sum): &(usize, usize)| widest * count <= sum + sum / 2;
-        let widths: Vec<usize> = columns.iter().map(|&(widest, _)| widest).collect();
-        let rows = || (self.most / self.cost(&widths)).max(1);
-        columns.iter().all(alike).then(rows)
-    }
-
-    /// The class of a row whose columns have these widths.
-    pub fn class(&mut self, widths: impl Iterator<Item = usize> + Clone) -> usize {
+impl Classes {
+    /// The class of a row whose columns have these widths, and the widths that it is padded to.
+    fn class(
+        &mut self,
+        widths: impl Iterator<Item = usize> + Clone,
+    ) -> (usize, impl Iterator<Item = usize>) {
         let padded = widths.map(|width| padded(width.max(NARROWEST)));
         let mut key = 0;
         for width in padded.clone() {
@@ -99,54 +140,13 @@ impl<'a> Grouping<'a> {
             let known = self.known.entry((key as u64) << WIDTH_BITS | width as u64);
             key = *known.or_insert(next);
         }
-        let new = self.classes.len();
-        let class = *self.of_all.entry(key as u64).or_insert(new);
-        if class == new {
-            let widths: Vec<usize> = padded.collect();
-            let cost = self.cost(&widths);
-            self.classes.push(Class { widths, cost });
-        }
-        class
-    }
-
-    /// Takes the next row, of this class, in; answers whether a window begins with it.
-    pub fn begins(&mut self, class: usize) -> bool {
-        let needed = self.classes[class].cost;
-        let begins = self.used + needed > self.most && self.used > 0;
-        self.used = if begins { needed } else { self.used + needed };
-        begins
-    }
-
-    /// The widths that the columns of a class are padded to.
-    pub(crate) fn widths(&self, class: usize) -> &[usize] {
-        &self.classes[class].widths
-    }
-
-    /// All classes, and how many rows of each fit into memory together.
-    pub(crate) fn classes(&self) -> Vec<(usize, usize)> {
-        let classes = self.classes.iter().enumerate();
-        let rows = |class: &Class| (self.most / class.cost.max(1)).max(1);
-        classes.map(|(at, class)| (at, rows(class))).collect()
-    }
-
-    /// Limbs, text included, for a row whose columns have `widths`.
-    fn cost(&self, widths: &[usize]) -> usize {
-        let mut inputs = self.inputs.clone();
-        let columns = inputs.iter_mut().filter(|input| input.is_column);
-        for (input, width) in columns.zip(widths) {
-            input.bits = width * LIMB_BITS;
-        }
-        let costs = self.formulas.iter().map(|formula| {
-            let cost = formula.cost(&inputs);
-            cost.peak + (self.text_bytes)(cost.result) / size_of::<Limb>()
-        });
-        costs.sum()
+        let new = self.of_all.len();
+        (*self.of_all.entry(key as u64).or_insert(new), padded)
     }
 }
 
 /// Rows in bins, each of rows of one class.
-#[derive(Debug, Default)]
-pub struct Bins {
+pub(crate) struct Bins {
     /// In the order of the classes' turns.
     pub bins: Vec<Bin>,
     /// The rows that are in bins, bin after bin.
@@ -156,8 +156,8 @@ pub struct Bins {
 }
 
 /// Rows of one class: `order[start..start + count]`.
-#[derive(Clone, Copy, Debug)]
-pub struct Bin {
+#[derive(Clone, Copy)]
+pub(crate) struct Bin {
     /// The class.
     pub class: usize,
     /// Where its rows begin.
@@ -168,7 +168,7 @@ pub struct Bin {
 
 /// Where a row is: in which bin, and how many rows of that come before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InBin {
+pub(crate) struct InBin {
     /// The bin.
     pub bin: usize,
     /// The row of the bin.
@@ -288,13 +288,15 @@ pub(crate) fn multiple_of(power: usize, width: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Operation;
+    use crate::expression::{Function, Terms};
 
     #[test]
     fn classes_are_four_to_a_doubling_and_hold_their_numbers() {
-        let mut grouping = Grouping::new(&[], Vec::new(), &|_| 0);
+        let mut classes = Classes::default();
         let mut width = |width| {
-            let class = grouping.class([width].into_iter());
-            grouping.widths(class)[0]
+            let (_, mut widths) = classes.class([width].into_iter());
+            widths.next().unwrap()
         };
         assert_eq!([1, 4, 5, 8].map(&mut width), [4, 4, 5, 8]);
         assert_eq!(
@@ -302,12 +304,42 @@ mod tests {
             [10, 10, 12, 40, 40, 48]
         );
         assert!((1..1000).all(|limbs| width(limbs) >= limbs));
-        let mut grouping = Grouping::new(&[], Vec::new(), &|_| 0);
-        let classes = (65..=128).map(|width| grouping.class([width, 1].into_iter()));
-        assert_eq!(classes.max(), Some(3));
+        let mut classes = Classes::default();
+        let mut class = |widths: [usize; 2]| classes.class(widths.into_iter()).0;
+        assert_eq!((65..=128).map(|width| class([width, 1])).max(), Some(3));
         // The same widths the other way round are another class.
-        assert_eq!(grouping.class([1, 128].into_iter()), 4);
-        assert_eq!(grouping.class([128, 2].into_iter()), 3);
+        assert_eq!(class([1, 128]), 4);
+        assert_eq!(class([128, 2]), 3);
+    }
+
+    #[test]
+    fn windows_hold_all_rows_in_order_and_few_limbs_or_one_row() {
+        let formulas = |columns: usize| {
+            let mut terms = Terms::default();
+            let inputs: Vec<_> = (0..columns).map(|input| terms.input(input)).collect();
+            let product = Function::Operation(Operation::Mul);
+            let root = terms.apply(product, &[inputs[0], inputs[columns - 1]]);
+            let formula = terms.formula(root, &vec![true; columns]).unwrap();
+            Formulas::new(vec![formula], vec![None; columns])
+        };
+        let column = |lengths: &[usize]| {
+            let mut column = Integers::new();
+            for &length in lengths {
+                column.push(false, &vec![1; length]).unwrap();
+            }
+            column
+        };
+        let windows = |columns: &[Integers], most| {
+            let (formulas, count) = (formulas(columns.len()), columns[0].len());
+            let grouping = Grouping::new(&formulas, columns, count, most, 0).unwrap();
+            (grouping.windows(), grouping.costs.len())
+        };
+        // Ten limbs and a square of twenty: three rows are 90 limbs. All are alike.
+        let alike = windows(&[column(&[9, 10, 10, 8, 10, 10, 10])], 100);
+        assert_eq!(alike, (vec![0..3, 3..6, 6..7], 1));
+        let mixed = windows(&[column(&[4, 4, 100, 4, 4]), column(&[4; 5])], 50);
+        assert_eq!(mixed, (vec![0..2, 2..3, 3..5], 2));
+        assert_eq!(windows(&[column(&[])], 50), (vec![0..0], 1));
     }
 
     #[test]

@@ -25,6 +25,6 @@ use crate::{Engine, Error, Integers};
 impl Value for Integers {
     fn evaluated(engine: &Engine, expression: &Expression<Self>) -> Result<Self, Error> {
         let (formula, columns) = expression.of_integers()?;
-        engine.eval_rows(&formula, &columns)
+        engine.eval_rows(formula, &columns)
     }
 }

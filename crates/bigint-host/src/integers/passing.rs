@@ -14,14 +14,16 @@ use crate::integers::narrow;
 use crate::integers::shifts::{Floor, count, shift_left, shifted_length};
 use crate::integers::short::{self, Rounding, length, signed};
 use crate::integers::total::sum;
+use crate::plan::{Explanation, Part};
 use crate::values::column::{Column, SIGNS_OF_BYTE as GROUP};
-use crate::{Engine, Error, Integers};
-use bigint_core::operation::{MOST_OPERANDS, Signs};
-use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH, Operation};
-use bigint_cpu::signed_sum;
+use crate::{BackEnd, Engine, Error, Integers};
+use bigint_core::operation::Signs;
+use bigint_core::{Algorithm, LIMB_BITS, Limb, MAX_WIDTH, Operation};
+use bigint_cpu::{signed_sum, threads};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A magnitude without zeros on top, and whether it is negative.
 pub(crate) type Number<'a> = (&'a [Limb], bool);
@@ -328,59 +330,52 @@ pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error>
     let (x, y) = (Operand::of(a), Operand::of(b));
     let mut orders = bigint_cpu::with_capacity(count)?;
     orders.resize(count, Ordering::Equal);
-    let are_columns = a.len() == b.len();
-    let one_by_one = |rows: Range<usize>, orders: &mut [Ordering]| {
-        for (row, order) in rows.zip(orders) {
-            *order = compared(x.number(row), y.number(row));
-        }
-    };
-    each_part(&mut orders, 1, |first, orders| {
-        let rows = first..first + orders.len();
-        if !are_columns {
-            return one_by_one(rows, orders);
-        }
-        let before = first.next_multiple_of(GROUP).min(rows.end);
-        let (head, orders) = orders.split_at_mut(before - first);
-        let (groups, tail) = orders.as_chunks_mut::<GROUP>();
-        let behind = before + GROUP * groups.len();
-        one_by_one(first..before, head);
-        for (group, orders) in (before / GROUP..).zip(groups) {
+    // Of so many limbs every number has a key.
+    let have_keys = a.limbs().len().max(b.limbs().len()) < 1 << 31;
+    let are_columns = a.len() == b.len() && have_keys;
+    each_part(&mut orders, 1, GROUP, |first, orders| {
+        let (groups, _) = orders.as_chunks_mut::<GROUP>();
+        let groups = if are_columns { groups } else { &mut [] };
+        let grouped = GROUP * groups.len();
+        for (group, orders) in (first / GROUP..).zip(groups) {
             order_group(orders, a.column(), b.column(), group);
         }
-        one_by_one(behind..rows.end, tail);
+        for (row, order) in (first + grouped..).zip(&mut orders[grouped..]) {
+            *order = compared(x.number(row), y.number(row));
+        }
     });
     Ok(orders)
 }
 
-/// How numbers of two columns compare whose signs are in byte `group`: nearly always the signs,
-/// the lengths or the topmost limbs differ.
+/// How the numbers of two columns compare whose signs are in byte `group`: nearly always their
+/// [keys] differ.
 fn order_group(orders: &mut [Ordering; GROUP], a: &Column, b: &Column, group: usize) {
-    let first = GROUP * group;
-    let ends = |column: &Column| {
-        column.offsets[first..]
-            .first_chunk::<{ GROUP + 1 }>()
-            .copied()
-    };
-    let (Some(x), Some(y)) = (ends(a), ends(b)) else {
-        return;
-    };
-    let (mut minus, mut differ) = (a.signs[group], a.signs[group] ^ b.signs[group]);
-    let top = |column: &Column, end: i64| {
-        let end = end as usize / size_of::<Limb>();
-        column.limbs.get(end.wrapping_sub(1)).copied()
-    };
+    let (x, y) = (keys(a, group), keys(b, group));
     for (at, order) in orders.iter_mut().enumerate() {
-        let (n, m) = (x[at + 1] - x[at], y[at + 1] - y[at]);
-        let are_alike = n == m && n > 0 && differ & 1 == 0;
-        *order = match (top(a, x[at + 1]), top(b, y[at + 1])) {
-            (Some(x), Some(y)) if are_alike && x != y => match (x < y) != (minus & 1 == 1) {
-                true => Ordering::Less,
-                false => Ordering::Greater,
-            },
-            _ => compared_apart(a, b, first + at),
-        };
-        (minus, differ) = (minus >> 1, differ >> 1);
+        *order = x[at].cmp(&y[at]);
+        if order.is_eq() {
+            *order = compared_apart(a, b, GROUP * group + at);
+        }
     }
+}
+
+/// Each number's limbs and, below their count, its topmost limb, with its sign: a number with a
+/// greater key is greater.
+#[inline(always)]
+fn keys(column: &Column, group: usize) -> [i64; GROUP] {
+    let ends = column.offsets[GROUP * group..].first_chunk::<{ GROUP + 1 }>();
+    let ends = ends.expect("a group is whole");
+    std::array::from_fn(|at| {
+        let top = (ends[at + 1] as usize / size_of::<Limb>()).wrapping_sub(1);
+        let limbs = (ends[at + 1] - ends[at]) / size_of::<Limb>() as i64;
+        let top = match limbs {
+            0 => 0,
+            _ => column.limbs[top],
+        };
+        let key = limbs << LIMB_BITS | i64::from(top);
+        let minus = -i64::from(column.signs[group] >> at & 1);
+        (key ^ minus) - minus
+    })
 }
 
 /// How two numbers compare, where that is not seen at once.
@@ -390,49 +385,49 @@ fn compared_apart(a: &Column, b: &Column, row: usize) -> Ordering {
     compared(a.number(row), b.number(row))
 }
 
-/// Of a product or a quotient of numbers of so many limbs, whether it is [narrow].
-fn is_narrow(operation: Operation, widths: &[usize]) -> Option<bool> {
+/// Whether an operation has a form of its own for [narrow] numbers: products and quotients do.
+fn has_narrow_form(operation: Operation) -> bool {
     use Operation::{Div, Mul, MulAdd, Rem, Square};
+    matches!(operation, Mul | Square | MulAdd | Div | Rem)
+}
+
+/// Whether numbers of so many limbs are [narrow] enough for it.
+fn is_narrow(operation: Operation, widths: &[usize]) -> bool {
+    use Operation::{Div, Rem};
     match (operation, widths) {
-        (Mul | Square | MulAdd, factors) => {
-            Some(narrow::multiplies(&factors[..factors.len().min(2)]))
-        }
-        (Div | Rem, &[dividend, divisor]) => Some(narrow::divides(dividend, divisor)),
-        _ => None,
+        (Div | Rem, &[dividend, divisor]) => narrow::divides(dividend, divisor),
+        (_, factors) => narrow::multiplies(&factors[..factors.len().min(2)]),
     }
 }
 
 /// Whether an operation is computed in passing of these columns.
 pub(crate) fn takes(operation: Operation, operands: &[&Integers]) -> bool {
-    if passes(operation) {
-        return true;
-    }
-    // Of others nobody has to look at the numbers.
-    is_narrow(
-        operation,
-        &[0; MOST_OPERANDS][..operands.len().min(MOST_OPERANDS)],
-    )
-    .is_some()
-        && {
-            let widths = operands.iter().map(|column| short::longest(column));
-            is_narrow(operation, &widths.collect::<Vec<_>>()) == Some(true)
-        }
+    // Of most operations nobody has to look at the numbers.
+    let longest = || operands.iter().map(|column| short::longest(column));
+    passes(operation)
+        || has_narrow_form(operation) && is_narrow(operation, &longest().collect::<Vec<_>>())
 }
 
 /// Whether all functions of a formula are computed in passing: products and quotients are where
 /// numbers are [narrow], which the widths of the inputs decide.
 fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
     use Operation::Shl;
+    // Of others nobody has to look at the numbers.
+    let looks_at_widths = formula.terms.iter().any(|term| match term {
+        Term::Apply(Function::Operation(operation), of) => may_be_narrow(*operation, of.len()),
+        _ => false,
+    });
     let mut widths: Vec<usize> = Vec::with_capacity(formula.terms.len());
     for term in &formula.terms {
         let width = match term {
-            Term::Input(input) => short::longest(&inputs[*input]),
+            Term::Input(input) if looks_at_widths => short::longest(&inputs[*input]),
+            Term::Input(_) => 0,
             Term::Apply(function, of) => {
                 let of: Vec<usize> = of.iter().map(|&operand| widths[operand]).collect();
                 let longest = of.iter().copied().max().unwrap_or(0);
                 match *function {
-                    Function::Operation(operation) if is_narrow(operation, &of).is_some() => {
-                        if is_narrow(operation, &of) == Some(false) {
+                    Function::Operation(operation) if has_narrow_form(operation) => {
+                        if !is_narrow(operation, &of) {
                             return false;
                         }
                         operation.exact_width(&of)
@@ -454,37 +449,86 @@ fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
     true
 }
 
-/// What a formula makes of columns, where each of its functions is computed in passing.
+/// What a formula makes of columns, where each of its functions is computed in passing; `note` is
+/// given the result of each operation, with its name and the moment at which it began. An error
+/// comes with the number of the term that it is about.
 pub(crate) fn evaluated(
     engine: &Engine,
     formula: &Formula,
     inputs: &[Integers],
-) -> Option<Result<Integers, Error>> {
+    note: &mut dyn FnMut(&'static str, &Integers, Instant),
+) -> Option<Result<Integers, (usize, Error)>> {
     let pool = &engine.inner.pool;
     let evaluate = || {
-        let mut values: Vec<Integers> = Vec::with_capacity(formula.terms.len());
-        for term in &formula.terms {
-            let value = |operand: usize| &values[operand];
-            values.push(match term {
-                Term::Input(input) => inputs[*input].clone(),
-                Term::Apply(Function::Operation(operation), of) => {
-                    let operands: Vec<&Integers> = of.iter().map(|&of| value(of)).collect();
-                    operated(*operation, &operands, pool)?
-                }
-                Term::Apply(Function::Sum, of) => sum(value(of[0]))?,
+        let last_uses = formula.last_uses();
+        let mut values: Vec<Option<Integers>> = vec![None; formula.terms.len()];
+        for (at, term) in formula.terms.iter().enumerate() {
+            let value = |operand: usize| {
+                let value: &Option<Integers> = &values[operand];
+                value.as_ref().expect("operands stay to their last use")
+            };
+            let computed = match term {
+                Term::Input(input) => Ok(inputs[*input].clone()),
                 Term::Apply(function, of) => {
-                    let mut turned = value(of[0]).slice(0..value(of[0]).len())?;
-                    let turns = *function == Function::Negate;
-                    turned
-                        .column_mut()
-                        .sign_by(|_, negative| turns && !negative);
-                    turned
+                    let (started, first) = (Instant::now(), value(of[0]));
+                    let computed = match *function {
+                        Function::Operation(operation) => {
+                            let operands: Vec<_> = of.iter().map(|&of| value(of)).collect();
+                            explain(engine, operation, &operands);
+                            operated(operation, &operands, pool)
+                        }
+                        Function::Sum => sum(first),
+                        turn => first.slice(0..first.len()).map(|mut turned| {
+                            let turns = turn == Function::Negate;
+                            let column = turned.column_mut();
+                            column.sign_by(|_, negative| turns && !negative);
+                            turned
+                        }),
+                    };
+                    computed.inspect(|computed| note(function.name(), computed, started))
                 }
-            });
+            };
+            values[at] = Some(computed.map_err(|error| (at, error))?);
+            for &operand in &last_uses[at] {
+                values[operand] = None;
+            }
         }
-        Ok(values.swap_remove(formula.root))
+        let result = values[formula.root].take();
+        Ok(result.expect("the root is a term"))
     };
     are_passed(formula, inputs).then(evaluate)
+}
+
+/// Notes how an operation is computed, if that is wanted.
+fn explain(engine: &Engine, operation: Operation, operands: &[&Integers]) {
+    let choices = &engine.inner.choices;
+    if !choices.is_wanted() {
+        return;
+    }
+    let who = match passes(operation) {
+        true => "who: in one pass over the numbers where they stand",
+        false => "who: one after another where they stand, as the numbers are short",
+    };
+    let count = operands.iter().map(|column| column.len()).max();
+    let count = count.unwrap_or(0);
+    let part = Part {
+        back_end: BackEnd::Cpu,
+        count,
+        algorithm: Algorithm::Auto,
+        level: None,
+        launches: format!("on {} threads", threads()),
+        why: vec![who.to_owned()],
+    };
+    let explanation = Explanation {
+        operation: Some(operation),
+        widths: operands
+            .iter()
+            .map(|column| short::longest(column))
+            .collect(),
+        count,
+        parts: vec![part],
+    };
+    choices.note(explanation.to_string());
 }
 
 /// What an operation that [`passes`], or that is [narrow], makes of columns.
@@ -526,8 +570,8 @@ fn product([a, b]: [&Integers; 2], c: Option<&Integers>) -> Result<Integers, Err
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BigInt;
     use crate::expression::Terms;
-    use crate::{Algorithm, BigInt};
     use num_integer::Integer;
 
     /// Zero, and numbers around powers of two, whose sums are longer or far shorter than they are.
@@ -627,7 +671,7 @@ mod tests {
         let columns = columns.map(|x| Integers::from_bigints(&x).unwrap());
         let evaluated = |part| {
             let formula = terms.formula(part, &[true, true]).unwrap();
-            let found = evaluated(&engine, &formula, &columns)?;
+            let found = evaluated(&engine, &formula, &columns, &mut |_, _, _| ())?;
             Some(found.unwrap().to_bigints().unwrap())
         };
         let expected = |i: usize| -i128::from(x[i].min(y[i])) - i128::from(y[i]);
@@ -662,7 +706,7 @@ mod tests {
             // No divisor is wide: lanes may divide those.
             let [x, y] =
                 [bits, 96].map(|bits| vec![(BigInt::from(1) << bits) - 1, BigInt::from(-3)]);
-            let found = evaluated(&engine, &formula, &[of(&x), of(&y)])?;
+            let found = evaluated(&engine, &formula, &[of(&x), of(&y)], &mut |_, _, _| ())?;
             let expected = |i: usize| (&x[i] * &y[i] + &y[i]).div_floor(&y[i]).mod_floor(&y[i]);
             assert_eq!(
                 found.unwrap().to_bigints().unwrap(),

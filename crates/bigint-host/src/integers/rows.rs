@@ -1,48 +1,231 @@
 //! Formulas and operations of integers of any lengths, row by row.
 //!
 //! Rows whose numbers are of alike lengths are computed together, as batches, and as many at
-//! a time as memory should hold ([`Grouping`], [`Bins`]); results go back into the order of the
-//! rows.
+//! a time as memory should hold ([`Grouping`]); results go back into the order of the rows. What
+//! the CPU computes in passing is in no batch.
 
-use crate::expression::cost::Extent;
 use crate::expression::evaluate::Evaluator;
-use crate::expression::grouping::{Bin, Bins, Grouping};
-use crate::expression::{Formula, Function, Terms};
+use crate::expression::grouping::{BATCH_LIMBS, Grouping};
+use crate::expression::{Formula, Formulas, Function, Terms, count_of_rows};
 use crate::integers::passing;
-use crate::integers::schedule::{Made, in_order};
+use crate::integers::schedule::in_order;
+use crate::plan::{Blame, Tallies};
 use crate::{BackEnd, Engine, Error, Integers, SignedBatch};
+use bigint_core::Algorithm;
 use bigint_core::operation::Property;
-use bigint_core::{Algorithm, LIMB_BITS};
-use bigint_cpu::collect;
+use std::ops::Range;
+
+/// Computes formulas of columns of integers, some rows after others.
+///
+/// ```
+/// use bigint_host::expression::{Formulas, Function, Terms};
+/// use bigint_host::{Engine, Evaluation, Integers, Operation};
+/// let mut terms = Terms::default();
+/// let (a, b) = (terms.input(0), terms.input(1));
+/// let product = terms.apply(Function::Operation(Operation::Mul), &[a, b]);
+/// let sum = terms.apply(Function::Sum, &[product]);
+/// let are_columns = [true, false];
+/// let formulas = [product, sum].map(|part| terms.formula(part, &are_columns));
+/// let formulas = formulas.into_iter().collect::<Result<_, _>>()?;
+/// let seven = Integers::from_texts(["7"])?;
+/// let formulas = Formulas::new(formulas, vec![None, Some(seven)]);
+/// let engine = Engine::auto();
+/// let mut evaluation = Evaluation::new(&engine, &formulas)?;
+/// for (rows, products) in [(["3", "-4"], ["21", "-28"]), (["5", "6"], ["35", "42"])] {
+///     let results = evaluation.rows(0..2, &[Integers::from_texts(rows)?])?;
+///     assert_eq!(results, [Some(Integers::from_texts(products)?), None]);
+/// }
+/// assert_eq!(evaluation.finish(1)?, Some(Integers::from_texts(["70"])?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Evaluation<'a> {
+    engine: &'a Engine,
+    formulas: &'a Formulas,
+    /// The inputs that are one number for all rows; of a column, no rows.
+    constants: Vec<SignedBatch>,
+    /// One for each formula.
+    evaluators: Vec<Evaluator<'a>>,
+    /// The formula that the last error is about.
+    failed: Option<usize>,
+}
+
+impl<'a> Evaluation<'a> {
+    /// An evaluation that has seen no rows.
+    ///
+    /// # Errors
+    /// As [`Engine::batch_from_limbs`].
+    pub fn new(engine: &'a Engine, formulas: &'a Formulas) -> Result<Self, Error> {
+        let evaluators = formulas.formulas.iter();
+        Ok(Evaluation {
+            engine,
+            formulas,
+            constants: engine.constants(formulas)?,
+            evaluators: evaluators
+                .map(|formula| Evaluator::new(engine, formula))
+                .collect(),
+            failed: None,
+        })
+    }
+
+    /// Computes some of the formulas of rows of the columns, which stand in the order of their
+    /// inputs. A formula has one result for each row, or a single one where it is of constants
+    /// alone; nothing comes of a formula whose rows go into a total.
+    ///
+    /// # Errors
+    /// As the engine's operations; totals are what they were before then. Of the rows that have no
+    /// value one is named, which need not be the first.
+    ///
+    /// # Panics
+    /// Where there are no such formulas, or fewer columns than inputs that are no constants.
+    pub fn rows(
+        &mut self,
+        which: Range<usize>,
+        columns: &[Integers],
+    ) -> Result<Vec<Option<Integers>>, Error> {
+        let totals = self.evaluators[which.clone()].iter();
+        let totals: Vec<_> = totals.map(|evaluator| evaluator.totals.clone()).collect();
+        let made = self.computed(which.clone(), columns);
+        if made.is_err() {
+            for (evaluator, totals) in self.evaluators[which].iter_mut().zip(totals) {
+                evaluator.totals = totals;
+            }
+        }
+        made
+    }
+
+    /// The same, with the totals of some of the rows where one has no value.
+    fn computed(
+        &mut self,
+        which: Range<usize>,
+        columns: &[Integers],
+    ) -> Result<Vec<Option<Integers>>, Error> {
+        self.failed = None;
+        let mut made = vec![None; which.len()];
+        let mut in_bins = Vec::new();
+        for index in which.clone() {
+            let slot = &mut made[index - which.start];
+            if let Some(passed) = self.passed(index, columns) {
+                *slot = Some(passed?);
+            } else if self.formulas.has_columns(index) {
+                in_bins.push(index);
+            } else {
+                *slot = self.alone(index, Evaluator::rows)?;
+            }
+        }
+        if in_bins.is_empty() {
+            return Ok(made);
+        }
+        let is_of_rows = |index: &usize| !self.formulas.formulas[*index].is_total();
+        let of_rows: Vec<usize> = in_bins.iter().copied().filter(is_of_rows).collect();
+        let (evaluators, failed) = (&mut self.evaluators, &mut self.failed);
+        let mut compute = |inputs: &[&SignedBatch]| {
+            let mut results = Vec::new();
+            for &index in &in_bins {
+                let result = evaluators[index].rows(inputs);
+                results.extend(result.inspect_err(|_| *failed = Some(index))?);
+            }
+            Ok(results)
+        };
+        let (constants, results) = (&self.constants, of_rows.len());
+        let results =
+            self.engine
+                .by_bins(self.formulas, constants, columns, results, &mut compute)?;
+        for (index, result) in of_rows.into_iter().zip(results) {
+            made[index - which.start] = Some(result);
+        }
+        Ok(made)
+    }
+
+    /// A formula that the CPU computes in passing.
+    fn passed(&mut self, index: usize, columns: &[Integers]) -> Option<Result<Integers, Error>> {
+        let formula = &self.formulas.formulas[index];
+        if formula.is_total() || !self.engine.passes() {
+            return None;
+        }
+        let mut columns = columns.iter();
+        let inputs = self.formulas.constants.iter().map(|constant| {
+            let column = || columns.next().expect("there are as many as inputs");
+            constant.as_ref().unwrap_or_else(column).clone()
+        });
+        let inputs: Vec<Integers> = inputs.collect();
+        let evaluator = &mut self.evaluators[index];
+        let passed =
+            passing::evaluated(self.engine, formula, &inputs, &mut |name, made, started| {
+                let limbs = made.limbs().len();
+                evaluator.tally((BackEnd::Cpu, name), made.len(), limbs, started);
+            });
+        let error = |(term, error)| {
+            self.failed = Some(index);
+            self.evaluators[index].failed_at = Some(term);
+            error
+        };
+        Some(passed?.map_err(error))
+    }
+
+    /// One result of a formula, of constants and totals.
+    fn alone(
+        &mut self,
+        index: usize,
+        compute: impl Fn(&mut Evaluator<'a>, &[&SignedBatch]) -> Result<Option<SignedBatch>, Error>,
+    ) -> Result<Option<Integers>, Error> {
+        let inputs: Vec<&SignedBatch> = self.constants.iter().collect();
+        let made = compute(&mut self.evaluators[index], &inputs);
+        let Some(batch) = made.inspect_err(|_| self.failed = Some(index))? else {
+            return Ok(None);
+        };
+        let mut number = Integers::new();
+        number.extend_from(&batch, 0..1)?;
+        Ok(Some(number))
+    }
+
+    /// The one result of a formula that is a total of all rows so far; nothing of another.
+    ///
+    /// # Errors
+    /// As [`Evaluation::rows`].
+    ///
+    /// # Panics
+    /// Where there is no such formula.
+    pub fn finish(&mut self, index: usize) -> Result<Option<Integers>, Error> {
+        self.failed = None;
+        self.alone(index, Evaluator::finish)
+    }
+
+    /// What the last error is about: where a function does not take a number.
+    pub fn blamed(&self, error: &Error) -> Option<Blame> {
+        self.evaluators[self.failed?].blamed(error)
+    }
+
+    /// What was done, by each formula.
+    pub fn tallies(&self) -> impl Iterator<Item = &Tallies> {
+        let evaluators = self.evaluators.iter();
+        evaluators.map(|evaluator| &evaluator.tallies)
+    }
+}
+
+/// Computes batches of rows; answers their results, or none where they go into a total.
+type Compute<'c> = dyn FnMut(&[&SignedBatch]) -> Result<Vec<SignedBatch>, Error> + 'c;
 
 impl Engine {
     /// Computes a formula of columns of integers: one result for each row, or one for all
     /// where it is a sum or product of all rows. A column of one number stands for all rows.
     pub(crate) fn eval_rows(
         &self,
-        formula: &Formula,
+        formula: Formula,
         inputs: &[Integers],
     ) -> Result<Integers, Error> {
         formula.functions().try_for_each(needs_no_width)?;
         if self.passes()
-            && let Some(passed) = passing::evaluated(self, formula, inputs)
+            && let Some(passed) = passing::evaluated(self, &formula, inputs, &mut |_, _, _| ())
         {
-            return passed;
+            return passed.map_err(|(_, error)| error);
         }
-        let inputs: Vec<&Integers> = inputs.iter().collect();
-        let rows = Inputs::new(self, &inputs)?;
-        let mut evaluator = Evaluator::new(self, formula);
-        let mut results = rows.computed(formula, 1, &mut |inputs| {
-            Ok(evaluator.rows(inputs)?.into_iter().collect())
-        })?;
-        let mut results = results.swap_remove(0);
-        if formula.is_total() {
-            let inputs: Vec<&SignedBatch> = rows.ones.iter().collect();
-            if let Some(total) = evaluator.finish(&inputs)? {
-                results.extend_from(&total, 0..1)?;
-            }
-        }
-        Ok(results)
+        let (formulas, columns) = Formulas::of(formula, &inputs.iter().collect::<Vec<_>>());
+        let mut evaluation = Evaluation::new(self, &formulas)?;
+        let made = match evaluation.rows(0..1, &columns)?.swap_remove(0) {
+            Some(rows) => Some(rows),
+            None => evaluation.finish(0)?,
+        };
+        Ok(made.expect("a formula has rows or a total"))
     }
 
     /// Whether the CPU computes, and nobody says how: then it does in passing what it can.
@@ -65,15 +248,57 @@ impl Engine {
         let root = terms.apply(function, &parts);
         let are_rows: Vec<bool> = inputs.iter().map(|input| input.len() != 1).collect();
         let formula = terms.formula(root, &are_rows)?;
-        Inputs::new(self, inputs)?.computed(&formula, results, &mut compute)
+        let (formulas, columns) = Formulas::of(formula, inputs);
+        let constants = self.constants(&formulas)?;
+        self.by_bins(&formulas, &constants, &columns, results, &mut compute)
     }
 
-    /// The number that stands for all rows; of a column, no rows.
-    fn one_of(&self, input: &Integers) -> Result<SignedBatch, Error> {
-        match input.len() {
-            1 => self.batch_of_integers(input, 1, input.magnitude(0).len().max(1), |_| 0),
-            _ => self.signed_from_bigints(&[]),
-        }
+    /// What `compute` makes of bins of rows that are of alike lengths, by whose cost for all
+    /// formulas rows go together; so many results of each row.
+    fn by_bins(
+        &self,
+        formulas: &Formulas,
+        constants: &[SignedBatch],
+        columns: &[Integers],
+        results: usize,
+        compute: &mut Compute<'_>,
+    ) -> Result<Vec<Integers>, Error> {
+        let count = count_of_rows(columns)?;
+        let bins = Grouping::new(formulas, columns, count, BATCH_LIMBS, 0)?.bins()?;
+        let limbs = columns.iter().map(|column| column.limbs().len()).sum();
+        let made = self.one_after_another(&bins.bins, limbs, |bin| {
+            let rows = bins.rows(bin);
+            let columns = columns.iter().map(|column| {
+                let longest = rows.iter().map(|&row| column.length(row)).max();
+                let width = longest.unwrap_or(0).max(1);
+                self.batch_of_integers(column, rows.len(), width, |i| rows[i])
+            });
+            let columns = columns.collect::<Result<Vec<_>, _>>()?;
+            let mut columns = columns.iter();
+            let inputs = formulas.constants.iter().zip(constants);
+            let inputs = inputs.map(|(constant, batch)| match constant {
+                Some(_) => batch,
+                None => columns.next().expect("there are as many as inputs"),
+            });
+            let made = compute(&inputs.collect::<Vec<_>>());
+            made.map_err(|error| error.renumbered(|index| rows[index]))
+        })?;
+        let mut made: Vec<_> = made.into_iter().map(Vec::into_iter).collect();
+        let result = |_| {
+            let of_bins = made.iter_mut().filter_map(Iterator::next).collect();
+            let pool = &self.inner.pool;
+            in_order(of_bins, &bins.places, pool, |_, width| (width, None))
+        };
+        (0..results).map(result).collect()
+    }
+
+    /// The inputs that are one number for all rows; of a column, no rows.
+    fn constants(&self, formulas: &Formulas) -> Result<Vec<SignedBatch>, Error> {
+        let batch = |constant: &Option<Integers>| match constant {
+            Some(x) => self.batch_of_integers(x, 1, x.limbs().len().max(1), |_| 0),
+            None => self.signed_from_bigints(&[]),
+        };
+        formulas.constants.iter().map(batch).collect()
     }
 }
 
@@ -83,112 +308,5 @@ fn needs_no_width(function: Function) -> Result<(), Error> {
     match operations.find(|operation| operation.is(Property::OfWidths)) {
         Some(&operation) => Err(Error::NeedsWidth { operation }),
         None => Ok(()),
-    }
-}
-
-/// Computes batches of rows; answers their results, or none where they go into a total.
-type Compute<'c> = dyn FnMut(&[&SignedBatch]) -> Result<Vec<SignedBatch>, Error> + 'c;
-
-/// Columns, and numbers that stand for all their rows.
-struct Inputs<'a> {
-    engine: &'a Engine,
-    inputs: &'a [&'a Integers],
-    /// Where an input is no column, its number.
-    ones: Vec<SignedBatch>,
-}
-
-impl<'a> Inputs<'a> {
-    fn new(engine: &'a Engine, inputs: &'a [&'a Integers]) -> Result<Self, Error> {
-        let ones = inputs.iter().map(|input| engine.one_of(input));
-        Ok(Inputs {
-            engine,
-            inputs,
-            ones: ones.collect::<Result<_, _>>()?,
-        })
-    }
-
-    /// Those inputs that have a number for each row.
-    fn columns(&self) -> impl Iterator<Item = &'a Integers> + Clone + '_ {
-        let inputs = self.inputs.iter().copied();
-        inputs.filter(|input| input.len() != 1)
-    }
-
-    fn count(&self) -> Result<usize, Error> {
-        let mut counts = self.columns().map(Integers::len);
-        let count = counts.next().unwrap_or(1);
-        match counts.find(|&other| other != count) {
-            Some(other) => Err(Error::CountMismatch { a: count, b: other }),
-            None => Ok(count),
-        }
-    }
-
-    /// So many results of each row, of a formula by whose cost rows go together.
-    fn computed(
-        &self,
-        formula: &Formula,
-        results: usize,
-        compute: &mut Compute<'_>,
-    ) -> Result<Vec<Integers>, Error> {
-        let extent = |input: &&Integers| {
-            let is_column = input.len() != 1;
-            let magnitude = if is_column { &[] } else { input.magnitude(0) };
-            Extent {
-                bits: magnitude.len() * LIMB_BITS,
-                most: match magnitude {
-                    [] if is_column => None,
-                    [] => Some(0),
-                    [only] => Some(u64::from(*only)),
-                    _ => None,
-                },
-                is_column,
-            }
-        };
-        let extents = self.inputs.iter().map(extent).collect();
-        let mut grouping = Grouping::new(std::slice::from_ref(formula), extents, &|_| 0);
-        let class = |row| grouping.class(self.columns().map(move |column| column.length(row)));
-        let classes = collect((0..self.count()?).map(class))?;
-        let bins = Bins::new(&classes, &grouping.classes())?;
-        let limbs = |bin: &Bin| bin.count * grouping.widths(bin.class).iter().sum::<usize>();
-        let limbs = bins.bins.iter().map(limbs).sum();
-        let mut made = self.engine.one_after_another(&bins.bins, limbs, |bin| {
-            let rows = bins.rows(bin);
-            let inputs = self.inputs_of(grouping.widths(bin.class), rows)?;
-            let made = compute(&inputs.iter().collect::<Vec<_>>());
-            made.map_err(|error| error.renumbered(|index| rows[index]))
-        })?;
-        let result = |_| {
-            // Nothing comes of rows that go into a total.
-            let of_bins = made
-                .iter_mut()
-                .filter_map(|results| match results.is_empty() {
-                    true => None,
-                    false => Some(results.remove(0)),
-                });
-            let of_bins: Vec<Made> = of_bins.collect();
-            match of_bins.len() == bins.bins.len() {
-                true => in_order(
-                    of_bins,
-                    &bins.places,
-                    &self.engine.inner.pool,
-                    |_, width| (width, None),
-                ),
-                false => Ok(Integers::new()),
-            }
-        };
-        (0..results).map(result).collect()
-    }
-
-    /// The inputs of rows whose columns are padded to these widths.
-    fn inputs_of(&self, widths: &[usize], rows: &[usize]) -> Result<Vec<SignedBatch>, Error> {
-        let mut widths = widths.iter();
-        let inputs = self.inputs.iter().zip(&self.ones).map(|(input, one)| {
-            if input.len() == 1 {
-                return Ok(one.clone());
-            }
-            let width = *widths.next().expect("a class has a width for each column");
-            self.engine
-                .batch_of_integers(input, rows.len(), width, |i| rows[i])
-        });
-        inputs.collect()
     }
 }

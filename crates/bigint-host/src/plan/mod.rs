@@ -6,7 +6,7 @@
 //! the answer into words. `readiness` says whether devices are worth their start, `spread` gives
 //! each its share and makes good what it cannot do, and `task` is what they are given.
 //!
-//! In public the room also shows what formulas cost and how they are evaluated, row after row.
+//! In public the room also shows what was computed of formulas, and what is to blame for an error.
 
 pub(crate) mod choose;
 pub(crate) mod compute;
@@ -24,6 +24,4 @@ pub(crate) mod work;
 pub use explain::{Explanation, Part};
 pub use mersenne::mersenne_by_doubles;
 
-pub use crate::expression::cost::{Cost, Extent};
-pub use crate::expression::evaluate::{Blame, Evaluator, Tallies, Tally, Totals};
-pub use crate::expression::grouping::{Bin, Bins, Grouping, InBin};
+pub use crate::expression::evaluate::{Blame, Tallies, Tally};

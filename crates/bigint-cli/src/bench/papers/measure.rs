@@ -59,7 +59,6 @@ pub fn all(
     samples: u32,
     rows: &mut Rows<Row>,
 ) -> Result<(), Failure> {
-    let running = |error: Error| Failure::Running(error.to_string());
     let on_device = engine.back_end() != BackEnd::Cpu;
     let cpu = Engine::cpu();
     let cases = |bits: usize| (benchmark.cases)(bits, on_device);
@@ -88,7 +87,7 @@ pub fn all(
                     let kept = made.take().filter(|made| made.serve(engine, &case));
                     let operands = match kept {
                         Some(operands) => operands,
-                        None => Operands::new(engine, &case, bits, count).map_err(running)?,
+                        None => Operands::new(engine, &case, bits, count)?,
                     };
                     let times = case.times(engine, &operands, samples)?;
                     made = Some(operands);
@@ -217,7 +216,7 @@ impl Case {
             Who::Cpu(Some(threads)) => Team::of(usize::from(threads))?.install(measure),
             Who::Cpu(None) | Who::Engine => measure(),
         };
-        measured.map_err(|error| Failure::Running(error.to_string()))
+        Ok(measured?)
     }
 }
 

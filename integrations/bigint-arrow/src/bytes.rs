@@ -1,0 +1,176 @@
+//! Integers as bytes, and memory that Arrow and the engine share.
+
+use std::borrow::Cow;
+
+use arrow_buffer::{ArrowNativeType, Buffer};
+use bigint_host::{Batch, Integers, Limb};
+use bytemuck::Pod;
+use bytes::Bytes;
+
+use crate::{Error, Fixed, Order, Sign};
+
+/// Bytes of a limb.
+pub const LIMB_BYTES: usize = size_of::<Limb>();
+
+/// What Arrow holds of a column whose limbs it borrows.
+struct Held<T>(T, fn(&T) -> &[u8]);
+
+impl<T> AsRef<[u8]> for Held<T> {
+    fn as_ref(&self) -> &[u8] {
+        self.1(&self.0)
+    }
+}
+
+fn held<T: Send + 'static>(owner: T, bytes: fn(&T) -> &[u8]) -> Buffer {
+    Buffer::from(Bytes::from_owner(Held(owner, bytes)))
+}
+
+/// The limbs of integers and their offsets, which stay where they are.
+pub fn buffers(integers: &Integers) -> (Buffer, Buffer) {
+    let limbs = held(integers.clone(), |own| bytemuck::cast_slice(own.limbs()));
+    let offsets = held(integers.clone(), |own| bytemuck::cast_slice(own.offsets()));
+    (limbs, offsets)
+}
+
+/// The limbs of a batch row after row, which stay where they are unless they are interleaved.
+pub fn rows(batch: &Batch) -> Result<Buffer, Error> {
+    let owned = match batch.rows()? {
+        Cow::Owned(rows) => Some(rows),
+        Cow::Borrowed(_) => None,
+    };
+    Ok(match owned {
+        Some(rows) => Buffer::from_vec(rows),
+        None => held(batch.clone(), |own| match own.rows() {
+            Ok(Cow::Borrowed(rows)) => bytemuck::cast_slice(rows),
+            _ => unreachable!("rows that are on the host stay there"),
+        }),
+    })
+}
+
+/// The elements of a buffer: its own memory where it was allocated as such a vector and nobody
+/// else has it, or else a copy.
+pub fn into_vec<T: ArrowNativeType + Pod>(buffer: Buffer) -> Vec<T> {
+    let copied = |buffer: Buffer| bytemuck::pod_collect_to_vec(buffer.as_slice());
+    buffer.into_vec().unwrap_or_else(copied)
+}
+
+/// What [`Integers`] are made of, on the way.
+pub struct Parts {
+    pub limbs: Vec<Limb>,
+    offsets: Vec<i64>,
+    signs: Vec<u8>,
+}
+
+impl Parts {
+    /// No number yet, and room for so many, which have so many bytes in all.
+    pub fn with_capacity(count: usize, bytes: usize) -> Self {
+        let mut offsets = Vec::with_capacity(count + 1);
+        offsets.push(0);
+        Parts {
+            limbs: Vec::with_capacity(bytes / LIMB_BYTES + 1),
+            offsets,
+            signs: Vec::with_capacity(count.div_ceil(8)),
+        }
+    }
+
+    /// The next number is what was put behind the last one's limbs.
+    pub fn end(&mut self, negative: bool) {
+        let index = self.offsets.len() - 1;
+        let start = self.offsets[index] as usize / LIMB_BYTES;
+        while self.limbs.len() > start && self.limbs.last() == Some(&0) {
+            self.limbs.pop();
+        }
+        if index.is_multiple_of(8) {
+            self.signs.push(0);
+        }
+        let negative = negative && self.limbs.len() > start;
+        self.signs[index / 8] |= u8::from(negative) << (index % 8);
+        self.offsets.push((self.limbs.len() * LIMB_BYTES) as i64);
+    }
+
+    /// Takes the number in that these bytes are.
+    pub fn push(&mut self, bytes: &[u8], fixed: Fixed) {
+        let start = self.limbs.len();
+        let limb = |chunk: &[u8]| {
+            let mut whole = [0; LIMB_BYTES];
+            whole[..chunk.len()].copy_from_slice(chunk);
+            Limb::from_le_bytes(whole)
+        };
+        let (top, rest) = match fixed.order {
+            Order::Little => {
+                self.limbs.extend(bytes.chunks(LIMB_BYTES).map(limb));
+                (bytes.last(), bytes.len() % LIMB_BYTES)
+            }
+            Order::Big => {
+                let reversed = |chunk: &[u8]| {
+                    chunk
+                        .iter()
+                        .fold(0, |high, &byte| high << 8 | Limb::from(byte))
+                };
+                self.limbs.extend(bytes.rchunks(LIMB_BYTES).map(reversed));
+                (bytes.first(), bytes.len() % LIMB_BYTES)
+            }
+        };
+        let is_set = top.is_some_and(|top| top >> 7 == 1);
+        let negative = fixed.sign == Sign::TwosComplement && is_set;
+        if negative {
+            let limbs = &mut self.limbs[start..];
+            if let (Some(last), 1..) = (limbs.last_mut(), rest) {
+                *last |= Limb::MAX << (8 * rest);
+            }
+            negate(limbs);
+        }
+        self.end(negative);
+    }
+
+    /// Makes the last number negative, which is not zero.
+    pub fn negate_last(&mut self) {
+        let index = self.offsets.len() - 2;
+        self.signs[index / 8] |= 1 << (index % 8);
+    }
+
+    /// The integers.
+    pub fn finish(self) -> Result<Integers, Error> {
+        Ok(Integers::from_parts(self.limbs, self.offsets, self.signs)?)
+    }
+}
+
+/// The two's complement of limbs, in their place.
+fn negate(limbs: &mut [Limb]) {
+    let mut carry = true;
+    for limb in limbs {
+        (*limb, carry) = (!*limb).overflowing_add(Limb::from(carry));
+    }
+}
+
+/// Writes a number as bytes, all of `place`; whether it fits.
+pub fn write(magnitude: &[Limb], negative: bool, fixed: Fixed, place: &mut [u8]) -> bool {
+    place.fill(0);
+    let bytes: &[u8] = bytemuck::cast_slice(magnitude);
+    let length = bytes.iter().rposition(|&byte| byte != 0);
+    let length = length.map_or(0, |top| top + 1);
+    if length > place.len() {
+        return false;
+    }
+    place[..length].copy_from_slice(&bytes[..length]);
+    let fits = match (fixed.sign, negative) {
+        (Sign::Unsigned, negative) => !negative,
+        (Sign::TwosComplement, false) => is_below_half(place),
+        (Sign::TwosComplement, true) => {
+            let mut carry = true;
+            for byte in place.iter_mut() {
+                (*byte, carry) = (!*byte).overflowing_add(u8::from(carry));
+            }
+            // The least number is its own negation.
+            !is_below_half(place)
+        }
+    };
+    if fixed.order == Order::Big {
+        place.reverse();
+    }
+    fits
+}
+
+fn is_below_half(bytes: &[u8]) -> bool {
+    bytes.last().is_none_or(|top| top >> 7 == 0)
+}
