@@ -298,8 +298,10 @@ impl Error {
 }
 
 impl Error {
-    /// The same of a number of a list, where `number` of it is number `index` of a batch.
-    pub(crate) fn renumbered(mut self, number: impl FnOnce(usize) -> usize) -> Self {
+    /// The same error of a longer list, of which `number(index)` is the number that this one calls
+    /// `index`: for callers that compute parts of a list.
+    #[must_use]
+    pub fn renumbered(mut self, number: impl FnOnce(usize) -> usize) -> Self {
         if let Error::Negative { index, .. }
         | Error::NotReduced { index, .. }
         | Error::NegativeExponent { index }

@@ -414,7 +414,7 @@ fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
     use Operation::Shl;
     // Of others nobody has to look at the numbers.
     let looks_at_widths = formula.terms.iter().any(|term| match term {
-        Term::Apply(Function::Operation(operation), of) => may_be_narrow(*operation, of.len()),
+        Term::Apply(Function::Operation(operation), _) => has_narrow_form(*operation),
         _ => false,
     });
     let mut widths: Vec<usize> = Vec::with_capacity(formula.terms.len());

@@ -166,6 +166,34 @@ impl Integers {
         Ok(Column::of_parts(limbs, offsets, signs).into())
     }
 
+    /// `count` integers, of each of which `length` says how many limbs it has and whether it is
+    /// negative, and `fill` writes the limbs, from which any zeros on top are missing; about
+    /// `limbs` limbs each. Made on as many threads as that is worth.
+    ///
+    /// ```
+    /// use bigint_host::{Error, Integers};
+    /// let odd = Integers::from_fn(3, 1, |i| (1, i == 2), |i, limbs| limbs[0] = 2 * i as u32 + 1)?;
+    /// assert_eq!(odd.decimals().collect::<Vec<_>>(), ["1", "3", "-5"]);
+    /// let zeros = Integers::from_fn(3, 1, |_| (1, false), |_, _| ());
+    /// assert!(matches!(zeros, Err(Error::NotWrittenSo { index: 0 })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotWrittenSo`] names the first number with a zero on top; [`Error::OutOfMemory`].
+    pub fn from_fn(
+        count: usize,
+        limbs: usize,
+        length: impl Fn(usize) -> (usize, bool) + Sync,
+        fill: impl Fn(usize, &mut [Limb]) + Sync,
+    ) -> Result<Self, Error> {
+        let column = Column::filled(None, count, limbs, length, fill)?;
+        match (0..count).find(|&i| column.magnitude(i).last() == Some(&0)) {
+            Some(index) => Err(Error::NotWrittenSo { index }),
+            None => Ok(column.into()),
+        }
+    }
+
     /// The magnitude of number `index`, least significant limb first.
     ///
     /// # Panics
