@@ -301,9 +301,12 @@ pub fn add_lines(path: &Path, wait: Wait<'_>) -> io::Result<()> {
     }
     // In AutoPrimeNet's order.
     let _locks = [Lock::of(path, wait)?, Lock::of(&add, wait)?];
-    let added = read(&add)?;
-    append(path, &added)?;
-    fs::remove_file(add)
+    // Another worker may have been faster.
+    if add.exists() {
+        append(path, &read(&add)?)?;
+        fs::remove_file(add)?;
+    }
+    Ok(())
 }
 
 /// The bytes of a file; none where it is not there.

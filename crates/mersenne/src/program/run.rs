@@ -96,11 +96,12 @@ pub fn status(name: &str) -> String {
     format!("{name}.status")
 }
 
-/// Waits while another program has a file, and says so, until a signal asks to stop.
+/// Waits while another program has a file, and says so, until a signal asks to stop. Other workers
+/// have it for a moment only.
 pub fn waiting(stop: &Stop) -> impl FnMut(&Path, Holder) -> bool {
     let mut is_told = false;
     move |lock, holder| {
-        if !is_told {
+        if !is_told && holder.process.is_none() {
             let lock = lock.display();
             note!("{lock}: {holder} has it; waiting. Remove it if no such program is running");
             is_told = true;
