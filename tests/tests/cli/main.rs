@@ -17,6 +17,8 @@ mod functions;
 mod memory;
 mod output;
 mod papers;
+#[cfg(feature = "arrow")]
+mod parquet;
 mod rows;
 mod rsa_moduli;
 #[cfg(target_os = "linux")]
@@ -26,5 +28,6 @@ mod simulated_gpu;
 mod sources;
 #[path = "../../../crates/cuda-sim-driver/tests/support/mod.rs"]
 mod support;
+mod tables;
 #[cfg(target_os = "linux")]
 mod threads;
