@@ -337,6 +337,11 @@ impl Separated {
         let mut unused = [0; 1024];
         let (mut at, mut begin, mut index) = (start, start, 0);
         loop {
+            // Of no text the reader makes the end of the file.
+            if at == text.len() && !ended {
+                self.reader.reset();
+                return None;
+            }
             let (result, bytes, _) = self.reader.read_field(&text[at..], &mut unused);
             at += bytes;
             match result {

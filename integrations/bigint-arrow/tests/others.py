@@ -169,7 +169,8 @@ def check(folder):
         },
     }
     names = [name for name in READ if name not in wide]
-    found = duckdb.connect().execute(f"select {', '.join(names)} from '{parquet}'").fetchall()
+    quoted = ", ".join(f"\"{name}\"" for name in names)
+    found = duckdb.connect().execute(f"select {quoted} from '{parquet}'").fetchall()
     readers["DuckDB"] = {name: list(column) for name, column in zip(names, zip(*found))}
     for reader, columns in readers.items():
         for name, column in columns.items():
