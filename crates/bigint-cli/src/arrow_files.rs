@@ -6,7 +6,7 @@ use std::path::Path;
 use bigint_arrow::files::{self, Kind};
 use bigint_arrow::{Any, Column, Error};
 
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::form::{self, Form};
 use crate::number::Format;
 use crate::packed::Packed;
@@ -57,7 +57,7 @@ impl Columns {
 
 /// An error that a file is to blame for, behind so many rows of it.
 fn input(path: &str, rows: u64, error: &Error) -> Failure {
-    let place = Place {
+    let place = SourcePlace {
         source: path.to_owned(),
         line: rows + 1,
         column: 1,

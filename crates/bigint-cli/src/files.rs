@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 use bigint_host::{Integers, LIMB_BITS, Limb};
 
 use crate::calc;
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::form::{self, Form};
 use crate::lines::LineReader;
 use crate::npy::Npy;
@@ -88,7 +88,7 @@ pub fn open(
 ) -> Result<Opened, Failure> {
     let shown = path.display().to_string();
     let (file, bytes, is_file) = opened(path).map_err(|error| {
-        let place = Place {
+        let place = SourcePlace {
             source: shown.clone(),
             line: 1,
             column: 1,
@@ -308,7 +308,7 @@ impl Known {
         let wrong: Vec<(usize, (usize, String))> = wrong.collect();
         if let Some((row, (offset, what))) = wrong.first() {
             let (line, column) = rows.position(*row);
-            let place = Place {
+            let place = SourcePlace {
                 source: path.to_owned(),
                 line,
                 column: column + *offset as u64,

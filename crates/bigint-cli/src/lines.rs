@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memchr::memchr;
 
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::number::{MAX_TEXT, Number};
 use crate::rows::{Reader, Rows};
 use crate::source::{Input, Stop};
@@ -124,7 +124,7 @@ pub struct LineReader {
     /// Where in `buffer` the line at `pending` was cut, because a comment began.
     comment: Option<usize>,
     ended: bool,
-    /// Why there is no more to read, which is told when all before it is taken.
+    /// Why there is no more to read; it is reported when all numbers before it are taken.
     failed: Option<Failure>,
     /// Whether a line that can be no number is handed on nonetheless, cut short.
     goes_on: bool,
@@ -203,7 +203,7 @@ impl LineReader {
     ///
     /// # Errors
     /// As reading.
-    pub fn end_of_nothing(&mut self) -> Result<Option<Place>, Failure> {
+    pub fn end_of_nothing(&mut self) -> Result<Option<SourcePlace>, Failure> {
         self.fill(1)?;
         Ok(self.numbers.is_empty().then(|| self.end()))
     }
@@ -293,7 +293,7 @@ impl LineReader {
                 self.comment = Some(self.buffer.len());
             }
             Some((offset, what)) => {
-                let place = Place {
+                let place = SourcePlace {
                     source: self.path.clone(),
                     line: self.pending_line,
                     column: offset as u64 + 1,
@@ -410,10 +410,10 @@ impl Reader for LineReader {
         self.input.stop()
     }
 
-    fn end(&self) -> Place {
+    fn end(&self) -> SourcePlace {
         let text = &self.buffer[..self.taken];
         let last = memchr::memrchr(b'\n', text).map_or(text, |feed| &text[feed + 1..]);
-        Place {
+        SourcePlace {
             source: self.path.clone(),
             line: self.line,
             column: last.len() as u64 + 1,
@@ -430,7 +430,7 @@ pub fn cannot_read(path: &str, error: &std::io::Error) -> Failure {
         | ErrorKind::InvalidData
         | ErrorKind::UnexpectedEof => {
             let source = path.to_owned();
-            let place = Place {
+            let place = SourcePlace {
                 source,
                 line: 1,
                 column: 1,

@@ -6,7 +6,7 @@ use std::io::{BufReader, BufWriter, Read, Seek, Write};
 
 use bigint_host::{Integers, Limb};
 
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::packed::Packed;
 use crate::rows::{Numbers, Rows, Table};
 use crate::window::Results;
@@ -56,7 +56,7 @@ impl Npy {
 }
 
 fn wrong(path: &str, row: u64, what: &str) -> Failure {
-    let place = Place {
+    let place = SourcePlace {
         source: path.to_owned(),
         line: row + 1,
         column: 1,

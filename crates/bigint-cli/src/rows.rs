@@ -9,7 +9,7 @@ use std::ops::Range;
 use bigint_host::Integers;
 
 use crate::column::read_column;
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::lines::Chunk;
 use crate::number::{Number, Unread};
 use crate::source::Stop;
@@ -158,7 +158,7 @@ pub trait Reader: Send {
     fn taken(&self) -> u64;
 
     /// Where the source ends, once everything before is taken.
-    fn end(&self) -> Place;
+    fn end(&self) -> SourcePlace;
 
     /// What ends the waiting for more, where reading may have to wait.
     fn stop(&self) -> Option<Stop> {
@@ -272,8 +272,8 @@ impl Reader for TableReader {
         self.taken
     }
 
-    fn end(&self) -> Place {
-        Place {
+    fn end(&self) -> SourcePlace {
+        SourcePlace {
             source: self.paths.first().cloned().unwrap_or_default(),
             line: self.end.0,
             column: self.end.1,

@@ -11,7 +11,7 @@ use csv_core::ReadFieldResult;
 use memchr::memchr_iter;
 use serde_json::value::RawValue;
 
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::form;
 use crate::lines::{Chunk, cannot_read};
 use crate::number::Number;
@@ -195,8 +195,8 @@ impl TextTable {
         Ok(())
     }
 
-    fn place(&self) -> Place {
-        Place {
+    fn place(&self) -> SourcePlace {
+        SourcePlace {
             source: self.path.clone(),
             line: self.line,
             column: 1,

@@ -1,5 +1,5 @@
-//! What the CPU computes of short numbers: by words, in one pass, with nothing done row by row
-//! but the word's own arithmetic.
+//! Operations on short numbers on the CPU, word by word in one pass: the only work for each row is the
+//! word's own arithmetic.
 
 use crate::integers::passing::{Number, Operand, count_of, count_of_three, refuse_zeros};
 use crate::values::column::{Column, SIGNS_OF_BYTE as GROUP};
@@ -27,7 +27,7 @@ pub(crate) enum Rounding {
     Euclid,
 }
 
-/// Whether no number of the column is longer than that.
+/// Whether no number of the column has more limbs than that.
 pub(crate) fn are_within(column: &Integers, limbs: usize) -> bool {
     if column.limbs().len() > limbs * column.len() {
         return false;
@@ -328,7 +328,7 @@ fn pairwise(
     rowwise(count, [a, b], |[x, y]| word(x.signed(), y.signed()))
 }
 
-/// Which of two numbers `is_first` says.
+/// The first of two numbers, or the second, as `is_first` says.
 fn chosen(
     a: &Integers,
     b: &Integers,

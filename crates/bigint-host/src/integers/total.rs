@@ -18,9 +18,9 @@ const TOGETHER: usize = 4;
 #[derive(Default)]
 struct Total<'a> {
     sums: Vec<u128>,
-    /// What is not yet added.
+    /// Magnitudes that are not yet added.
     waiting: [&'a [Limb]; TOGETHER],
-    /// How many wait.
+    /// How many magnitudes wait.
     count: usize,
 }
 

@@ -154,15 +154,21 @@ impl Column {
     /// The next number is the limbs that have been put behind the last one's, zeros on top
     /// left out.
     pub fn end_number(&mut self, negative: bool) {
-        let index = self.len();
-        let start = self.offsets[index] as usize / LIMB_BYTES;
+        let start = self.offsets[self.len()] as usize / LIMB_BYTES;
         let length = trimmed(&self.limbs[start..]).len();
         self.limbs.truncate(start + length);
+        self.end_at(start + length, negative && length > 0);
+    }
+
+    /// The next number is the limbs behind the last one's, up to `end`.
+    #[inline]
+    pub fn end_at(&mut self, end: usize, negative: bool) {
+        let index = self.len();
         if index.is_multiple_of(8) {
             self.signs.push(0);
         }
-        self.signs[index / 8] |= u8::from(negative && length > 0) << (index % 8);
-        self.offsets.push(((start + length) * LIMB_BYTES) as i64);
+        self.signs[index / 8] |= u8::from(negative) << (index % 8);
+        self.offsets.push((end * LIMB_BYTES) as i64);
     }
 
     /// Makes every number negative that `negative` says, of its index and its sign so far,

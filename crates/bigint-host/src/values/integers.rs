@@ -1,7 +1,7 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
 use crate::common::limbs;
-use crate::values::column::Column;
+use crate::values::column::{Column, trimmed};
 use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
 use bigint_cpu::radix::{self, Decimals};
@@ -354,6 +354,31 @@ impl Integers {
         }
         column.end_number(negative);
         Ok(())
+    }
+
+    /// `count` numbers, of each of which `width` says how many limbs hold it; `write` writes all of
+    /// those, zeros on top or not, and answers whether the number is negative.
+    ///
+    /// # Errors
+    /// What `write` answers, and [`Error::OutOfMemory`].
+    pub fn try_from_fn<E: From<Error>>(
+        count: usize,
+        width: impl Fn(usize) -> usize,
+        mut write: impl FnMut(usize, &mut [Limb]) -> Result<bool, E>,
+    ) -> Result<Self, E> {
+        let mut column = Column::with_capacity(count, 0)?;
+        let limbs = (0..count).map(&width).sum();
+        column.limbs = bigint_cpu::zeroed(limbs).map_err(Error::from)?;
+        let mut end = 0;
+        for index in 0..count {
+            let place = &mut column.limbs[end..end + width(index)];
+            let negative = write(index, place)?;
+            let length = trimmed(place).len();
+            end += length;
+            column.end_at(end, negative && length > 0);
+        }
+        column.limbs.truncate(end);
+        Ok(column.into())
     }
 
     /// The numbers of these texts, each as [`Integers::push_text`] takes it.
