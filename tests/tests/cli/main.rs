@@ -26,8 +26,6 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod simulated_gpu;
 mod sources;
-#[path = "../../../crates/cuda-sim-driver/tests/support/mod.rs"]
-mod support;
 mod tables;
 #[cfg(target_os = "linux")]
 mod threads;

@@ -1,7 +1,8 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
 use crate::common::limbs;
-use crate::values::column::{Column, trimmed};
+use crate::values::column::{Column, Packer, SIGNS_OF_BYTE, each_group, trimmed};
+use crate::values::number::{BadNumber, Number, Unread};
 use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
 use bigint_cpu::radix::{self, Decimals};
@@ -35,7 +36,7 @@ const LIMB_BYTES: usize = size_of::<Limb>();
 /// assert_eq!(found.decimals().take(2).collect::<Vec<_>>(), ["40", "-2"]);
 /// # Ok::<(), bigint_host::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Integers {
     column: Arc<Column>,
 }
@@ -52,6 +53,14 @@ impl Integers {
     /// No integers.
     pub fn new() -> Self {
         Integers::default()
+    }
+
+    /// No integers yet, and room for so many of so many limbs together.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn with_capacity(count: usize, limbs: usize) -> Result<Self, Error> {
+        Ok(Column::with_capacity(count, limbs)?.into())
     }
 
     /// What they are made of, which no two clones share then.
@@ -157,6 +166,34 @@ impl Integers {
         Ok(Column::of_parts(limbs, offsets, signs).into())
     }
 
+    /// `count` integers, of each of which `length` says how many limbs it has and whether it is
+    /// negative, and `fill` writes the limbs, from which any zeros on top are missing; about
+    /// `limbs` limbs each. Made on as many threads as that is worth.
+    ///
+    /// ```
+    /// use bigint_host::{Error, Integers};
+    /// let odd = Integers::from_fn(3, 1, |i| (1, i == 2), |i, limbs| limbs[0] = 2 * i as u32 + 1)?;
+    /// assert_eq!(odd.decimals().collect::<Vec<_>>(), ["1", "3", "-5"]);
+    /// let zeros = Integers::from_fn(3, 1, |_| (1, false), |_, _| ());
+    /// assert!(matches!(zeros, Err(Error::NotWrittenSo { index: 0 })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotWrittenSo`] names the first number with a zero on top; [`Error::OutOfMemory`].
+    pub fn from_fn(
+        count: usize,
+        limbs: usize,
+        length: impl Fn(usize) -> (usize, bool) + Sync,
+        fill: impl Fn(usize, &mut [Limb]) + Sync,
+    ) -> Result<Self, Error> {
+        let column = Column::filled(None, count, limbs, length, fill)?;
+        match (0..count).find(|&i| column.magnitude(i).last() == Some(&0)) {
+            Some(index) => Err(Error::NotWrittenSo { index }),
+            None => Ok(column.into()),
+        }
+    }
+
     /// The magnitude of number `index`, least significant limb first.
     ///
     /// # Panics
@@ -189,12 +226,6 @@ impl Integers {
             };
             BigInt::from_slice(sign, self.magnitude(index))
         })
-    }
-
-    /// The numbers one after another, each made when it is asked for.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = BigInt> + '_ {
-        let number = |index| self.get(index).expect("indices end with the numbers");
-        (0..self.len()).map(number)
     }
 
     /// The numbers of these indices, in this order; an index may come again.
@@ -292,14 +323,15 @@ impl Integers {
         limbs.flat_map(|limb| limb.to_le_bytes()).collect()
     }
 
-    /// Takes a number in that is written in decimal digits, or in hexadecimal ones after
-    /// `0x`; `-` before them or not.
+    /// Takes a number in as the `bigint` command reads it: decimal digits, or hexadecimal, octal or
+    /// binary ones after `0x`, `0o` or `0b`; with `-` or `+` before them or not, and with `_`
+    /// between two of them or not.
     ///
     /// ```
     /// use bigint_host::{Error, Integers};
     /// let mut integers = Integers::new();
     /// integers.push_text(b"-18446744073709551616")?;
-    /// integers.push_text(b"0xFf")?;
+    /// integers.push_text(b"+0xF_f")?;
     /// assert_eq!(integers.limbs(), [0, 0, 1, 255]);
     /// let error = integers.push_text(b"12z").unwrap_err();
     /// assert!(matches!(error, Error::NotADigit { index: 2, position: 2 }));
@@ -314,45 +346,24 @@ impl Integers {
     }
 
     fn push_text_by(&mut self, text: &[u8], decimals: &mut Decimals) -> Result<(), Error> {
-        let magnitude = text.strip_prefix(b"-");
-        let (negative, magnitude) = (magnitude.is_some(), magnitude.unwrap_or(text));
-        let (digits, base): (&[u8], u32) = match magnitude {
-            [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
-            digits => (digits, 10),
+        let index = self.len();
+        let bad = |bad: BadNumber| Error::NotADigit {
+            index,
+            position: bad.offset,
         };
+        let number = Number::scan(text).map_err(bad)?;
         let column = self.column_mut();
         let start = column.limbs.len();
-        let width = match base {
-            16 => digits.len().div_ceil(8),
-            _ => radix::limbs_of_digits(digits.len()),
-        };
-        column.make_room(width)?;
-        column.limbs.resize(start + width, 0);
-        let place = &mut column.limbs[start..];
-        let read = match base {
-            16 if radix::hex::parse(digits, place) => Ok(()),
-            16 => {
-                let is_none = |&byte: &u8| !byte.is_ascii_hexdigit();
-                let position = digits.iter().position(is_none).unwrap_or(digits.len());
-                Err(bigint_cpu::Error::NotADigit { position })
-            }
-            _ => decimals.read(digits, place),
-        };
-        let read = match digits.is_empty() {
-            true => Err(bigint_cpu::Error::NotADigit { position: 0 }),
-            false => read,
-        };
-        if let Err(error) = read {
+        column.make_room(number.width())?;
+        column.limbs.resize(start + number.width(), 0);
+        if let Err(unread) = number.write(&mut column.limbs[start..], decimals) {
             column.limbs.truncate(start);
-            return Err(match error {
-                bigint_cpu::Error::NotADigit { position } => Error::NotADigit {
-                    index: self.len(),
-                    position: text.len() - digits.len() + position,
-                },
-                error => error.into(),
+            return Err(match unread {
+                Unread::Bad(none) => bad(none),
+                Unread::Memory(error) => error,
             });
         }
-        column.end_number(negative);
+        column.end_number(number.negative);
         Ok(())
     }
 
@@ -490,30 +501,40 @@ impl Integers {
         limbs::leave_for_numbers(self.len(), bytes)?;
         numbers.resize(self.len(), BigInt::ZERO);
         let mean = self.limbs().len() / self.len().max(1);
-        limbs::each_part(&mut numbers, mean, |first, part| {
-            let ends = self.offsets()[first..].windows(2);
-            for (i, (number, ends)) in (first..).zip(part.iter_mut().zip(ends)) {
-                let sign = match self.column.is_negative(i) {
-                    true => Sign::Minus,
-                    false => Sign::Plus,
-                };
-                let [start, end] = [ends[0], ends[1]].map(|end| end as usize / LIMB_BYTES);
-                let magnitude = &self.limbs()[start..end];
-                match magnitude.len() {
-                    // Without a loop, and in no memory of its own.
-                    0..=2 => {
-                        let word = match *magnitude {
-                            [low, high] => u64::from(high) << LIMB_BITS | u64::from(low),
-                            _ => magnitude.first().map_or(0, |&low| u64::from(low)),
-                        };
-                        *number = BigInt::from_biguint(sign, word.into());
-                    }
-                    _ => number.assign_from_slice(sign, magnitude),
+        limbs::each_part(&mut numbers, mean, SIGNS_OF_BYTE, |first, part| {
+            let ends = &self.offsets()[first..];
+            let mut start = ends[0] as usize / LIMB_BYTES;
+            let groups = part.chunks_mut(SIGNS_OF_BYTE);
+            let groups = groups.zip(ends[1..].chunks(SIGNS_OF_BYTE));
+            let signs = &self.signs()[first / SIGNS_OF_BYTE..];
+            for ((numbers, ends), &signs) in groups.zip(signs) {
+                for (at, (number, &end)) in numbers.iter_mut().zip(ends).enumerate() {
+                    let end = end as usize / LIMB_BYTES;
+                    assign(number, signs >> at & 1 == 1, &self.limbs()[start..end]);
+                    start = end;
                 }
             }
         });
         Ok(numbers)
     }
+}
+
+/// Makes `number` that of a magnitude and a sign.
+#[inline(always)]
+fn assign(number: &mut BigInt, negative: bool, magnitude: &[Limb]) {
+    let sign = if negative { Sign::Minus } else { Sign::Plus };
+    let word = |[low, high]: [Limb; 2]| u64::from(high) << LIMB_BITS | u64::from(low);
+    let wide = |low, high| u128::from(word(high)) << 64 | u128::from(word(low));
+    // Numbers of a word or two are made without a loop, and those of one in no memory of their own.
+    let magnitude = match *magnitude {
+        [] => BigUint::ZERO,
+        [x] => x.into(),
+        [x, y] => word([x, y]).into(),
+        [x, y, z] => wide([x, y], [z, 0]).into(),
+        [x, y, z, w] => wide([x, y], [z, w]).into(),
+        _ => return number.assign_from_slice(sign, magnitude),
+    };
+    *number = BigInt::from_biguint(sign, magnitude);
 }
 
 /// Numbers and whether they are negative.
@@ -525,38 +546,19 @@ fn of_numbers<'a>(
         0 => 0,
         count => 2 * number(count / 2).1.iter_u64_digits().len(),
     };
-    let length = |i| {
-        let (negative, number) = number(i);
-        let words = number.iter_u64_digits().len();
-        let is_short = number
-            .iter_u64_digits()
-            .last()
-            .is_some_and(|top| top >> LIMB_BITS == 0);
-        let limbs = 2 * words - usize::from(is_short);
-        (limbs, negative)
-    };
-    let fill = |i, place: &mut [Limb]| limbs::fill_with(place, number(i).1);
-    Ok(Column::filled(None, count, mean, length, fill)?.into())
-}
-
-impl FromIterator<BigInt> for Integers {
-    /// # Panics
-    /// Where memory ends, as collections do.
-    fn from_iter<T: IntoIterator<Item = BigInt>>(numbers: T) -> Self {
-        let mut integers = Integers::new();
-        for number in numbers {
-            let (sign, limbs) = number.to_u32_digits();
-            let pushed = integers.push(sign == Sign::Minus, &limbs);
-            pushed.unwrap_or_else(|error| panic!("{error}"));
-        }
-        integers
-    }
-}
-
-impl FromIterator<BigUint> for Integers {
-    /// # Panics
-    /// Where memory ends, as collections do.
-    fn from_iter<T: IntoIterator<Item = BigUint>>(numbers: T) -> Self {
-        numbers.into_iter().map(BigInt::from).collect()
-    }
+    let columns = Column::gathered(count, 2 * mean, |rows| {
+        let words = rows.clone().map(|i| number(i).1.iter_u64_digits().len());
+        let mut made = Packer::new(rows.len(), 2 * words.sum::<usize>())?;
+        each_group(rows, |group, rows| {
+            made.put(rows, |at, place| {
+                let (negative, number) = number(SIGNS_OF_BYTE * group + at);
+                let place = &mut place[..2 * number.iter_u64_digits().len()];
+                limbs::fill_with(place, number);
+                let is_short = place.last() == Some(&0);
+                (place.len() - usize::from(is_short), negative)
+            });
+        });
+        Ok(vec![made.column()])
+    })?;
+    Ok(columns.into_iter().next().unwrap_or_default().into())
 }

@@ -3,161 +3,142 @@
 
 use crate::process::on_simulator;
 use bigint_host::{
-    Algorithm, Batch, BigUint, Engine, Error, FixedBase, MontgomeryParams, Operation, Options,
-    Residues,
+    Algorithm, Batch, BigUint, Engine, Error, FixedBase, Form, Integers, Layout, MontgomeryParams,
+    Operation, Options, Residues, Shape,
 };
 
 /// Numbers of three limbs.
-fn batch(engine: &Engine, numbers: &[BigUint]) -> Batch {
+fn batch(engine: &Engine, numbers: &[&BigUint]) -> Batch {
     let wide = BigUint::from(1u8) << 95;
-    let mut numbers = numbers.to_vec();
+    let mut numbers: Vec<BigUint> = numbers.iter().copied().cloned().collect();
     numbers.push(wide);
     let batch = engine.batch_from_biguints(&numbers).unwrap();
     let kept: Vec<usize> = (0..numbers.len() - 1).collect();
     engine.gather(&batch, &kept).unwrap()
 }
 
-/// The error of an operation, as people read it, or its result.
+/// The result of an operation, or its error.
 fn outcome(engine: &Engine, operation: Operation, operands: [&Batch; 3]) -> Result<Batch, Error> {
-    let form = bigint_host::Form::Exact;
-    let outcome = engine.compute(operation, form, &operands);
+    let outcome = engine.compute(operation, Form::Exact, &operands);
     outcome.map(|mut outcome| outcome.results.swap_remove(0))
 }
 
-/// What is computed is refused with such an error.
-macro_rules! assert_refused {
-    ($outcome:expr, $error:pat) => {
-        let refused = $outcome.unwrap_err();
-        assert!(matches!(refused, $error), "{refused}");
-    };
+#[track_caller]
+fn assert_refused<T>(outcome: Result<T, Error>, expected: Error) {
+    let refused = outcome.err().expect("an error");
+    assert_eq!(refused.to_string(), expected.to_string());
 }
 
-fn odd() -> BigUint {
-    (BigUint::from(1u8) << 90) - 33u8
-}
-
-fn batch_of(engine: &Engine, numbers: &[&BigUint]) -> Batch {
-    let numbers: Vec<BigUint> = numbers.iter().map(|&n| n.clone()).collect();
-    batch(engine, &numbers)
-}
-
-fn fives(engine: &Engine) -> Batch {
-    batch_of(engine, &[&BigUint::from(5u8); 4])
+/// The numbers that the checks are about.
+struct Numbers {
+    odd: BigUint,
+    zero: BigUint,
+    /// Four fives.
+    fives: Batch,
 }
 
 fn check_preconditions(engine: &Engine) {
-    check_that_moduli_are_odd(engine);
-    for operation in [Operation::ModAdd, Operation::ModSub, Operation::MontMul] {
-        check_that_operands_are_reduced(engine, operation);
-    }
-    check_that_integers_are_named_by_their_row(engine);
-    check_bounds_that_no_exponent_has(engine);
-}
-
-fn check_that_moduli_are_odd(engine: &Engine) {
-    let odd = &odd();
-    let (even, low_zeros, zero) = (odd - 1u8, BigUint::from(1u8) << 64, &BigUint::ZERO);
-    let fives = fives(engine);
-    // A window of a table of one limb's powers: the numbers do not matter.
-    let entries: Vec<u32> = (0..64 * 3).collect();
-    let shape = bigint_host::Shape::new(1, entries.len(), bigint_host::Layout::Contiguous);
-    let table = engine.batch_from_limbs(entries, shape).unwrap();
+    let numbers = Numbers {
+        odd: (BigUint::from(1u8) << 90) - 33u8,
+        zero: BigUint::ZERO,
+        fives: batch(engine, &[&BigUint::from(5u8); 4]),
+    };
     for algorithm in [Algorithm::Auto, Algorithm::WindowVartime] {
         let engine = &engine.using(Options::from(algorithm));
-        for (operation, a) in [
-            (Operation::MontMul, &fives),
-            (Operation::PowPair, &fives),
-            (Operation::PowFixed, &table),
-        ] {
-            let by = |moduli: &[&BigUint]| {
-                outcome(engine, operation, [a, &fives, &batch_of(engine, moduli)])
-            };
-            assert_refused!(
-                by(&[odd, odd, &even, zero]),
-                Error::EvenModulus { index: 2 }
-            );
-            assert_refused!(
-                by(&[odd, &low_zeros, &even, zero]),
-                Error::EvenModulus { index: 1 }
-            );
-            assert_refused!(by(&[odd, odd, odd, zero]), Error::ZeroDivisor { index: 3 });
-            assert_refused!(by(&[zero]), Error::ZeroDivisor { index: 0 });
-            assert!(by(&[odd, odd, odd, odd]).is_ok());
-            assert!(by(&[odd]).is_ok());
+        for operation in [Operation::MontMul, Operation::PowPair, Operation::PowFixed] {
+            check_that_moduli_are_odd(engine, operation, &numbers);
         }
     }
+    for operation in [Operation::ModAdd, Operation::ModSub, Operation::MontMul] {
+        check_that_operands_are_reduced(engine, operation, &numbers);
+    }
+    check_that_rows_of_integers_are_named(engine, &numbers);
+    check_that_no_exponent_has_such_bounds(engine, &numbers);
 }
 
-fn check_that_operands_are_reduced(engine: &Engine, operation: Operation) {
-    let odd = &odd();
-    let (above, greatest, zero) = (odd + 1u8, &(odd - 1u8), &BigUint::ZERO);
-    let b = |numbers: &[&BigUint]| batch_of(engine, numbers);
-    let (fives, moduli) = (fives(engine), b(&[odd; 4]));
-    let by = |a: &Batch, b: &Batch, m: &Batch| outcome(engine, operation, [a, b, m]);
+fn check_that_moduli_are_odd(engine: &Engine, operation: Operation, numbers: &Numbers) {
+    let Numbers { odd, zero, fives } = numbers;
+    let (even, low_zeros) = (odd - 1u8, BigUint::from(1u8) << 64);
+    // A window of a table of one limb's powers: the numbers do not matter.
+    let entries: Vec<u32> = (0..64 * 3).collect();
+    let shape = Shape::new(1, entries.len(), Layout::Contiguous);
+    let table = engine.batch_from_limbs(entries, shape).unwrap();
+    let a = match operation {
+        Operation::PowFixed => &table,
+        _ => fives,
+    };
+    let modulo = |moduli: &[&BigUint]| {
+        let moduli = batch(engine, moduli);
+        outcome(engine, operation, [a, fives, &moduli])
+    };
+    let is_even = |index| Error::EvenModulus { index };
+    let is_zero = |index| Error::ZeroDivisor { index };
+    assert_refused(modulo(&[odd, odd, &even, zero]), is_even(2));
+    assert_refused(modulo(&[odd, &low_zeros, &even, zero]), is_even(1));
+    assert_refused(modulo(&[odd, odd, odd, zero]), is_zero(3));
+    assert_refused(modulo(&[zero]), is_zero(0));
+    assert!(modulo(&[odd, odd, odd, odd]).is_ok());
+    assert!(modulo(&[odd]).is_ok());
+}
+
+fn check_that_operands_are_reduced(engine: &Engine, operation: Operation, numbers: &Numbers) {
+    let Numbers { odd, zero, fives } = numbers;
+    let (greatest, above) = (odd - 1u8, odd + 1u8);
+    let b = |numbers: &[&BigUint]| batch(engine, numbers);
+    let modulo = |a: &Batch, b: &Batch, m: &Batch| outcome(engine, operation, [a, b, m]);
+    let not_reduced = |operand, index| Error::NotReduced {
+        operation,
+        operand,
+        index,
+    };
+    let moduli = b(&[odd; 4]);
     for wrong in [odd, &above] {
-        for (operand, index) in [("a", 2), ("b", 1)] {
-            let refused = match operand {
-                "a" => by(&b(&[zero, greatest, wrong, wrong]), &fives, &moduli),
-                _ => by(&fives, &b(&[greatest, wrong, zero, zero]), &moduli),
-            };
-            let expected = Error::NotReduced {
-                operation,
-                operand,
-                index,
-            };
-            assert_eq!(refused.unwrap_err().to_string(), expected.to_string());
-        }
+        let a = b(&[zero, &greatest, wrong, wrong]);
+        assert_refused(modulo(&a, fives, &moduli), not_reduced("a", 2));
+        let a = b(&[&greatest, wrong, zero, zero]);
+        assert_refused(modulo(fives, &a, &moduli), not_reduced("b", 1));
     }
     // One for all, and wider than the modulus.
-    let wide = engine.batch_from_biguints(&[BigUint::from(1u8) << 200]);
-    assert_refused!(
-        by(&fives, &wide.unwrap(), &b(&[odd])),
-        Error::NotReduced {
-            operand: "b",
-            index: 0,
-            ..
-        }
-    );
-    assert_refused!(
-        by(&fives, &fives, &b(&[odd, zero, odd, odd])),
-        Error::ZeroDivisor { index: 1 }
-    );
+    let wide = BigUint::from(1u8) << 200;
+    let wide = engine.batch_from_biguints(&[wide]).unwrap();
+    assert_refused(modulo(fives, &wide, &b(&[odd])), not_reduced("b", 0));
+    let refused = modulo(fives, fives, &b(&[odd, zero, odd, odd]));
+    assert_refused(refused, Error::ZeroDivisor { index: 1 });
     // What is known of operands stays true of other moduli.
-    let (x, first) = (b(&[greatest]), b(&[odd]));
-    by(&x, &x, &first).unwrap();
-    assert_refused!(
-        by(&x, &x, &b(&[&(greatest - 2u8 + 1u8)])),
-        Error::NotReduced {
-            operand: "a",
-            index: 0,
-            ..
-        }
-    );
-    let r = by(&x, &x, &first).unwrap();
-    assert_eq!(by(&r, &x, &first).unwrap().len(), 1);
+    let (x, first) = (b(&[&greatest]), b(&[odd]));
+    modulo(&x, &x, &first).unwrap();
+    let less = b(&[&(&greatest - 1u8)]);
+    assert_refused(modulo(&x, &x, &less), not_reduced("a", 0));
+    let r = modulo(&x, &x, &first).unwrap();
+    assert_eq!(modulo(&r, &x, &first).unwrap().len(), 1);
 }
 
-fn check_that_integers_are_named_by_their_row(engine: &Engine) {
-    let integers = |numbers: &[BigUint]| bigint_host::Integers::from_biguints(numbers).unwrap();
+fn check_that_rows_of_integers_are_named(engine: &Engine, numbers: &Numbers) {
+    let integers = |numbers: [&BigUint; 3]| {
+        let numbers = numbers.map(BigUint::clone);
+        Integers::from_biguints(&numbers).unwrap()
+    };
     let (small, wide) = (BigUint::from(5u8), BigUint::from(1u8) << 900);
-    let a = integers(&[small.clone(), wide.clone(), small.clone()]);
-    let m = integers(&[odd(), wide + 1u8, small]);
-    assert_refused!(
-        engine.integers().mod_add(&a, &a, &m),
-        Error::NotReduced { index: 2, .. }
+    let a = integers([&small, &wide, &small]);
+    let m = integers([&numbers.odd, &(&wide + 1u8), &small]);
+    let refused = engine.mod_add(&a, &a, &m).unwrap_err();
+    assert!(
+        matches!(refused, Error::NotReduced { index: 2, .. }),
+        "{refused}"
     );
 }
 
-fn check_bounds_that_no_exponent_has(engine: &Engine) {
-    let (odd, small, fives) = (odd(), BigUint::from(5u8), fives(engine));
-    let params = MontgomeryParams::new(engine, &batch_of(engine, &[&odd])).unwrap();
-    let base = Residues::new(&fives, &params).unwrap();
-    let power = base.pow_bounded_exp(&fives, usize::MAX).unwrap();
-    let expected = small.modpow(&small, &odd);
-    let power = power.retrieve().unwrap().to_biguints().unwrap();
-    assert_eq!(power, vec![expected; 4]);
-    let one = Residues::new(&batch_of(engine, &[&small]), &params).unwrap();
-    assert_refused!(FixedBase::new(&one, usize::MAX), Error::Width { .. });
+fn check_that_no_exponent_has_such_bounds(engine: &Engine, numbers: &Numbers) {
+    let Numbers { odd, fives, .. } = numbers;
+    let small = BigUint::from(5u8);
+    let params = MontgomeryParams::new(engine, &batch(engine, &[odd])).unwrap();
+    let base = Residues::new(fives, &params).unwrap();
+    let power = base.pow_bounded_exp(fives, usize::MAX).unwrap();
+    let powers = power.retrieve().unwrap().to_biguints().unwrap();
+    assert_eq!(powers, vec![small.modpow(&small, odd); 4]);
+    let one = Residues::new(&batch(engine, &[&small]), &params).unwrap();
+    let refused = FixedBase::new(&one, usize::MAX).unwrap_err();
+    assert!(matches!(refused, Error::Width { .. }), "{refused}");
 }
 
 #[test]
