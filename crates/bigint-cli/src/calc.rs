@@ -18,19 +18,27 @@ use crate::column::read_column;
 use crate::computation::Computation;
 use crate::expression::{self, Expressions, Operand};
 use crate::failure::{Failure, SourcePlace};
+use crate::files;
+use crate::form::{self, Form};
 use crate::lines::LineReader;
 use crate::number::{Format, Number, Unread};
 use crate::on_error::OnError;
 use crate::operands::{Operands, Origin};
 use crate::options::{self, split_once};
-use crate::output::{self, Output};
+use crate::output;
 use crate::pipeline::Pipeline;
 use crate::profile::{Profile, Stage};
+use crate::rows::Reader;
+use crate::sink;
 use crate::source::Input;
 use crate::standard::{self, Stream, Target};
+use crate::text_table::Wanted;
 
 /// Memory for numbers and text in flight, where nobody says how much.
 const MEMORY: &str = "512M";
+
+/// The same, in bytes.
+const DEFAULT_MEMORY: usize = 512 << 20;
 
 /// Of that memory the part that is text that is read ahead, all files together.
 const TEXT_PART: usize = 32;
@@ -44,8 +52,9 @@ const LEAST_TEXT_BYTES: usize = 1 << 16;
 
 /// Compute an expression for every line of its sources
 ///
-/// Sources are files with one integer per line, or single integers, which stand
-/// for all lines. One result per line is written, exact, in order.
+/// Sources are files with one integer per line, columns of tables, or single integers, which
+/// stand for all lines. One result per line is written, exact, in order; of a null comes a null,
+/// an empty line.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[arg(value_name = "EXPR", allow_hyphen_values = true, required_unless_present = "columns",
@@ -59,14 +68,18 @@ pub struct Arguments {
     columns: Vec<NamedExpression>,
 
     /// Bind a name to a file with one integer per line (decimal, or 0x hex, 0o octal or
-    /// 0b binary, _ between digits; blank lines and # comments skipped; gzip and zstd
-    /// files are unpacked; - for standard input), or to an integer
+    /// 0b binary, _ between digits; blank lines and # comments skipped; - for standard input),
+    /// to a column of a table by its name or number (FILE.csv:COLUMN, .tsv, .jsonl:KEY,
+    /// .parquet and .arrow), to an array of NumPy's (.npy), or to an integer. Text that is
+    /// packed by gzip, zstd, xz or bzip2 is unpacked
     #[arg(long = "let", value_name = "NAME=SOURCE",
         value_parser = OsStringValueParser::new().try_map(|text| parse_binding(&text)))]
     bindings: Vec<Binding>,
 
-    /// Write to this file instead of standard output; it appears when complete. Of several
-    /// columns each has its own: {name} stands for the column's name
+    /// Write to this file instead of standard output; it appears when complete. Its name says
+    /// in what form, as that of a source does: .csv, .tsv, .jsonl, .npy, .parquet, .arrow, or
+    /// else lines, which .gz, .zst, .xz or .bz2 packs. A table has all columns; else each has a
+    /// file of its own: {name} stands for the column's name
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -80,9 +93,10 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     on_error: OnError,
 
-    /// The base of the results
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    /// The base of the results: decimal unless this says else. In Parquet and Arrow results are
+    /// text where it is said, and else binary, as bigint.any
+    #[arg(long, value_enum)]
+    format: Option<Format>,
 
     /// Who computes: auto, cpu, cuda, cuda:N or cuda:N,M,...
     #[arg(long, default_value_t, value_name = "BACKEND")]
@@ -158,12 +172,23 @@ fn parse_binding(text: &OsStr) -> Result<Binding, String> {
 enum Source {
     Constant(Integers, SourcePlace),
     Lines(Box<LineReader>),
+    /// A column of a table: which of its columns, of which table.
+    Table(usize, usize),
+}
+
+/// A table that is to be read, and the columns of it that are wanted.
+struct Table {
+    path: PathBuf,
+    form: Form,
+    columns: Vec<Option<String>>,
 }
 
 /// The files, in the order of the formula's columns.
 #[derive(Default)]
 struct Sources {
-    readers: Vec<LineReader>,
+    readers: Vec<Box<dyn Reader>>,
+    /// What is not yet among the readers.
+    tables: Vec<Table>,
     /// Bytes of the files whose size is known.
     total_bytes: u64,
     read: Arc<AtomicU64>,
@@ -179,16 +204,17 @@ struct Sources {
 /// [`Failure`], with no output file left behind.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let expressions = arguments.expressions()?;
-    let names = arguments.outputs()?;
+    let files = arguments.outputs()?;
     let profile = Profile::default();
     let (operands, sources) = bind(&expressions, arguments, &profile)?;
     check_algorithm(&operands, arguments.algorithm)?;
+    check_totals(&operands, files.len())?;
     let engine = arguments.backend.engine()?.using(arguments.algorithm);
     let engine = engine.keeping(arguments.memory / WINDOW_PART);
     if arguments.verbose {
         engine.note_choices();
     }
-    let paths = sources.readers.iter().map(|r| r.path().to_owned());
+    let paths = sources.readers.iter().flat_map(|reader| reader.paths());
     let computation = Computation::new(
         &engine,
         &operands,
@@ -197,19 +223,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.on_error,
     );
     let mut computation = computation?;
-    let outputs = names.iter();
-    let outputs = outputs.map(|name| Output::open(name.as_deref(), arguments.in_place));
-    let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
+    let columns = arguments.column_names();
+    let sink = sink::open(&files, columns, arguments.format, arguments.in_place)?;
     let pipeline = Pipeline {
         operands: &operands,
-        format: arguments.format,
+        format: arguments.format.unwrap_or_default(),
         window_limbs: arguments.memory / WINDOW_PART / size_of::<Limb>(),
         on_error: arguments.on_error,
         profile: &profile,
         engine: &engine,
         total_bytes: sources.total_bytes,
     };
-    let outcome = pipeline.run(sources.readers, sources.read, &mut computation, outputs);
+    let outcome = pipeline.run(sources.readers, sources.read, &mut computation, sink);
     for warning in engine.warnings() {
         output::tell(format_args!("warning: {warning}"));
     }
@@ -227,6 +252,54 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
+    /// Copies columns of a file, of these names and sources, to another file.
+    pub fn copying(columns: Vec<(String, OsString)>, output: PathBuf) -> Self {
+        let expressions = columns
+            .iter()
+            .enumerate()
+            .map(|(index, (name, _))| NamedExpression {
+                name: name.clone(),
+                text: format!("c{index}"),
+            });
+        let expressions = expressions.collect();
+        let bindings = columns
+            .into_iter()
+            .enumerate()
+            .map(|(index, (_, source))| Binding {
+                name: format!("c{index}"),
+                source,
+            });
+        Arguments {
+            expression: None,
+            columns: expressions,
+            bindings: bindings.collect(),
+            output: Some(output),
+            in_place: false,
+            on_error: OnError::Stop,
+            format: None,
+            backend: BackendName::default(),
+            algorithm: Algorithm::Auto,
+            memory: DEFAULT_MEMORY,
+            time: false,
+            verbose: false,
+        }
+    }
+
+    /// What becomes of rows without a value, and the base of what is text.
+    pub fn with(self, on_error: OnError, format: Option<Format>) -> Self {
+        Arguments {
+            on_error,
+            format,
+            ..self
+        }
+    }
+
+    /// Whether all columns go into one file.
+    fn is_table(&self) -> Result<bool, Failure> {
+        let output = self.output.as_deref();
+        output.map_or(Ok(false), |path| Ok(form::of(path)?.0 != Form::Lines))
+    }
+
     /// What is computed, each expression by the name that errors call it.
     fn expressions(&self) -> Result<Expressions, Failure> {
         let columns = self.columns.iter().map(|column| &column.text);
@@ -243,7 +316,14 @@ impl Arguments {
         alone.chain(columns).collect()
     }
 
-    /// The file of each column; none for standard output.
+    /// The names of the columns of results.
+    fn column_names(&self) -> Vec<String> {
+        let alone = self.expression.iter().map(|_| RESULT.to_owned());
+        let columns = self.columns.iter().map(|column| column.name.clone());
+        alone.chain(columns).collect()
+    }
+
+    /// The file of each column, or the one of all; none for standard output.
     fn outputs(&self) -> Result<Vec<Option<PathBuf>>, Failure> {
         const NAME: &str = "{name}";
         for (index, column) in self.columns.iter().enumerate() {
@@ -262,10 +342,26 @@ impl Arguments {
                 let path = |column: &NamedExpression| template.replace(NAME, &column.name);
                 Ok(columns.map(|column| Some(path(column).into())).collect())
             }
+            (None, _) if self.is_table()? => Ok(vec![self.output.clone()]),
             (None, _) => Err(Failure::Usage(format!(
                 "each column needs a file of its own: write -o with {NAME} in it"
             ))),
         }
+    }
+}
+
+/// What the only column of results is called.
+const RESULT: &str = "result";
+
+/// Refuses columns of one table that are not equally long.
+fn check_totals(operands: &Operands, files: usize) -> Result<(), Failure> {
+    let formulas = operands.formulas.as_slice();
+    let totals = formulas.iter().filter(|formula| formula.is_total()).count();
+    match files < formulas.len() && totals > 0 && totals < formulas.len() {
+        true => Err(Failure::Usage(
+            "a table has as many totals as rows, or none: write -o with {name} in it".to_owned(),
+        )),
+        false => Ok(()),
     }
 }
 
@@ -350,19 +446,33 @@ fn bind(
     }
     find_single_numbers(&mut opened, arguments.on_error, profile)?;
     profile.set_bytes(Stage::Read, sources.read.load(atomic::Ordering::Relaxed));
+    let tables = std::mem::take(&mut sources.tables);
+    let is_lines = |source: &&Source| matches!(source, Source::Lines(_));
+    let lines = opened.iter().filter(is_lines).count();
+    let capacity = arguments.memory / TEXT_PART / (lines + tables.len()).max(1);
+    let capacity = capacity.max(LEAST_TEXT_BYTES);
+    // The columns of the tables stand behind the files of lines.
+    let mut firsts = vec![lines];
+    for table in &tables {
+        firsts.push(firsts[firsts.len() - 1] + table.columns.len());
+    }
     let mut origins = Vec::new();
     for source in opened {
         origins.push(match source {
             Source::Constant(number, place) => Origin::Constant(number, place),
-            Source::Lines(reader) => {
-                sources.readers.push(*reader);
+            Source::Table(table, column) => Origin::Column(firsts[table] + column),
+            Source::Lines(mut reader) => {
+                reader.set_capacity(capacity);
+                sources.readers.push(reader);
                 Origin::Column(sources.readers.len() - 1)
             }
         });
     }
-    let files = sources.readers.len().max(1);
-    for reader in &mut sources.readers {
-        reader.set_capacity((arguments.memory / TEXT_PART / files).max(LEAST_TEXT_BYTES));
+    for table in &tables {
+        let wanted = Wanted::Some(&table.columns);
+        let opened = files::open(&table.path, table.form, wanted, capacity, &sources.read)?;
+        sources.total_bytes += opened.bytes;
+        sources.readers.push(opened.reader);
     }
     let constants = origins.iter().map(|origin| match origin {
         Origin::Constant(number, _) => Some(number.clone()),
@@ -381,6 +491,10 @@ impl Sources {
         let number = Number::scan(text).and_then(|number| number.check());
         if number.is_ok() {
             return literal(text, &format!("--let {name}"));
+        }
+        let (path, form, column) = form::split(source)?;
+        if form != Form::Lines {
+            return Ok(self.table(path, form, column));
         }
         let path = if source == "-" {
             "stdin".to_owned()
@@ -414,6 +528,22 @@ impl Sources {
         };
         let reader = LineReader::new(path, input, LEAST_TEXT_BYTES);
         Ok(Source::Lines(Box::new(reader)))
+    }
+
+    /// A column of a table, which is read once for all of its columns.
+    fn table(&mut self, path: PathBuf, form: Form, column: Option<String>) -> Source {
+        let known = self.tables.iter().position(|table| table.path == path);
+        let table = known.unwrap_or(self.tables.len());
+        if known.is_none() {
+            self.tables.push(Table {
+                path,
+                form,
+                columns: Vec::new(),
+            });
+        }
+        let columns = &mut self.tables[table].columns;
+        columns.push(column);
+        Source::Table(table, columns.len() - 1)
     }
 
     /// Opens a file, or standard input by any of its names.
@@ -455,8 +585,8 @@ fn find_single_numbers(
         let number = Number::scan(text).and_then(|number| number.check());
         number.is_ok() || on_error == OnError::Stop
     };
-    let is_lines = |source: &&Source| matches!(source, Source::Lines(_));
-    let mut columns = sources.iter().filter(is_lines).count();
+    let is_column = |source: &&Source| !matches!(source, Source::Constant(..));
+    let mut columns = sources.iter().filter(is_column).count();
     let mut single_paths = Vec::new();
     for pauses in [false, true] {
         for source in &mut *sources {
@@ -481,7 +611,7 @@ fn find_single_numbers(
     }
     let mut lines = sources.iter_mut().filter_map(|source| match source {
         Source::Lines(reader) => Some(reader),
-        Source::Constant(..) => None,
+        Source::Constant(..) | Source::Table(..) => None,
     });
     // A file that was cut short would pass for one that means it.
     let (Some(single), Some(reader)) = (single_paths.first(), lines.next()) else {

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use bigint_core::{LIMB_BITS, MAX_WIDTH, Operation};
-use bigint_host::expression::{Formulas, Function};
+use bigint_host::expression::{Formula, Formulas, Function};
 use bigint_host::plan::{Blame, Tallies};
 use bigint_host::{Engine, Error, Evaluation, Integers, Syntax};
 
@@ -73,10 +73,10 @@ impl<'a> Computation<'a> {
     /// # Errors
     /// [`Failure::Running`] where no row is to blame, or the only one there is.
     pub fn window(&mut self, window: Window) -> Result<Computed, Failure> {
-        let formulas = 0..self.names.len();
-        let computed = match self.evaluation.rows(formulas.clone(), &window.columns) {
-            Ok(values) => Ok((values, vec![Vec::new(); formulas.len()])),
-            Err(error) if is_of_a_row(&error) => self.good_rows(&window, error),
+        let nulls = self.nulls(&window);
+        let computed = match self.values(&window, &nulls) {
+            Ok(values) => Ok((values, vec![Vec::new(); nulls.len()])),
+            Err(error) if is_of_a_row(&error) => self.good_rows(&window, &nulls, error),
             Err(error) => Err(error),
         };
         // A line alone is to blame for whatever happens.
@@ -84,24 +84,10 @@ impl<'a> Computation<'a> {
             1 => self.told(&error, 0, None, &window.text, 0),
             _ => error.into(),
         })?;
-        let failure = self.failure(&window, &bad)?;
-        let nulls = |bad: &[usize]| match (self.on_error, &failure) {
-            (OnError::Null, Some(_)) => {
-                let lines: Vec<usize> = window.lines_of_rows().collect();
-                let mut nulls = window.unread.clone();
-                nulls.extend(bad.iter().map(|&row| lines[row]));
-                nulls.sort_unstable();
-                nulls
-            }
-            _ => Vec::new(),
-        };
-        let results = values.into_iter().zip(&bad).enumerate();
-        let results = results.filter_map(|(formula, (values, bad))| {
-            let valueless = nulls(bad);
-            let lines = match self.on_error {
-                OnError::Null => window.lines(),
-                OnError::Stop | OnError::Skip => window.rows() - bad.len(),
-            };
+        let failure = self.failure(&window, &bad, &nulls)?;
+        let results = values.into_iter().zip(bad.iter().zip(&nulls)).enumerate();
+        let results = results.filter_map(|(formula, (values, (bad, nulls)))| {
+            let (lines, valueless) = self.lines(&window, bad, nulls);
             let values = values?;
             Some((
                 formula,
@@ -123,48 +109,93 @@ impl<'a> Computation<'a> {
         Ok(Computed { results, failure })
     }
 
+    /// The rows that each formula has a null in.
+    fn nulls(&self, window: &Window) -> Vec<Vec<usize>> {
+        let of_formula = |formula: &Formula| {
+            let columns = formula
+                .inputs()
+                .filter_map(|input| match self.operands.origins[input] {
+                    Origin::Column(column) => window.nulls.get(column),
+                    Origin::Constant(..) => None,
+                });
+            united(columns)
+        };
+        let formulas = self.operands.formulas.as_slice().iter();
+        formulas.map(of_formula).collect()
+    }
+
+    /// What each formula makes of the rows of a window, but of those that it is to be `without`.
+    fn values(
+        &mut self,
+        window: &Window,
+        without: &[Vec<usize>],
+    ) -> Result<Vec<Option<Integers>>, Error> {
+        if without.iter().all(Vec::is_empty) {
+            return self.evaluation.rows(0..self.names.len(), &window.columns);
+        }
+        let columns = without.iter().map(|without| kept(window, without).1);
+        let columns = columns.collect::<Result<Vec<_>, Error>>()?;
+        self.evaluation.rows_of_each(&columns)
+    }
+
+    /// How many lines of results there are where these rows of a window have no value, or are null,
+    /// and which of the lines are without one.
+    fn lines(&self, window: &Window, bad: &[usize], nulls: &[usize]) -> (usize, Vec<usize>) {
+        if bad.is_empty() && nulls.is_empty() && window.unread.is_empty() {
+            return (window.rows(), Vec::new());
+        }
+        let (mut row, mut lines, mut valueless) = (0, 0, Vec::new());
+        for line in 0..window.lines() {
+            let is_read = window.unread.binary_search(&line).is_err();
+            let is_good = is_read && bad.binary_search(&row).is_err();
+            let is_null = is_read && nulls.binary_search(&row).is_ok();
+            row += usize::from(is_read);
+            match (is_good, self.on_error) {
+                (true, _) if !is_null => {}
+                (false, OnError::Stop) => break,
+                (false, OnError::Skip) => continue,
+                _ => valueless.push(lines),
+            }
+            lines += 1;
+        }
+        (lines, valueless)
+    }
+
     /// What each formula makes of the rows that have values, and which rows of a window that was
     /// refused have none.
     fn good_rows(
         &mut self,
         window: &Window,
+        nulls: &[Vec<usize>],
         error: Error,
     ) -> Result<(Vec<Option<Integers>>, BadRows), Error> {
-        let bad = self.bad_rows(window)?;
+        let bad = self.bad_rows(window, nulls)?;
         if bad.iter().all(Vec::is_empty) {
             return Err(error);
         }
-        let values = bad.iter().enumerate().map(|(formula, bad)| {
-            let is_good = |row: &usize| bad.binary_search(row).is_err();
-            let good: Vec<usize> = (0..window.rows()).filter(is_good).collect();
-            if good.is_empty() {
-                let is_total = self.operands.formulas.as_slice()[formula].is_total();
-                return Ok((!is_total).then(Integers::new));
-            }
-            let columns = window.columns.iter().map(|column| column.gather(&good));
-            let columns = columns.collect::<Result<Vec<_>, _>>()?;
-            let mut values = self.evaluation.rows(formula..formula + 1, &columns)?;
-            Ok(values.swap_remove(0))
-        });
-        let values = values.collect::<Result<_, Error>>()?;
+        let without = bad
+            .iter()
+            .zip(nulls)
+            .map(|(bad, nulls)| united([bad, nulls]));
+        let values = self.values(window, &without.collect::<Vec<_>>())?;
         Ok((values, bad))
     }
 
     /// The rows of which nothing comes: those after the first that has no value, those that one of
     /// the formulas has none for, or each formula's own. They are looked for on the CPU, which
     /// computes what all engines do, and a single row at once.
-    fn bad_rows(&self, window: &Window) -> Result<BadRows, Error> {
+    fn bad_rows(&self, window: &Window, nulls: &[Vec<usize>]) -> Result<BadRows, Error> {
         let engine = Engine::cpu();
         let stops = self.on_error == OnError::Stop;
         let formulas = 0..self.names.len();
         let bad = formulas.clone().map(|formula| {
+            let (rows, columns) = kept(window, &nulls[formula]);
             let formula = self.operands.formulas.only(formula);
-            bad_rows(&engine, &formula, window, stops)
+            let bad = bad_rows(&engine, &formula, rows.len(), &columns?, stops)?;
+            Ok(bad.into_iter().map(|row| rows[row]).collect())
         });
-        let bad = bad.collect::<Result<BadRows, _>>()?;
-        let mut all = bad.concat();
-        all.sort_unstable();
-        all.dedup();
+        let bad = bad.collect::<Result<BadRows, Error>>()?;
+        let all = united(&bad);
         let of_all = match (self.on_error, all.first()) {
             (OnError::Null, _) | (_, None) => return Ok(bad),
             (OnError::Stop, Some(&first)) => (first..window.rows()).collect(),
@@ -178,17 +209,16 @@ impl<'a> Computation<'a> {
         &self,
         window: &Window,
         bad: &[Vec<usize>],
+        nulls: &[Vec<usize>],
     ) -> Result<Option<(usize, Failure)>, Failure> {
-        let mut all = bad.concat();
-        all.sort_unstable();
-        all.dedup();
+        let all = united(bad);
         let count = all.len() + window.unread.len();
         let row = all.first().copied();
         let line = row.and_then(|row| Some((row, window.lines_of_rows().nth(row)?)));
         let failure = match (line, window.unread.first()) {
             (None, None) => return Ok(None),
             (Some((row, line)), unread) if unread.is_none_or(|&unread| line < unread) => {
-                self.explained(window, row, line)?
+                self.explained(window, nulls, row, line)?
             }
             (_, unread) => {
                 let wrong = unread.and_then(|&line| window.text.wrong(line, &self.paths));
@@ -200,10 +230,17 @@ impl<'a> Computation<'a> {
     }
 
     /// Why a row has no value.
-    fn explained(&self, window: &Window, row: usize, line: usize) -> Result<Failure, Error> {
+    fn explained(
+        &self,
+        window: &Window,
+        nulls: &[Vec<usize>],
+        row: usize,
+        line: usize,
+    ) -> Result<Failure, Error> {
         let engine = Engine::cpu();
         let columns = slices(&window.columns, row..row + 1)?;
-        for formula in 0..self.names.len() {
+        let has_null = |formula: &usize| nulls[*formula].binary_search(&row).is_ok();
+        for formula in (0..self.names.len()).filter(|formula| !has_null(formula)) {
             let alone = self.operands.formulas.only(formula);
             let mut evaluation = Evaluation::new(&engine, &alone)?;
             if let Some(error) = error(&mut evaluation, &columns)? {
@@ -325,20 +362,41 @@ fn error(evaluation: &mut Evaluation<'_>, columns: &[Integers]) -> Result<Option
     }
 }
 
-/// The rows of a window that a formula has no value for: all of them, or the first alone.
+/// The rows of a window but these, and the columns of them.
+fn kept(window: &Window, without: &[usize]) -> (Vec<usize>, Result<Vec<Integers>, Error>) {
+    let is_kept = |row: &usize| without.binary_search(row).is_err();
+    let rows: Vec<usize> = (0..window.rows()).filter(is_kept).collect();
+    let column = |column: &Integers| match without {
+        [] => Ok(column.clone()),
+        _ => column.gather(&rows),
+    };
+    let columns = window.columns.iter().map(column).collect();
+    (rows, columns)
+}
+
+/// The rows of all of these, in order.
+fn united<'a>(rows: impl IntoIterator<Item = &'a Vec<usize>>) -> Vec<usize> {
+    let mut all: Vec<usize> = rows.into_iter().flatten().copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Those of so many rows that a formula has no value for: all of them, or the first alone.
 fn bad_rows(
     engine: &Engine,
     formula: &Formulas,
-    window: &Window,
+    count: usize,
+    columns: &[Integers],
     first_alone: bool,
 ) -> Result<Vec<usize>, Error> {
     let mut bad = Vec::new();
-    let whole: Range<usize> = 0..window.rows();
+    let whole: Range<usize> = 0..count;
     let mut open = Vec::from([whole]);
     while let Some(rows) = open.pop() {
         // Totals of rows that are tried out are forgotten.
         let mut evaluation = Evaluation::new(engine, formula)?;
-        if error(&mut evaluation, &slices(&window.columns, rows.clone())?)?.is_none() {
+        if error(&mut evaluation, &slices(columns, rows.clone())?)?.is_none() {
             continue;
         }
         match rows.len() {

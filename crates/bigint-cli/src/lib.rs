@@ -4,6 +4,8 @@
 // These panic where standard output or standard error is full or closed.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(feature = "arrow")]
+mod arrow_files;
 mod backend;
 mod bench;
 mod calc;
@@ -12,25 +14,32 @@ mod computation;
 mod draft;
 mod expression;
 mod failure;
+mod files;
+mod form;
 mod hardware;
 mod info;
 mod lines;
 mod manual;
+mod npy;
 mod number;
 mod on_error;
 mod operands;
 mod options;
 mod output;
+mod packed;
 mod pipeline;
 mod pool;
 mod profile;
 mod progress;
+mod rows;
 mod selftest;
 mod signals;
+mod sink;
 mod source;
 mod standard;
 mod table;
 mod team;
+mod text_table;
 mod threads;
 mod tune;
 mod window;
@@ -56,6 +65,9 @@ struct Cli {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Calc(calc::Arguments),
+    Convert(files::Convert),
+    Head(files::Head),
+    Stats(files::Stats),
     Bench(bench::Arguments),
     Info(info::Arguments),
     Selftest(selftest::Arguments),
@@ -132,11 +144,14 @@ fn run(command: &Command) -> Result<(), Failure> {
         _ => tune::install()?,
     };
     // What cannot be printed is said before the work, which may take minutes.
-    if !matches!(command, Command::Calc(_)) {
+    if !matches!(command, Command::Calc(_) | Command::Convert(_)) {
         Output::open(None, false)?;
     }
     match command {
         Command::Calc(arguments) => calc::run(arguments),
+        Command::Convert(arguments) => files::convert(arguments),
+        Command::Head(arguments) => files::head(arguments),
+        Command::Stats(arguments) => files::stats(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Info(arguments) => info::run(arguments, tuning.as_deref()),
         Command::Selftest(arguments) => selftest::run(arguments),

@@ -1,16 +1,14 @@
 //! Files with one integer per line, read in chunks of bounded size.
-//!
-//! Several files advance in step: a chunk holds as many numbers of each. What
-//! one file has read ahead of another stays in its buffer, so memory does not
-//! grow with the files, nor with how unequal their lines are.
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::memchr;
 
 use crate::failure::{Failure, SourcePlace};
 use crate::number::{MAX_TEXT, Number};
+use crate::rows::{Reader, Rows};
 use crate::source::{Input, Stop};
 
 /// Numbers a chunk holds at most, however short they are.
@@ -20,17 +18,61 @@ const MAX_LINES: usize = 1 << 20;
 /// short number than it is long.
 const BYTES_PER_NUMBER: usize = 16;
 
-/// Consecutive lines of one file.
+/// Consecutive lines of one file, or records of one column of it.
 #[derive(Debug)]
 pub struct Chunk {
     /// The lines, blank ones and comments included.
-    pub text: Vec<u8>,
-    /// Where in `text` the numbers stand, without white space around them.
+    pub text: Arc<Vec<u8>>,
+    /// Where in `text` the numbers stand, without white space around them. In a table nothing
+    /// may stand there: null.
     pub numbers: Vec<Range<u32>>,
+    /// Those of them, in order, that are known to be none, whatever digits there are.
+    pub refused: Vec<usize>,
     first_line: u64,
 }
 
 impl Chunk {
+    /// A column of a table whose records are in `text`, which begins at this line.
+    pub fn of_table(
+        text: Arc<Vec<u8>>,
+        numbers: Vec<Range<u32>>,
+        refused: Vec<usize>,
+        first_line: u64,
+    ) -> Self {
+        Chunk {
+            text,
+            numbers,
+            refused,
+            first_line,
+        }
+    }
+
+    /// Some of the numbers.
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let refused = self.refused.iter().filter(|index| range.contains(index));
+        Chunk {
+            text: Arc::clone(&self.text),
+            refused: refused.map(|index| index - range.start).collect(),
+            numbers: self.numbers[range].to_vec(),
+            first_line: self.first_line,
+        }
+    }
+
+    /// The text of number `index`, or that of 0 where it is null.
+    pub fn number_or_zero(&self, index: usize) -> &[u8] {
+        match self.number(index) {
+            b"" => b"0",
+            text => text,
+        }
+    }
+
+    /// The numbers that are null.
+    pub fn nulls(&self) -> Vec<usize> {
+        let numbers = self.numbers.iter().enumerate();
+        let nulls = numbers.filter(|(_, number)| number.is_empty());
+        nulls.map(|(index, _)| index).collect()
+    }
+
     /// The text of number `index` of this chunk.
     pub fn number(&self, index: usize) -> &[u8] {
         let Range { start, end } = self.numbers[index];
@@ -120,11 +162,6 @@ impl LineReader {
     /// What errors call this file.
     pub fn path(&self) -> &str {
         &self.path
-    }
-
-    /// What ends the waiting for more, where reading may have to wait.
-    pub fn stop(&self) -> Option<Stop> {
-        self.input.stop()
     }
 
     /// Whether reading may have to wait for somebody.
@@ -340,13 +377,39 @@ impl LineReader {
         numbers.extend(taken.map(|n| offset(n.start)..offset(n.end)));
         self.total += count as u64;
         Ok(Chunk {
-            text,
+            text: Arc::new(text),
             numbers,
+            refused: Vec::new(),
             first_line,
         })
     }
+}
 
-    /// Where the file ends, once everything before is taken.
+impl Reader for LineReader {
+    fn paths(&self) -> Vec<String> {
+        vec![self.path.clone()]
+    }
+
+    fn fill(&mut self) -> Result<(), Failure> {
+        LineReader::fill(self, 1)
+    }
+
+    fn at_hand(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn take(&mut self, count: usize) -> Result<Vec<Rows>, Failure> {
+        Ok(vec![Rows::Text(LineReader::take(self, count)?)])
+    }
+
+    fn taken(&self) -> u64 {
+        self.total
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        self.input.stop()
+    }
+
     fn end(&self) -> SourcePlace {
         let text = &self.buffer[..self.taken];
         let last = memchr::memrchr(b'\n', text).map_or(text, |feed| &text[feed + 1..]);
@@ -378,41 +441,22 @@ pub fn cannot_read(path: &str, error: &std::io::Error) -> Failure {
     }
 }
 
-/// The next chunk of every file, equally many numbers of each, or `None` where
-/// all have ended.
-///
-/// # Errors
-/// Where one file ends before another; where a file cannot be read.
-pub fn next_chunks(readers: &mut [LineReader]) -> Result<Option<Vec<Chunk>>, Failure> {
-    for reader in &mut *readers {
-        reader.fill(1)?;
-    }
-    let at_hand = |reader: &LineReader| reader.numbers.len();
-    let count = readers.iter().map(at_hand).min().unwrap_or(0);
-    if count > 0 {
-        let chunks = readers.iter_mut().map(|reader| reader.take(count));
-        return chunks.collect::<Result<_, _>>().map(Some);
-    }
-    let shorter = readers.iter().find(|reader| at_hand(reader) == 0);
-    let longer = readers.iter().find(|reader| at_hand(reader) > 0);
-    match (shorter, longer) {
-        (Some(shorter), Some(longer)) => {
-            let what = format!(
-                "only {} numbers before the end of this file, but {} has more",
-                shorter.total, longer.path
-            );
-            Err(Failure::Input(shorter.end(), what))
-        }
-        _ => Ok(None),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use std::sync::Arc;
 
     use super::*;
+    use crate::rows::next_rows;
+
+    /// The next chunk of each file.
+    fn next_chunks(readers: &mut [Box<dyn Reader>]) -> Result<Option<Vec<Chunk>>, Failure> {
+        let chunk = |rows| match rows {
+            Rows::Text(chunk) => chunk,
+            Rows::Numbers(_) => panic!("lines are text"),
+        };
+        let rows = next_rows(readers)?;
+        Ok(rows.map(|rows| rows.into_iter().map(chunk).collect()))
+    }
 
     /// Hands out a few bytes at a time, as a pipe may.
     struct Trickle(Vec<u8>, usize);
@@ -432,9 +476,10 @@ mod tests {
     }
 
     /// Line, column and text of each number, and how many chunks there were.
-    fn numbers(mut reader: LineReader) -> (Vec<(u64, u64, String)>, usize) {
+    fn numbers(reader: LineReader) -> (Vec<(u64, u64, String)>, usize) {
+        let mut readers: [Box<dyn Reader>; 1] = [Box::new(reader)];
         let (mut found, mut chunks) = (Vec::new(), 0);
-        while let Some(chunk) = next_chunks(std::slice::from_mut(&mut reader)).unwrap() {
+        while let Some(chunk) = next_chunks(&mut readers).unwrap() {
             chunks += 1;
             for index in 0..chunk[0].numbers.len() {
                 let (line, column) = chunk[0].position(index);
@@ -498,11 +543,11 @@ mod tests {
     fn numbers_before_a_line_that_is_none_are_handed_on_first() {
         let text = format!("7\n8\n{}", "z".repeat(1000));
         for step in [1, 10, 1000] {
-            let mut reader = reader(&text, step, 16);
-            let (mut found, mut next) = (0, next_chunks(std::slice::from_mut(&mut reader)));
+            let mut readers: [Box<dyn Reader>; 1] = [Box::new(reader(&text, step, 16))];
+            let (mut found, mut next) = (0, next_chunks(&mut readers));
             while let Ok(Some(chunks)) = &next {
                 found += chunks[0].numbers.len();
-                next = next_chunks(std::slice::from_mut(&mut reader));
+                next = next_chunks(&mut readers);
             }
             assert_eq!(found, 2, "step {step}");
             assert!(matches!(next, Err(Failure::Input(place, _)) if place.line == 3));
@@ -529,7 +574,7 @@ mod tests {
     fn files_advance_in_step_and_the_shorter_is_named() {
         let a = reader("1\n2\n3\n4\n5\n", 100, 4);
         let b = reader("100000000\n200000000\n300000000\n\n# end\n", 100, 4);
-        let mut readers = [a, b];
+        let mut readers: [Box<dyn Reader>; 2] = [Box::new(a), Box::new(b)];
         let mut total = 0;
         let failure = loop {
             match next_chunks(&mut readers) {

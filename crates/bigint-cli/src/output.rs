@@ -55,15 +55,17 @@ impl Output {
         }
     }
 
+    /// What errors call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Appends `text`.
     ///
     /// # Errors
     /// [`Failure::Running`]; [`Failure::ReaderGone`].
     pub fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
-        let outcome = match &mut self.sink {
-            Sink::Direct(file) => file.write_all(text),
-            Sink::Draft(draft) => draft.write(text),
-        };
+        let outcome = self.write_all(text);
         outcome.map_err(|error| Failure::writing(&self.name, &error))
     }
 
@@ -77,6 +79,20 @@ impl Output {
             Sink::Draft(draft) => draft.finish(),
         };
         outcome.map_err(|error| Failure::writing(&self.name, &error))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Sink::Direct(file) => file.write_all(text),
+            Sink::Draft(draft) => draft.write(text),
+        }
+        .map(|()| text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

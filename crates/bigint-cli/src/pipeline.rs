@@ -21,14 +21,14 @@ use bigint_host::Engine;
 
 use crate::computation::Computation;
 use crate::failure::Failure;
-use crate::lines::{self, Chunk, LineReader};
 use crate::number::Format;
 use crate::on_error::OnError;
 use crate::operands::Operands;
-use crate::output::Output;
 use crate::pool::Pool;
 use crate::profile::{Profile, Stage};
 use crate::progress::Progress;
+use crate::rows::{Reader, Rows, next_rows};
+use crate::sink::{self, Sink};
 use crate::source::Stop;
 use crate::threads::{Pieces, ahead};
 use crate::window::{self, Results, Wanted, Window};
@@ -54,9 +54,6 @@ pub struct Pipeline<'a> {
 
 type Piece<T> = Result<T, Failure>;
 
-/// Text of results, with the number of the formula.
-type Texts = Vec<(usize, Vec<Vec<u8>>)>;
-
 impl Pipeline<'_> {
     /// Runs all stages to their end; this thread writes. `read` counts the readers' bytes.
     ///
@@ -64,19 +61,20 @@ impl Pipeline<'_> {
     /// The first [`Failure`] of any stage.
     pub fn run(
         self,
-        readers: Vec<LineReader>,
+        readers: Vec<Box<dyn Reader>>,
         read: Arc<AtomicU64>,
         computation: &mut Computation<'_>,
-        outputs: Vec<Output>,
+        sink: Sink,
     ) -> Result<(), Failure> {
+        let shape = sink.shape();
         let paths = computation.paths.clone();
-        let stops: Vec<_> = readers.iter().filter_map(LineReader::stop).collect();
+        let stops: Vec<_> = readers.iter().filter_map(|reader| reader.stop()).collect();
         thread::scope(|scope| {
             let chunks = ahead(scope, self.read(readers, read));
             let windows = ahead(scope, self.parse(&paths, chunks));
             let results = ahead(scope, self.compute(computation, windows));
-            let text = ahead(scope, self.format(results));
-            let outcome = self.write(text, outputs);
+            let pieces = ahead(scope, self.format(results, &shape));
+            let outcome = self.write(pieces, sink);
             // Whoever writes into a pipe may wait for our answer, and not end it.
             stops.iter().for_each(Stop::end);
             outcome
@@ -85,9 +83,9 @@ impl Pipeline<'_> {
 
     fn read(
         self,
-        mut readers: Vec<LineReader>,
+        mut readers: Vec<Box<dyn Reader>>,
         read: Arc<AtomicU64>,
-    ) -> impl Iterator<Item = Piece<Vec<Chunk>>> {
+    ) -> impl Iterator<Item = Piece<Vec<Rows>>> {
         // Without files there is a single line without text: see `parse`.
         let mut no_chunks = readers.is_empty().then(|| Ok(Vec::new()));
         let mut progress = Progress::new(self.total_bytes);
@@ -95,7 +93,7 @@ impl Pipeline<'_> {
             if readers.is_empty() {
                 return no_chunks.take();
             }
-            let next = || lines::next_chunks(&mut readers);
+            let next = || next_rows(&mut readers);
             let chunks = self.profile.time(Stage::Read, next);
             let read = read.load(atomic::Ordering::Relaxed);
             progress.set(read);
@@ -107,7 +105,7 @@ impl Pipeline<'_> {
     fn parse(
         self,
         paths: &[String],
-        mut chunks: Pieces<'_, Vec<Chunk>>,
+        mut chunks: Pieces<'_, Vec<Rows>>,
     ) -> impl Iterator<Item = Piece<Window>> {
         let pool = Pool::default();
         let (mut windows, mut bytes) = (None, 0);
@@ -121,7 +119,7 @@ impl Pipeline<'_> {
                 windows = match chunks.next()? {
                     Ok(chunks) if chunks.is_empty() => return Some(Ok(Window::constant())),
                     Ok(chunks) => {
-                        bytes = chunks.iter().map(|chunk| chunk.text.len()).sum();
+                        bytes = chunks.iter().map(Rows::bytes).sum();
                         self.engine
                             .expect(self.total_bytes as f64 / bytes.max(1) as f64);
                         let wanted = Wanted {
@@ -164,33 +162,28 @@ impl Pipeline<'_> {
     fn format(
         self,
         results: Pieces<'_, Vec<(usize, Results)>>,
-    ) -> impl Iterator<Item = Piece<Texts>> {
+        shape: &sink::Shape,
+    ) -> impl Iterator<Item = Piece<sink::Piece>> {
         let pool = Pool::default();
         results.map(move |results| {
-            let texts = results?.into_iter().map(|(formula, results)| {
-                let text = self.profile.time(Stage::Format, || {
-                    let bytes = results.text_bytes(self.format);
-                    pool.run(bytes, || results.write(self.format))
-                });
-                Ok((formula, text?))
-            });
-            texts.collect()
+            let text = |results: &Results| {
+                let bytes = results.text_bytes(self.format);
+                pool.run(bytes, || results.write(self.format))
+            };
+            let results = results?;
+            self.profile
+                .time(Stage::Format, || shape.piece(results, text))
         })
     }
 
-    fn write(self, texts: Pieces<'_, Texts>, mut outputs: Vec<Output>) -> Result<(), Failure> {
-        for texts in texts {
-            for (formula, pieces) in texts? {
-                let started = Instant::now();
-                for piece in pieces {
-                    outputs[formula].write(&piece)?;
-                    self.profile.add_bytes(Stage::Write, piece.len() as u64);
-                }
-                self.profile.add(Stage::Write, started.elapsed());
-            }
+    fn write(self, pieces: Pieces<'_, sink::Piece>, mut sink: Sink) -> Result<(), Failure> {
+        for piece in pieces {
+            let piece = piece?;
+            let started = Instant::now();
+            let bytes = sink.write(piece)?;
+            self.profile.add_bytes(Stage::Write, bytes);
+            self.profile.add(Stage::Write, started.elapsed());
         }
-        let mut outputs = outputs.into_iter();
-        let finish = || outputs.try_for_each(Output::finish);
-        self.profile.time(Stage::Write, finish)
+        self.profile.time(Stage::Write, || sink.finish())
     }
 }

@@ -11,7 +11,9 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Weak};
 use std::thread;
 
+use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -194,13 +196,17 @@ impl<R: Read + Send + 'static> Read for Text<R> {
 /// How files begin that are not plain text.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const XZ: &[u8] = b"\xfd7zXZ\0";
+const BZIP2: &[u8] = b"BZh";
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 fn decoded(mut raw: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     let mut first = Vec::new();
     let begins = |first: &[u8]| {
         let may_follow = |mark: &&[u8]| first.len() < mark.len() && mark.starts_with(first);
-        [GZIP, ZSTD, BYTE_ORDER_MARK].iter().any(may_follow)
+        [GZIP, ZSTD, XZ, BZIP2, BYTE_ORDER_MARK]
+            .iter()
+            .any(may_follow)
     };
     while begins(&first) && raw.by_ref().take(1).read_to_end(&mut first)? > 0 {}
     let is = |mark| first == mark;
@@ -208,6 +214,8 @@ fn decoded(mut raw: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Sen
     Ok(match () {
         () if is(GZIP) => Box::new(MultiGzDecoder::new(whole(first, raw))),
         () if is(ZSTD) => Box::new(Zstd::new(whole(first, raw))),
+        () if is(XZ) => Box::new(XzReader::new(whole(first, raw), true)),
+        () if is(BZIP2) => Box::new(MultiBzDecoder::new(whole(first, raw))),
         () if is(BYTE_ORDER_MARK) => Box::new(raw),
         () => Box::new(whole(first, raw)),
     })
@@ -323,6 +331,20 @@ mod tests {
         0xd6, 0xd3, 0x11, 0x59,
     ];
 
+    /// The same as xz and bzip2 do.
+    const XZIPPED: &[u8] = &[
+        0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21,
+        0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0x01, 0x00, 0x05, 0x31, 0x32, 0x0a,
+        0x33, 0x34, 0x0a, 0x00, 0x00, 0x00, 0xcf, 0xda, 0xc5, 0xa1, 0x61, 0x5a, 0xa7, 0xc1, 0x00,
+        0x01, 0x1e, 0x06, 0xc1, 0x2f, 0xa4, 0x1d, 0x1f, 0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00,
+        0x00, 0x04, 0x59, 0x5a,
+    ];
+    const BZIPPED: &[u8] = &[
+        0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0x29, 0x59, 0x8a, 0x22, 0x00,
+        0x00, 0x01, 0x48, 0x00, 0x00, 0x10, 0x3c, 0x00, 0x20, 0x00, 0x30, 0xcd, 0x00, 0xc3, 0x46,
+        0x29, 0x37, 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, 0x29, 0x59, 0x8a, 0x22,
+    ];
+
     #[test]
     fn a_file_is_the_text_it_holds_however_it_is_packed() {
         let skipped = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"any"].concat();
@@ -335,6 +357,10 @@ mod tests {
             assert_eq!(text(GZIPPED), "12\n34\n");
             assert_eq!(text(&[GZIPPED, GZIPPED].concat()), "12\n34\n".repeat(2));
             assert_eq!(text(ZSTANDARD), "12\n34\n");
+            for packed in [XZIPPED, BZIPPED] {
+                assert_eq!(text(packed), "12\n34\n");
+                assert_eq!(text(&[packed, packed].concat()), "12\n34\n".repeat(2));
+            }
             let frames = [ZSTANDARD, &skipped, ZSTANDARD].concat();
             assert_eq!(text(&frames), "12\n34\n".repeat(2));
         }
@@ -342,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_damaged_file_is_an_error() {
-        for good in [GZIPPED, ZSTANDARD] {
+        for good in [GZIPPED, ZSTANDARD, XZIPPED, BZIPPED] {
             for ahead in [false, true] {
                 assert!(text(&good[..good.len() - 5], ahead).is_err());
                 let mut bad = good.to_vec();

@@ -10,11 +10,11 @@ use bigint_cpu::{map, threads};
 use bigint_host::expression::Formulas;
 use bigint_host::{Error, Integers};
 
-use crate::column::{parts, read_column};
+use crate::column::parts;
 use crate::failure::{Failure, SourcePlace};
-use crate::lines::Chunk;
-use crate::number::{Format, Formatter, Number, Unread};
+use crate::number::{Format, Formatter, Unread};
 use crate::on_error::OnError;
+use crate::rows::Rows;
 
 /// Text that one task writes, about, in bytes.
 const BYTES_PER_TASK: usize = 1 << 18;
@@ -28,6 +28,8 @@ pub struct Window {
     pub text: Text,
     /// Lines that are in no column, as they have a number that is none.
     pub unread: Vec<usize>,
+    /// The rows of each column that are null.
+    pub nulls: Vec<Vec<usize>>,
 }
 
 impl Window {
@@ -37,6 +39,7 @@ impl Window {
             columns: Vec::new(),
             text: Text::default(),
             unread: Vec::new(),
+            nulls: Vec::new(),
         }
     }
 
@@ -64,7 +67,7 @@ fn read_lines(lines: usize, unread: &[usize]) -> impl Iterator<Item = usize> + '
 /// Lines of chunks, one of each file.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
-    chunks: Arc<Vec<Chunk>>,
+    chunks: Arc<Vec<Rows>>,
     lines: Range<usize>,
 }
 
@@ -85,15 +88,26 @@ impl Text {
         })
     }
 
-    /// What is wrong with a line, if one of its numbers is none.
+    /// What is wrong with a line, if one of its numbers is none, and not null.
     pub fn wrong(&self, line: usize, paths: &[String]) -> Option<Failure> {
-        self.chunks.iter().enumerate().find_map(|(column, chunk)| {
-            let number = Number::scan(chunk.number(self.lines.start + line));
-            let bad = number.and_then(|number| number.check()).err()?;
+        self.chunks.iter().enumerate().find_map(|(column, rows)| {
+            let (offset, what) = rows.wrong(self.lines.start + line)?;
             let mut place = self.place(column, line, paths)?;
-            place.column += bad.offset as u64;
-            Some(Failure::Input(place, bad.to_string()))
+            place.column += offset as u64;
+            Some(Failure::Input(place, what))
         })
+    }
+
+    /// The rows of each file that are null, where these lines are no rows.
+    fn nulls(&self, unread: &[usize]) -> Vec<Vec<usize>> {
+        let row = |line: usize| {
+            let before = unread.binary_search(&line).err()?;
+            self.lines.contains(&line).then_some(line - before)
+        };
+        let files = self.chunks.iter();
+        files
+            .map(|rows| rows.nulls().into_iter().filter_map(row).collect())
+            .collect()
     }
 
     /// The numbers of each file, but those of lines that are unread.
@@ -102,11 +116,13 @@ impl Text {
             [] => Vec::new(),
             _ => read_lines(self.len(), unread).collect(),
         };
-        let line = |row: usize| self.lines.start + lines.get(row).unwrap_or(&row);
-        let count = self.len() - unread.len();
+        let range = match unread.len() == self.len() {
+            true => 0..0,
+            false => self.lines.clone(),
+        };
         let columns = self.chunks.iter();
         columns
-            .map(|chunk| read_column(count, |row| chunk.number(line(row))))
+            .map(|rows| rows.column(range.clone(), &lines))
             .collect()
     }
 }
@@ -132,7 +148,7 @@ pub struct Wanted<'a> {
 /// The first line with a number that is none, after windows of the lines before it; where that is no
 /// reason to stop, such lines are [`Window::unread`].
 pub fn read(
-    chunks: Vec<Chunk>,
+    chunks: Vec<Rows>,
     wanted: Wanted<'_>,
 ) -> impl Iterator<Item = Result<Window, Failure>> + use<> {
     let (windows, failure) =
@@ -142,17 +158,18 @@ pub fn read(
 
 /// The windows, and why there are no more.
 fn windows(
-    chunks: Vec<Chunk>,
+    chunks: Vec<Rows>,
     wanted: Wanted<'_>,
 ) -> Result<(Vec<Window>, Option<Failure>), Failure> {
-    let count = chunks.first().map_or(0, |chunk| chunk.numbers.len());
+    let count = chunks.first().map_or(0, Rows::len);
+    let has_wrong = chunks.iter().any(Rows::has_wrong);
     let mut text = Text {
         chunks: Arc::new(chunks),
         lines: 0..count,
     };
     let (mut unread, mut failure) = (Vec::new(), None);
     let mut columns = text.columns(&unread);
-    if let Err(Unread::Bad(_)) = columns {
+    if has_wrong || matches!(columns, Err(Unread::Bad(_))) {
         let mut bad = (0..count).filter_map(|line| Some((line, text.wrong(line, wanted.paths)?)));
         match wanted.on_error {
             OnError::Stop => {
@@ -168,6 +185,7 @@ fn windows(
         Unread::Memory(error) => error.into(),
         Unread::Bad(bad) => Failure::Running(bad.to_string()),
     })?;
+    let nulls = text.nulls(&unread);
     let text_bytes = wanted.format.text_bytes(1);
     let rows = wanted
         .formulas
@@ -177,6 +195,7 @@ fn windows(
             columns,
             text,
             unread,
+            nulls,
         };
         return Ok((vec![window], failure));
     }
@@ -189,10 +208,14 @@ fn windows(
         let lines = start..end;
         start = end;
         let slices = columns.iter().map(|column| column.slice(rows.clone()));
-        let unread = unread.iter().filter(|line| lines.contains(line));
+        let within = |all: &Vec<usize>, range: &Range<usize>| {
+            let within = all.iter().filter(|at| range.contains(at));
+            within.map(|at| at - range.start).collect()
+        };
         Ok(Window {
             columns: slices.collect::<Result<_, Error>>()?,
-            unread: unread.map(|line| line - lines.start).collect(),
+            unread: within(&unread, &lines),
+            nulls: nulls.iter().map(|nulls| within(nulls, &rows)).collect(),
             text: Text {
                 chunks: Arc::clone(&text.chunks),
                 lines,
@@ -214,6 +237,12 @@ pub struct Results {
 }
 
 impl Results {
+    /// The row of the values that a line is, if it has a value.
+    pub fn row(&self, line: usize) -> Option<usize> {
+        let before = self.valueless.binary_search(&line).err()?;
+        Some((line - before).min(self.values.len() - 1))
+    }
+
     /// About how many bytes of text a line takes.
     fn text_bytes_of_line(&self, format: Format) -> usize {
         format.text_bytes(self.values.limbs().len() / self.values.len().max(1))
@@ -235,11 +264,10 @@ impl Results {
             let mut text = bigint_cpu::with_capacity(average * lines)?;
             let mut formatter = Formatter::new(format);
             for line in part {
-                let Err(before) = self.valueless.binary_search(&line) else {
+                let Some(row) = self.row(line) else {
                     text.push(b'\n');
                     continue;
                 };
-                let row = (line - before).min(self.values.len() - 1);
                 let (negative, magnitude) =
                     (self.values.is_negative(row), self.values.magnitude(row));
                 formatter.line(negative, magnitude, &mut text)?;

@@ -16,6 +16,7 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
@@ -25,10 +26,11 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::properties::WriterProperties;
 
 use crate::read::read_or_null;
-use crate::{Column, Error};
+use crate::{Column, Error, text};
 
 /// Bytes of a row group that are in memory before it is written.
 const ROW_GROUP_BYTES: usize = 64 << 20;
@@ -62,12 +64,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The columns of these names, about so many rows at a time. What the file is its content
+    /// The columns of these names, in parts of about so many bytes. What the file is its content
     /// says. Arrow's files come in the parts in which they were written.
     ///
     /// # Errors
     /// [`Error::NoColumn`]; as reading.
-    pub fn new(file: File, columns: &[&str], rows: usize) -> Result<Self, Error> {
+    pub fn new(file: File, columns: &[&str], bytes: usize) -> Result<Self, Error> {
         let (schema, kind) = opened(&file)?;
         let find = |name: &&str| {
             let index = schema.index_of(name);
@@ -90,7 +92,8 @@ impl Reader {
                 let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
                 count = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
                 let mask = ProjectionMask::roots(builder.parquet_schema(), projection);
-                let builder = builder.with_projection(mask).with_batch_size(rows.max(1));
+                let rows = rows_of(builder.metadata(), columns, bytes);
+                let builder = builder.with_projection(mask).with_batch_size(rows);
                 Box::new(builder.build()?)
             }
             Form::File => Box::new(FileReader::try_new(BufReader::new(file), Some(projection))?),
@@ -140,6 +143,20 @@ impl Iterator for Reader {
                 .and_then(|batch| self.part(&batch)),
         )
     }
+}
+
+/// How many rows of these columns take so many bytes, about.
+fn rows_of(metadata: &ParquetMetaData, columns: &[&str], bytes: usize) -> usize {
+    let is_read = |column: &&ColumnChunkMetaData| {
+        let root = column.column_path().parts().first();
+        root.is_some_and(|root| columns.contains(&&**root))
+    };
+    let groups = metadata.row_groups().iter();
+    let sizes = groups.flat_map(|group| group.columns().iter().filter(is_read));
+    let size: i64 = sizes.map(ColumnChunkMetaData::uncompressed_size).sum();
+    let rows = metadata.file_metadata().num_rows().max(1);
+    let row = usize::try_from(size / rows).unwrap_or(usize::MAX);
+    (bytes / row.max(16)).max(1)
 }
 
 /// The columns of a file, by name.
@@ -230,7 +247,24 @@ impl<W: Write + Send> Writer<W> {
         let fields = self.schema.fields().iter();
         let arrays = columns.iter().zip(fields);
         let arrays = arrays.map(|(column, field)| column.to_array(field));
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays.collect::<Result<_, _>>()?)?;
+        let arrays = arrays.collect::<Result<_, _>>()?;
+        self.write_arrays(arrays)
+    }
+
+    /// Appends rows, as text in hexadecimal digits.
+    ///
+    /// # Errors
+    /// As [`text`] and writing.
+    pub fn write_hexadecimal(&mut self, columns: &[Column]) -> Result<(), Error> {
+        let arrays = columns
+            .iter()
+            .map(|column| Ok(Arc::new(text(column, true)?) as ArrayRef));
+        let arrays = arrays.collect::<Result<_, Error>>()?;
+        self.write_arrays(arrays)
+    }
+
+    fn write_arrays(&mut self, arrays: Vec<ArrayRef>) -> Result<(), Error> {
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
         match &mut self.form {
             Written::Parquet(writer) => {
                 writer.write(&batch)?;

@@ -13,7 +13,7 @@ pub use column::Column;
 pub use error::Error;
 pub use extension::{Any, Fixed, Order, Sign};
 pub use read::{batch, read};
-pub use write::{any, fixed, text};
+pub use write::{any, fixed, text, text_field};
 
 // Limbs are Arrow's bytes as they lie.
 const _: () = assert!(cfg!(target_endian = "little"));

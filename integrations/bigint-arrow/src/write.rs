@@ -55,6 +55,11 @@ pub fn fixed(batch: &Batch, nulls: Option<NullBuffer>) -> Result<FixedSizeBinary
     )?)
 }
 
+/// A field for such a column.
+pub fn text_field(name: impl Into<String>, nullable: bool) -> Field {
+    Field::new(name, DataType::LargeUtf8, nullable)
+}
+
 /// A column of text: decimal digits, or hexadecimal ones after `0x`.
 ///
 /// # Errors

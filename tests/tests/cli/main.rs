@@ -17,6 +17,8 @@ mod functions;
 mod memory;
 mod output;
 mod papers;
+#[cfg(feature = "arrow")]
+mod parquet;
 mod rows;
 mod rsa_moduli;
 #[cfg(target_os = "linux")]
@@ -24,5 +26,6 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod simulated_gpu;
 mod sources;
+mod tables;
 #[cfg(target_os = "linux")]
 mod threads;

@@ -178,6 +178,14 @@ impl Formula {
         })
     }
 
+    /// The inputs that it is of.
+    pub fn inputs(&self) -> impl Iterator<Item = usize> + '_ {
+        self.terms.iter().filter_map(|term| match term {
+            Term::Apply(..) => None,
+            Term::Input(input) => Some(*input),
+        })
+    }
+
     /// Whether it makes one number of all rows.
     pub fn is_total(&self) -> bool {
         self.is_total[self.root]

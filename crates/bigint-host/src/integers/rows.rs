@@ -82,11 +82,40 @@ impl<'a> Evaluation<'a> {
         which: Range<usize>,
         columns: &[Integers],
     ) -> Result<Vec<Option<Integers>>, Error> {
-        let totals = self.evaluators[which.clone()].iter();
+        self.wholly(|evaluation| evaluation.computed(which, columns))
+    }
+
+    /// [`Evaluation::rows`] of every formula, each of rows of its own: formula `i` of `columns[i]`.
+    ///
+    /// # Errors
+    /// As [`Evaluation::rows`].
+    ///
+    /// # Panics
+    /// As [`Evaluation::rows`].
+    pub fn rows_of_each(
+        &mut self,
+        columns: &[Vec<Integers>],
+    ) -> Result<Vec<Option<Integers>>, Error> {
+        self.wholly(|evaluation| {
+            let made = columns.iter().enumerate().map(|(index, columns)| {
+                if columns.first().is_some_and(Integers::is_empty) {
+                    let is_total = evaluation.formulas.formulas[index].is_total();
+                    return Ok((!is_total).then(Integers::new));
+                }
+                let mut made = evaluation.computed(index..index + 1, columns)?;
+                Ok(made.swap_remove(0))
+            });
+            made.collect()
+        })
+    }
+
+    /// Does `work`, or leaves the totals as they were.
+    fn wholly<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R, Error>) -> Result<R, Error> {
+        let totals = self.evaluators.iter();
         let totals: Vec<_> = totals.map(|evaluator| evaluator.totals.clone()).collect();
-        let made = self.computed(which.clone(), columns);
+        let made = work(self);
         if made.is_err() {
-            for (evaluator, totals) in self.evaluators[which].iter_mut().zip(totals) {
+            for (evaluator, totals) in self.evaluators.iter_mut().zip(totals) {
                 evaluator.totals = totals;
             }
         }
