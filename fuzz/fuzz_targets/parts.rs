@@ -19,9 +19,7 @@ libfuzzer_sys::fuzz_target!(|parts: (Vec<u32>, Vec<i16>, Vec<u8>)| {
     let again = Integers::from_bigints(&values).expect("memory suffices");
     assert_eq!(again.into_parts(), (limbs, offsets, signs));
     let engine = Engine::cpu();
-    let doubled = engine
-        .integers()
-        .add(&integers, &integers)
+    let doubled = engine.add(&integers, &integers)
         .expect("sums have no bad rows");
     for (double, value) in doubled.iter().zip(&values) {
         assert_eq!(double, value * 2);

@@ -3,22 +3,28 @@
 
 use bigint_host::{BigInt, Error, Integers};
 
-/// What a text stands for: decimal digits, or hexadecimal ones behind `0x`, `-` before them or not.
+/// What a text stands for: decimal digits, or those of another base behind `0x`, `0o` or `0b`, `_`
+/// between two of them, and `-` or `+` before them or not.
 fn value(text: &[u8]) -> Option<BigInt> {
-    let magnitude = text.strip_prefix(b"-").unwrap_or(text);
-    let hexadecimal = magnitude
-        .strip_prefix(b"0x")
-        .or(magnitude.strip_prefix(b"0X"));
-    let (digits, radix) = hexadecimal.map_or((magnitude, 10), |digits| (digits, 16));
+    let (sign, magnitude) = match text {
+        [b'-', magnitude @ ..] => (-1, magnitude),
+        [b'+', magnitude @ ..] | magnitude => (1, magnitude),
+    };
+    let (digits, radix) = match magnitude {
+        [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
+        [b'0', b'o' | b'O', digits @ ..] => (digits, 8),
+        [b'0', b'b' | b'B', digits @ ..] => (digits, 2),
+        digits => (digits, 10),
+    };
+    let ends = [digits.first(), digits.last()];
+    if ends.contains(&Some(&b'_')) || digits.windows(2).any(|pair| pair == b"__") {
+        return None;
+    }
+    let digits: Vec<u8> = digits.iter().copied().filter(|&b| b != b'_').collect();
     if !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
-    let value = BigInt::parse_bytes(digits, radix)?;
-    Some(if magnitude.len() < text.len() {
-        -value
-    } else {
-        value
-    })
+    Some(BigInt::parse_bytes(&digits, radix)? * sign)
 }
 
 libfuzzer_sys::fuzz_target!(|texts: Vec<&[u8]>| {

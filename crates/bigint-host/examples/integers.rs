@@ -67,7 +67,6 @@ fn table(bits: usize, extent: Extent, engine: &Engine) -> Result<(), Error> {
     let (a, b) = (Integers::from_bigints(&x)?, Integers::from_bigints(&y)?);
     let wide = Integers::from_bigints(&each(&x, &y, |x, y| x * y))?;
     let product = wide.to_bigints()?;
-    let on = engine.integers();
     let row = |operation: &str, theirs: &dyn Fn(), ours: &dyn Fn()| {
         let [theirs, ours] = [theirs, ours].map(|work| least(work, extent.runs));
         let (theirs, ours) = (theirs / count as f64, ours / count as f64);
@@ -126,17 +125,17 @@ fn table(bits: usize, extent: Extent, engine: &Engine) -> Result<(), Error> {
     row(
         "compare",
         &|| drop(black_box(each(&x, &y, |x, y| x.cmp(y)))),
-        &|| drop(black_box(on.compare(&a, &b).unwrap())),
+        &|| drop(black_box(engine.compare(&a, &b).unwrap())),
     );
     row(
         "min",
         &|| drop(black_box(each(&x, &y, |x, y| x.min(y).clone()))),
-        &|| drop(black_box(on.min(&a, &b).unwrap())),
+        &|| drop(black_box(engine.min(&a, &b).unwrap())),
     );
     row(
         "sum",
         &|| drop(black_box(x.iter().sum::<BigInt>())),
-        &|| drop(black_box(on.sum(&a).unwrap())),
+        &|| drop(black_box(engine.sum(&a).unwrap())),
     );
     row(
         "a*b",
@@ -146,17 +145,17 @@ fn table(bits: usize, extent: Extent, engine: &Engine) -> Result<(), Error> {
     row(
         "ab/a",
         &|| drop(black_box(each(&product, &x, |x, y| x / y))),
-        &|| drop(black_box(on.div_rem_truncated(&wide, &a).unwrap())),
+        &|| drop(black_box(engine.div_rem_truncated(&wide, &a).unwrap())),
     );
     row(
         "a<<7",
         &|| drop(black_box(each(&x, &y, |x, _| x << 7))),
-        &|| drop(black_box(on.shl(&a, &one(7)).unwrap())),
+        &|| drop(black_box(engine.shl(&a, &one(7)).unwrap())),
     );
     row(
         "a>>7",
         &|| drop(black_box(each(&x, &y, |x, _| x >> 7))),
-        &|| drop(black_box(on.shr(&a, &one(7)).unwrap())),
+        &|| drop(black_box(engine.shr(&a, &one(7)).unwrap())),
     );
     Ok(())
 }

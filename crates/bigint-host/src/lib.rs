@@ -2,6 +2,9 @@
 
 // The rooms, in the order in which a call walks: each uses those below it, and none above.
 
+// Names of other rooms that few users need.
+pub mod advanced;
+
 // Columns and lists of integers of any lengths, computed as batches.
 mod integers;
 
@@ -27,7 +30,7 @@ mod values;
 mod engine;
 
 // Measured thresholds, and their reader.
-mod tuning;
+pub mod tuning;
 
 // The driver of CUDA devices, which implements the trait of a device.
 #[cfg(feature = "cuda")]
@@ -39,39 +42,67 @@ mod kernels;
 // Errors, options, jobs and limbs.
 mod common;
 
-pub use bigint_core::operation::{Cost, Flag, MOST_OPERANDS, Property, Signs, Syntax, Width};
-pub use bigint_core::shape::INTERLEAVE;
-pub use bigint_core::{
-    Algorithm, LIMB_BITS, Layout, Level, Limb, MAX_WIDTH, Operation, Shape, Strides, WIDEST_COUNTED,
-};
-pub use common::back_end::{BackEnd, DeviceDescription, DeviceSet};
-pub use common::error::{DeviceError, DeviceErrorKind, Error};
-pub use common::options::Options;
-pub use device::trial::TrialFactors;
-pub use device::weighted::MersenneSquares;
-pub use engine::ceilings::Ceilings;
-pub use engine::handle::{Engine, devices};
-pub use engine::start::exit_if_busy;
-pub use integers::list::Computation;
-pub use integers::on_integers::OnIntegers;
+// What users need first stands here; `advanced`, `plan` and `tuning` show the rest, which keeps its
+// path here for code that has it.
+pub use bigint_core::{Layout, Limb, Operation, Shape};
+pub use common::error::Error;
+pub use engine::handle::Engine;
+pub use expression::Expression;
 pub use integers::rationals::Rationals;
-pub use integers::rows::Evaluation;
-pub use integers::schedule::Prepared;
-pub use kernels::ptx::{ptx, ptx_hashes};
-pub use kernels::specialize::specialize;
 pub use num_bigint::{BigInt, BigUint};
-pub use operations::divisor::Divisor;
-pub use operations::fixed_base::FixedBase;
-pub use operations::forms::{Form, Outcome};
+pub use operations::column::Column;
 pub use operations::residues::{MontgomeryParams, Residues};
+pub use values::batch::Batch;
+pub use values::integers::Integers;
+pub use values::signed::SignedBatch;
+
+#[doc(hidden)]
+pub use bigint_core::operation::{Cost, Flag, MOST_OPERANDS, Property, Signs, Syntax, Width};
+#[doc(hidden)]
+pub use bigint_core::shape::INTERLEAVE;
+#[doc(hidden)]
+pub use bigint_core::{Algorithm, LIMB_BITS, Level, MAX_WIDTH, Strides, WIDEST_COUNTED};
+#[doc(hidden)]
+pub use common::back_end::{BackEnd, DeviceDescription, DeviceSet};
+#[doc(hidden)]
+pub use common::error::{DeviceError, DeviceErrorKind};
+#[doc(hidden)]
+pub use common::options::Options;
+#[doc(hidden)]
+pub use device::trial::TrialFactors;
+#[doc(hidden)]
+pub use device::weighted::MersenneSquares;
+#[doc(hidden)]
+pub use engine::ceilings::Ceilings;
+#[doc(hidden)]
+pub use engine::handle::devices;
+#[doc(hidden)]
+pub use engine::start::exit_if_busy;
+#[doc(hidden)]
+pub use integers::list::Computation;
+#[doc(hidden)]
+pub use integers::rows::Evaluation;
+#[doc(hidden)]
+pub use integers::schedule::Prepared;
+#[doc(hidden)]
+pub use kernels::ptx::{ptx, ptx_hashes};
+#[doc(hidden)]
+pub use kernels::specialize::specialize;
+#[doc(hidden)]
+pub use operations::divisor::Divisor;
+#[doc(hidden)]
+pub use operations::fixed_base::FixedBase;
+#[doc(hidden)]
+pub use operations::forms::{Form, Outcome};
+#[doc(hidden)]
 pub use tuning::cpu::CpuTuning;
+#[doc(hidden)]
 pub use tuning::gpu::{
     AddTuning, CoreTuning, DevicesTuning, FewTuning, FusedTuning, LanesTuning, LimbwiseTuning,
     MersenneTuning, ModularTuning, MulTuning, Provenance, ScanTuning, StartTuning, Tuning,
 };
-pub use values::batch::Batch;
-pub use values::integers::Integers;
-pub use values::signed::SignedBatch;
+#[doc(hidden)]
+pub use values::collection::{Numbers, Scalar};
 
 #[doc = include_str!("../RECIPES.md")]
 pub mod recipes {}

@@ -87,6 +87,22 @@ fn without_the_feature_cuda_nothing_of_cuda_is_a_dependency() {
     assert!(has(&cuda, "cust v") && has(&cuda, "cuda-loader v"));
 }
 
+/// Where there is no toolkit, the build of the back end says what to do before anything else does.
+#[test]
+fn the_first_error_of_a_build_without_a_toolkit_is_the_cure() {
+    let dependent = Dependent::new("no-toolkit");
+    let mut build = dependent.cargo("check", &["--features=cuda", "--package=cuda-loader"]);
+    let build = build.output().expect("cargo starts");
+    if build.status.success() {
+        println!("SKIPPED: this machine has a CUDA toolkit");
+        return;
+    }
+    let errors = String::from_utf8_lossy(&build.stderr);
+    let first = errors.lines().find(|line| line.starts_with("error"));
+    let first = first.expect("an error");
+    assert!(first.contains("build with CUDA_LIBRARY_PATH=/"), "{errors}");
+}
+
 /// Compiles the library twice more, and so runs where sweeps do.
 ///
 /// One test for both ways, so that they build one after the other in one folder.

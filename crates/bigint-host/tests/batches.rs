@@ -229,11 +229,11 @@ proptest! {
         let engine = Engine::cpu();
         let x = engine.signed_from_bigints(&a).unwrap();
         let y = engine.signed_from_bigints(&b).unwrap();
-        let sum = engine.signed_add(&x, &y).unwrap().to_bigints().unwrap();
-        let difference = engine.signed_sub(&x, &y).unwrap().to_bigints().unwrap();
-        let product = engine.signed_mul(&x, &y).unwrap().to_bigints().unwrap();
+        let sum = engine.add(&x, &y).unwrap().to_bigints().unwrap();
+        let difference = engine.sub(&x, &y).unwrap().to_bigints().unwrap();
+        let product = engine.mul(&x, &y).unwrap().to_bigints().unwrap();
         let one = engine.signed_from_bigints(&b[..1]).unwrap();
-        let broadcast = engine.signed_sub(&one, &x).unwrap().to_bigints().unwrap();
+        let broadcast = engine.sub(&one, &x).unwrap().to_bigints().unwrap();
         for (i, (a, b)) in a.iter().zip(&b).enumerate() {
             prop_assert_eq!(&sum[i], &(a + b));
             prop_assert_eq!(&difference[i], &(a - b));

@@ -123,14 +123,14 @@ const STEPS: [(&str, Step); 7] = [
         Ok(Box::new(minus.to_bigints()?))
     }),
     ("signed_mul", |engine, _, minus| {
-        Ok(Box::new(engine.signed_mul(minus, minus)?))
+        Ok(Box::new(engine.mul(minus, minus)?))
     }),
     ("signed_add", |engine, a, minus| {
         let plus = SignedBatch::natural(a.clone());
-        Ok(Box::new(engine.signed_add(minus, &plus)?))
+        Ok(Box::new(engine.add(minus, &plus)?))
     }),
     ("signed_sub", |engine, _, minus| {
-        Ok(Box::new(engine.signed_sub(minus, minus)?))
+        Ok(Box::new(engine.sub(minus, minus)?))
     }),
 ];
 

@@ -1,7 +1,7 @@
 //! Reductions and rearrangements beside num-bigint, for every length around a power of
 //! two, in both layouts.
 
-use bigint_host::{BigUint, Engine, Error, Layout};
+use bigint_host::{Batch, BigUint, Engine, Error, Layout};
 
 /// Numbers of up to three limbs: all ones, zeros, and anything between.
 fn numbers(count: usize) -> Vec<BigUint> {
@@ -88,7 +88,7 @@ fn numbers_are_taken_by_index_range_and_batch() {
         let expected = [numbers.clone(), vec![wide], numbers].concat();
         assert_eq!(all.to_biguints().unwrap(), expected);
     }
-    assert!(engine.concatenate(&[]).unwrap().is_empty());
+    assert!(engine.concatenate::<Batch>(&[]).unwrap().is_empty());
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::count::Class;
 use crate::memory::CODE_WINDOW;
 use crate::syntax::tree::Locations;
 use crate::syntax::types::Space;
+use std::sync::OnceLock;
 
 /// One 32-bit value per lane.
 pub(crate) type Words = [u32; 32];
@@ -72,6 +73,13 @@ pub(crate) enum Reg {
 pub(crate) enum Use {
     Read,
     Write,
+}
+
+/// The registers that an operation reads and those that it writes, in the order of its operands.
+#[derive(Clone, Debug)]
+pub(crate) struct Registers {
+    pub reads: Box<[Reg]>,
+    pub writes: Box<[Reg]>,
 }
 
 /// How undefined bits of what an operation reads reach what it writes.
@@ -563,6 +571,8 @@ pub(crate) struct Files {
 pub(crate) struct Function {
     pub name: String,
     pub insts: Vec<Inst>,
+    /// What each instruction uses, once somebody wants to know.
+    pub uses: OnceLock<Box<[Registers]>>,
     /// In the order of scheduling: of several parts of a warp, the one in the
     /// lowest block runs first. Block 0 is the entry.
     pub blocks: Vec<Block>,
@@ -579,6 +589,19 @@ pub(crate) struct Function {
     pub local_bytes: u32,
     /// Most 32-bit registers live at once.
     pub registers: u32,
+}
+
+impl Function {
+    /// The registers that an instruction uses, but for its guard.
+    pub fn uses(&self, inst: usize) -> &Registers {
+        let all = || {
+            self.insts
+                .iter()
+                .map(|inst| Registers::of(&inst.op))
+                .collect()
+        };
+        &self.uses.get_or_init(all)[inst]
+    }
 }
 
 /// A variable in shared memory.

@@ -1,6 +1,7 @@
 //! What can go wrong, where, and what to do about it.
 
 use bigint_core::{Algorithm, MAX_WIDTH, Operation, WIDEST_COUNTED};
+use std::any::Any;
 
 /// An error of the engine. Nothing is lost with it: operands stay as they were.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +63,20 @@ pub enum Error {
         /// Which number of the batch, from 0.
         index: usize,
     },
+    /// A negative number where a [`Batch`](crate::Batch) is made, which has none.
+    #[error("number {index} is negative: a batch has none below zero, a signed batch has")]
+    BelowZero {
+        /// Which number, from 0.
+        index: usize,
+    },
+    /// A number that a type of machine integers does not have.
+    #[error("number {index} is none of {into}")]
+    NoCast {
+        /// Which number, from 0.
+        index: usize,
+        /// The name of the type.
+        into: &'static str,
+    },
     /// A negative exponent of a power that is not taken modulo a number.
     #[error("exponent {index} is negative: integers have no such powers, use pow_mod")]
     NegativeExponent {
@@ -87,7 +102,8 @@ pub enum Error {
     /// A text that is no number.
     #[error(
         "number {index}: a digit must stand at byte {position}: numbers are written in decimal \
-         digits, or in hexadecimal ones after 0x, with - before them or not"
+         digits, or after 0x, 0o or 0b in hexadecimal, octal or binary ones; - or + may stand \
+         before them, and _ between two of them"
     )]
     NotADigit {
         /// Which number of the column, from 0.
@@ -245,6 +261,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// The error that a thread unwound with that had not the memory for its scratch: what
+    /// `catch_unwind` answered, if it is that.
+    pub fn of_panic(panic: &(dyn Any + Send)) -> Option<Self> {
+        panic
+            .downcast_ref::<bigint_cpu::Error>()
+            .cloned()
+            .map(Error::from)
+    }
+
     /// Of the error of an operation of so many operands about a number that it does not take:
     /// which operand has it, and where in that, both from 0. Divisors and moduli come last.
     pub fn blamed_operand(&self, operands: usize) -> Option<(usize, usize)> {

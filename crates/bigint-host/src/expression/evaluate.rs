@@ -403,7 +403,7 @@ impl<'a> Evaluator<'a> {
                 self.engine.signed_in(Operation::Mul, form, &[a, a])?
             }
             (Operation::MulAdd, [a, b, c]) if is_parts => {
-                let product = self.engine.signed_mul(a, b)?;
+                let product = self.engine.mul(*a, *b)?;
                 self.engine
                     .signed_in(Operation::Add, form, &[&product, c])?
             }
@@ -451,8 +451,8 @@ impl<'a> Evaluator<'a> {
             _ => (engine.signed_product(rows)?, self.totals[at].take()),
         };
         let total = match others {
-            Some(others) if function == Function::Sum => engine.signed_add(&others, &of_rows)?,
-            Some(others) => engine.signed_mul(&others, &of_rows)?,
+            Some(others) if function == Function::Sum => engine.add(&others, &of_rows)?,
+            Some(others) => engine.mul(&others, &of_rows)?,
             None => of_rows,
         };
         self.note(function.name(), &total, started);

@@ -26,20 +26,40 @@ pub enum Function {
 }
 
 impl Function {
-    /// All that can be written: the declared operations that have a syntax, then what is no
-    /// operation.
-    pub fn written() -> impl Iterator<Item = Function> {
+    /// All there are: the declared operations, then what is no operation.
+    pub fn all() -> impl Iterator<Item = Function> {
         let operations = Operation::ALL.into_iter().map(Function::Operation);
-        let others = [
+        operations.chain([
             Function::Power,
+            Function::Negate,
             Function::Absolute,
             Function::IsPrime,
             Function::NextPrime,
             Function::Sum,
             Function::Product,
-        ];
-        let all = operations.chain(others);
-        all.filter(|function| function.syntax() != Syntax::Unwritten)
+        ])
+    }
+
+    /// All that can be written in an expression's text.
+    pub fn written() -> impl Iterator<Item = Function> {
+        Function::all().filter(|function| function.syntax() != Syntax::Unwritten)
+    }
+
+    /// The one of this name: the method's, as `pow_mod`, or as it is written, `powmod`.
+    ///
+    /// ```
+    /// use bigint_host::{Operation, expression::Function};
+    /// let pow_mod = Some(Function::Operation(Operation::PowMod));
+    /// assert_eq!((Function::named("pow_mod"), Function::named("powmod")), (pow_mod, pow_mod));
+    /// assert_eq!(Function::named("+"), Some(Function::Operation(Operation::Add)));
+    /// assert_eq!(Function::named("power"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Function> {
+        Function::all().find(|function| {
+            let is_written = matches!(function.syntax(),
+                Syntax::Infix(known) | Syntax::Function(known) if known == name);
+            is_written || function.name() == name
+        })
     }
 
     /// How it is written; the sign of [`Negate`](Function::Negate) stands before its operand.
@@ -56,9 +76,9 @@ impl Function {
         }
     }
 
-    /// Whether it is written as a function of this name.
+    /// Whether it is written as a function, of this name or of its method's.
     pub fn syntax_is(self, name: &str) -> bool {
-        matches!(self.syntax(), Syntax::Function(known) if known == name)
+        matches!(self.syntax(), Syntax::Function(known) if known == name || self.name() == name)
     }
 
     /// What its operands are called.

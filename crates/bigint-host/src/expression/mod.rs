@@ -1,7 +1,7 @@
 //! Expressions: what is to be computed, before it is.
 //!
-//! Operators on references to batches or [`Integers`] build an [`Expression`]; nothing is computed until
-//! [`Engine::eval`] is asked. Then equal parts are computed once, `a * a` is a square and
+//! Operators on batches or [`Integers`], or on references to them, build an [`Expression`]; nothing is
+//! computed until [`Engine::eval`] is asked. `/` and `%` round down, as in Python: `-7 / 2` is -4. Then equal parts are computed once, `a * a` is a square and
 //! `a * b + c` one operation, and a chain of sums and products is one pass over memory: one
 //! launch on a GPU, block by block on the CPU.
 //!
@@ -37,7 +37,7 @@ pub use function::Function;
 
 use crate::expression::evaluate::Evaluator;
 use crate::values::batch::Batch;
-use crate::{BigInt, BigUint, Engine, Error, Integers, SignedBatch};
+use crate::{BigInt, Engine, Error, Integers, SignedBatch};
 use bigint_core::Operation;
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -134,6 +134,11 @@ impl<V> Expression<V> {
         }
     }
 
+    /// One number for all rows.
+    fn number(number: BigInt) -> Self {
+        Expression::of(Arc::new(Node::Number(number)))
+    }
+
     /// An operation of expressions.
     ///
     /// # Panics
@@ -141,6 +146,16 @@ impl<V> Expression<V> {
     pub fn apply<const N: usize>(operation: Operation, operands: [Expression<V>; N]) -> Self {
         let operands = operands.map(|operand| Arc::clone(&operand.node));
         Expression::function(Function::Operation(operation), operands.into())
+    }
+
+    /// A function of expressions: of several results the first.
+    ///
+    /// # Panics
+    /// Where there are more or fewer than it has operands.
+    pub fn call(function: Function, operands: impl IntoIterator<Item = Expression<V>>) -> Self {
+        let operands = operands.into_iter();
+        let nodes = operands.map(|operand| Arc::clone(&operand.node));
+        Expression::function(function, nodes.collect())
     }
 
     fn function(function: Function, operands: Vec<Arc<Node>>) -> Self {
@@ -320,6 +335,24 @@ impl From<&Integers> for Expression<Integers> {
     }
 }
 
+impl From<Batch> for Expression<Batch> {
+    fn from(batch: Batch) -> Self {
+        Expression::of(Arc::new(Node::Batch(batch)))
+    }
+}
+
+impl From<SignedBatch> for Expression<SignedBatch> {
+    fn from(batch: SignedBatch) -> Self {
+        Expression::of(Arc::new(Node::Signed(batch)))
+    }
+}
+
+impl From<Integers> for Expression<Integers> {
+    fn from(integers: Integers) -> Self {
+        Expression::of(Arc::new(Node::Integers(integers)))
+    }
+}
+
 /// Numbers without signs among such with signs.
 impl From<&Batch> for Expression<SignedBatch> {
     fn from(batch: &Batch) -> Self {
@@ -339,36 +372,3 @@ impl<V> From<&Expression<V>> for Expression<V> {
         expression.clone()
     }
 }
-
-/// One number for all rows.
-impl From<u64> for Expression<Batch> {
-    fn from(number: u64) -> Self {
-        Expression::of(Arc::new(Node::Number(number.into())))
-    }
-}
-
-/// One number for all rows.
-impl From<BigUint> for Expression<Batch> {
-    fn from(number: BigUint) -> Self {
-        Expression::of(Arc::new(Node::Number(number.into())))
-    }
-}
-
-/// Numbers of either sign, one for all rows.
-macro_rules! signed_numbers {
-    ($($value:ty),*) => {$(
-        impl From<i64> for Expression<$value> {
-            fn from(number: i64) -> Self {
-                Expression::from(BigInt::from(number))
-            }
-        }
-
-        impl From<BigInt> for Expression<$value> {
-            fn from(number: BigInt) -> Self {
-                Expression::of(Arc::new(Node::Number(number)))
-            }
-        }
-    )*};
-}
-
-signed_numbers! { SignedBatch, Integers }

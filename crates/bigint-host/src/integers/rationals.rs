@@ -156,7 +156,7 @@ impl Engine {
     pub fn rational_order(&self, a: &Rationals, b: &Rationals) -> Result<Vec<Ordering>, Error> {
         let x = self.eval(&(&a.numerators * &b.denominators))?;
         let y = self.eval(&(&b.numerators * &a.denominators))?;
-        self.integers().compare(&x, &y)
+        self.compare(&x, &y)
     }
 
     /// The same numbers, numerator and denominator without common divisors; zeros over 1.
@@ -165,8 +165,8 @@ impl Engine {
     /// # Errors
     /// As [`Engine::eval`].
     pub fn rational_reduced(&self, a: &Rationals) -> Result<Rationals, Error> {
-        let divisor = self.integers().gcd(&a.numerators, &a.denominators)?;
-        let over = |dividend: &Integers| self.integers().div(dividend, &divisor);
+        let divisor = self.gcd(&a.numerators, &a.denominators)?;
+        let over = |dividend: &Integers| self.div(dividend, &divisor);
         Rationals::new(over(&a.numerators)?, over(&a.denominators)?)
     }
 

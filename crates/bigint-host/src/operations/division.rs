@@ -1,7 +1,7 @@
 //! Quotients and remainders of signed numbers, in each of the ways that signs may go.
 
+use crate::operations::column::Column;
 use crate::{Batch, Engine, Error, SignedBatch};
-use bigint_core::Operation;
 
 /// Quotients and remainders.
 type Divided = (SignedBatch, SignedBatch);
@@ -11,30 +11,70 @@ impl Engine {
     /// `//` and `%`. `-7` by `2` is `-4`, and 1 is left.
     ///
     /// ```
-    /// use bigint_host::Engine;
+    /// use bigint_host::{Engine, Integers};
     /// let engine = Engine::auto();
-    /// let a = engine.signed_from_bigints(&[(-7).into(), 7.into()])?;
-    /// let b = engine.signed_from_bigints(&[2.into(), (-2).into()])?;
-    /// let (quotient, remainder) = engine.signed_div_rem_floor(&a, &b)?;
-    /// assert_eq!(quotient.to_bigints()?, [(-4).into(), (-4).into()]);
-    /// assert_eq!(remainder.to_bigints()?, [1.into(), (-1).into()]);
+    /// let (a, b) = (Integers::from([-7, 7]), Integers::from([2, -2]));
+    /// let (quotient, remainder) = engine.div_rem_floor(&a, &b)?;
+    /// assert_eq!(quotient, Integers::from([-4, -4]));
+    /// assert_eq!(remainder, Integers::from([1, -1]));
     /// # Ok::<(), bigint_host::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::ZeroDivisor`] names the first number divided by zero; otherwise as
     /// [`Engine::div_rem`].
-    pub fn signed_div_rem_floor(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Divided, Error> {
-        let quotient = self.signed_compute(Operation::Div, &[a, b])?;
-        Ok((quotient, self.signed_compute(Operation::Rem, &[a, b])?))
+    pub fn div_rem_floor<C: Column>(&self, a: &C, b: &C) -> Result<(C, C), Error> {
+        C::div_rem_floor(self, a, b)
     }
 
     /// Quotients rounded towards zero and what they leave, which has the dividend's sign:
     /// Rust's `/` and `%`. `-7` by `2` is `-3`, and -1 is left.
     ///
     /// # Errors
-    /// As [`Engine::signed_div_rem_floor`].
-    pub fn signed_div_rem_truncated(
+    /// As [`Engine::div_rem_floor`].
+    pub fn div_rem_truncated<C: Column>(&self, a: &C, b: &C) -> Result<(C, C), Error> {
+        C::div_rem_truncated(self, a, b)
+    }
+
+    /// Quotients whose remainders are not negative: Rust's `div_euclid` and `rem_euclid`.
+    /// `-7` by `-2` is 4, and 1 is left.
+    ///
+    /// # Errors
+    /// As [`Engine::div_rem_floor`].
+    pub fn div_rem_euclid<C: Column>(&self, a: &C, b: &C) -> Result<(C, C), Error> {
+        C::div_rem_euclid(self, a, b)
+    }
+
+    /// Quotients of multiples of their divisors. Looks at the remainders on the host.
+    ///
+    /// ```
+    /// use bigint_host::{Engine, Error, Integers};
+    /// let engine = Engine::auto();
+    /// let (a, b) = (Integers::from([21, 22]), Integers::from([7, 11]));
+    /// assert_eq!(engine.div_exact(&a, &b)?, Integers::from([3, 2]));
+    /// let refused = engine.div_exact(&b, &a).unwrap_err();
+    /// assert!(matches!(refused, Error::NotDivisible { index: 0 }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotDivisible`] names the first number that is no multiple of its divisor;
+    /// otherwise as [`Engine::div_rem`].
+    pub fn div_exact<C: Column>(&self, a: &C, b: &C) -> Result<C, Error> {
+        C::div_exact(self, a, b)
+    }
+
+    /// [`Engine::div_rem_floor`] of signed batches.
+    pub(crate) fn signed_div_rem_floor(
+        &self,
+        a: &SignedBatch,
+        b: &SignedBatch,
+    ) -> Result<Divided, Error> {
+        Ok((self.div(a, b)?, self.rem(a, b)?))
+    }
+
+    /// [`Engine::div_rem_truncated`] of signed batches.
+    pub(crate) fn signed_div_rem_truncated(
         &self,
         a: &SignedBatch,
         b: &SignedBatch,
@@ -46,12 +86,8 @@ impl Engine {
         ))
     }
 
-    /// Quotients whose remainders are not negative: Rust's `div_euclid` and `rem_euclid`.
-    /// `-7` by `-2` is 4, and 1 is left.
-    ///
-    /// # Errors
-    /// As [`Engine::signed_div_rem_floor`].
-    pub fn signed_div_rem_euclid(
+    /// [`Engine::div_rem_euclid`] of signed batches.
+    pub(crate) fn signed_div_rem_euclid(
         &self,
         a: &SignedBatch,
         b: &SignedBatch,
@@ -65,23 +101,8 @@ impl Engine {
         ))
     }
 
-    /// Quotients of multiples of their divisors. Looks at the remainders on the host.
-    ///
-    /// ```
-    /// use bigint_host::{Engine, Error};
-    /// let engine = Engine::auto();
-    /// let a = engine.batch_from_biguints(&[21u32.into(), 22u32.into()])?;
-    /// let b = engine.batch_from_biguints(&[7u32.into(), 11u32.into()])?;
-    /// assert_eq!(engine.div_exact(&a, &b)?.to_biguints()?, [3u32, 2].map(Into::into));
-    /// let refused = engine.div_exact(&b, &a).unwrap_err();
-    /// assert!(matches!(refused, Error::NotDivisible { index: 0 }));
-    /// # Ok::<(), Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::NotDivisible`] names the first number that is no multiple of its divisor;
-    /// otherwise as [`Engine::div_rem`].
-    pub fn div_exact(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+    /// [`Engine::div_exact`] of batches.
+    pub(crate) fn div_exact_batch(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
         let (quotient, remainder) = self.div_rem(a, b)?;
         let (rows, width) = (remainder.rows()?, remainder.width());
         let mut rows = rows.chunks_exact(width);
@@ -91,11 +112,12 @@ impl Engine {
         }
     }
 
-    /// [`Engine::div_exact`] of signed numbers.
-    ///
-    /// # Errors
-    /// As [`Engine::div_exact`].
-    pub fn signed_div_exact(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
+    /// [`Engine::div_exact`] of signed batches.
+    pub(crate) fn signed_div_exact(
+        &self,
+        a: &SignedBatch,
+        b: &SignedBatch,
+    ) -> Result<SignedBatch, Error> {
         let quotient = self.div_exact(a.magnitude(), b.magnitude())?;
         Ok(SignedBatch::of(quotient, self.odd(&[a, b])?))
     }
@@ -144,13 +166,11 @@ mod tests {
                 assert_eq!(found, (quotient.into(), remainder.into()), "{a} by {b}");
             }
         };
-        check(engine.signed_div_rem_truncated(&a, &b), |a, b| {
-            (a / b, a % b)
-        });
-        check(engine.signed_div_rem_euclid(&a, &b), |a, b| {
+        check(engine.div_rem_truncated(&a, &b), |a, b| (a / b, a % b));
+        check(engine.div_rem_euclid(&a, &b), |a, b| {
             (a.div_euclid(b), a.rem_euclid(b))
         });
-        check(engine.signed_div_rem_floor(&a, &b), |a, b| {
+        check(engine.div_rem_floor(&a, &b), |a, b| {
             let rest = ((a % b) + b) % b;
             ((a - rest) / b, rest)
         });
@@ -164,10 +184,10 @@ mod tests {
             engine.signed_from_bigints(&numbers).unwrap()
         };
         let (a, b) = ([-(7 << 90), 0, 5 << 64, -6], [-7, -3, 1 << 64, 3]);
-        let quotients = engine.signed_div_exact(&signed(&a), &signed(&b)).unwrap();
+        let quotients = engine.div_exact(&signed(&a), &signed(&b)).unwrap();
         let expected = [1 << 90, 0, 5, -2].map(|n: i128| BigInt::from(n));
         assert_eq!(quotients.to_bigints().unwrap(), expected);
-        let refused = engine.signed_div_exact(&signed(&[6, -7]), &signed(&[3]));
+        let refused = engine.div_exact(&signed(&[6, -7]), &signed(&[3]));
         assert!(matches!(
             refused.unwrap_err(),
             Error::NotDivisible { index: 1 }

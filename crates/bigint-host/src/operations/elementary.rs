@@ -1,6 +1,7 @@
 //! Elementary operations that need a look at the numbers: at a comparison's answers, and at
 //! how far a shift goes.
 
+use crate::operations::column::Column;
 use crate::operations::forms::Form;
 use crate::values::batch::Batch;
 use crate::{Engine, Error};
@@ -23,14 +24,11 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::order`].
-    pub fn compare(&self, a: &Batch, b: &Batch) -> Result<Vec<Ordering>, Error> {
-        let order = self.order(a, b)?;
-        Ok(bigint_cpu::collect(
-            order.rows()?.iter().map(|told| told.cmp(&1)),
-        )?)
+    pub fn compare<C: Column>(&self, a: &C, b: &C) -> Result<Vec<Ordering>, Error> {
+        C::compare(self, a, b)
     }
 
-    /// `a * 2^bits`, exact: wide enough for the longest shift, which is looked for on the
+    /// `a * 2^bits`, exact; a batch is wide enough for the longest shift, which is looked for on the
     /// host. `bits` is one number for all, or one for each.
     ///
     /// ```
@@ -46,7 +44,12 @@ impl Engine {
     /// # Errors
     /// [`Error::Width`] where a shift goes beyond [`MAX_WIDTH`]; otherwise as
     /// [`Engine::wrapping_shl`].
-    pub fn shl(&self, a: &Batch, bits: &Batch) -> Result<Batch, Error> {
+    pub fn shl<C: Column>(&self, a: &C, bits: &C) -> Result<C, Error> {
+        C::shl(self, a, bits)
+    }
+
+    /// [`Engine::shl`] of batches.
+    pub(crate) fn shl_batch(&self, a: &Batch, bits: &Batch) -> Result<Batch, Error> {
         let rows = bits.rows()?;
         let longest = rows.chunks(bits.width()).map(|count| match count {
             [low, above @ ..] if above.iter().all(|&limb| limb == 0) => *low as usize,

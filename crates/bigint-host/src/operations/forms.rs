@@ -1,6 +1,7 @@
 //! The engine's operations, one method for each form of each declaration.
 
 use crate::common::job::{Job, Wanted};
+use crate::operations::column::Column;
 use crate::plan::explain::Explanation;
 use crate::plan::task::Task;
 use crate::values::batch::Batch;
@@ -11,7 +12,7 @@ use bigint_core::{Operation, for_each_operation};
 /// A declaration becomes, for subtraction,
 ///
 /// ```text
-/// pub fn sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error>;
+/// pub fn sub<C: Column>(&self, a: &C, b: &C) -> Result<C, Error>;
 /// pub fn wrapping_sub(&self, a: &Batch, b: &Batch) -> Result<Batch, Error>;
 /// pub fn overflowing_sub(&self, a: &Batch, b: &Batch) -> Result<(Batch, Vec<bool>), Error>;
 /// ```
@@ -30,7 +31,7 @@ macro_rules! methods {
         }
     )*) => {
         impl Engine {$(
-            exact! { [$(#[$doc])*] $variant $method $operands $results }
+            exact! { [$(#[$doc])*] [$($properties)?] $variant $method $operands $results }
             wrapping! { $variant $method $wrapping $operands $results }
             overflowing! { $flag $variant $method $overflowing $operands $results }
         )*}
@@ -38,19 +39,42 @@ macro_rules! methods {
 }
 
 macro_rules! exact {
-    ([$(#[$doc:meta])*] $variant:ident $method:ident ($($operand:ident),*) $results:tt) => {
+    (
+        @ [$(#[$doc:meta])*] $column:ident [$($bound:tt)*]
+        $variant:ident $method:ident ($($operand:ident),*) $results:tt
+    ) => {
         $(#[$doc])*
         ///
         /// # Errors
         /// [`Error::CountMismatch`], [`Error::Width`], [`Error::TooLarge`],
-        /// [`Error::TooManyBits`], [`Error::Algorithm`]; [`Error::Underflow`] names the first number that would
-        /// be negative, [`Error::ZeroDivisor`], [`Error::NotInvertible`] or
+        /// [`Error::TooManyBits`], [`Error::Algorithm`]; [`Error::Underflow`] names the first number
+        /// of a [`Batch`] that would be negative, [`Error::Negative`] the first that must not be and
+        /// is, [`Error::ZeroDivisor`], [`Error::NotInvertible`] or
         /// [`Error::EvenModulus`] the first that has no value, [`Error::NotReduced`] the first that
         /// is not below its modulus where it must be; [`Error::Device`] on a device.
-        pub fn $method(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {
-            let outcome = self.compute(Operation::$variant, Form::Exact, &[$($operand),*])?;
-            Ok(results!(outcome, $results))
+        pub fn $method<$($bound)*>(
+            &self,
+            $($operand: &$column),*
+        ) -> Result<made!($column, $results), Error> {
+            let made = self.apply(Operation::$variant, &[$($operand),*])?;
+            Ok(results!(made, $results))
         }
+    };
+    // What depends on how wide numbers are is of batches alone, as what is exact by another name.
+    ($doc:tt [[OfWidths $($more:tt)*]] $($rest:tt)*) => {
+        exact! { @ $doc Batch [] $($rest)* }
+    };
+    ($doc:tt $properties:tt Shl $($rest:tt)*) => {
+        exact! { @ $doc Batch [] Shl $($rest)* }
+    };
+    ([$($doc:tt)*] $properties:tt PowMod $($rest:tt)*) => {
+        exact! { @ [#[doc(alias = "powmod")] $($doc)*] C [C: Column] PowMod $($rest)* }
+    };
+    ([$($doc:tt)*] $properties:tt InvMod $($rest:tt)*) => {
+        exact! { @ [#[doc(alias = "invmod")] $($doc)*] C [C: Column] InvMod $($rest)* }
+    };
+    ($doc:tt $properties:tt $($rest:tt)*) => {
+        exact! { @ $doc C [C: Column] $($rest)* }
     };
 }
 
@@ -62,9 +86,12 @@ macro_rules! wrapping {
         ///
         /// # Errors
         #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
-        pub fn $wrapping(&self, $($operand: &Batch),*) -> Result<batches!($results), Error> {
+        pub fn $wrapping(
+            &self,
+            $($operand: &Batch),*
+        ) -> Result<made!(Batch, $results), Error> {
             let outcome = self.compute(Operation::$variant, Form::Wrapping, &[$($operand),*])?;
-            Ok(results!(outcome, $results))
+            Ok(results!(outcome.results, $results))
         }
     };
 }
@@ -80,17 +107,24 @@ macro_rules! overflowing {
     (EvenModulus $($rest:tt)*) => {
         masked! { "its modulus is even" $($rest)* }
     };
-    ($flag:ident $variant:ident $method:ident [$overflowing:ident] $operands:tt $results:tt) => {
-        flagged! {
-            [
-                #[doc = concat!("[`Engine::", stringify!($method), "`] modulo `2^(32 w)`, with `w`")]
-                /// the widest operand's width, and for each number whether the exact value is
-                /// another. Waits for the device.
-                ///
-                /// # Errors
-                #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
-            ]
-            $variant $overflowing $operands $results
+    (
+        $flag:ident $variant:ident $method:ident [$overflowing:ident] ($($operand:ident),*)
+        $results:tt
+    ) => {
+        #[doc = concat!("[`Engine::", stringify!($method), "`] modulo `2^(32 w)`, with `w`")]
+        /// the widest operand's width, and for each number whether the exact value is
+        /// another. Waits for the device.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`Engine::", stringify!($method), "`], but for underflow.")]
+        pub fn $overflowing(
+            &self,
+            $($operand: &Batch),*
+        ) -> Result<(made!(Batch, $results), Vec<bool>), Error> {
+            let operands = [$($operand),*];
+            let outcome = self.compute(Operation::$variant, Form::Overflowing, &operands)?;
+            let flags = outcome.flags()?;
+            Ok((results!(outcome.results, $results), flags))
         }
     };
 }
@@ -98,61 +132,58 @@ macro_rules! overflowing {
 macro_rules! masked {
     (
         $no_value:literal
-        $variant:ident $method:ident [$masked:ident] $operands:tt $results:tt
+        $variant:ident $method:ident [$masked:ident] ($($operand:ident),*) $results:tt
     ) => {
-        flagged! {
-            [
-                #[doc = concat!("[`Engine::", stringify!($method), "`], and for each number")]
-                #[doc = concat!("whether ", $no_value, ": its results then are zero.")]
-                /// Waits for the device.
-                ///
-                /// # Errors
-                #[doc = concat!("As [`Engine::", stringify!($method), "`], but for these.")]
-            ]
-            $variant $masked $operands $results
-        }
-    };
-}
-
-macro_rules! flagged {
-    ([$(#[$doc:meta])*] $variant:ident $flagged:ident ($($operand:ident),*) $results:tt) => {
-        $(#[$doc])*
-        pub fn $flagged(
+        #[doc = concat!("[`Engine::", stringify!($method), "`], and for each number")]
+        #[doc = concat!("whether ", $no_value, ": its results then are zero.")]
+        /// Waits for the device.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`Engine::", stringify!($method), "`], but for these.")]
+        pub fn $masked<C: Column>(
             &self,
-            $($operand: &Batch),*
-        ) -> Result<(batches!($results), Vec<bool>), Error> {
-            let operands = [$($operand),*];
-            let outcome = self.compute(Operation::$variant, Form::Overflowing, &operands)?;
-            let flags = outcome.flags()?;
-            Ok((results!(outcome, $results), flags))
+            $($operand: &C),*
+        ) -> Result<(made!(C, $results), Vec<bool>), Error> {
+            let (made, flags) = self.masked_apply(Operation::$variant, &[$($operand),*])?;
+            Ok((results!(made, $results), flags))
         }
     };
 }
 
 /// The type of a method's results.
-macro_rules! batches {
-    (($r:ident)) => {
-        Batch
+macro_rules! made {
+    ($column:ident, ($r:ident)) => {
+        $column
     };
-    (($r:ident, $s:ident)) => {
-        (Batch, Batch)
+    ($column:ident, ($r:ident, $s:ident)) => {
+        ($column, $column)
     };
 }
 
 /// What was made, as a method returns it.
 macro_rules! results {
-    ($outcome:ident, ($r:ident)) => {{
-        let mut results = $outcome.results.into_iter();
-        results.next().expect("the declaration has a result")
-    }};
-    ($outcome:ident, ($r:ident, $s:ident)) => {{
-        let mut results = $outcome.results.into_iter();
-        let mut next = || results.next().expect("the declaration has two results");
-        (next(), next())
-    }};
+    ($made:expr, ($r:ident)) => {
+        only($made)
+    };
+    ($made:expr, ($r:ident, $s:ident)) => {
+        both($made)
+    };
 }
 
 for_each_operation!(methods);
+
+/// The result of an operation that has one.
+pub(crate) fn only<C>(made: Vec<C>) -> C {
+    let mut made = made.into_iter();
+    made.next().expect("the declaration has a result")
+}
+
+/// The results of an operation that has two.
+pub(crate) fn both<C>(made: Vec<C>) -> (C, C) {
+    let mut made = made.into_iter();
+    let mut next = || made.next().expect("the declaration has two results");
+    (next(), next())
+}
 
 /// How wide results are, and what becomes of values that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -179,7 +210,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// The flags, brought to the host; none where none were asked for.
-    fn flags(&self) -> Result<Vec<bool>, Error> {
+    pub(crate) fn flags(&self) -> Result<Vec<bool>, Error> {
         match &self.flags {
             Some(flags) => Ok(bigint_cpu::collect(
                 flags.rows()?.iter().map(|&flag| flag != 0),
@@ -190,7 +221,39 @@ impl Outcome {
 }
 
 impl Engine {
-    /// Any operation in any form; the methods of the operations' names are this.
+    /// Any operation on columns of any kind, exact: its results in declared order. The methods of
+    /// the operations' names are this.
+    ///
+    /// ```
+    /// use bigint_host::{Engine, Integers, Operation};
+    /// let a = Integers::from([17u32, 1]);
+    /// let made = Engine::auto().apply(Operation::DivRem, &[&a, &Integers::from([5])])?;
+    /// assert_eq!(made, [Integers::from([3, 0]), Integers::from([2, 1])]);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Operands`] where there are more or fewer operands than declared;
+    /// [`Error::NeedsWidth`] of [`Integers`](crate::Integers), where an operation depends on
+    /// widths; otherwise as the operation's own methods.
+    pub fn apply<C: Column>(&self, operation: Operation, operands: &[&C]) -> Result<Vec<C>, Error> {
+        C::apply(self, operation, operands)
+    }
+
+    /// [`Engine::apply`], and for each row whether it has no value: its results then are zero.
+    /// Of operations that have a value of all numbers no row is told.
+    ///
+    /// # Errors
+    /// As [`Engine::apply`], but for numbers that have no value.
+    pub fn masked_apply<C: Column>(
+        &self,
+        operation: Operation,
+        operands: &[&C],
+    ) -> Result<(Vec<C>, Vec<bool>), Error> {
+        C::masked_apply(self, operation, operands)
+    }
+
+    /// Any operation on batches in any form.
     ///
     /// ```
     /// use bigint_host::{Engine, Form, Operation};

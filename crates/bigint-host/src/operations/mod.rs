@@ -5,6 +5,7 @@
 //! make operations of these: of signed numbers, modulo numbers, powers, primes, reductions. None of
 //! them knows who computes.
 
+pub(crate) mod column;
 pub(crate) mod cyclic;
 pub(crate) mod division;
 pub(crate) mod divisor;

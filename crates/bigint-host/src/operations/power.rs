@@ -1,5 +1,6 @@
 //! Powers of integers, exact: one exponent for all numbers, or one for each.
 
+use crate::operations::column::Column;
 use crate::operations::forms::Form;
 use crate::{Batch, BigUint, Engine, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Layout, MAX_WIDTH, Operation, Shape};
@@ -21,9 +22,14 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Width`] where a power is longer than numbers may be; otherwise as
-    /// [`Engine::mul`].
-    pub fn pow(&self, a: &Batch, e: &Batch) -> Result<Batch, Error> {
+    /// [`Error::Width`] where a power is longer than numbers may be; [`Error::NegativeExponent`]
+    /// names the first exponent below zero; otherwise as [`Engine::mul`].
+    pub fn pow<C: Column>(&self, a: &C, e: &C) -> Result<C, Error> {
+        C::pow(self, a, e)
+    }
+
+    /// [`Engine::pow`] of batches.
+    pub(crate) fn pow_batch(&self, a: &Batch, e: &Batch) -> Result<Batch, Error> {
         let count = match (a.len(), e.len()) {
             (a, b) if a == b || b == 1 => a,
             (1, b) => b,
@@ -83,11 +89,11 @@ impl Engine {
     }
 
     /// [`Engine::pow`] of signed numbers.
-    ///
-    /// # Errors
-    /// [`Error::NegativeExponent`] names the first exponent below zero; otherwise as
-    /// [`Engine::pow`].
-    pub fn signed_pow(&self, a: &SignedBatch, e: &SignedBatch) -> Result<SignedBatch, Error> {
+    pub(crate) fn signed_pow(
+        &self,
+        a: &SignedBatch,
+        e: &SignedBatch,
+    ) -> Result<SignedBatch, Error> {
         if let Some(index) = e.first_negative()? {
             return Err(Error::NegativeExponent { index });
         }

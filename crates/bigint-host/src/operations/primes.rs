@@ -4,6 +4,7 @@
 //! number at a time on the CPU. No composite number is known that passes all, and none is
 //! below 2^64.
 
+use crate::operations::column::Column;
 use crate::{Algorithm, Batch, BigUint, Engine, Error, Options, SignedBatch};
 
 /// Primes that are divided by first.
@@ -34,8 +35,8 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::pow_mod`].
-    pub fn is_prime(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
-        self.are_primes(&numbers.to_biguints()?)
+    pub fn is_prime<C: Column>(&self, numbers: &C) -> Result<Vec<bool>, Error> {
+        C::is_prime(self, numbers)
     }
 
     /// The least prime above each number, a limb wider than they are. As in
@@ -51,7 +52,12 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::is_prime`].
-    pub fn next_prime(&self, numbers: &Batch) -> Result<Batch, Error> {
+    pub fn next_prime<C: Column>(&self, numbers: &C) -> Result<C, Error> {
+        C::next_prime(self, numbers)
+    }
+
+    /// [`Engine::next_prime`] of a batch.
+    pub(crate) fn next_prime_of_batch(&self, numbers: &Batch) -> Result<Batch, Error> {
         let shape = numbers.shape();
         let mut next = numbers.to_biguints()?;
         for number in &mut next {
@@ -115,7 +121,16 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::pow_mod`].
-    pub fn is_strong_probable_prime(
+    pub fn is_strong_probable_prime<C: Column>(
+        &self,
+        numbers: &C,
+        bases: &[BigUint],
+    ) -> Result<Vec<bool>, Error> {
+        C::is_strong_probable_prime(self, numbers, bases)
+    }
+
+    /// [`Engine::is_strong_probable_prime`] of a batch.
+    pub(crate) fn are_strong_probable_primes(
         &self,
         numbers: &Batch,
         bases: &[BigUint],
@@ -152,7 +167,12 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::iroot`].
-    pub fn is_perfect_power(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
+    pub fn is_perfect_power<C: Column>(&self, numbers: &C) -> Result<Vec<bool>, Error> {
+        C::is_perfect_power(self, numbers)
+    }
+
+    /// [`Engine::is_perfect_power`] of a batch.
+    pub(crate) fn are_perfect_powers(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
         let numbers = numbers.to_biguints()?;
         let mut verdicts: Vec<_> = numbers.iter().map(|n| n.bits() < 2).collect();
         let longest = numbers.iter().map(BigUint::bits).max().unwrap_or(0);
@@ -192,7 +212,7 @@ impl Engine {
         }
     }
 
-    fn are_primes(&self, numbers: &[BigUint]) -> Result<Vec<bool>, Error> {
+    pub(crate) fn are_primes(&self, numbers: &[BigUint]) -> Result<Vec<bool>, Error> {
         let mut verdicts: Vec<_> = numbers.iter().map(by_trial).collect();
         let open: Vec<usize> = (0..numbers.len())
             .filter(|&i| verdicts[i].is_none())

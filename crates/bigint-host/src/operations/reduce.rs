@@ -6,6 +6,7 @@
 
 use crate::common::limbs;
 use crate::device::gather::{Gather, Order, Run};
+use crate::operations::column::Column;
 use crate::operations::forms::Form;
 use crate::values::batch::Batch;
 use crate::{Engine, Error, Options};
@@ -15,9 +16,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Engine {
-    /// The sum of all numbers, as a batch of one; zero for none.
+    /// The sum of all numbers, as a column of one; zero for none.
     ///
-    /// A limb wider than the numbers (two for more than `2^32` of them), which holds every
+    /// Of a batch, a limb wider than the numbers (two for more than `2^32` of them), which holds every
     /// sum. Cost: as many additions as numbers, in `log2(count)` steps.
     ///
     /// ```
@@ -30,15 +31,20 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Width`], [`Error::OutOfMemory`]; [`Error::Device`] on a device.
-    pub fn sum(&self, a: &Batch) -> Result<Batch, Error> {
+    pub fn sum<C: Column>(&self, a: &C) -> Result<C, Error> {
+        C::sum(self, a)
+    }
+
+    /// [`Engine::sum`] of a batch.
+    pub(crate) fn sum_of_batch(&self, a: &Batch) -> Result<Batch, Error> {
         let form = Form::Modulo(width_of_sum(a));
         let zero = || self.one_limb(0, a.shape().layout);
         self.by_halves(a, zero, |x, y| self.first_of(Operation::Add, form, &[x, y]))
     }
 
-    /// The product of all numbers, as a batch of one; one for none.
+    /// The product of all numbers, as a column of one; one for none.
     ///
-    /// As wide as all numbers together. Cost: a tree, whose products of one step are all as
+    /// Of a batch, as wide as all numbers together. Cost: a tree, whose products of one step are all as
     /// wide and take the algorithms that are fastest there; but on a GPU steps of few products
     /// take one kernel, as far as it holds them, as each other would cost more at its first use
     /// than it saves.
@@ -54,7 +60,12 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::sum`].
-    pub fn product(&self, a: &Batch) -> Result<Batch, Error> {
+    pub fn product<C: Column>(&self, a: &C) -> Result<C, Error> {
+        C::product(self, a)
+    }
+
+    /// [`Engine::product`] of a batch.
+    pub(crate) fn product_of_batch(&self, a: &Batch) -> Result<Batch, Error> {
         let one = || self.one_limb(1, a.shape().layout);
         let tuning = self.inner.tuning();
         let lanes = tuning.lanes_of_tree(a.len(), a.width());
@@ -76,8 +87,8 @@ impl Engine {
 
     /// Number `i` is the sum of numbers `0 ..= i`.
     ///
-    /// As wide as [`Engine::sum`]. Cost: `count log2(count)` additions, in as many steps as
-    /// the logarithm says: after step `s` a number is the sum of the `2^s` up to it (Hillis
+    /// Of a batch, as wide as [`Engine::sum`]. Cost: `count log2(count)` additions, in as many steps
+    /// as the logarithm says: after step `s` a number is the sum of the `2^s` up to it (Hillis
     /// and Steele, "Data parallel algorithms", 1986).
     ///
     /// ```
@@ -90,7 +101,12 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::sum`].
-    pub fn prefix_sum(&self, a: &Batch) -> Result<Batch, Error> {
+    pub fn prefix_sum<C: Column>(&self, a: &C) -> Result<C, Error> {
+        C::prefix_sum(self, a)
+    }
+
+    /// [`Engine::prefix_sum`] of a batch.
+    pub(crate) fn prefix_sum_of_batch(&self, a: &Batch) -> Result<Batch, Error> {
         let form = Form::Modulo(width_of_sum(a));
         let (mut sums, mut by) = (a.clone(), 1);
         while by < a.len() {
@@ -112,7 +128,12 @@ impl Engine {
     /// # Errors
     /// [`Error::NoSuchNumber`] names the first index past the end; [`Error::OutOfMemory`];
     /// [`Error::Device`] on a device.
-    pub fn gather(&self, a: &Batch, indices: &[usize]) -> Result<Batch, Error> {
+    pub fn gather<C: Column>(&self, a: &C, indices: &[usize]) -> Result<C, Error> {
+        C::gather(self, a, indices)
+    }
+
+    /// [`Engine::gather`] of a batch.
+    pub(crate) fn gather_batch(&self, a: &Batch, indices: &[usize]) -> Result<Batch, Error> {
         let past = indices.iter().find(|&&index| index >= a.len());
         if let Some(&index) = past {
             let count = a.len();
@@ -137,7 +158,12 @@ impl Engine {
     /// # Errors
     /// [`Error::NoSuchNumber`] where the range ends past the end, or before its start;
     /// otherwise as [`Engine::gather`].
-    pub fn slice(&self, a: &Batch, range: Range<usize>) -> Result<Batch, Error> {
+    pub fn slice<C: Column>(&self, a: &C, range: Range<usize>) -> Result<C, Error> {
+        C::slice(self, a, range)
+    }
+
+    /// [`Engine::slice`] of a batch.
+    pub(crate) fn slice_batch(&self, a: &Batch, range: Range<usize>) -> Result<Batch, Error> {
         let (index, count) = (range.start.max(range.end), a.len());
         if range.end > count || range.start > range.end {
             return Err(Error::NoSuchNumber { index, count });
@@ -153,13 +179,18 @@ impl Engine {
         self.gathered(Gather { shape, order }, &[a])
     }
 
-    /// The numbers of all batches, one after the other: as wide as the widest batch, in the
+    /// The numbers of all columns, one after the other. Of batches, as wide as the widest, in the
     /// layout of the first; of no batches, an empty one. Where devices have them, the result is
     /// made and stays there; else they go by way of the host.
     ///
     /// # Errors
     /// As [`Engine::gather`].
-    pub fn concatenate(&self, batches: &[&Batch]) -> Result<Batch, Error> {
+    pub fn concatenate<C: Column>(&self, columns: &[&C]) -> Result<C, Error> {
+        C::concatenate(self, columns)
+    }
+
+    /// [`Engine::concatenate`] of batches.
+    pub(crate) fn concatenate_batches(&self, batches: &[&Batch]) -> Result<Batch, Error> {
         let mut shape = Shape::new(0, 1, Layout::Contiguous);
         let mut runs = Vec::with_capacity(batches.len());
         for (operand, batch) in batches.iter().enumerate() {

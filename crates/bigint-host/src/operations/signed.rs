@@ -1,5 +1,6 @@
 //! Operations on signed numbers: on their magnitudes, and on their signs.
 
+use crate::operations::column::Column;
 use crate::operations::forms::Form;
 use crate::{Batch, Engine, Error, SignedBatch};
 use bigint_core::operation::Signs;
@@ -11,11 +12,25 @@ use std::cmp::Ordering;
 const SIGN: Form = Form::Modulo(1);
 
 impl Engine {
-    /// The numbers with the other sign.
+    /// The numbers with the other sign; of a [`Batch`] zeros alone have one.
     ///
     /// # Errors
+    /// [`Error::Underflow`] names the first number of a [`Batch`] that is not zero;
     /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
-    pub fn signed_neg(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+    pub fn neg<C: Column>(&self, a: &C) -> Result<C, Error> {
+        C::neg(self, a)
+    }
+
+    /// The absolute values.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn abs<C: Column>(&self, a: &C) -> Result<C, Error> {
+        C::abs(self, a)
+    }
+
+    /// [`Engine::neg`] of signed batches.
+    pub(crate) fn signed_neg(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
         let one = self.mask(&[true])?;
         let signs = match &a.signs {
             Some(signs) => self.xor(signs, &one)?,
@@ -24,55 +39,34 @@ impl Engine {
         Ok(SignedBatch::of(a.magnitude.clone(), Some(signs)))
     }
 
-    /// `a * b`, exact.
-    ///
-    /// # Errors
-    /// As [`Engine::mul`].
-    pub fn signed_mul(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
-        self.signed_compute(Operation::Mul, &[a, b])
+    /// The sum of all numbers. Cost: as that of the magnitudes of those that are negative, and of
+    /// the others.
+    pub(crate) fn signed_sum(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+        self.by_sign(a, |engine, x| engine.sum(x))
     }
 
-    /// `a - b`, exact.
-    ///
-    /// # Errors
-    /// As [`Engine::signed_add`].
-    pub fn signed_sub(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
-        self.signed_compute(Operation::Sub, &[a, b])
-    }
-
-    /// `a + b`, exact. Where numbers have signs, they stay where they are and one pass over
-    /// memory adds or subtracts as they say ([`Engine::add_signed`]).
-    ///
-    /// # Errors
-    /// As [`Engine::add`].
-    pub fn signed_add(&self, a: &SignedBatch, b: &SignedBatch) -> Result<SignedBatch, Error> {
-        self.signed_compute(Operation::Add, &[a, b])
-    }
-
-    /// The sum of all numbers, as a batch of one; zero for none. Cost: as
-    /// [`Engine::sum`]'s of those that are negative, and of the others.
-    ///
-    /// # Errors
-    /// As [`Engine::sum`].
-    pub fn signed_sum(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+    /// What sums make of the numbers: what they make of those that are not negative, less what
+    /// they make of the others.
+    pub(crate) fn by_sign(
+        &self,
+        a: &SignedBatch,
+        sum: impl Fn(&Engine, &Batch) -> Result<Batch, Error>,
+    ) -> Result<SignedBatch, Error> {
         let Some(signs) = &a.signs else {
-            return Ok(SignedBatch::natural(self.sum(&a.magnitude)?));
+            return Ok(SignedBatch::natural(sum(self, &a.magnitude)?));
         };
         let zero = self.mask(&[false])?;
-        let of_sign = |x, y| self.sum(&self.select(x, y, signs)?);
+        let of_sign = |x, y| sum(self, &self.select(x, y, signs)?);
         let positive = of_sign(&zero, &a.magnitude)?;
         let negative = of_sign(&a.magnitude, &zero)?;
-        self.signed_sub(
+        self.sub(
             &SignedBatch::natural(positive),
             &SignedBatch::natural(negative),
         )
     }
 
-    /// The product of all numbers, as a batch of one; one for none.
-    ///
-    /// # Errors
-    /// As [`Engine::product`].
-    pub fn signed_product(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
+    /// The product of all numbers.
+    pub(crate) fn signed_product(&self, a: &SignedBatch) -> Result<SignedBatch, Error> {
         let product = self.product(&a.magnitude)?;
         let Some(signs) = &a.signs else {
             return Ok(SignedBatch::natural(product));
@@ -83,23 +77,66 @@ impl Engine {
         Ok(SignedBatch::of(product, Some(signs)))
     }
 
-    /// Any operation on signed numbers, exact: what it is of them, its declaration's
+    /// All results of an operation on signed batches, exact: what it is of them, its declaration's
     /// [`Signs`] say.
-    ///
-    /// ```
-    /// use bigint_host::{Engine, Operation};
-    /// let engine = Engine::auto();
-    /// let a = engine.signed_from_bigints(&[(-7).into(), 7.into()])?;
-    /// let bits = engine.signed_from_bigints(&[1.into()])?;
-    /// let shifted = engine.signed_compute(Operation::Shr, &[&a, &bits])?;
-    /// assert_eq!(shifted.to_bigints()?, [(-4).into(), 3.into()]);
-    /// # Ok::<(), bigint_host::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Negative`] where an operand must not be negative and is; otherwise as
-    /// [`Engine::compute`].
-    pub fn signed_compute(
+    pub(crate) fn signed_apply(
+        &self,
+        operation: Operation,
+        operands: &[&SignedBatch],
+    ) -> Result<Vec<SignedBatch>, Error> {
+        if operation.declaration().results.len() == 1 {
+            return Ok(vec![self.signed_compute(operation, operands)?]);
+        }
+        // Those of several results are of numbers that are not negative.
+        for operand in 0..operands.len() {
+            self.refuse_negatives(operation, operands, operand)?;
+        }
+        let magnitudes: Vec<&Batch> = operands.iter().map(|x| x.magnitude()).collect();
+        let made = self.compute(operation, Form::Exact, &magnitudes)?;
+        let results = made.results.into_iter();
+        Ok(results.map(SignedBatch::natural).collect())
+    }
+
+    /// The same, and 1 where there is no value, which the magnitudes tell: results then are zero.
+    pub(crate) fn signed_masked(
+        &self,
+        operation: Operation,
+        operands: &[&SignedBatch],
+    ) -> Result<(Vec<SignedBatch>, Batch), Error> {
+        let declared = operation.declaration();
+        if !declared.flag.is_of_no_value() {
+            let made = self.signed_apply(operation, operands)?;
+            let count = made.first().map_or(0, SignedBatch::len);
+            return Ok((made, self.mask(&vec![false; count])?));
+        }
+        let magnitudes: Vec<&Batch> = operands.iter().map(|x| x.magnitude()).collect();
+        let made = self.compute(operation, Form::Overflowing, &magnitudes)?;
+        let flags = made.flags.expect("flags were asked for");
+        // A symbol is a number of its own.
+        if declared.signs != Signs::Symbol && operands.iter().all(|x| x.signs().is_none()) {
+            let results = made.results.into_iter().map(SignedBatch::natural);
+            return Ok((results.collect(), flags));
+        }
+        // Of ones there is a value, which is put aside.
+        let (zero, one) = (self.mask(&[false])?, self.mask(&[true])?);
+        let valued = |x: &&SignedBatch| {
+            let magnitude = self.select(&one, x.magnitude(), &flags)?;
+            let signs = x.signs().map(|signs| self.select(&zero, signs, &flags));
+            Ok::<_, Error>(SignedBatch::of(magnitude, signs.transpose()?))
+        };
+        let valued = operands.iter().map(valued).collect::<Result<Vec<_>, _>>()?;
+        let results = self.signed_apply(operation, &valued.iter().collect::<Vec<_>>())?;
+        let without = |x: SignedBatch| {
+            let magnitude = self.select(&zero, x.magnitude(), &flags)?;
+            Ok(SignedBatch::of(magnitude, x.signs().cloned()))
+        };
+        let results = results.into_iter().map(without);
+        Ok((results.collect::<Result<_, Error>>()?, flags))
+    }
+
+    /// An operation of one result on signed batches, exact: what it is of them, its declaration's
+    /// [`Signs`] say.
+    pub(crate) fn signed_compute(
         &self,
         operation: Operation,
         operands: &[&SignedBatch],
@@ -144,14 +181,14 @@ impl Engine {
                 self.sum_in(form, a, b, Some(&self.signs_to_subtract(a, b)?))
             }
             (Signs::ProductPlus, [a, b, c]) if have_signs => {
-                let product = self.signed_mul(a, b)?;
+                let product = self.mul(*a, *b)?;
                 self.signed_in(Operation::Add, form, &[&product, c])
             }
             (Signs::Least | Signs::Greatest, [a, b]) if have_signs => {
                 self.extreme(form, signs, a, b)
             }
             (Signs::Order, [a, b]) => {
-                let difference = self.signed_sub(a, b)?;
+                let difference = self.sub(*a, *b)?;
                 let one = self.mask(&[true])?;
                 let pair = [&difference.magnitude, &one];
                 let magnitude = self.first_of(Operation::Min, SIGN, &pair)?;
@@ -275,10 +312,11 @@ impl Engine {
     }
 
     /// How each number of `a` compares with that of `b`. Waits for the device.
-    ///
-    /// # Errors
-    /// As [`Engine::compare`].
-    pub fn signed_order(&self, a: &SignedBatch, b: &SignedBatch) -> Result<Vec<Ordering>, Error> {
+    pub(crate) fn signed_order(
+        &self,
+        a: &SignedBatch,
+        b: &SignedBatch,
+    ) -> Result<Vec<Ordering>, Error> {
         let order = self.signed_compute(Operation::Compare, &[a, b])?;
         let (differ, less) = (order.magnitude.rows()?, order.negative()?);
         let told = differ.iter().zip(less).map(|told| match told {

@@ -162,19 +162,17 @@ pub(crate) fn launches(
     inputs: &Inputs,
 ) -> Result<Chosen, Error> {
     let (job, operands, operation) = square_or_product(tuning, job, inputs);
-    let count = match operands.len() {
-        0 => inputs.shapes.len(),
-        count => count,
-    };
-    let (n, m) = match operands {
-        [] => (inputs.width(0), inputs.width(count.saturating_sub(1))),
-        _ => (inputs.width(0), inputs.width(0)),
+    let widths: Vec<usize> = match operands {
+        [] => inputs.shapes.iter().map(|shape| shape.width).collect(),
+        _ => operands.iter().map(|&index| inputs.width(index)).collect(),
     };
     let of = |by| Launches {
         operation: job.operation,
         operands,
         by,
     };
+    let (n, m) = (widths.first(), widths.last());
+    let [n, m] = [n, m].map(|width| width.copied().unwrap_or(0));
     let plan = tuning.transform(job, n, m, inputs.is_kept);
     if let Some((plan, level)) = plan.filter(|(plan, _)| plan.fits(shared_bytes)) {
         return Ok(Chosen {
@@ -184,10 +182,6 @@ pub(crate) fn launches(
             lanes: None,
         });
     }
-    let widths: Vec<usize> = match operands {
-        [] => inputs.shapes.iter().map(|shape| shape.width).collect(),
-        _ => vec![n; count],
-    };
     // Kernels of the interleaved layout take any strides, so they also serve operands of two
     // layouts.
     let mut shapes = inputs.shapes.iter().chain(job.shapes());

@@ -92,8 +92,8 @@ const PIECE_MS: f64 = 40.0;
 /// The longer it has waited the longer it computes: so many pieces are as long as all before.
 const PIECES_OF_WAIT: f64 = 8.0;
 
-/// Numbers that a core takes at a time where SIMD lanes share them: a piece is whole rounds of all
-/// cores, as part of a round takes as long as all of it.
+/// Numbers that a core takes at a time where SIMD lanes share them: a piece is whole rounds of the
+/// cores that compute, as part of a round takes as long as all of it.
 const ROUND_OF_CORE: usize = 16;
 
 /// Whether devices can begin with the numbers of a task that are left; has them made ready in the
@@ -488,7 +488,7 @@ mod tests {
     use super::whole_rounds;
 
     #[test]
-    fn the_cpu_takes_whole_rounds_of_all_cores_at_a_time() {
+    fn the_cpu_takes_whole_rounds_of_its_cores_at_a_time() {
         for (numbers, taken) in [(3.0, 256), (280.0, 256), (400.0, 512), (5000.0, 5120)] {
             assert_eq!(whole_rounds(numbers, 256), taken);
         }

@@ -8,6 +8,12 @@
 pub(crate) mod cpu;
 pub(crate) mod gpu;
 
+pub use cpu::CpuTuning;
+pub use gpu::{
+    AddTuning, CoreTuning, DevicesTuning, FewTuning, FusedTuning, LanesTuning, LimbwiseTuning,
+    MersenneTuning, ModularTuning, MulTuning, Provenance, ScanTuning, StartTuning, Tuning,
+};
+
 use crate::Error;
 use serde::de::DeserializeOwned;
 use std::fmt::Display;

@@ -6,7 +6,6 @@ use crate::{BackEnd, DeviceSet, Error};
 use bigint_core::{Layout, Limb, Shape};
 use num_bigint::BigUint;
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 /// A batch of unsigned integers of one width, made by an
@@ -130,7 +129,10 @@ impl Batch {
     }
 
     /// [`Batch::rows`], not copied where nobody else has a clone of the batch.
-    pub(crate) fn into_rows(mut self) -> Result<Vec<Limb>, Error> {
+    ///
+    /// # Errors
+    /// As [`Batch::rows`].
+    pub fn into_rows(mut self) -> Result<Vec<Limb>, Error> {
         self.node().limbs()?;
         let own = Arc::get_mut(&mut self.handle);
         let own = own.and_then(|handle| Arc::get_mut(&mut handle.node));
@@ -152,14 +154,5 @@ impl Batch {
                 .for_each(<[u8]>::reverse);
         }
         Ok(bytes)
-    }
-}
-
-impl fmt::Debug for Batch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Batch")
-            .field("shape", &self.shape())
-            .field("location", &self.location())
-            .finish()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::common::limbs;
 use crate::values::column::Column;
+use crate::values::number::{BadNumber, Number, Unread};
 use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
 use bigint_cpu::radix::{self, Decimals};
@@ -35,7 +36,7 @@ const LIMB_BYTES: usize = size_of::<Limb>();
 /// assert_eq!(found.decimals().take(2).collect::<Vec<_>>(), ["40", "-2"]);
 /// # Ok::<(), bigint_host::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Integers {
     column: Arc<Column>,
 }
@@ -52,6 +53,14 @@ impl Integers {
     /// No integers.
     pub fn new() -> Self {
         Integers::default()
+    }
+
+    /// No integers yet, and room for so many of so many limbs together.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn with_capacity(count: usize, limbs: usize) -> Result<Self, Error> {
+        Ok(Column::with_capacity(count, limbs)?.into())
     }
 
     /// What they are made of, which no two clones share then.
@@ -219,12 +228,6 @@ impl Integers {
         })
     }
 
-    /// The numbers one after another, each made when it is asked for.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = BigInt> + '_ {
-        let number = |index| self.get(index).expect("indices end with the numbers");
-        (0..self.len()).map(number)
-    }
-
     /// The numbers of these indices, in this order; an index may come again.
     ///
     /// ```
@@ -320,14 +323,15 @@ impl Integers {
         limbs.flat_map(|limb| limb.to_le_bytes()).collect()
     }
 
-    /// Takes a number in that is written in decimal digits, or in hexadecimal ones after
-    /// `0x`; `-` before them or not.
+    /// Takes a number in as the `bigint` command reads it: decimal digits, or hexadecimal, octal or
+    /// binary ones after `0x`, `0o` or `0b`; with `-` or `+` before them or not, and with `_`
+    /// between two of them or not.
     ///
     /// ```
     /// use bigint_host::{Error, Integers};
     /// let mut integers = Integers::new();
     /// integers.push_text(b"-18446744073709551616")?;
-    /// integers.push_text(b"0xFf")?;
+    /// integers.push_text(b"+0xF_f")?;
     /// assert_eq!(integers.limbs(), [0, 0, 1, 255]);
     /// let error = integers.push_text(b"12z").unwrap_err();
     /// assert!(matches!(error, Error::NotADigit { index: 2, position: 2 }));
@@ -342,45 +346,24 @@ impl Integers {
     }
 
     fn push_text_by(&mut self, text: &[u8], decimals: &mut Decimals) -> Result<(), Error> {
-        let magnitude = text.strip_prefix(b"-");
-        let (negative, magnitude) = (magnitude.is_some(), magnitude.unwrap_or(text));
-        let (digits, base): (&[u8], u32) = match magnitude {
-            [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
-            digits => (digits, 10),
+        let index = self.len();
+        let bad = |bad: BadNumber| Error::NotADigit {
+            index,
+            position: bad.offset,
         };
+        let number = Number::scan(text).map_err(bad)?;
         let column = self.column_mut();
         let start = column.limbs.len();
-        let width = match base {
-            16 => digits.len().div_ceil(8),
-            _ => radix::limbs_of_digits(digits.len()),
-        };
-        column.make_room(width)?;
-        column.limbs.resize(start + width, 0);
-        let place = &mut column.limbs[start..];
-        let read = match base {
-            16 if radix::hex::parse(digits, place) => Ok(()),
-            16 => {
-                let is_none = |&byte: &u8| !byte.is_ascii_hexdigit();
-                let position = digits.iter().position(is_none).unwrap_or(digits.len());
-                Err(bigint_cpu::Error::NotADigit { position })
-            }
-            _ => decimals.read(digits, place),
-        };
-        let read = match digits.is_empty() {
-            true => Err(bigint_cpu::Error::NotADigit { position: 0 }),
-            false => read,
-        };
-        if let Err(error) = read {
+        column.make_room(number.width())?;
+        column.limbs.resize(start + number.width(), 0);
+        if let Err(unread) = number.write(&mut column.limbs[start..], decimals) {
             column.limbs.truncate(start);
-            return Err(match error {
-                bigint_cpu::Error::NotADigit { position } => Error::NotADigit {
-                    index: self.len(),
-                    position: text.len() - digits.len() + position,
-                },
-                error => error.into(),
+            return Err(match unread {
+                Unread::Bad(none) => bad(none),
+                Unread::Memory(error) => error,
             });
         }
-        column.end_number(negative);
+        column.end_number(number.negative);
         Ok(())
     }
 
@@ -540,26 +523,4 @@ fn of_numbers<'a>(
     };
     let fill = |i, place: &mut [Limb]| limbs::fill_with(place, number(i).1);
     Ok(Column::filled(None, count, mean, length, fill)?.into())
-}
-
-impl FromIterator<BigInt> for Integers {
-    /// # Panics
-    /// Where memory ends, as collections do.
-    fn from_iter<T: IntoIterator<Item = BigInt>>(numbers: T) -> Self {
-        let mut integers = Integers::new();
-        for number in numbers {
-            let (sign, limbs) = number.to_u32_digits();
-            let pushed = integers.push(sign == Sign::Minus, &limbs);
-            pushed.unwrap_or_else(|error| panic!("{error}"));
-        }
-        integers
-    }
-}
-
-impl FromIterator<BigUint> for Integers {
-    /// # Panics
-    /// Where memory ends, as collections do.
-    fn from_iter<T: IntoIterator<Item = BigUint>>(numbers: T) -> Self {
-        numbers.into_iter().map(BigInt::from).collect()
-    }
 }

@@ -8,8 +8,11 @@
 pub(crate) mod batch;
 pub(crate) mod collection;
 pub(crate) mod column;
+mod exchange;
 pub(crate) mod integers;
 pub(crate) mod made;
 pub(crate) mod making;
 pub(crate) mod node;
+pub(crate) mod number;
+pub(crate) mod shown;
 pub(crate) mod signed;

@@ -15,11 +15,11 @@ use num_bigint::Sign;
 /// let engine = Engine::auto();
 /// let a = engine.signed_from_bigints(&[(-7).into(), 7.into()])?;
 /// let b = engine.signed_from_bigints(&[5.into()])?;
-/// assert_eq!(engine.signed_add(&a, &b)?.to_bigints()?, [(-2).into(), 12.into()]);
-/// assert_eq!(engine.signed_mul(&a, &b)?.to_bigints()?, [(-35).into(), 35.into()]);
+/// assert_eq!(engine.add(&a, &b)?.to_bigints()?, [(-2).into(), 12.into()]);
+/// assert_eq!(engine.mul(&a, &b)?.to_bigints()?, [(-35).into(), 35.into()]);
 /// # Ok::<(), bigint_host::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SignedBatch {
     pub(crate) magnitude: Batch,
     /// One limb for each number, or one for all: 1 where it is negative, else 0. None where

@@ -1,5 +1,6 @@
 //! Integers of any lengths, and lists of computations on them, beside num-bigint.
 
+mod habits;
 #[path = "../simulated_gpu/lists.rs"]
 mod lists;
 mod operations;

@@ -142,7 +142,7 @@ fn check_preconditions(engine: &Engine) {
         integers(&[&small, &wide, &small]),
         integers(&[&odd, &(&wide + 1u8), &small]),
     );
-    let refused = engine.integers().mod_add(&a, &a, &m).unwrap_err();
+    let refused = engine.mod_add(&a, &a, &m).unwrap_err();
     assert!(
         matches!(refused, Error::NotReduced { index: 2, .. }),
         "{refused}"

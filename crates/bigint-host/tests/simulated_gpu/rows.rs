@@ -72,7 +72,7 @@ pub fn check_operations(engine: &Engine, count: usize, seed: u64) {
             .map(|column| Integers::from_biguints(column).unwrap())
             .collect();
         let made: Vec<&Integers> = made.iter().collect();
-        let (found, flags) = engine.integers().masked_compute(operation, &made).unwrap();
+        let (found, flags) = engine.masked_apply(operation, &made).unwrap();
         assert_eq!(
             (found.len(), flags.len()),
             (results, count),
@@ -85,7 +85,7 @@ pub fn check_operations(engine: &Engine, count: usize, seed: u64) {
             assert_eq!(&found, expected.as_ref().unwrap_or(&none), "{operation:?}");
         }
         let all_have_values = expected.iter().all(Option::is_some);
-        let exact = engine.integers().compute(operation, &made);
+        let exact = engine.apply(operation, &made);
         assert_eq!(exact.is_ok(), all_have_values, "{operation:?}: {exact:?}");
         assert!(!all_have_values || exact.unwrap() == found);
     }

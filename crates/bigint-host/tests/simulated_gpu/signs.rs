@@ -64,11 +64,11 @@ pub fn check_signs(engine: &Engine) {
                 taken.map(|(a, b)| (a.clone(), b.clone())).unzip();
             let (x, y) = (batch(engine, &a, layout), batch(engine, &b, other));
             let is = |x: &SignedBatch, y: &SignedBatch, expected: Vec<BigInt>| {
-                let found = engine.signed_compute(operation, &[x, y]).unwrap();
+                let found = engine.apply(operation, &[x, y]).unwrap().swap_remove(0);
                 assert_eq!(found.to_bigints().unwrap(), expected, "{operation:?}");
                 // Without signs it may be another way.
                 let [x, y] = [x, y].map(|x| SignedBatch::natural(x.magnitude().clone()));
-                let found = engine.signed_compute(operation, &[&x, &y]).unwrap();
+                let found = engine.apply(operation, &[&x, &y]).unwrap().swap_remove(0);
                 let [x, y] = [x, y].map(|x| x.to_bigints().unwrap());
                 let at = |x: &'_ [BigInt], i: usize| x[if x.len() == 1 { 0 } else { i }].clone();
                 for (i, found) in found.to_bigints().unwrap().iter().enumerate() {
@@ -83,23 +83,21 @@ pub fn check_signs(engine: &Engine) {
             if !operation.divides() {
                 is(&single, &x, a.iter().map(|a| meant(one, a)).collect());
             }
-            let sum = engine.signed_sum(&x).unwrap().to_bigints().unwrap();
+            let sum = engine.sum(&x).unwrap().to_bigints().unwrap();
             assert_eq!(sum, [a.iter().sum::<BigInt>()]);
         }
     }
     let all = numbers();
     let x = batch(engine, &all[2..], Layout::Contiguous);
-    for x in [&x, &engine.signed_neg(&x).unwrap()] {
+    for x in [&x, &engine.neg(&x).unwrap()] {
         let product: BigInt = x.to_bigints().unwrap().iter().product();
-        let found = engine.signed_product(x).unwrap();
+        let found = engine.product(x).unwrap();
         assert_eq!(found.to_bigints().unwrap(), [product]);
     }
     // One sign that stands for five.
     let natural = engine.batch_from_biguints(&[2u32, 3, 5, 7, 11].map(Into::into));
-    let turned = engine
-        .signed_neg(&SignedBatch::natural(natural.unwrap()))
-        .unwrap();
-    let product = engine.signed_product(&turned).unwrap();
+    let turned = engine.neg(&SignedBatch::natural(natural.unwrap())).unwrap();
+    let product = engine.product(&turned).unwrap();
     assert_eq!(product.to_bigints().unwrap(), [(-2310).into()]);
 }
 
@@ -114,12 +112,12 @@ pub fn check_chain(engine: &Engine) {
         engine.signed_from_bigints(&b).unwrap(),
     );
     let compute = |operation, x: &SignedBatch, y: &SignedBatch| {
-        engine.signed_compute(operation, &[x, y]).unwrap()
+        engine.apply(operation, &[x, y]).unwrap().swap_remove(0)
     };
     let sum = compute(Operation::Add, &x, &y);
     let product = compute(Operation::Mul, &sum, &y);
     let difference = compute(Operation::Sub, &x, &product);
-    let least = compute(Operation::Min, &difference, &engine.signed_neg(&y).unwrap());
+    let least = compute(Operation::Min, &difference, &engine.neg(&y).unwrap());
     let order = compute(Operation::Compare, &least, &x);
     let found = compute(Operation::Sub, &least, &order);
     let found = found.to_bigints().unwrap();

@@ -9,6 +9,7 @@ use bigint_core::kernel::{BLOCK, montgomery_digit, power_window, widest_window};
 use bigint_core::operation::Cost;
 use bigint_core::specialization::{Bases, Power, Specialization, UNKNOWN};
 use bigint_core::{Algorithm, Kernel, Layout, Level, Limb, Operation};
+use bigint_testing::sweep;
 use cuda_sim::{Checks, DeviceConfig};
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -137,8 +138,11 @@ fn powers_are_right() {
 
 fn powers_agree(bench: &mut Bench, algorithm: Algorithm) {
     let kernels = kernels(Operation::PowMod);
-    for kernel in kernels.filter(|kernel| kernel.algorithm == algorithm) {
-        for (round, n) in widths(kernel).into_iter().enumerate() {
+    let kernels = kernels.filter(|kernel| kernel.algorithm == algorithm);
+    for (kernel, first) in kernels.zip((0..sweep(2, 1)).cycle()) {
+        // Every other width, where it is no sweep.
+        let widths = widths(kernel).into_iter().enumerate().skip(first);
+        for (round, n) in widths.step_by(sweep(2, 1)) {
             let count = 32 / kernel.lanes as usize + 1;
             // The base may be wider than the modulus, and so may the exponent.
             let base = [n, 1, 2 * n + 1][round % 3];
@@ -354,7 +358,7 @@ fn traces(
     operands: fn(&mut Bench, usize, u64) -> Vec<Operand>,
     compare: fn(&Kernel, &[u64]),
 ) {
-    traces_up_to(130, operation, algorithm, operands, compare);
+    traces_up_to(sweep(66, 130), operation, algorithm, operands, compare);
 }
 
 /// The same for moduli of fewer limbs than `end`.
@@ -379,7 +383,10 @@ fn traces_up_to(
             let trace = |round| {
                 // A device of its own for each, so that batches lie at the same addresses.
                 let mut bench = Bench::of(text.clone(), config);
-                let operands = operands(&mut bench, n, round);
+                let mut operands = operands(&mut bench, n, round);
+                // A warp of numbers and part of another.
+                let most = 32 / lanes + 8;
+                operands.iter_mut().for_each(|(_, x)| x.truncate(most));
                 bench
                     .run(&Launch::new(kernel, &operands, &[n]))
                     .counts

@@ -27,6 +27,7 @@ use crate::syntax::types::{Space, Type};
 use decoder::{Decoder, Result, Shared, Uses};
 use opcode::Opcode;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
 use symbols::{Scope, Symbol};
 
 /// A decoded module: all functions, and where each kernel begins.
@@ -233,6 +234,7 @@ impl<'m, 's> Decoder<'m, 's> {
         let function = Function {
             name: source.name.to_owned(),
             insts: allocated.insts,
+            uses: OnceLock::new(),
             blocks,
             files: allocated.files,
             presets: allocated.presets,

@@ -8,7 +8,9 @@ use super::mistake::{Mistake, Step};
 use super::run::Worker;
 use super::warp::{Part, Reduced, State, Warp, absent};
 use crate::check::FaultKind;
-use crate::ir::{BarrierKind, Inst, Longs, Op, Reduce, Reg, Shuffle, Vote, W, WarpOp, Words};
+use crate::ir::{
+    BarrierKind, Inst, Longs, Op, Reduce, Reg, Registers, Shuffle, Vote, W, WarpOp, Words,
+};
 
 impl Worker<'_> {
     /// Runs the meeting that a block begins with, or says what the part waits for.
@@ -59,7 +61,7 @@ impl Worker<'_> {
                 if let State::Released(reduced) = part.state {
                     let frame = &mut warp.frames[part.frame as usize];
                     if frame.undefined.lanes & part.mask != 0 {
-                        frame.follow(inst, part.mask);
+                        frame.follow(inst, &Registers::of(&inst.op), part.mask);
                     }
                     deliver(frame, kind, reduced, part.mask);
                     return Ok(None);

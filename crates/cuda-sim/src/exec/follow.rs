@@ -8,7 +8,7 @@ use super::mask::{FULL, lanes_of};
 use super::mistake::{Mistake, Step};
 use super::undefined::{Origin, Origins, some};
 use crate::check::FaultKind;
-use crate::ir::{Callee, Flow, Function, Inst, Longs, Op, Reg, Use, WarpOp};
+use crate::ir::{Callee, Flow, Function, Inst, Longs, Op, Reg, Registers, WarpOp};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::syntax::types::Space;
 
@@ -32,16 +32,6 @@ fn decides(op: &Op) -> (u64, &'static str) {
     }
 }
 
-/// The registers that an operation reads and writes.
-fn registers(op: &Op) -> (Vec<Reg>, Vec<Reg>) {
-    let (mut sources, mut targets) = (Vec::new(), Vec::new());
-    op.clone().registers(&mut |reg, access| match access {
-        Use::Write => targets.push(*reg),
-        Use::Read => sources.push(*reg),
-    });
-    (sources, targets)
-}
-
 impl Frame {
     /// Forgets what is undefined in these lanes, where none of the registers in `live` is.
     pub(super) fn settle(&mut self, live: &[Reg], mask: u32) {
@@ -55,7 +45,7 @@ impl Frame {
     /// lanes of `mask`, and where it goes in those of `active`.
     pub(super) fn check_defined(
         &self,
-        inst: &Inst,
+        (inst, uses): (&Inst, &Registers),
         (mask, active): (u32, u32),
         functions: &[Function],
     ) -> Step {
@@ -71,8 +61,7 @@ impl Frame {
         if reads == 0 {
             return Ok(());
         }
-        let (sources, _) = registers(&inst.op);
-        for (i, reg) in sources.into_iter().enumerate() {
+        for (i, &reg) in uses.reads.iter().enumerate() {
             if reads >> i.min(63) & 1 != 0 {
                 self.check_register(reg, active, what, functions)?;
             }
@@ -120,8 +109,13 @@ impl Frame {
 
     /// Follows undefined bits through an instruction of single lanes that is about to run.
     /// What is loaded is defined until the load says otherwise.
-    pub(super) fn follow(&mut self, inst: &Inst, active: u32) {
-        let (sources, targets) = registers(&inst.op);
+    pub(super) fn follow(&mut self, inst: &Inst, uses: &Registers, active: u32) {
+        let (sources, targets) = (&uses.reads, &uses.writes);
+        let undefined = &self.undefined;
+        let reached = |lanes: u32, &reg: &Reg| lanes | undefined.lanes_of(reg);
+        if sources.iter().chain(targets).fold(undefined.carry, reached) & active == 0 {
+            return;
+        }
         let flows = match inst.op {
             Op::Load { .. }
             | Op::LoadParam { .. }
@@ -150,10 +144,10 @@ impl Frame {
             None => vec![[0; 32]; targets.len()],
             Some(_) if any == 0 => vec![[0; 32]; targets.len()],
             Some(Flow::Whole) => vec![whole(any); targets.len()],
-            Some(Flow::Bitwise) => self.bitwise(&inst.op, (&sources, &bits), &targets),
-            Some(Flow::Moves(data)) => self.moves(&inst.op, (&sources, &bits, data), &targets),
+            Some(Flow::Bitwise) => self.bitwise(&inst.op, (sources, &bits), targets),
+            Some(Flow::Moves(data)) => self.moves(&inst.op, (sources, &bits, data), targets),
         };
-        let mut origins = self.origins_of(&sources, &bits);
+        let mut origins = self.origins_of(sources, &bits);
         for lane in lanes_of(carried) {
             origins[lane] = origins[lane].or(self.undefined.carry_origins[lane]);
         }
@@ -181,15 +175,11 @@ impl Frame {
     /// Follows undefined bits through a shuffle or a product of matrices that is about to
     /// be done by `run`, of the lanes in `here`.
     pub(super) fn follow_warp(&mut self, op: &WarpOp, here: u32, run: impl FnOnce(&mut Frame)) {
-        let mut both = Op::Warp(op.clone(), crate::ir::W(0));
-        let (mut sources, mut targets) = (Vec::new(), Vec::new());
-        both.registers(&mut |reg, access| match access {
-            Use::Write => targets.push(*reg),
-            Use::Read => sources.push(*reg),
-        });
+        let uses = Registers::of(&Op::Warp(op.clone(), crate::ir::W(0)));
+        let (sources, targets) = (&uses.reads, &uses.writes);
         let bits: Vec<Longs> = sources.iter().map(|&r| self.undefined.of(r)).collect();
         let mut results = vec![[0; 32]; targets.len()];
-        let mut origins = self.origins_of(&sources, &bits);
+        let mut origins = self.origins_of(sources, &bits);
         match op {
             WarpOp::Shuffle { d, a, .. } => {
                 // The bits go where the values go.

@@ -295,7 +295,7 @@ impl<'l> Worker<'l> {
                 let frame = &mut warp.frames[frame];
                 frame.settle(&block.live, mask);
                 frame
-                    .check_defined(head, (mask, mask), functions)
+                    .check_defined((head, code.uses(first)), (mask, mask), functions)
                     .map_err(located)?;
             }
             if let Some(wait) = self.meeting(warp, part, head).map_err(located)? {
@@ -328,11 +328,11 @@ impl<'l> Worker<'l> {
             };
             let located = |mistake| (mistake, inst.line);
             if warp.frames[frame].undefined.lanes & mask != 0 {
-                let frame = &mut warp.frames[frame];
+                let (frame, uses) = (&mut warp.frames[frame], code.uses(i));
                 frame
-                    .check_defined(inst, (mask, active), functions)
+                    .check_defined((inst, uses), (mask, active), functions)
                     .map_err(located)?;
-                frame.follow(inst, active);
+                frame.follow(inst, uses, active);
             }
             if inst.op.ends_block() {
                 return self

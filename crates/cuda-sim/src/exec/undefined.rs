@@ -35,6 +35,10 @@ pub(crate) struct Undefined {
     pub lanes: u32,
     pub words: Vec<Words>,
     pub longs: Vec<Longs>,
+    /// Of each word, the lanes in which it has undefined bits.
+    words_lanes: Vec<u32>,
+    /// Of each long.
+    longs_lanes: Vec<u32>,
     preds: Vec<u32>,
     /// Lanes whose carry flag is undefined.
     pub carry: u32,
@@ -58,11 +62,17 @@ impl Undefined {
         }
         self.lanes &= !lanes;
         self.carry &= !lanes;
-        for words in &mut self.words {
-            put(words, &[0; 32], lanes);
+        for (words, held) in self.words.iter_mut().zip(&mut self.words_lanes) {
+            if *held & lanes != 0 {
+                *held &= !lanes;
+                put(words, &[0; 32], lanes);
+            }
         }
-        for longs in &mut self.longs {
-            put_long(longs, &[0; 32], lanes);
+        for (longs, held) in self.longs.iter_mut().zip(&mut self.longs_lanes) {
+            if *held & lanes != 0 {
+                *held &= !lanes;
+                put_long(longs, &[0; 32], lanes);
+            }
         }
         for pred in &mut self.preds {
             *pred &= !lanes;
@@ -92,10 +102,12 @@ impl Undefined {
 
     /// The lanes in which a register has undefined bits.
     pub fn lanes_of(&self, reg: Reg) -> u32 {
-        if let Reg::Pred(r) = reg {
-            return self.preds.get(r.0 as usize).copied().unwrap_or(0);
-        }
-        some(&self.of(reg))
+        let (file, r) = match reg {
+            Reg::Word(r) => (&self.words_lanes, r.0),
+            Reg::Long(r) => (&self.longs_lanes, r.0),
+            Reg::Pred(r) => (&self.preds, r.0),
+        };
+        file.get(r as usize).copied().unwrap_or(0)
     }
 
     /// Notes the undefined bits of a register in the lanes of `mask`, and where they come from.
@@ -105,17 +117,20 @@ impl Undefined {
             return;
         }
         self.lanes |= lanes;
-        match reg {
+        let (file, r) = match reg {
             Reg::Word(r) => {
                 let words = room(&mut self.words, r.0, [0; 32]);
                 put(words, &bits.map(|bits| bits as u32), mask);
+                (&mut self.words_lanes, r.0)
             }
-            Reg::Long(r) => put_long(room(&mut self.longs, r.0, [0; 32]), bits, mask),
-            Reg::Pred(r) => {
-                let pred = room(&mut self.preds, r.0, 0);
-                *pred = *pred & !mask | lanes;
+            Reg::Long(r) => {
+                put_long(room(&mut self.longs, r.0, [0; 32]), bits, mask);
+                (&mut self.longs_lanes, r.0)
             }
-        }
+            Reg::Pred(r) => (&mut self.preds, r.0),
+        };
+        let held = room(file, r, 0);
+        *held = *held & !mask | lanes;
         if lanes != 0 {
             let known = self.origins.entry(reg).or_insert([None; 32]);
             for lane in lanes_of(lanes) {

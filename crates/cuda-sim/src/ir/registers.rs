@@ -1,6 +1,21 @@
 //! Which registers an instruction reads, copies and writes.
 
-use super::{BarrierKind, Callee, CopyOp, L, Op, Outcome, P, Reg, Slot, Use, W, WarpOp};
+use super::{BarrierKind, Callee, CopyOp, L, Op, Outcome, P, Reg, Registers, Slot, Use, W, WarpOp};
+
+impl Registers {
+    /// The registers that an operation uses.
+    pub fn of(op: &Op) -> Self {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        op.clone().registers(&mut |reg, access| match access {
+            Use::Write => writes.push(*reg),
+            Use::Read => reads.push(*reg),
+        });
+        Registers {
+            reads: reads.into(),
+            writes: writes.into(),
+        }
+    }
+}
 
 impl Op {
     /// Shows every register to `visit`, with how it is used.
