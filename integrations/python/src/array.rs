@@ -85,7 +85,7 @@ impl Array {
     fn sliced(&self, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
         let py = slice.py();
         let found = slice.indices(self.numbers.len() as isize)?;
-        let (start, length) = (found.start as usize, found.slicelength as usize);
+        let (start, length) = (found.start as usize, found.slicelength);
         if found.step == 1 {
             let range = start.min(self.numbers.len())..start.min(self.numbers.len()) + length;
             let numbers = run::at_once(py, || self.numbers.slice(range.clone()))?;

@@ -64,11 +64,11 @@ pub fn list<'py>(
         Some(_) if range.len() > INTS => bigint_cpu::threads(),
         _ => 1,
     };
-    // SAFETY: a new list, or null with an exception.
     #[expect(
         unsafe_code,
         reason = "the list is as long as it will be from the start"
     )]
+    // SAFETY: a new list, or null with an exception.
     let list: Bound<'_, PyList> = unsafe {
         let list = ffi::PyList_New(range.len() as ffi::Py_ssize_t);
         Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked()
